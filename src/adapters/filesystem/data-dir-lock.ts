@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-/** Another process uses the data directory. */
 export class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 
@@ -15,8 +14,8 @@ export class DataDirInUseError extends Error {
 export type DataDirLock = { readonly release: () => void };
 
 /**
- * Takes `directory` (made if missing) for this process alone, or throws DataDirInUseError. The kernel drops the lock
- * with the process, however it ends. A child process does not inherit it.
+ * Locks `directory` (created if missing) for this process, or throws DataDirInUseError. The kernel releases the lock
+ * when the process ends. Child processes do not inherit it.
  */
 export function lockDataDir(directory: string): DataDirLock {
   mkdirSync(directory, { recursive: true });
@@ -24,7 +23,7 @@ export function lockDataDir(directory: string): DataDirLock {
   const descriptor = openSync(file, 'a+', 0o600);
   try {
     if (!flock(descriptor)) throw new DataDirInUseError(directory, holderOf(file));
-    // only for the message to the one who comes second
+    // only for the message to a second process
     ftruncateSync(descriptor);
     writeSync(descriptor, `${process.pid}\n`);
   } catch (error) {
@@ -40,7 +39,7 @@ export function lockDataDir(directory: string): DataDirLock {
   };
 }
 
-/** A lock belongs to the open file, which flock(1) shares with us for the moment that it takes to set it. */
+/** The lock belongs to the open file, which flock(1) shares with us while it locks it. */
 function flock(descriptor: number): boolean {
   const { error, status } = spawnSync('flock', ['--nonblock', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', descriptor],

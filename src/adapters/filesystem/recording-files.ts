@@ -6,10 +6,10 @@ import type { RecordingFile, RecordingFiles } from '../../ports/terminals/record
 
 const ENDING = '.cast';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** So much of the end of a file is looked at first for a line that is whole. */
+/** The part of a file's end that is first searched for a complete line. */
 const END_BYTES = 1_048_576;
 
-/** Files below `folder`, which is made when it is missing; readable by nobody else. */
+/** Files below `folder`, created when missing, readable by this user only. */
 export function recordingFilesIn(folder: string): RecordingFiles {
   const at = (id: string): string => {
     if (!ID.test(id)) throw new Error('not the id of a recording');
@@ -76,7 +76,7 @@ async function wholeOf(handle: FileHandle): Promise<CastFacts> {
   }
 }
 
-/** null for what is not there. */
+/** null for a missing file. */
 async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

@@ -9,7 +9,7 @@ import { validationFields } from './validation-errors.ts';
 
 type Answer = readonly [status: number, message: string];
 
-/** The interface's status and words for every refusal. */
+/** The status and words of every refusal. */
 const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   service_restarting: [503, 'the service is restarting, try again'],
   service_overloaded: [503, 'the service has too many connections, try again'],
@@ -112,7 +112,7 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   rate_limited: [429, 'too many requests'],
 };
 
-/** Faults that Fastify finds before a handler runs. */
+/** Faults that Fastify finds before the handler. */
 const FRAMEWORK: Readonly<Record<string, readonly [number, string, string]>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: [400, 'bad_json', 'the body is not valid JSON'],
   FST_ERR_CTP_EMPTY_JSON_BODY: [400, 'bad_json', 'the body is empty'],
@@ -178,7 +178,7 @@ function fieldsOf(error: DomainError): FieldFaults | null {
     : null;
 }
 
-/** The one place where anything thrown becomes an answer. What is not a refusal is logged and told in the route's words. */
+/** The one place where errors become answers. All but refusals are logged and answered in the route's words. */
 export function onError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof Refusal) return answerRefusal(error.error, request, reply);
   if (error.validation) {
@@ -192,7 +192,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     return reply.code(503).send({ error: 'service unavailable, try again', code: 'unavailable' });
   }
-  // Only the framework's own: an engine's refusal has a status as well, and is a fault of ours.
+  // Only the framework's: an engine error has a status too, but is our fault.
   const { statusCode = 500, code = '' } = error;
   if (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
     log.info({ err: error }, 'request refused by the framework');
@@ -203,7 +203,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   return reply.code(500).send({ error: words, code: 'internal_error' });
 }
 
-/** The same for an address that leads to no route, where no hook runs: its socket would stay open after an upgrade. */
+/** For an invalid address, where no hook runs: after an upgrade its socket would stay open. */
 export function onBadAddress(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   headersOfData(request, reply);
   const { socket, headers } = request.raw;
@@ -211,11 +211,11 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
   void onError(error, request, reply);
 }
 
-/** Whether the fault is of this moment, so that the client is told when to ask again. */
+/** Whether the fault is temporary, so that the client is told to retry. */
 const isMomentary = (error: Error, request: FastifyRequest): boolean =>
   error instanceof StorageBusy || (error instanceof StorageUnavailable && !hasWords(request));
 
-/** Once the caller is known, the interface has words of two routes for a database that fails. */
+/** For known callers, two routes have words of their own for a failing database. */
 const hasWords = ({ caller, routeOptions }: FastifyRequest): boolean =>
   caller !== null && routeOptions.config.failureOfDatabase === true;
 

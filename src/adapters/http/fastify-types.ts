@@ -7,35 +7,34 @@ import type { LastingUse, UseLimits } from '../../domain/identity/use-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may use the route. A route without one stops the start. */
+    /** A route without one stops the start. */
     scope?: RouteScope;
-    /** Programs on this machine need no credential; everybody else needs what the scope says. */
+    /** Local programs need no credential; others need the scope. */
     localToo?: boolean;
-    /** Public, and says more to administrators: their credential is looked at, and any other is as good as none. */
+    /** Public, but more detailed for administrators; any other credential is ignored. */
     knowsAdmins?: boolean;
-    /** A session whose screen is locked may use the route all the same. */
+    /** Also open to a locked session. */
     whileLocked?: boolean;
-    /** The interface's words for a fault behind this route. */
+    /** The words for a fault of this route. */
     failure?: string;
-    /** The interface gives these words to a failure of the database as well, which is 503 elsewhere. */
+    /** The words also apply to a failing database, which is 503 elsewhere. */
     failureOfDatabase?: boolean;
-    /** Credentials may come as WebSocket subprotocols, the first of which is this one. */
+    /** The route's WebSocket subprotocol, beside which a credential may be sent. */
     subprotocol?: string;
-    /** Counted for the user as long as it lasts, and refused above the tier's limit. */
+    /** Counts as this concurrent use of the user, up to the tier's limit. */
     lasting?: LastingUse;
-    /** The body may take its time; the route itself ends one that stalls. */
+    /** The body may be slow; the route ends a stalled one. */
     slowBody?: boolean;
   }
   interface FastifyInstance {
-    /** What every route asks for, by method and pattern. */
+    /** The scopes of all routes, by method and pattern. */
     routeScopes: ReadonlyMap<string, RouteScope>;
   }
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */
     caller: Caller;
-    /** Set with the caller: what its user may do in a minute and at once. */
+    /** Set with the caller: the user's limits. */
     limits: UseLimits;
-    /** Where the request came from. */
     origin: Origin;
   }
 }

@@ -82,19 +82,19 @@ end_marked() {
 }
 `;
 
-/** `MARKERS POLLS`: the same as a program. */
+/** The same as a program, with arguments `MARKERS POLLS`. */
 export const END_MARKED = `${END_BY_MARK}
 end_marked "$1" "$2"
 exit 0
 `;
 
-/** Berth's own tmux server, apart from one that the user may run: unset TMUX lets theirs nest. After CHOOSE_TMUX. */
+/** Berth's own tmux server, apart from the user's, which nests because TMUX is unset. Use after CHOOSE_TMUX. */
 export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 
 /**
- * `POLLS SESSION...`: ends sessions and what runs in them, and prints `gone` and its name for each that is not there any more;
- * one that shares its windows with others than these ends alone. Each program that it starts costs more than all that it
- * reads, and a busy container has hundreds of processes.
+ * `POLLS SESSION...`: ends sessions and their programs, and prints `gone` and the name of each that is absent; one
+ * grouped with other sessions ends alone. Starting programs is the main cost, and a busy container has hundreds of
+ * processes.
  */
 export const END_SESSIONS = `${PROCESS_TREE}
 ${CHOOSE_TMUX}
@@ -129,8 +129,8 @@ done
 `;
 
 /**
- * Prints a line for each session and for each marked process, and `end`. The marker of a process is in what it was started
- * with, whatever it has made of its environment since.
+ * Prints a line per session and marked process, then `end`. The marker is in a process's original environment, whatever
+ * it has changed since.
  */
 export const LIST_LEFTOVERS = `
 ${CHOOSE_TMUX}
@@ -141,7 +141,7 @@ echo end
 
 export const NO_TMUX = 'none';
 
-/** Prints the terminal type for programs inside tmux, or `none` when there is no tmux. */
+/** Prints the terminal type for programs inside tmux, or `none` without tmux. */
 export const FIND_TMUX = `
 ${CHOOSE_TMUX}
 choose_tmux || { echo ${NO_TMUX}; exit 0; }
@@ -161,12 +161,13 @@ cd /workspace || cd /
 `;
 
 /**
- * What a browser terminal needs of tmux: nothing on the screen but the program's cells, no key taken away,
- * true colour, no half-drawn screens, and the outer scrollback filled: no alternate screen outside, and lines
- * pushed off by newlines (a terminal keeps those) instead of by a jump. What scrolls by faster than tmux draws
- * is in the history of tmux alone, from where it is sent when somebody scrolls back.
+ * tmux settings for a browser terminal: only the program's cells on the screen, no keys taken away, true colour, no
+ * half-drawn screens. Outside tmux there is no alternate screen, and lines scroll off by newlines, which fill a
+ * terminal's scrollback. Lines that scroll faster than tmux draws are only in tmux's history, which is sent when the
+ * user scrolls back.
  *
- * Berth alone decides when a key is complete, so tmux never gives up on one that has begun, and takes no fast keys for a paste.
+ * Berth alone decides when a key is complete, so tmux never gives up on a partial one, and takes no fast keys for a
+ * paste.
  */
 const SETTINGS = `
 set -s default-terminal "$6"
@@ -197,8 +198,8 @@ ${LITERAL_KEYS}
 const SETTINGS_VERSION = createHash('sha256').update(SETTINGS).digest('hex').slice(0, 16);
 
 /**
- * A server that has these settings sets nothing again: tmux draws all its clients anew when an option is set, and builds the tree of
- * keys of each client for each key of the user's own.
+ * A server with these settings sets nothing again: each option redraws all its clients, and each key of the user's
+ * rebuilds their key trees.
  */
 const CONFIG = `
 %if '#{!=:#{@berth_settings},${SETTINGS_VERSION} $6}'
@@ -207,13 +208,13 @@ set -s @berth_settings "${SETTINGS_VERSION} $6"
 %endif
 `;
 
-/** Those who share the windows of a session would keep its programs alive. */
+/** Grouped sessions would keep the programs alive. */
 const END_GROUP = `(
   IFS=,
   for s in $(${TMUX} display-message -p -t "=$4:" '#{session_group_list}'); do ${TMUX} kill-session -t "=$s"; done
 );`;
 
-/** A participant's session shares the windows, and their size counts only alone. Before 3.2 tmux knows no such clients. */
+/** A participant's session shares the windows; its size counts only without the owner. Needs tmux 3.2. */
 const AS_PARTICIPANT = `
 flags=
 if [ -n "$7" ]; then
@@ -226,16 +227,16 @@ fi
 `;
 
 /**
- * `SHELL SESSION`: a login shell, whose exit code is written down: tmux tells it to nobody. Asked to stop, it waits for
- * the shell to do so.
+ * `SHELL SESSION`: a login shell whose exit code is recorded, since tmux does not report it. On SIGTERM it waits for
+ * the shell to exit.
  */
 const SHELL_IN_TMUX =
   'unset TMUX TMUX_PANE; [ -z "$2" ] || unset LOCPATH; trap : TERM INT QUIT; "$0" -l; { echo $? > "/run/berth-exit.$1"; } 2>/dev/null';
 
 /**
- * `COLS ROWS SHELL SESSION new|keep INNER_TERM [view|control THEIR_SESSION]`: attaches to a session, made when absent.
- * The marker stays on the attachment alone: the server must outlive it. A session that exists already is not an error.
- * A server that has the settings of an earlier version of Berth learns these when somebody attaches.
+ * `COLS ROWS SHELL SESSION new|keep INNER_TERM [view|control THEIR_SESSION]`: attaches to a session, created when
+ * absent. Only the attachment has the marker, since the server must outlive it. A server with an earlier version's
+ * settings gets these at an attach.
  */
 export const ATTACH = `${PREPARE}
 ${CHOOSE_TMUX}
@@ -259,7 +260,7 @@ ${TMUX} source-file /run/berth-tmux.conf \\; attach-session $flags -t "=\${8:-$4
 `;
 
 /**
- * `COLS ROWS SHELL`: a login shell where the engine can make no terminal, as the runtime hands one over like any descriptor. \`script\`
+ * `COLS ROWS SHELL`: a login shell where the runtime cannot hand over a terminal, which is a descriptor too. \`script\`
  * makes one inside the container.
  */
 export const SHELL_WITHOUT_TTY = `

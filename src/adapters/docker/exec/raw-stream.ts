@@ -1,11 +1,11 @@
 import { Duplex } from 'node:stream';
 import { frameReader } from './stream-demux.ts';
 
-/** A stream of frames, as the engine has without a terminal of its own, as plain bytes both ways. Not reading stops the program. */
+/** The engine's framed stream, used without a terminal, as plain bytes both ways. Not reading pauses the program. */
 export function unframed(source: Duplex): Duplex {
   const framesOf = frameReader();
   const plain = new Duplex({
-    // The end of the program is the end of both, once all its output is read.
+    // The program's end closes both directions once its output is read.
     allowHalfOpen: false,
     read: () => void source.resume(),
     write: (chunk, encoding, done) => void source.write(chunk, encoding, done),
@@ -26,7 +26,7 @@ export function unframed(source: Duplex): Duplex {
   source.once('close', () => {
     if (!source.readableEnded) plain.destroy();
   });
-  // What comes after an error is `close`, which every reader handles.
+  // an error is followed by `close`, which every reader handles
   plain.on('error', () => {});
   source.pause();
   return plain;

@@ -5,7 +5,7 @@ import { END_BY_MARK } from './process-scripts.ts';
 
 const INSTALL_SECONDS = 1_800;
 
-/** Our own program as root of the container; what the catalogue says comes as its arguments. */
+/** Runs Berth's script as the container's root, with the catalogue's entry as arguments. */
 export const dockerRoleInstaller = (commands: ContainerCommands): RoleInstaller => ({
   install(handle, { packages, script }) {
     const lists = PACKAGE_MANAGERS.map((manager) => (packages[manager] ?? []).join(' '));
@@ -15,9 +15,9 @@ export const dockerRoleInstaller = (commands: ContainerCommands): RoleInstaller 
 });
 
 /**
- * `APT APK DNF SCRIPT`: names of packages for each manager, separated by spaces and free of what a shell would expand,
- * and a program that runs after them. What an earlier run has left at work is ended first: it wrote its marker down,
- * and took it away again if it came to its end. What was interrupted is mended, what is there is not fetched again.
+ * `APT APK DNF SCRIPT`: package names per manager, separated by spaces and free of shell syntax, and a script to run
+ * afterwards. It first ends an earlier run's programs by the marker that this left unless it finished. It repairs
+ * interrupted work and reuses downloads.
  */
 const INSTALL_ROLE = `${END_BY_MARK}
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C

@@ -11,30 +11,30 @@ import { openExec } from './exec-stream.ts';
 import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { frames } from './stream-demux.ts';
 
-/** A program that says nothing for so long is ended. */
+/** A silent program is ended after this time. */
 const SILENT_SECONDS = 60;
-/** How long an ending may take that was announced. */
+/** Time to exit after announcing the end. */
 const FINISH_SECONDS = 5;
 const MAX_LEFTOVER_BYTES = 65_536;
 const MAX_LINE_BYTES = 4096;
 const MAX_ERROR_BYTES = 8192;
 
-/** One of our own programs at work in a container, whose output may be anything: the user can replace its tools. */
+/** A running script of Berth's in a container. Its output is untrusted: the user can replace its tools. */
 export type ScriptRun = {
-  /** The next line of its output, null at the end. Throws when none comes in time, if there is a time. */
+  /** The next output line, null at the end. Throws when none comes within `seconds`, if given. */
   line(seconds?: number | null): Promise<string | null>;
-  /** The rest of its output. What is not read blocks it. Throws when it is silent for too long. */
+  /** The remaining output. Unread, it blocks the script. Throws when it is silent for too long. */
   rest(): AsyncGenerator<Buffer>;
-  /** The first 8 KiB of what it complained about so far. */
+  /** The first 8 KiB of stderr so far. */
   complaints(): string;
   /**
-   * Gives it `content` as its input, each piece when its turn comes, and ends that; answers how many bytes it was. Leaves unread what
-   * it does not take.
+   * Sends `content` as input, a turn per piece, and ends the input; returns the number of bytes. Leaves the rest
+   * unread.
    */
   feed(content: Readable, maxBytes: number, turn?: () => Promise<Release>): Promise<Fed>;
-  /** Lets it come to its end, or ends it when it has more to say. Never throws. */
+  /** Waits for its exit, or ends it if it writes more. Never throws. */
   finish(): Promise<void>;
-  /** Ends all that it started. Never throws. */
+  /** Ends it and its children. Never throws. */
   end(): Promise<void>;
 };
 
@@ -131,7 +131,7 @@ const AT_ONCE = async (): Promise<Release> => () => {};
 async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT_ONCE): Promise<Fed> {
   let size = 0;
   const closed = once(into, 'close');
-  // Left open, so that whoever sends it can still be told why it is not taken.
+  // Left open, so that the sender can still be told why the content is refused.
   for await (const chunk of content.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
     if (size > maxBytes) return 'too_large';

@@ -4,8 +4,8 @@ const HEADER_BYTES = 8;
 const STDERR = 2;
 
 /**
- * Takes the engine's two-in-one stream apart, chunk by chunk. It loops, because a program decides how many frames one
- * chunk holds: one that writes single bytes makes thousands.
+ * Splits the engine's multiplexed stream into frames, in a loop, because a program decides how many frames a chunk has:
+ * single bytes make thousands.
  */
 export function frameReader(): (chunk: Buffer) => Generator<Frame> {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -29,8 +29,8 @@ export function frameReader(): (chunk: Buffer) => Generator<Frame> {
 }
 
 /**
- * The frames of a stream as they come. Not asking for the next one stops the reading, and in the end the program. Throws
- * when the connection breaks.
+ * The frames of a stream. Not requesting the next one pauses the reading and finally the program. Throws when the
+ * connection breaks.
  */
 export async function* frames(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   const framesOf = frameReader();

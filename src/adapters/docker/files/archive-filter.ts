@@ -10,7 +10,7 @@ export type ArchiveLimits = {
 };
 
 const BLOCK = 512;
-/** Long names come as an entry of their own in front. */
+/** Long names precede their entry as one of their own. */
 const MAX_META_BYTES = 16_384;
 const META = ['NextFileHasLongPath', 'NextFileHasLongLinkpath', 'ExtendedHeader', 'GlobalExtendedHeader'];
 
@@ -23,9 +23,8 @@ type Entry = {
 };
 
 /**
- * Passes regular files and folders of a tar stream on, below `root`, and leaves everything else out: links,
- * devices, names that climb, are too deep or not UTF-8. The stream may come from anybody: it is counted as it
- * passes, and more than the limits or a broken header is a fault.
+ * Passes a tar stream's regular files and folders below `root`, and omits all else: links, devices, and names that
+ * climb, are too deep or not UTF-8. The stream is untrusted: exceeding the limits or a broken header is an error.
  */
 export async function* onlyFilesAndFolders(
   source: AsyncIterable<Buffer>,
@@ -68,7 +67,10 @@ type Decoded = {
   readonly header: Header;
 };
 
-/** null at the end of the archive. A long name is told before its kind: one that was cut may look like a folder. */
+/**
+ * null at the end of the archive. The long name must be applied before the type is read: a truncated one may look like
+ * a folder.
+ */
 function headerOf(block: Buffer, names: Names): Decoded | null {
   const header = new Header(block, 0, names);
   if (header.nullBlock) return null;

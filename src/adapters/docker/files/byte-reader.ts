@@ -1,8 +1,8 @@
-/** Reads a stream of bytes in pieces of one's own choice. What is not asked for is not read. */
+/** Reads a byte stream in chosen pieces, on demand. */
 export type Blocks = {
-  /** Exactly so many bytes, or null when the stream ends before. */
+  /** Exactly that many bytes, or null when the stream ends before. */
   take(bytes: number): Promise<Buffer | null>;
-  /** So many bytes as they come. Throws when the stream ends before. */
+  /** That many bytes as they come. Throws when the stream ends before. */
   pass(bytes: number): AsyncGenerator<Buffer>;
 };
 

@@ -15,7 +15,7 @@ import { fileTime } from './file-times.ts';
 import { upload } from './file-upload.ts';
 import { listing } from './folder-listing.ts';
 
-/** Files in containers of one Docker engine, by programs that run as the container's user. */
+/** Files in containers of one Docker engine, through programs that run as the container's user. */
 export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles {
   return {
     async open(handle, path, folderAs, room) {
@@ -84,7 +84,7 @@ async function opened(
   return refusal([kind ?? ''], run);
 }
 
-/** Its end, whoever causes it, is the end of the program as well. */
+/** The program ends with the stream. */
 const readable = (bytes: AsyncGenerator<Buffer>, run: ScriptRun): Readable =>
   readableOf(thenFinish(bytes, run), () => void run.end());
 
@@ -93,7 +93,7 @@ async function* thenFinish(bytes: AsyncGenerator<Buffer>, run: ScriptRun): Async
   await run.finish();
 }
 
-/** A file that grows is cut where it ended at first; one that shrinks is a fault, so that nobody keeps half of it. */
+/** A growing file is cut at its first size; a shrinking one is an error, so that nobody keeps half of it. */
 export async function* exactly(source: AsyncIterable<Buffer>, sizeBytes: number): AsyncGenerator<Buffer> {
   let left = sizeBytes;
   if (left > 0) {

@@ -4,10 +4,10 @@ import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { ScriptRun } from '../exec/script-process.ts';
 
 const HOME = '/workspace';
-/** Writing everything down, and removing a big folder, may take this long. */
+/** Time to flush a file to disk, or to remove a large folder. */
 export const WORK_SECONDS = 300;
 
-/** Where a path lies, as the programs take it. */
+/** A path as the scripts' arguments. */
 export const where = (folders: 'make' | 'keep', path: FilePath): readonly string[] => [
   folders,
   HOME,
@@ -15,7 +15,7 @@ export const where = (folders: 'make' | 'keep', path: FilePath): readonly string
   path.at(-1) ?? '.',
 ];
 
-/** The first line of a program's output, in words. */
+/** The first line of the output, in words. */
 export async function answerOf(run: ScriptRun, seconds?: number | null): Promise<readonly string[]> {
   return (await run.line(seconds))?.split(' ') ?? [];
 }
@@ -29,7 +29,7 @@ const REFUSALS: Readonly<Record<string, FileError['code']>> = {
   no_tools: 'file_tools_missing',
 };
 
-/** The refusal that a program answered; what it only complained about is told from the system's words. */
+/** The refusal that the script printed; stderr is matched against the system's messages. */
 export function refusal(answer: readonly string[], run: ScriptRun): Result<never, FileError> {
   const complaints = run.complaints();
   const known = REFUSALS[answer[0] ?? ''];

@@ -1,13 +1,13 @@
 /**
- * Programs for `sh` that touch files for somebody. Names come as arguments and are used behind `./` alone, so
- * that none is ever an option; the first line of their output is an answer of one word and its figures. They
- * need cat, dd, find, mkdir, mv, rm, stat and tar, as Debian, Alpine and BusyBox have them.
+ * Programs for `sh` that work on a user's files. Names are arguments and used only behind `./`, so none is an option;
+ * the first output line is a word and its figures. They need cat, dd, find, mkdir, mv, rm, stat and tar, as in Debian,
+ * Alpine and BusyBox.
  */
 
 /**
- * Begins every program: `make|keep HOME NAME...` goes into the folder of the last name, making folders on the way
- * when asked to. A link is followed as long as it stays in the home; from then on the folder is held by being
- * the working directory, whatever happens to its name.
+ * The start of every program: `make|keep HOME NAME...` enters the folder of the last name, creating folders with
+ * `make`. Links inside the home are followed; then the folder is fixed as the working directory, whatever happens to
+ * its name.
  */
 const ENTER = `
 unset CDPATH TAR_OPTIONS
@@ -26,7 +26,7 @@ done
 name=$1
 `;
 
-/** Nothing but a regular file may be read or replaced. */
+/** Only regular files may be read or replaced. */
 const ONLY_A_FILE = `
 [ -L "./$name" ] && say special
 [ -d "./$name" ] && say in_the_way
@@ -35,8 +35,8 @@ const ONLY_A_FILE = `
 
 /**
  * `listing|archive`, then as ENTER: \`file SIZE MTIME\` and the content, or \`folder\` and records of
- * \`mode/size/mtime/./name/\` (no name contains a slash) or a tar stream. The file that was opened is looked at
- * again, for its name may have become a link in between.
+ * \`mode/size/mtime/./name/\` (no name contains a slash) or a tar stream. The opened file is checked again, since its
+ * name may have become a link meanwhile.
  */
 export const OPEN = `
 folder_as=$1; shift
@@ -68,7 +68,9 @@ send < "./$name"
 say failed
 `;
 
-/** `TEMPORARY`, then as ENTER: says \`ready\`, puts its input in the temporary file, and says \`received SIZE\`. */
+/**
+ * `TEMPORARY`, then as ENTER: prints \`ready\`, writes its input to the temporary file, and prints \`received SIZE\`.
+ */
 export const RECEIVE = `
 temporary=$1; shift
 ${ENTER}
@@ -81,8 +83,8 @@ say "received $(stat -c %s "./$temporary")"
 `;
 
 /**
- * \`TEMPORARY SIZE\`, then as ENTER: the temporary file takes the name, and the owner and rights of what it
- * replaces. Says \`new\` or \`replaced\`.
+ * \`TEMPORARY SIZE\`, then as ENTER: renames the temporary file, with the owner and mode of the file it replaces.
+ * Prints \`new\` or \`replaced\`.
  */
 export const COMMIT = `
 temporary=$1; size=$2; shift 2
@@ -103,7 +105,7 @@ case "$(sync --version 2>/dev/null)" in *GNU*) sync . ;; esac
 say $found
 `;
 
-/** As ENTER: removes what has that name, and says \`removed\`. */
+/** As ENTER: removes that name, and prints \`removed\`. */
 export const REMOVE = `
 ${ENTER}
 [ -e "./$name" ] || [ -L "./$name" ] || say absent

@@ -10,8 +10,8 @@ import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
 import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
 
 /**
- * Receives into a temporary file beside the target, and renames that when all has come and is on the disk. A
- * broken upload and a complete one look alike inside the container, so a program of its own does the renaming.
+ * Receives into a temporary file beside the target and renames it when it is complete on disk. Inside the container an
+ * interrupted upload looks complete, so a separate program renames.
  */
 export async function upload(
   calls: EngineCalls,
@@ -49,7 +49,7 @@ export async function upload(
   }
 }
 
-/** How many bytes were received, all of them written to the disk. */
+/** Returns the number of bytes received, all on disk. */
 async function receive(
   run: ScriptRun,
   content: Readable,
@@ -58,7 +58,7 @@ async function receive(
 ): Promise<Result<number, FileError>> {
   const answering = answerOf(run, null);
   const feeding = run.feed(content, maxBytes, turn);
-  // Whichever of the two is left behind fails with nobody to tell.
+  // The rejection of the slower one is ignored.
   feeding.catch(() => {});
   answering.catch(() => {});
   const fed = await Promise.race([feeding, answering.then(() => 'ended' as const)]);

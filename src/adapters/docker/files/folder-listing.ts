@@ -11,14 +11,14 @@ const KIND_BITS = 0o170000;
 const PERMISSION_BITS = 0o7777;
 const MAX_RECORD_BYTES = 8192;
 const SLASH = 0x2f;
-/** `mode/size/mtime/./name/`, and the line's end before the next one. */
+/** `mode/size/mtime/./name/`, and the line end before the next record. */
 const RECORD_FIELDS = 5;
 
 type Limits = { readonly listed: number; readonly listedJsonBytes: number };
 
 /**
- * Reads what `stat` printed, sorted by name. Entries above the limit and names that are not UTF-8 are left out:
- * then it is not complete.
+ * Reads the output of `stat`, sorted by name. Entries above the limit and names that are not UTF-8 are omitted, and
+ * `complete` is then false.
  */
 export async function listing(
   output: AsyncIterable<Buffer>,

@@ -8,24 +8,24 @@ import {
 } from '../../child-process.ts';
 import { cgroupName } from '../engine/engine-names.ts';
 
-/** The small part of a logger that this adapter needs. */
+/** The part of a logger that this adapter needs. */
 export type Log = {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;
 };
 
-/** Administration tools live in folders that a user's PATH often lacks. */
+/** A user's PATH often lacks the folders of administration tools. */
 export function adminPath(): string {
   return [process.env['PATH'] ?? '', '/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(
     delimiter,
   );
 }
 
-/** Whether this process is root on Linux, so that it can manage an engine of its own. */
+/** Whether this process is root on Linux, as a private engine requires. */
 export const isRoot = (): boolean => process.platform === 'linux' && process.getuid?.() === 0;
 
-/** Runs a program of this machine to its end, as `runCommand` does: it never rejects. */
+/** Like `runCommand`, never rejects. */
 export const run = (
   command: string,
   args: readonly string[],
@@ -47,7 +47,7 @@ export async function runOrThrow(
   throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${lastLines(stderr || stdout, 3)}`);
 }
 
-/** The end of a program's output, for a message of one line. */
+/** The end of a program's output, for a one-line message. */
 export const lastLines = (text: string, count: number): string =>
   text.trim().split('\n').slice(-count).join(' | ').slice(-600);
 
@@ -66,10 +66,10 @@ const isExecutable = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Text of a small file, or null when it can not be read. */
+/** A small file's text, or null when unreadable. */
 export const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 
-/** Every mount point below a folder, in the order of mounting. */
+/** All mount points below a folder, in mount order. */
 export async function mountsBelow(folder: string): Promise<readonly string[]> {
   const points = ((await readText('/proc/self/mountinfo')) ?? '')
     .split('\n')
@@ -79,7 +79,7 @@ export async function mountsBelow(folder: string): Promise<readonly string[]> {
 
 export type HostProcess = { readonly pid: number; readonly argv: readonly string[] };
 
-/** Every process of this machine with its command line; kernel threads have none and are left out. */
+/** All processes of this machine with a command line; kernel threads have none. */
 export async function processes(): Promise<readonly HostProcess[]> {
   const names = await readdir('/proc');
   const found = await Promise.all(
@@ -93,23 +93,23 @@ export async function processes(): Promise<readonly HostProcess[]> {
   return found.filter((each) => each !== null);
 }
 
-/** Start time in clock ticks since boot: with the pid it names a process for good. Null when it has ended. */
+/** Start time in clock ticks since boot, which with the pid identifies a process. Null when it has ended. */
 export async function startTicks(pid: number): Promise<string | null> {
   const stat = await readText(`/proc/${pid}/stat`);
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields === undefined || fields[0] === 'Z' ? null : (fields[19] ?? null);
 }
 
-/** Sends a signal; a process that has ended already is fine. */
+/** Sends a signal; ignores an ended process. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // ended in the meantime
+    // ended meanwhile
   }
 }
 
-/** Removes the group that containers of an installation were in, in each hierarchy. One that is in use or absent is fine. */
+/** Removes the parent control group of an installation's containers in each hierarchy, unless used or absent. */
 export async function removeCgroups(instanceId: string): Promise<void> {
   const name = cgroupName(instanceId);
   const base = '/sys/fs/cgroup';

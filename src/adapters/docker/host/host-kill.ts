@@ -6,14 +6,14 @@ const GONE_WITHIN_MS = 10_000;
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * Kills every process of a container from outside, without the engine: as root of the machine that it runs on. Answers
- * whether none is left.
+ * Kills all processes of a container from outside, without the engine, as the machine's root. Returns whether none is
+ * left.
  */
 export async function killFromHost(runtimeId: string): Promise<boolean> {
   if (!isRoot()) return false;
   const isGone = async (): Promise<boolean> => {
     const found = await processesOf(runtimeId);
-    // What is frozen does not die before it thaws.
+    // A frozen process dies only when thawed.
     for (const path of new Set(found.flatMap(({ groups }) => groups))) await thaw(path);
     for (const { pid } of found) signal(pid, 'SIGKILL');
     return found.length === 0;
@@ -23,7 +23,7 @@ export async function killFromHost(runtimeId: string): Promise<boolean> {
 
 type InGroups = { readonly pid: number; readonly groups: readonly string[] };
 
-/** Processes in a control group that is named after the container, in whatever hierarchy. */
+/** Processes in a control group named after the container, in any hierarchy. */
 async function processesOf(runtimeId: string): Promise<readonly InGroups[]> {
   const pids = (await readdir('/proc')).map(Number).filter(Number.isInteger);
   const found = await Promise.all(
@@ -35,7 +35,7 @@ async function processesOf(runtimeId: string): Promise<readonly InGroups[]> {
   return found.filter((each) => each !== null);
 }
 
-/** `id:controllers:path` for each hierarchy; the one of version 2 has no controllers. */
+/** `id:controllers:path` per hierarchy; version 2 has no controllers. */
 export const foldersOf = (text: string, runtimeId: string): readonly string[] =>
   text
     .split('\n')
@@ -44,13 +44,13 @@ export const foldersOf = (text: string, runtimeId: string): readonly string[] =>
     .map(([, controllers = '', ...path]) => [CGROUPS, controllers, path.join(':').slice(1)])
     .map((parts) => parts.filter((part) => part !== '').join('/'));
 
-/** One that has ended and waits for its parent has nothing left to kill. */
+/** A zombie needs no signal. */
 const hasEnded = async (pid: number): Promise<boolean> => {
   const stat = await readText(`/proc/${pid}/stat`);
   return stat === null || stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
 };
 
-/** A group without such a file is none that freezes. */
+/** without such a file the group cannot freeze */
 async function thaw(folder: string): Promise<void> {
   await writeFile(`${folder}/freezer.state`, 'THAWED', { flag: 'r+' }).catch(() => {});
   await writeFile(`${folder}/cgroup.freeze`, '0', { flag: 'r+' }).catch(() => {});

@@ -2,44 +2,43 @@ import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'n
 import { setImmediate as turn } from 'node:timers/promises';
 import { QUEUES } from '../kernel/message-queues.ts';
 
-/** Descriptors that are looked at before others have a turn: about a millisecond. */
+/** Descriptors read before others get a turn: about a millisecond. */
 const SLICE = 200;
-/** A pipe has 16 pages of 4 KiB unless its owner changed that (pipe(7)). */
+/** A pipe has 16 pages of 4 KiB unless changed (pipe(7)). */
 const PAGES_OF_A_PIPE = 16;
 
-/** What processes of one container have open, as far as it was looked at. */
+/** The open files of one container's processes, as far as read. */
 export type Seen = {
   readonly inFlight: number;
   readonly inotify: number;
   readonly terminals: number;
   readonly pipePages: number;
   readonly pendingSignals: number;
-  /** Inodes of the sockets that a process has. */
   readonly sockets: ReadonlySet<string>;
-  /** Message queues that have no name any more: a path to each, by its inode. */
+  /** Unlinked message queues: a path to each, by inode. */
   readonly queues: ReadonlyMap<number, string>;
-  /** Processes that there was no time for. */
+  /** Processes not read for lack of time. */
   readonly unseen: number;
 };
 
-/** What may be looked at yet, in descriptors. */
+/** Descriptors that may still be read. */
 export type Budget = { left: number };
 
-/** A queue lies in the root of a file system of its own. */
+/** A queue is in the root of a file system of its own. */
 const NAMELESS = /^\/[^/]+ \(deleted\)$/;
 
 const tried = <T>(read: () => T, otherwise: T): T => {
   try {
     return read();
   } catch {
-    // The process has ended, or closed the file.
+    // the process has ended, or closed the file
     return otherwise;
   }
 };
 
 /**
- * Looks at the open files of processes in /proc, until the budget is spent. What several share, as after a fork, counts once where it
- * has an inode of its own. Descriptors in flight are known from Linux 5.17 on (`scm_fds`).
+ * Reads processes' open files in /proc until the budget is used up. Shared ones, as after a fork, count once where they
+ * have their own inode. Descriptors in flight are known from Linux 5.17 on (`scm_fds`).
  */
 export async function scanProcesses(pids: readonly number[], budget: Budget): Promise<Seen> {
   const sockets = new Set<string>();

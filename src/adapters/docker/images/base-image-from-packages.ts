@@ -22,7 +22,7 @@ import {
 const BUILD_SECONDS = 900;
 const REPORT_MS = 3000;
 
-/** Builds the image from the packages of this machine's own distribution and imports it as the draft. */
+/** Builds the image from the packages of this machine's distribution and imports it as the draft. */
 export async function buildFromPackages(
   docker: Docker,
   draft: Draft,
@@ -38,7 +38,7 @@ export async function buildFromPackages(
     await chmod(folder, 0o755);
     const build = await startBuild(recipe, folder, settings);
     const imported = importDraft(docker, draft, build.archive, settings.signal);
-    // A failed build ends the archive early, which the engine may take for its end: only both count.
+    // A failed build ends the archive early, which the engine may accept, so both must succeed.
     const [built, arrived] = await Promise.allSettled([build.done, imported]);
     if (built.status === 'rejected') throw built.reason;
     if (arrived.status === 'rejected') throw arrived.reason;
@@ -47,7 +47,7 @@ export async function buildFromPackages(
   }
 }
 
-/** Removes what a build has left. A file system of the host that is still mounted there keeps everything in place. */
+/** Removes a build's leftovers, unless a file system of the host is still mounted there. */
 async function removeFolder(folder: string): Promise<void> {
   for (const mount of (await mountsBelow(folder)).toReversed()) await run('umount', ['--lazy', mount]);
   if ((await mountsBelow(folder)).length === 0) await rm(folder, { recursive: true, force: true });
@@ -104,7 +104,7 @@ async function startBuild(
   return { archive: child.stdout as Readable, done };
 }
 
-/** In namespaces of its own, where this machine has them: processes and mounts of the build go with it, however it ends. */
+/** In its own namespaces, where available, so that the build's processes and mounts end with it. */
 async function inNamespaces(program: string, args: readonly string[]): Promise<[string, readonly string[]]> {
   const flags = ['--mount', '--pid', '--fork', '--kill-child'];
   const { code } = await run('unshare', [...flags, 'true']);

@@ -13,7 +13,7 @@ import { pullImage } from './pull-image.ts';
 const INSTALL_SECONDS = 600;
 const REPORT_MS = 3000;
 
-/** Pulls the public image, installs what a workspace needs into it, and commits it as the draft. */
+/** Pulls the public image, installs what a workspace needs, and commits it as the draft. */
 export async function provisionFromRegistry(
   docker: Docker,
   draft: Draft,
@@ -23,7 +23,7 @@ export async function provisionFromRegistry(
   await provision(docker, BASE_UPSTREAM, draft, settings);
 }
 
-/** Runs the installation in a container of `from` and commits what came out. */
+/** Runs the installation in a container of `from` and commits the result. */
 export async function provision(
   docker: Docker,
   from: string,

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { type Log, readText, run } from '../host/host-commands.ts';
 import { shortHash } from '../network/subnet.ts';
 
-/** The image of the catalogue's first entry, and the public image that it can be made from. */
+/** The catalogue's first image, and the public image that it can be made from. */
 export const BASE_REFERENCE = 'berth/debian:12';
 export const BASE_UPSTREAM = 'docker.io/library/debian:12-slim';
 
@@ -10,18 +10,18 @@ export type BaseImageSettings = {
   readonly reference: string;
   readonly progress: (message: string) => void;
   readonly log: Log;
-  /** Whether a registry may be asked, given a network for installing into what it has. */
+  /** Whether a registry may be asked; needs a network for the installation. */
   readonly allowPull: boolean;
-  /** One with a way out: the default network of a private engine has none. */
+  /** A network with access to the outside: a private engine's default one has none. */
   readonly network?: string;
-  /** Ends the preparation early; nothing of it is left then. */
+  /** Aborts the preparation and removes its leftovers. */
   readonly signal?: AbortSignal;
 };
 
-/** Name of an image that is not finished, or not known to be. */
+/** The name of an unfinished image. */
 export type Draft = { readonly repo: string; readonly tag: string };
 
-/** What a workspace's image carries beyond the distribution's minimum. */
+/** A workspace's packages beyond the distribution's minimum. */
 export const BASE_PACKAGES = [
   'bash',
   'bash-completion',
@@ -39,8 +39,8 @@ export const BASE_PACKAGES = [
 ] as const;
 
 /**
- * Run inside the image as root: the home is the volume, and a fresh volume starts with these files. A copy of
- * ping loses the file capability, which no container has and without which ping works.
+ * Run inside the image as root. The home is the volume, which starts with these files. Copying ping drops its file
+ * capability, which containers do not have and ping does not need.
  */
 export const BASE_SETUP =
   'set -e; mkdir -p /workspace; cp -a /etc/skel/. /workspace; chmod 755 /workspace; ' +
@@ -48,7 +48,7 @@ export const BASE_SETUP =
   'cp /usr/bin/ping /usr/bin/ping.new && mv /usr/bin/ping.new /usr/bin/ping; ' +
   'rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb';
 
-/** Tells an image that an older recipe made, so that it is made again. */
+/** Identifies the recipe, so that an older image is rebuilt. */
 export const BASE_LABEL = 'berth.base';
 export const BASE_VERSION = shortHash([...BASE_PACKAGES, BASE_SETUP].join(' '));
 
@@ -60,7 +60,7 @@ export const BASE_CHANGES = [
   'CMD ["/bin/bash", "-l"]',
 ] as const;
 
-/** The release that the reference names, whatever release this machine has. */
+/** The release that the reference names, whatever this machine has. */
 const SUITE = 'bookworm';
 const PUBLIC_SOURCES = [
   `deb http://deb.debian.org/debian ${SUITE} main`,
@@ -68,24 +68,24 @@ const PUBLIC_SOURCES = [
   `deb http://deb.debian.org/debian-security ${SUITE}-security main`,
 ];
 
-/** The keys of Debian's archive, by the package that brings them. */
+/** Debian's archive keys, by their package. */
 export const ARCHIVE_KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const TRUSTED_KEYS = '/etc/apt/trusted.gpg.d';
 
 export type Recipe = {
-  /** sources.list of the image. */
+  /** The image's sources.list. */
   readonly sources: readonly string[];
-  /** Folders and files of keys that the sources may be signed with. */
+  /** Folders and files of keys for the sources. */
   readonly keys: readonly string[];
-  /** Folders of this machine that the image gets a copy of, with the folder they go into. */
+  /** Folders of this machine to copy, with their targets. */
   readonly copies: readonly (readonly [from: string, into: string])[];
-  /** apt settings that the image needs as this machine does. */
+  /** apt settings that the image needs like this machine. */
   readonly aptOptions: readonly string[];
-  /** Settings for the time of building alone. */
+  /** Only for the build. */
   readonly env: NodeJS.ProcessEnv;
 };
 
-/** How to build the image as this machine itself gets its packages; on other distributions, from Debian's own. */
+/** A recipe with this machine's own package sources; on other distributions with Debian's. */
 export async function machineRecipe(): Promise<Recipe> {
   const release = (await readText('/etc/os-release')) ?? '';
   const isDebian = /^ID="?debian"?$/m.test(release);
@@ -113,7 +113,7 @@ export async function machineRecipe(): Promise<Recipe> {
 
 const OWN_CERTIFICATES = '/usr/local/share/ca-certificates';
 
-/** This machine's own archive out of `apt-get indextargets`, for our release; sources of third parties stay out. */
+/** This machine's own archive from `apt-get indextargets`, for our release; third-party sources are omitted. */
 export function sourceLines(targets: string, codename: string): readonly string[] {
   const suites = new Map<string, string[]>();
   const known = new RegExp(`^${codename}(-updates|-security|-backports)?$`);
@@ -130,7 +130,7 @@ export function sourceLines(targets: string, codename: string): readonly string[
 const KEPT = /^Acquire::(https?::.+|Check-Valid-Until|Check-Date|Retries) ".*";$/;
 const PROXY = /^Acquire::(https?)::Proxy "(.+)";$/;
 
-/** Out of `apt-config dump`. A proxy on this machine itself serves the building, but no container reaches it. */
+/** From `apt-config dump`. A proxy on this machine serves only the build, since containers cannot reach it. */
 export function aptSettings(dump: string): Pick<Recipe, 'aptOptions' | 'env'> {
   const aptOptions = ['Acquire::Languages "none";'];
   const env: NodeJS.ProcessEnv = {};
@@ -143,7 +143,7 @@ export function aptSettings(dump: string): Pick<Recipe, 'aptOptions' | 'env'> {
   return { aptOptions, env };
 }
 
-/** Arguments of mmdebstrap; the archive goes to its stdout. */
+/** Arguments of mmdebstrap, which writes the archive to stdout. */
 export function buildArgs({ aptOptions, keys, copies, sources }: Recipe): readonly string[] {
   return [
     '--mode=root',

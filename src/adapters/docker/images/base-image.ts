@@ -9,9 +9,9 @@ import { isMadeHere, pullImage } from './pull-image.ts';
 export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };
 
 /**
- * Makes sure that the default image is there: as it is, from a registry, or from the distribution's packages. One
- * that an older Berth made is made again, and kept when that fails. The reference appears only once the image is
- * whole. Throws with every reason when no way works.
+ * Ensures the default image: the present one, or from a registry, or from the distribution's packages. An older
+ * version's image is rebuilt, and stays if that fails. The reference appears only for a complete image. Throws all
+ * reasons when no way works.
  */
 export async function ensureBaseImage(docker: Docker, settings: BaseImageSettings): Promise<BaseImage> {
   const { reference, log, progress } = settings;
@@ -61,7 +61,7 @@ async function makeDraft(
   throw new Error([...faults, fault].join('; '));
 }
 
-/** Labels of the image of this reference, or null when the engine has none. */
+/** The image's labels, or null when the engine lacks it. */
 export async function imageLabels(
   docker: Docker,
   reference: string,

@@ -13,18 +13,18 @@ import {
 } from '../engine/engine-names.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 
-/** Writing down all that was installed takes as long as the disk needs. */
+/** Writing a large layer takes as long as the disk needs. */
 const CAPTURE_SECONDS = 600;
-/** The engine takes no more than 125; and each layer keeps what later ones have overwritten. */
+/** The engine's limit is 125, and each layer keeps what later ones overwrite. */
 const MAX_LAYERS = 32;
 
-/** The same row and generation give the same name. Below `berth/`, so that no registry is ever asked for it. */
+/** Deterministic by row and generation. Below `berth/`, so that no registry is asked for it. */
 export const snapshotImageName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId' | 'generation'>) =>
   ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` }) as const;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Makes the image of a container that is down, or finds the one that an earlier try of the same operation made. */
+/** Captures an image of a stopped container, or finds the one of an earlier attempt. */
 export async function capture(
   calls: EngineCalls,
   id: string,
@@ -59,8 +59,8 @@ const inspectImage = (calls: EngineCalls, reference: string): Promise<Docker.Ima
   );
 
 /**
- * The environment of the image that the container was made of. What the container was given besides may be secret; the
- * engine adds it to an image, so its names stay, without values. Every container is given its own again.
+ * The environment of the container's image. The engine adds the container's own variables, which may be secret, to a
+ * captured image: their names stay, without values. Every container gets its own again.
  */
 export function envWithoutValues(
   image: Pick<Docker.ImageInspectInfo, 'Config'> | null,
@@ -74,7 +74,7 @@ export function envWithoutValues(
 
 const nameOf = (entry: string): string => entry.split('=', 1)[0] ?? '';
 
-/** One more layer, with what is different. */
+/** Adds a layer with the changes. */
 async function commit(
   calls: EngineCalls,
   id: string,
@@ -88,7 +88,7 @@ async function commit(
   await calls.change(CAPTURE_SECONDS, committing, { runtimeId: id });
 }
 
-/** All that there is as a single layer: nothing of it is shared with the catalogue's image any more. */
+/** Exports everything as one layer, which shares nothing with the catalogue's image. */
 async function flatten(
   calls: EngineCalls,
   id: string,
@@ -115,11 +115,11 @@ async function flatten(
 
 const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);
 
-/** None for a value of several lines, which an instruction can not have. */
+/** Empty for a value of several lines, which an instruction cannot have. */
 const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string[] =>
   /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
 
-/** Every image that was made of a container of this installation. */
+/** All captured images of this installation. */
 export async function snapshotImages(
   calls: EngineCalls,
   instanceId: string,
@@ -135,7 +135,7 @@ export async function snapshotImages(
   }));
 }
 
-/** 409: something is made of it still. An image that later ones lie on loses its name, and goes with the last of them. */
+/** 409: still in use. A parent of later images loses its name and is removed with the last of them. */
 export async function removeCaptured(
   calls: EngineCalls,
   { imageId, reference }: CapturedImage,
@@ -158,7 +158,6 @@ export async function removeCaptured(
   if ((await inspectImage(calls, reference))?.Id === imageId) await remove(reference);
 }
 
-/** Stock on one Docker engine. */
 export function dockerWarmPoolEngine(docker: Docker): WarmPoolEngine {
   const calls = engineCalls(docker);
   return {

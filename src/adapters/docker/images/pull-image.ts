@@ -3,10 +3,10 @@ import { inspectThing } from '../engine/engine-client.ts';
 import { followToEnd, type Report, throttled } from '../engine/engine-progress.ts';
 
 export type PullLimits = {
-  /** A registry that does not answer by then counts as absent. */
+  /** A registry that has not answered by then counts as absent. */
   readonly firstAnswerSeconds: number;
   readonly pullSeconds: number;
-  /** Of all layers together, packed as they come and unpacked as they are kept. */
+  /** Of all layers, compressed while pulling and unpacked afterwards. */
   readonly maxBytes: number;
 };
 
@@ -15,10 +15,10 @@ const LIMITS: PullLimits = { firstAnswerSeconds: 6, pullSeconds: 300, maxBytes: 
 const INSPECT_SECONDS = 5;
 const REPORT_MS = 3000;
 
-/** Names below `berth/` are made on this machine; nobody else's image must ever answer to them. */
+/** Names below `berth/` are built on this machine; no registry's image may have them. */
 export { isMadeHere } from '../../../domain/containers/catalogue.ts';
 
-/** Pulls an image within the limits. One that is too large is not kept. No credentials are sent. */
+/** Pulls an image within the limits, without credentials. A larger one is not kept. */
 export async function pullImage(
   docker: Docker,
   reference: string,
@@ -59,7 +59,7 @@ export async function pullImage(
   }
 }
 
-/** What the layers come to, as far as the engine has heard of them. */
+/** The layers' size, as far as known to the engine. */
 function sizeAnnounced(): (report: Report) => number {
   const layers = new Map<string, number>();
   return ({ id, status, progressDetail }) => {

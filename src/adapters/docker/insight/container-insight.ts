@@ -7,7 +7,6 @@ import { frames } from '../exec/stream-demux.ts';
 import { usageReader } from './container-usage.ts';
 import { layerChanges } from './layer-changes.ts';
 
-/** Looks into containers of one Docker engine. */
 export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
   const usage = usageReader(calls);
   return {

@@ -6,12 +6,12 @@ import { cpuSeenInside } from './cpu-usage.ts';
 import { diskReader } from './disk-usage.ts';
 
 const FRESH_MS = 1000;
-/** Two readings that are closer together say little about the processor. */
+/** Closer readings say little about the processor. */
 const MIN_APART_MS = 200;
 const MAX_APART_MS = 30_000;
 const MAX_KNOWN = 1000;
 
-/** What the engine's statistics are read for. */
+/** The part of the engine's statistics that is used. */
 export type Statistics = {
   readonly read: string;
   readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
@@ -21,7 +21,10 @@ export type Statistics = {
 
 export type Sample = { readonly at: number; readonly statistics: Statistics };
 
-/** Reads the figures of containers, of each one at a time: who asks meanwhile, or within a second, gets the same answer. */
+/**
+ * Reads containers' statistics, one call per container at a time, shared by concurrent requests and cached for a
+ * second.
+ */
 export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
   const samples = new LRUCache<string, Sample>({ max: MAX_KNOWN });
   const disk = diskReader(calls);
@@ -49,12 +52,12 @@ async function sample(calls: EngineCalls, id: string): Promise<Sample> {
   };
   const statistics = await calls.work.figures(id, () => calls.read(LIMITS.inspect, reading));
   const at = Date.parse(statistics.read);
-  // The engine's word for a container that does not run.
+  // The engine reports a stopped container this way.
   if (!(at > 0)) throw new ContainerNotRunning('container is not running', false);
   return { at, statistics };
 }
 
-/** From the figures of an earlier call when that is of use, else by looking twice. */
+/** From an earlier reading if useful, else from two new ones. */
 async function cpuOf(
   calls: EngineCalls,
   id: string,
@@ -68,7 +71,7 @@ async function cpuOf(
 
 const usedBy = ({ statistics }: Sample): number => statistics.cpu_stats?.cpu_usage?.total_usage ?? 0;
 
-/** Far enough apart, and of the same life of the container. */
+/** Far enough apart, and of the same start of the container. */
 function isUseful(before: Sample | undefined, now: Sample): before is Sample {
   const apart = before === undefined ? 0 : now.at - before.at;
   return (
@@ -76,7 +79,7 @@ function isUseful(before: Sample | undefined, now: Sample): before is Sample {
   );
 }
 
-/** Millicores are nanoseconds of processor in a microsecond of time. */
+/** Millicores are nanoseconds of processor time per microsecond. */
 export const millicores = (before: Sample, now: Sample): number =>
   Math.max(0, Math.round((usedBy(now) - usedBy(before)) / (Math.max(1, now.at - before.at) * 1000)));
 

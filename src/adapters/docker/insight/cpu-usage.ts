@@ -2,8 +2,8 @@ import type { EngineCalls } from '../engine/engine-client.ts';
 import { startScript } from '../exec/script-process.ts';
 
 /**
- * Prints, twice and a quarter of a second apart, the microseconds of processor that the container has used and
- * the hundredths of a second that the machine is up.
+ * Prints, twice and a quarter of a second apart, the microseconds of processor time that the container has used and the
+ * machine's uptime in hundredths of a second.
  */
 const CPU = `
 used() {
@@ -18,8 +18,8 @@ look; sleep 0.25 || sleep 1; look
 `;
 
 /**
- * Millicores in use now, as the container itself sees them; null when it can not tell. The engine looks once a
- * second, which is too long to wait for a second look of its own.
+ * Millicores in use, as measured inside the container; null when unavailable. The engine reads only once a second, too
+ * slow for two readings.
  */
 export async function cpuSeenInside(calls: EngineCalls, id: string): Promise<number | null> {
   const run = await startScript(calls, id, { script: CPU, args: [] });

@@ -1,10 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { DebianPackage } from '../../../domain/containers/layer-changes.ts';
 
-/**
- * `NAME...`: prints what the package database of a container knows of these packages, in three parts. Nothing
- * where there is none.
- */
+/** `NAME...`: prints the package database's entries for these packages, in three parts. Nothing without a database. */
 export const DEBIAN = `
 exec 2>/dev/null
 command -v dpkg-query >/dev/null || exit 0
@@ -22,10 +19,10 @@ exit 0
 
 type Found = { version: string | null; automatic: boolean; files: string[] };
 
-/** What is longer is cut: no path and no version is. */
+/** Longer than any path or version; the rest is cut. */
 const MAX_LINE = 8_192;
 
-/** Reads what `DEBIAN` printed, as it comes: no piece holds up the service for long. */
+/** Reads the output of `DEBIAN` incrementally, so that no piece blocks the service for long. */
 export async function debianPackagesOf(
   output: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -8,8 +8,8 @@ const WAIT_MS = 1_500;
 const MAX_KNOWN = 1000;
 
 /**
- * `FOLDER`: prints the KiB in use. A file system of its own knows at once; a folder of a shared one is counted,
- * which may take a while.
+ * `FOLDER`: prints the KiB in use. A separate file system knows them; a folder of a shared one is counted, which may
+ * take a while.
  */
 const DISK = `
 while read -r id parent device root at rest; do [ "$at" = "$1" ] && found=$root disk=$device; done < /proc/self/mountinfo
@@ -23,10 +23,7 @@ else
 fi
 `;
 
-/**
- * How much of its volume a container uses, measured again after 30 s. Whoever asks waits 1.5 s at most, and then
- * gets what was measured last, or null.
- */
+/** A container's volume use, cached for 30 s. A request waits at most 1.5 s and then gets the last value, or null. */
 export function diskReader(calls: EngineCalls): (id: string) => Promise<number | null> {
   const known = new LRUCache<string, { readonly bytes: number | null }>({
     max: MAX_KNOWN,
@@ -40,7 +37,7 @@ export function diskReader(calls: EngineCalls): (id: string) => Promise<number |
   };
 }
 
-/** Counts now; null when the container's own tools say no number. Throws when nothing comes in time. */
+/** Measures now; null when the container's tools print no number. Throws when they take too long. */
 export async function diskBytes(calls: EngineCalls, id: string, seconds?: number): Promise<number | null> {
   const run = await startScript(calls, id, { script: DISK, args: ['/workspace'] });
   try {

@@ -11,7 +11,7 @@ import { engineStream } from '../exec/engine-stream.ts';
 import { startScript } from '../exec/script-process.ts';
 import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
 
-/** A list that is longer is cut: it is kept in memory, and a hundred bytes are a path. */
+/** The most entries kept: the list is in memory, at a hundred bytes per path. */
 const MAX_LISTED = 50_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const MAX_PACKAGES = 2000;
@@ -20,13 +20,13 @@ const KIND_BITS = 0o170000;
 
 const KINDS: readonly PathChange['kind'][] = ['changed', 'added', 'removed'];
 
-/** Prints \`mode blocks path//\` for each of the paths on its input; no path contains two slashes in a row. */
+/** Prints \`mode blocks path//\` for each path on its input; no path contains two slashes in a row. */
 const MEASURE = `exec xargs -0 stat -c '%f %b %n//'`;
 
-/** All that differs from the image; of a running container also how big it is and which packages it belongs to. */
+/** All differences from the image; of a running container also sizes and packages. */
 export async function layerChanges(calls: EngineCalls, id: string): Promise<LayerChanges> {
   const { layerBytes, isRunning, upper } = await layerOf(calls, id);
-  // The engine compares all files with those of the image, which takes a third of a second where there is nothing to find.
+  // The engine compares all files with the image, which takes a third of a second even without changes.
   if (upper !== null && (await isUntouched(upper)))
     return { paths: [], complete: true, layerBytes, debian: isRunning ? [] : null };
   const list = await changeList(calls, id);
@@ -58,15 +58,15 @@ async function layerOf(
       const options = { size, abortSignal };
       return calls.docker.getContainer(id).inspect(options);
     });
-  // Summing up a big layer may take too long.
+  // Measuring a large layer may take too long.
   const info = await calls.work.size(id, () => inspect(true)).catch(() => inspect(false));
   const upper = info.GraphDriver?.Data?.UpperDir ?? null;
   return { layerBytes: info.SizeRw ?? null, isRunning: info.State.Running, upper };
 }
 
 /**
- * Whether the private layer of a container, a folder of the engine's machine, has nothing but folders and what the engine
- * writes itself. False also when it cannot be looked into: then the engine is asked.
+ * Whether a container's layer, a folder of the engine's machine, has only folders and the engine's own files. False
+ * also when it is unreadable: then the engine is asked.
  */
 async function isUntouched(upper: string): Promise<boolean> {
   try {
@@ -82,7 +82,7 @@ async function isUntouched(upper: string): Promise<boolean> {
 
 type ChangeList = { readonly paths: readonly PathChange[]; readonly complete: boolean };
 
-/** Where the engine takes too long over it, the list is empty, and not complete. */
+/** When the engine takes too long, the list is empty and not complete. */
 async function changeList(calls: EngineCalls, id: string): Promise<ChangeList> {
   try {
     return await listed(await engineStream(calls, `/containers/${id}/changes`), MAX_LISTED);
@@ -93,14 +93,14 @@ async function changeList(calls: EngineCalls, id: string): Promise<ChangeList> {
   }
 }
 
-/** The first `most` of the engine's list, read as it comes: no piece holds up the service for long. */
+/** The first `most` entries of the engine's list, read incrementally, so that no piece blocks the service for long. */
 export async function listed(answer: AsyncIterable<Buffer>, most: number): Promise<ChangeList> {
   const paths: PathChange[] = [];
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const chunk of answer) {
     rest += decoder.write(chunk);
-    // A quote within a path is escaped, so these are between two entries.
+    // Quotes in paths are escaped, so this is between two entries.
     const end = rest.lastIndexOf('},{"') + 1;
     if (end > 0) {
       for (const each of parsed(rest.slice(0, end))) paths.push(each);
@@ -109,13 +109,13 @@ export async function listed(answer: AsyncIterable<Buffer>, most: number): Promi
     if (paths.length > most) return { paths: paths.slice(0, most), complete: false };
   }
   const last = rest.trimEnd();
-  // A list that breaks off keeps what is whole.
+  // A truncated list keeps its complete entries.
   if (!last.endsWith(']') && last !== 'null') return { paths, complete: false };
   for (const each of parsed(last.replace(/\]$/, ''))) paths.push(each);
   return { paths: paths.slice(0, most), complete: paths.length <= most };
 }
 
-/** Entries with commas between them, the first of all behind a bracket. */
+/** Entries separated by commas, the first after a bracket. */
 function parsed(text: string): readonly PathChange[] {
   const entries = JSON.parse(text === 'null' ? '[]' : `[${text.replace(/^\[/, '')}]`) as readonly {
     readonly Path: string;

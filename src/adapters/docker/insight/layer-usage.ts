@@ -4,14 +4,14 @@ import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine
 import { CAPTURED_LABEL } from '../engine/engine-names.ts';
 import { isRoot, run } from '../host/host-commands.ts';
 
-/** What takes longer is not known; it is counted again with the next turn. */
+/** A slower measurement is unknown until the next pass. */
 const COUNT_SECONDS = 20;
-/** Kibibytes, then file entries, each on a line. Files that vanish meanwhile are faults to du; its sums stand. */
+/** Kibibytes, then inodes, one per line. du reports vanishing files as errors, but its sums are right. */
 const COUNT = 'du -skx -- "$1"; du -sx --inodes -- "$1"';
 
 /**
- * What a container has outside its volume. Counted on this machine where that can be; the engine's own count takes its time
- * from everybody else.
+ * A container's use outside its volume, measured on this machine where possible, since the engine's own measurement
+ * delays others.
  */
 export async function layerUse(
   calls: EngineCalls,
@@ -43,7 +43,7 @@ async function countByEngine(calls: EngineCalls, id: string): Promise<number | n
   return await calls.work.size(id, () => calls.read(COUNT_SECONDS, asking)).catch(() => null);
 }
 
-/** How much larger the private image is than the catalogue's. */
+/** The private image's size beyond the catalogue's. */
 async function carried(calls: EngineCalls, imageId: string, catalogueImage: string): Promise<number> {
   const [own, base] = await Promise.all([imageId, catalogueImage].map((name) => lookAt(calls, name)));
   if (own == null || base == null || own.Config?.Labels?.[CAPTURED_LABEL] === undefined) return 0;

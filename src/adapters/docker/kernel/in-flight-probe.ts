@@ -4,8 +4,9 @@ const SECONDS = 5;
 const TOO_MANY = 3;
 
 /**
- * Sends one descriptor as user ARGV[0], under the limit of open files that it was started with: the kernel refuses when more than that
- * are in flight for this user (unix(7), ETOOMANYREFS). sendmsg(2) takes a message header, an address of one byte, and the descriptor.
+ * Sends one descriptor as user ARGV[0], under the open file limit that it was started with: the kernel refuses when
+ * more are in flight for this user (unix(7), ETOOMANYREFS). sendmsg(2) takes a message header, a one-byte buffer, and
+ * the descriptor.
  */
 const PROBE = `
 use Socket; use POSIX ();
@@ -20,11 +21,11 @@ exit($! == POSIX::ETOOMANYREFS() ? ${TOO_MANY} : 2);
 `;
 
 /**
- * Whether more than `most` descriptors are in flight for a user of this machine, in whatever container and however hidden: only the
- * kernel has this number. null where it cannot be found out, as without perl.
+ * Whether more than `most` descriptors are in flight for a user of this machine, in any container, even hidden ones:
+ * only the kernel knows. null when it cannot be determined, as without perl.
  */
 export async function moreInFlight(userId: number, most: number): Promise<boolean | null> {
-  // The kernel asks no such question of root.
+  // The kernel does not limit root.
   if (userId === 0) return null;
   const script = 'ulimit -n "$1" && exec perl -e "$2" "$3"';
   const { code } = await run('sh', ['-c', script, 'berth', String(most), PROBE, String(userId)], {

@@ -3,36 +3,37 @@ import { join } from 'node:path';
 import { readText } from '../host/host-commands.ts';
 
 type Wanted = {
-  /** As sysctl names it. */
+  /** As in sysctl. */
   readonly name: string;
   readonly atLeast: number;
-  /** Zero stands for no limit at all. */
+  /** Zero means no limit. */
   readonly zeroIsNone?: boolean;
 };
 
 /**
- * Limits of the kernel that all containers share, and what they are raised to when a private engine starts: so much that the
- * memory of a container ends before its neighbours are refused, as the kernel charges what is counted here to that memory.
+ * Kernel limits that all containers share, and the values that a private engine raises them to: high enough that a
+ * container's memory, which pays for these counters, ends before its neighbours are refused.
  */
 export const SHARED_LIMITS: readonly Wanted[] = [
-  // Every container and every process started in one takes a key; remapped ones have one user, with 200 in all (keyrings(7)).
+  // Every container and every process started in one takes a key; remapped ones are one user, with 200 in all
+  // (keyrings(7)).
   { name: 'kernel.keys.maxkeys', atLeast: 20_000 },
-  // One takes about 70 bytes: so the number ends first.
+  // A key takes about 70 bytes, so the number ends first.
   { name: 'kernel.keys.maxbytes', atLeast: 2_000_000 },
-  // User namespaces charge their maker, which is root of this machine: 128 instances for all (inotify(7)).
+  // User namespaces charge their creator, this machine's root: 128 instances for all (inotify(7)).
   { name: 'fs.inotify.max_user_instances', atLeast: 65_536 },
   { name: 'fs.inotify.max_user_watches', atLeast: 4_194_304 },
-  // In pages of 4 KiB, for one user; above it a new pipe has two of them instead of 16 (pipe(7)).
+  // In pages of 4 KiB per user; above it a new pipe has two instead of 16 (pipe(7)).
   { name: 'fs.pipe-user-pages-soft', atLeast: 1_048_576, zeroIsNone: true },
   { name: 'fs.epoll.max_user_watches', atLeast: 4_194_304 },
   { name: 'fs.file-max', atLeast: 1_000_000_000 },
-  // Requests of io_setup(2), counted over all users.
+  // Requests of io_setup(2), for all users.
   { name: 'fs.aio-max-nr', atLeast: 16_777_216 },
-  // Terminals of all containers; this machine's own keep `kernel.pty.reserve` of them (pty(7)).
+  // Terminals of all containers; the host keeps `kernel.pty.reserve` of them (pty(7)).
   { name: 'kernel.pty.max', atLeast: 65_536 },
-  // 512 processes of each container; as systemd sets it.
+  // 512 processes per container; as set by systemd.
   { name: 'kernel.pid_max', atLeast: 4_194_304 },
-  // Neighbours on the network that the kernel remembers, over all network namespaces: a /20 has 4,094 (arp(7)).
+  // Neighbour entries of all network namespaces: a /20 has 4,094 (arp(7)).
   { name: 'net.ipv4.neigh.default.gc_thresh2', atLeast: 32_768 },
   { name: 'net.ipv4.neigh.default.gc_thresh3', atLeast: 65_536 },
 ];
@@ -41,7 +42,7 @@ type Low = Pick<Wanted, 'name' | 'atLeast'>;
 
 const fileOf = (folder: string, { name }: Low): string => join(folder, ...name.split('.'));
 
-/** The shared limits that are lower than they should be. One that this kernel does not have is not. */
+/** The shared limits below their target. A limit unknown to this kernel is not included. */
 export async function lowLimits(folder = '/proc/sys'): Promise<readonly Low[]> {
   const looked = SHARED_LIMITS.map(async (wanted) => {
     const text = (await readText(fileOf(folder, wanted)))?.trim() ?? '';
@@ -51,14 +52,16 @@ export async function lowLimits(folder = '/proc/sys'): Promise<readonly Low[]> {
   return (await Promise.all(looked)).flat();
 }
 
-/** Raises the shared limits of this machine until its next boot; none is lowered. Answers those that it could not raise. */
+/**
+ * Raises this machine's shared limits until its next boot, never lowering one. Returns those that it could not raise.
+ */
 export async function raiseLimits(folder = '/proc/sys'): Promise<readonly Low[]> {
   for (const low of await lowLimits(folder))
     await writeFile(fileOf(folder, low), `${low.atLeast}\n`).catch(() => {});
   return await lowLimits(folder);
 }
 
-/** What the operator can do about limits that are low, or null. */
+/** Advice for the operator about low limits, or null. */
 export function limitsWarning(low: readonly Low[]): string | null {
   if (low.length === 0) return null;
   const settings = low.map(({ name, atLeast }) => `${name}=${atLeast}`).join(' ');

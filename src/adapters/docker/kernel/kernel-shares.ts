@@ -15,33 +15,36 @@ import { ofTheKernel } from './kernel-totals.ts';
 import { queueBytes, queueNames } from './message-queues.ts';
 import { linesOf, withShortOnes } from './scarce-counters.ts';
 
-/** Descriptors that one look at all containers reads, about a quarter of a second; those that were left out come first next time. */
+/**
+ * Descriptors read in one pass over all containers, about a quarter of a second; the rest comes first in the next one.
+ */
 const BUDGET = 50_000;
-/** Of the list of a container's unix sockets, some 60,000. */
+/** Of a container's list of unix sockets, some 60,000. */
 const LIST_BYTES = 4 * 1024 * 1024;
-/** Containers whose message queues are measured in one look, as each takes a program; only those whose queues have changed. */
+/** Containers whose message queues are measured in one pass, as each takes a program; only changed ones. */
 const QUEUE_PROBES = 8;
-/** What each user in a container may have of the limits that its maker is charged for; a container cannot raise it (user_namespaces(7)). */
+/**
+ * The limits of each user in a container, charged to its creator; a container cannot raise them (user_namespaces(7)).
+ */
 const OF_ONE_USER = { max_inotify_instances: 1_024, max_inotify_watches: 524_288 } as const;
 
 type Settings = {
   readonly instanceId: string;
-  /** Open files of a process in a container: so many descriptors may be in flight for all of them. */
+  /** Open file limit of a process in a container: as many descriptors may be in flight for all of them. */
   readonly openFiles: number;
 };
 
 type Group = { readonly runtimeId: string; readonly pids: readonly number[] };
-/** What is remembered of a container between two looks. */
+/** A container's state between two passes. */
 type Known = {
   hidden: ReadonlySet<string>;
   first: number;
   started: string | null;
   queues: { readonly names: string; readonly bytes: number };
 };
-/** What one look may take. */
 type Room = Budget & { probes: number };
 
-/** What containers of an engine on this machine take of the kernel's counters, by what /proc says of their processes. */
+/** The use of kernel counters by containers of an engine on this machine, according to /proc. */
 export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelShares {
   let known = new Map<string, Known>();
   let turn = 0;
@@ -50,7 +53,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
     const { runtimeId, pids } = group;
     const now = known.get(runtimeId) ?? unknown();
     known.set(runtimeId, now);
-    // Each start makes another user namespace, often under the number of the one before.
+    // Each start makes a new user namespace, often with the previous one's number.
     const oldest = Math.min(...pids);
     const started = `${oldest} ${await startTicks(oldest)}`;
     if (started !== now.started) await boundUsers(oldest);
@@ -60,7 +63,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
     const hidden = isShort ? await hiddenSockets(pids[0], seen) : new Set<string>();
     const suspects = [...hidden].filter((inode) => now.hidden.has(inode)).length + (seen.unseen > 0 ? 1 : 0);
     now.hidden = hidden;
-    // A socket that is in flight itself shows nobody what it holds: as much as it takes to be stopped.
+    // A socket in flight hides its contents, so it counts as enough to be stopped.
     const hiding = isShort ? suspects * (Math.floor(openFiles * ALLOWANCE) + 1) : 0;
     const messageQueueBytes = await measureQueues(now, oldest, seen, budget);
     const counts = { ...countsOf(seen), descriptorsInFlight: seen.inFlight + hiding, messageQueueBytes };
@@ -85,7 +88,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
         limits: { ...limits, descriptorsInFlight: openFiles },
         totals: {
           ...totals,
-          // Of the containers' other users it says nothing: what is seen of theirs counts.
+          // The probe says nothing about the containers' other users, for whom visible ones count.
           ...(isMore === true ? { descriptorsInFlight: most + 1 } : {}),
         },
         shares,
@@ -103,7 +106,7 @@ const unknown = (): Known => ({
   queues: { names: '', bytes: 0 },
 });
 
-/** Measured again when there are others. */
+/** Measured when the set of queues changes. */
 async function measureQueues(now: Known, pid: number, { queues }: Seen, room: Room): Promise<number> {
   const linked = await queueNames(pid);
   const names = [...[...linked].flat(), ...queues.keys()].join('/');
@@ -124,7 +127,7 @@ const countsOf = (seen: Seen): SharedCounts => ({
 
 const CGROUPS = '/sys/fs/cgroup';
 
-/** Running containers of an installation with their processes; null where this machine has no such groups. */
+/** An installation's running containers and their processes; null where this machine has no such groups. */
 async function groupsOf(name: string): Promise<readonly Group[] | null> {
   const slice = `${name.split('-')[0]}.slice/${name}.slice`;
   const inside = [`pids/${name}`, name, `pids/${slice}`, slice];
@@ -144,7 +147,7 @@ async function groupIn(folder: string, name: string): Promise<readonly Group[]> 
   return found.length === 0 ? [] : [{ runtimeId, pids: found }];
 }
 
-/** The user of this machine that root of a container is. */
+/** The host's user id of a container's root. */
 async function rootOf(pid: number | undefined): Promise<number> {
   const map = pid === undefined ? null : await readText(`/proc/${pid}/uid_map`);
   return Number(/^\s*0\s+(\d+)/.exec(map ?? '')?.[1] ?? 0);
@@ -153,7 +156,7 @@ async function rootOf(pid: number | undefined): Promise<number> {
 const userSpace = (pid: number | 'self'): Promise<string | null> =>
   readlink(`/proc/${pid}/ns/user`).catch(() => null);
 
-/** Bounds the limits of a container's own user namespace; one that it shares with this machine stays as it is. */
+/** Limits a container's own user namespace; one shared with the host stays unchanged. */
 async function boundUsers(pid: number): Promise<void> {
   const [theirs, ours] = await Promise.all([userSpace(pid), userSpace('self')]);
   if (theirs === null || theirs === ours) return;
@@ -163,7 +166,7 @@ async function boundUsers(pid: number): Promise<void> {
   });
 }
 
-/** Unix sockets of a container that none of its processes has: they are in flight, with all that they hold. */
+/** Unix sockets of a container that no process of it has: they are in flight, with their contents. */
 async function hiddenSockets(pid: number | undefined, { sockets }: Seen): Promise<ReadonlySet<string>> {
   const inodes: string[] = [];
   for await (const lines of linesOf(`/proc/${pid}/net/unix`, LIST_BYTES))

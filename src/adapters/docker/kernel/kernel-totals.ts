@@ -1,10 +1,10 @@
 import type { SharedCounts } from '../../../domain/containers/kernel-share.ts';
 import { readText } from '../host/host-commands.ts';
 
-/** What the kernel says of a counter: what all have of it, and what all may have. */
+/** The kernel's figures for a counter: total use and limit. */
 export type KernelTotals = { readonly limits: Partial<SharedCounts>; readonly totals: Partial<SharedCounts> };
 
-/** The figures of this machine; `userId` is the user that root of a container is. */
+/** This machine's figures; `userId` is the containers' root. */
 export async function ofTheKernel(userId: number): Promise<KernelTotals> {
   const number = async (name: string): Promise<number | undefined> => {
     const text = await readText(`/proc/sys/${name}`);
@@ -32,7 +32,7 @@ export async function ofTheKernel(userId: number): Promise<KernelTotals> {
       pipePages: pipes,
       terminals: ptys === undefined ? undefined : ptys - reserve,
       pendingSignals: limitOf(processes ?? '', 'Max pending signals'),
-      // A user namespace has in all what its maker may have (setrlimit(2)).
+      // A user namespace has its creator's limit in all (setrlimit(2)).
       messageQueueBytes: limitOf(processes ?? '', 'Max msgqueue size'),
       keys: keys?.limit,
       aioRequests: aioLimit,
@@ -42,7 +42,7 @@ export async function ofTheKernel(userId: number): Promise<KernelTotals> {
   };
 }
 
-/** Zero is no limit. */
+/** Zero means no limit. */
 const known = (counts: { readonly [K in keyof SharedCounts]?: number | undefined }): Partial<SharedCounts> =>
   Object.fromEntries(Object.entries(counts).filter(([, count]) => count));
 
@@ -50,8 +50,8 @@ const limitOf = (limits: string, title: string): number =>
   Number(new RegExp(`^${title}\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? 0);
 
 /**
- * What a user has of its keys, by the text of /proc/key-users (keyrings(7)): `uid: uses keys/alive keys/most bytes/most`. Where the
- * bytes run out first, they count as that part of the keys.
+ * A user's keys, from the text of /proc/key-users (keyrings(7)): `uid: uses keys/alive keys/most bytes/most`. If the
+ * bytes run out first, they count as that share of the keys.
  */
 export function keysOf(
   users: string,

@@ -1,11 +1,11 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { run } from '../host/host-commands.ts';
 
-/** The kernel's number for the file system of message queues (statfs(2)). */
+/** The magic number of the message queue file system (statfs(2)). */
 export const QUEUES = 0x19800202;
 const SECONDS = 5;
 
-/** Prints \`messages bytes\` of each queue: by its name in the IPC namespace that this runs in, or by a path. mq_getsetattr(2) */
+/** Prints \`messages bytes\` of each queue: by name in the present IPC namespace, or by path. mq_getsetattr(2) */
 const ATTRIBUTES = `
 use POSIX ();
 my ($open, $get) = { x86_64 => [240, 245], aarch64 => [180, 185] }->{(POSIX::uname())[4]}->@*;
@@ -18,17 +18,17 @@ for my $queue (@ARGV) {
 }
 `;
 
-/** Of a message that waits: its head, and its node in the queue's tree. */
+/** Overhead of a queued message: its header, and its node in the queue's tree. */
 const BYTES_OF_A_MESSAGE = 48 + 48;
 
-/** What queues take of the limit, by what ATTRIBUTES printed (mq_overview(7)). */
+/** The queues' use of the limit, from the output of ATTRIBUTES (mq_overview(7)). */
 export const bytesOfQueues = (attributes: string): number =>
   attributes
     .split('\n')
     .map((line) => line.split(' ').map(Number))
     .reduce((sum, [messages = 0, bytes = 0]) => sum + messages * (bytes + BYTES_OF_A_MESSAGE), 0);
 
-/** The names of a container's queues with their inodes. What is no queue is not looked at: a container can put anything there. */
+/** The names of a container's queues with their inodes. Only queues are read: a container can put anything there. */
 export async function queueNames(pid: number): Promise<ReadonlyMap<string, number>> {
   const folder = `/proc/${pid}/root/dev/mqueue`;
   const [type, names] = await Promise.all([
@@ -49,8 +49,8 @@ export async function queueNames(pid: number): Promise<ReadonlyMap<string, numbe
 }
 
 /**
- * The bytes of these queues of the container that the process is in. `open`: paths in /proc of those that have no name any more. null
- * where it cannot be found out, as without perl.
+ * The bytes of these queues in the container of a process. `open`: paths in /proc of unlinked ones. null when it cannot
+ * be determined, as without perl.
  */
 export async function queueBytes(
   pid: number,

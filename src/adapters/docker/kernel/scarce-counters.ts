@@ -7,15 +7,15 @@ import {
 } from '../../../domain/containers/kernel-share.ts';
 import { readText, run } from '../host/host-commands.ts';
 
-/** Of /proc/PID/maps of all processes of a container. */
+/** For all processes of a container. */
 const MAPS_BYTES = 4 * 1024 * 1024;
-/** Of the packet filter's table, some 80,000 connections. It is hashed, so that its beginning stands for all of it. */
+/** Some 80,000 connections of the packet filter's table, which is hashed, so that its beginning is a sample. */
 const CONNECTIONS_BYTES = 16 * 1024 * 1024;
 const SECONDS = 5;
-/** io_setup(2) makes room for twice as many events as are asked for, 32 bytes each. */
+/** io_setup(2) allocates twice the requested events, 32 bytes each. */
 const BYTES_OF_A_REQUEST = 64;
 
-/** The shares with those counters that are dear to look at, where they are short. `userId` is who root of a container is. */
+/** Adds the expensive counters to the shares where they are short. `userId` is the containers' root. */
 export async function withShortOnes(
   reading: KernelReading,
   pidsOf: (runtimeId: string) => readonly number[],
@@ -26,7 +26,7 @@ export async function withShortOnes(
   const keys = isShort('keys') ? await keysByContainer(userId) : new Map<string, number>();
   const sources = isShort('connections') ? await connectionsByAddress() : new Map<string, number>();
   const read = [...sources.values()].reduce((sum, count) => sum + count, 0);
-  // Where the table is too long to be read whole, its beginning stands for it.
+  // A table too long to be read is extrapolated from its beginning.
   const scale = Math.max(1, (reading.totals.connections ?? 0) / Math.max(1, read));
   const shares: KernelShare[] = [];
   for (const { runtimeId, counts } of reading.shares) {
@@ -43,7 +43,7 @@ export async function withShortOnes(
   return shares;
 }
 
-/** The requests of io_setup that processes have, by the memory that they take. */
+/** The processes' io_setup requests, by the memory they take. */
 export async function aioRequestsOf(pids: readonly number[]): Promise<number> {
   let [requests, left] = [0, MAPS_BYTES];
   for (const pid of pids) {
@@ -65,10 +65,10 @@ export function aioRequestsIn(maps: string): number {
   return Math.floor(bytes / BYTES_OF_A_REQUEST);
 }
 
-/** The session keys of each container, which the runtime names after it; `userId` is who they belong to. */
+/** The session keys per container, which the runtime names after it; `userId` is their owner. */
 async function keysByContainer(userId: number): Promise<ReadonlyMap<string, number>> {
   const user = String(userId);
-  // A user sees no keys of others, not even root.
+  // No user sees another's keys, not even root.
   const args = ['--reuid', user, '--regid', user, '--clear-groups', 'cat', '/proc/keys'];
   const { code, stdout } = await run('setpriv', args, { timeoutSeconds: SECONDS });
   return counted(new Map(), code === 0 ? keysIn(stdout) : []);
@@ -76,7 +76,7 @@ async function keysByContainer(userId: number): Promise<ReadonlyMap<string, numb
 
 export const keysIn = (list: string): Iterable<RegExpMatchArray> => list.matchAll(/ _ses\.([0-9a-f]{64}):/g);
 
-/** The connections of each address, as far as they are read. */
+/** Connections per address, as far as read. */
 async function connectionsByAddress(): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for await (const lines of linesOf('/proc/net/nf_conntrack', CONNECTIONS_BYTES))
@@ -84,10 +84,10 @@ async function connectionsByAddress(): Promise<ReadonlyMap<string, number>> {
   return counts;
 }
 
-/** The first address of a line is whoever began the connection. */
+/** A line's first address is the connection's origin. */
 export const sourcesIn = (table: string): Iterable<RegExpMatchArray> => table.matchAll(/^.*? src=(\S+)/gm);
 
-/** The addresses of a container on its network. */
+/** A container's addresses on its network. */
 async function addressesOf(pid: number | undefined): Promise<readonly string[]> {
   return addressesIn((await readText(`/proc/${pid}/net/fib_trie`)) ?? '');
 }
@@ -104,7 +104,7 @@ export function counted(counts: Map<string, number>, found: Iterable<RegExpMatch
   return counts;
 }
 
-/** The beginning of a file in /proc, some 64 KiB of whole lines at a time: others have their turn between them. */
+/** The beginning of a file in /proc, in pieces of some 64 KiB of whole lines, so that others get a turn in between. */
 export async function* linesOf(path: string, maxBytes: number): AsyncGenerator<string> {
   const file = maxBytes <= 0 ? null : await open(path).catch(() => null);
   if (file === null) return;
@@ -117,7 +117,7 @@ export async function* linesOf(path: string, maxBytes: number): AsyncGenerator<s
       if (end > 0) yield text.slice(0, end);
     }
   } catch {
-    // Its process has ended.
+    // its process has ended
   } finally {
     await file.close();
   }

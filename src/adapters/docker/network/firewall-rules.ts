@@ -1,6 +1,6 @@
 import { INTERNAL_NETWORKS, isWithin } from './subnet.ts';
 
-/** An internal address that containers may reach all the same: a resolver, a package mirror, a proxy. */
+/** An internal address that containers may reach: a resolver, a package mirror, a proxy. */
 export type Opening = {
   readonly address: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export type FirewallPlan = {
   readonly bridge: string;
   readonly subnet: string;
   readonly openings: readonly Opening[];
-  /** Nobody else translates addresses or lets traffic of this bridge pass: the private engine. */
+  /** A private engine: nobody else translates addresses or forwards this bridge's traffic. */
   readonly isRouter: boolean;
 };
 
@@ -24,7 +24,7 @@ export const chainsOf = (chain: string): { input: string; forward: string; nat: 
 
 type Hook = { readonly table: 'filter' | 'nat'; readonly from: string; readonly to: string };
 
-/** Where packets enter our chains. DOCKER-USER is where Docker leaves room for others. */
+/** Where packets enter our chains. Docker leaves DOCKER-USER to others. */
 function hooksOf(plan: Pick<FirewallPlan, 'chain' | 'isRouter'>, saved: string): readonly Hook[] {
   const { input, forward, nat } = chainsOf(plan.chain);
   const usesDocker = !plan.isRouter && saved.includes('\n:DOCKER-USER ');
@@ -35,16 +35,15 @@ function hooksOf(plan: Pick<FirewallPlan, 'chain' | 'isRouter'>, saved: string):
   ];
 }
 
-/** Hooks that are not in the output of iptables-save: first in their chain, so that no rule of others comes before. */
+/** Hooks missing in the output of iptables-save; they go first in their chain, before foreign rules. */
 const missingHooks = (table: Hook['table'], plan: FirewallPlan, saved: string): readonly string[] =>
   hooksOf(plan, saved)
     .filter((hook) => hook.table === table && !saved.includes(`-A ${hook.from} -j ${hook.to}\n`))
     .map((hook) => `-I ${hook.from} 1 -j ${hook.to}`);
 
 /**
- * Input of `iptables-restore --noflush`: our own chains alone, replaced in one step, and the ways into them that
- * `saved` (iptables-save) lacks. Containers reach the outside and the openings; not each other, not this
- * machine, not internal networks.
+ * Input of `iptables-restore --noflush`: our chains only, replaced atomically, and the hooks missing in `saved`
+ * (iptables-save). Containers reach the outside and the openings; not each other, this machine, or internal networks.
  */
 export function restoreScript(plan: FirewallPlan, saved: string): string {
   const { input, forward, nat } = chainsOf(plan.chain);
@@ -71,7 +70,7 @@ export function restoreScript(plan: FirewallPlan, saved: string): string {
   return table('filter', filter) + (plan.isRouter ? table('nat', masquerade) : '');
 }
 
-/** The same for IPv6: containers have no address there, so nothing of theirs may pass at all. */
+/** For IPv6: containers have no address there, so nothing may pass. */
 export function restoreScript6(plan: FirewallPlan, saved: string): string {
   const { input, forward } = chainsOf(plan.chain);
   return table('filter', [
@@ -85,8 +84,8 @@ export function restoreScript6(plan: FirewallPlan, saved: string): string {
 }
 
 /**
- * Of iptables-save, the rules of these chains and the ways into them, in order. Without openings: they follow resolvers
- * and mirrors, which may differ between processes that share an engine.
+ * The rules of these chains and their hooks from iptables-save, in order. Without openings, which follow resolvers and
+ * mirrors and may differ between processes on one engine.
  */
 export function ownRules(saved: string, chain: string): readonly string[] {
   const own = Object.values(chainsOf(chain));
@@ -98,7 +97,7 @@ export function ownRules(saved: string, chain: string): readonly string[] {
   return saved.split('\n').filter((line) => isOurs(line) && !isOpening(line));
 }
 
-/** What others did to rules since they were set: each rule that is gone and each that was added. */
+/** Foreign changes since the rules were set: each removed and each added rule. */
 export function changedRules(kept: readonly string[], found: readonly string[]): readonly string[] {
   const gone = kept.filter((line) => !found.includes(line)).map((line) => `gone: ${line}`);
   const added = found.filter((line) => !kept.includes(line)).map((line) => `added: ${line}`);
@@ -113,6 +112,6 @@ const openingRules = (chain: string, { bridge, openings }: FirewallPlan): readon
 
 const table = (name: string, lines: readonly string[]): string => `*${name}\n${lines.join('\n')}\nCOMMIT\n`;
 
-/** Openings that are needed at all: an address outside the internal networks is reachable anyway. */
+/** The necessary openings: addresses outside the internal networks are reachable anyway. */
 export const neededOpenings = (openings: readonly Opening[], own: readonly string[]): readonly Opening[] =>
   openings.filter(({ address }) => isWithin(address, INTERNAL_NETWORKS) || own.includes(address));

@@ -4,10 +4,10 @@ import { chainsOf, type FirewallPlan, ownRules, restoreScript, restoreScript6 } 
 
 const WAIT = ['--wait', '5'] as const;
 
-/** The rules of an installation, of IPv4 and then of IPv6. */
+/** An installation's rules, IPv4 then IPv6. */
 type Rules = readonly string[];
 
-/** Sets the rules, or sets them again after something flushed them. Throws when the packet filter refuses. */
+/** Sets the rules. Throws when the packet filter refuses. */
 export async function applyFirewall(
   plan: FirewallPlan,
 ): Promise<{ readonly before: Rules; readonly after: Rules }> {
@@ -18,7 +18,7 @@ export async function applyFirewall(
     return [saved, await runOrThrow('iptables-save', [])];
   };
   const six = async (): Promise<readonly string[]> => {
-    // Machines without IPv6 have nothing to close here.
+    // Without IPv6 there is nothing to close.
     const saved = await run('ip6tables-save', []);
     if (saved.code !== 0) return ['', ''];
     await run('ip6tables-restore', restore, { input: restoreScript6(plan, saved.stdout) });
@@ -32,7 +32,7 @@ export async function applyFirewall(
   return { before: rulesAt(0), after: rulesAt(1) };
 }
 
-/** Removes all rules of an installation; absent is fine. */
+/** Removes all rules of an installation, if any. */
 export async function removeFirewall(instanceId: string): Promise<void> {
   const chain = chainName(instanceId);
   const own = new Set(Object.values(chainsOf(chain)));
@@ -45,7 +45,7 @@ export async function removeFirewall(instanceId: string): Promise<void> {
   );
 }
 
-/** Of iptables-save, what takes these chains out again: the ways into them, their rules, themselves. */
+/** Input that removes these chains from the output of iptables-save: their hooks, rules, and themselves. */
 export function removalScript(saved: string, chains: ReadonlySet<string>): string {
   const isOurs = (name: string | undefined): boolean => name !== undefined && chains.has(name);
   return saved

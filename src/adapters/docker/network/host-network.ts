@@ -10,7 +10,7 @@ const ipJson = async <T>(...args: readonly string[]): Promise<readonly T[]> => {
   return code === 0 && stdout.trim() !== '' ? (JSON.parse(stdout) as T[]) : [];
 };
 
-/** Routes, own addresses and resolvers of this machine: what a new subnet must not cover. */
+/** This machine's routes, addresses and resolvers, which a new subnet must not cover. */
 export async function takenAddresses(): Promise<readonly string[]> {
   const [routes, own, resolvers] = await Promise.all([
     ipJson<Route>('-4', 'route', 'show', 'table', 'all'),
@@ -20,13 +20,12 @@ export async function takenAddresses(): Promise<readonly string[]> {
   return [...routes.map((route) => route.dst), ...own, ...resolvers];
 }
 
-/** IPv4 addresses of this machine. */
 export async function ownAddresses(): Promise<readonly string[]> {
   const links = await ipJson<AddressedLink>('-4', 'address', 'show');
   return links.flatMap((link) => (link.addr_info ?? []).map((info) => info.local));
 }
 
-/** IPv4 resolvers that containers ask in the end: what resolv.conf names, and systemd-resolved's own upstreams. */
+/** IPv4 resolvers that containers finally ask: those of resolv.conf, and systemd-resolved's upstreams. */
 export async function configuredResolvers(): Promise<readonly string[]> {
   const texts = await Promise.all(['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf'].map(readText));
   const found = texts.flatMap((text) => [
@@ -36,7 +35,7 @@ export async function configuredResolvers(): Promise<readonly string[]> {
   return [...new Set(addresses)];
 }
 
-/** MTU of the way out: a larger one inside containers would stall downloads. 1500 when there is no way out. */
+/** MTU of the default route: a larger one inside containers would stall downloads. 1500 without a route. */
 export async function defaultRouteMtu(): Promise<number> {
   const [routes, links] = await Promise.all([
     ipJson<Route>('-4', 'route', 'show', 'default'),
@@ -45,7 +44,7 @@ export async function defaultRouteMtu(): Promise<number> {
   return links.find((link) => link.ifname === routes[0]?.dev)?.mtu ?? 1500;
 }
 
-/** Makes the bridge with a free subnet; what is there already stays. */
+/** Makes the bridge with a free subnet; an existing one stays. */
 export async function ensureBridge(name: string, seed: string, mtu: number): Promise<void> {
   const present = await run('ip', ['link', 'show', 'dev', name]);
   if (present.code !== 0) await runOrThrow('ip', ['link', 'add', 'name', name, 'type', 'bridge']);
@@ -57,7 +56,7 @@ export async function ensureBridge(name: string, seed: string, mtu: number): Pro
   await runOrThrow('ip', ['link', 'set', 'dev', name, 'mtu', String(mtu), 'up']);
 }
 
-/** Removes a bridge; absent is fine. */
+/** Removes a bridge, if present. */
 export async function removeLink(name: string): Promise<void> {
   await run('ip', ['link', 'delete', 'dev', name]);
 }

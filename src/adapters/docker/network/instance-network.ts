@@ -21,7 +21,7 @@ import { pickSubnet } from './subnet.ts';
 export type NetworkSettings = {
   readonly instanceId: string;
   readonly log: Log;
-  /** Null: that of this machine's way out. */
+  /** Null: that of the default route. */
   readonly mtu?: number | null;
 };
 
@@ -31,11 +31,11 @@ export type InstanceNetwork = {
   readonly name: string;
   readonly bridge: string;
   readonly subnet: string;
-  /** Why the packet filter does not protect this machine and its networks from containers, or null when it does. */
+  /** Why the packet filter does not protect this machine and its networks from containers, or null. */
   readonly warning: string | null;
   /**
-   * Sets the packet filter again, in case something flushed it or a resolver changed. Throws when refused. Answers what
-   * others changed since it was set last.
+   * Sets the packet filter, in case of a flush or a changed resolver. Throws when refused. Returns foreign changes
+   * since the last time.
    */
   assertRules(): Promise<readonly string[]>;
 };
@@ -43,8 +43,8 @@ export type InstanceNetwork = {
 type Engine = { readonly docker: Docker; readonly kind: 'external' | 'private'; readonly isLocal: boolean };
 
 /**
- * The one bridge network of this installation: no traffic between its containers, none to this machine, none to
- * internal addresses but resolvers and package mirrors. Made when absent.
+ * The installation's bridge network: no traffic between containers, to this machine, or to internal addresses except
+ * resolvers and package mirrors. Made when absent.
  */
 export async function ensureNetwork(engine: Engine, settings: NetworkSettings): Promise<InstanceNetwork> {
   const { instanceId, log } = settings;
@@ -86,7 +86,7 @@ async function protect(engine: Engine, assertRules: () => Promise<unknown>): Pro
   }
 }
 
-/** Two that look for missing rules at the same time would both add them. */
+/** Two concurrent runs would both add missing rules. */
 async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
   const [resolvers, own] = await Promise.all([configuredResolvers(), ownAddresses()]);
   const dns = resolvers.map((address): Opening => ({ address, port: 53, protocols: ['udp', 'tcp'] }));
@@ -119,7 +119,7 @@ async function ensureBridgeNetwork({ docker, isLocal }: Engine, settings: Networ
       await calls.change(LIMITS.start, (abortSignal) => docker.createNetwork({ ...options, abortSignal }));
       return subnet;
     } catch (error) {
-      // Another start of this installation made it, or the engine knows of an overlap that routes do not show.
+      // Another start made it, or the engine knows of an overlap that routes do not show.
       const made = await present();
       if (made !== null) return made;
       if (statusOf(error) === null || attempt === CREATE_ATTEMPTS) throw error;
@@ -135,7 +135,7 @@ function ownSubnet(info: NetworkInfo | null, instanceId: string): string | null 
   throw new Error(`network ${networkName(instanceId)} exists but does not belong to this installation`);
 }
 
-/** What the engine is asked for: isolation between containers, our own bridge name and our own subnet. */
+/** The network's options: isolation between containers, our bridge name and subnet. */
 export const networkOptions = (
   instanceId: string,
   subnet: string,
@@ -166,14 +166,14 @@ async function engineSubnets(calls: EngineCalls): Promise<readonly string[]> {
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward';
 
-/** Lets this machine route for containers. If it routed for nobody before, it goes on not to for others. */
+/** Lets this machine route for containers. If it routed for nobody before, others stay blocked. */
 async function routePackets(): Promise<void> {
   if ((await readFile(FORWARDING, 'utf8')).trim() === '1') return;
   await runOrThrow('iptables', ['--wait', '5', '-P', 'FORWARD', 'DROP']);
   await writeFile(FORWARDING, '1');
 }
 
-/** Traffic between two ports of one bridge passes the packet filter only when the kernel is told so. */
+/** By default traffic between two ports of one bridge bypasses the packet filter. */
 async function filterBridgedPackets(): Promise<void> {
   if (!existsSync('/proc/sys/net/bridge')) await run('modprobe', ['br_netfilter']);
   await writeFile('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');

@@ -6,7 +6,7 @@ import type { Opening } from './firewall-rules.ts';
 
 const LOOKUP_MS = 2000;
 
-/** Addresses of the package mirrors and proxies that this machine's apt uses; none where there is no apt. */
+/** Addresses of the package mirrors and proxies of this machine's apt, if any. */
 export async function packageOpenings(): Promise<readonly Opening[]> {
   const folders = ['/etc/apt', '/etc/apt/sources.list.d', '/etc/apt/apt.conf.d'];
   const names = await Promise.all(folders.map(async (folder) => filesOf(folder)));
@@ -24,7 +24,7 @@ const filesOf = async (folder: string): Promise<readonly string[]> => {
 
 type Host = { readonly name: string; readonly port: number };
 
-/** Host and port of each http or https URL in package sources and settings, once each; comments do not count. */
+/** Host and port of each http or https URL in package sources and settings, once each; without comments. */
 export function hostsOf(text: string): readonly Host[] {
   const hosts = new Map<string, Host>();
   const active = text.replaceAll(/^\s*(#|\/\/).*$/gm, '');

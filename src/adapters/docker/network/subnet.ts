@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 const { IPv4 } = ipaddr;
 
-/** Eight hex digits that stay the same for the same text: fits into interface and chain names. */
+/** Eight deterministic hex digits, short enough for interface and chain names. */
 export const shortHash = (text: string): string =>
   createHash('sha256').update(text).digest('hex').slice(0, 8);
 
@@ -20,7 +20,7 @@ const overlap = ([a, bitsOfA]: Block, [b, bitsOfB]: Block): boolean => a.match(b
 const blocksOf = (texts: readonly string[]): readonly Block[] =>
   texts.map(blockOf).filter((block) => block !== null);
 
-/** Whether one of the blocks holds the address; anything that is not IPv4 is in none. */
+/** Whether one of the blocks contains the address; only IPv4 matches. */
 export function isWithin(address: string, cidrs: readonly string[]): boolean {
   const block = blockOf(address);
   return block !== null && blocksOf(cidrs).some((each) => overlap(block, each));
@@ -41,8 +41,8 @@ export const INTERNAL_NETWORKS = [
 const CHOICES = 4096;
 
 /**
- * A /20 of 10.0.0.0/8 that overlaps nothing in `taken` (addresses and blocks; other texts are ignored). The
- * same seed prefers the same place, so that two installations seldom want one. Throws when all is taken.
+ * A /20 of 10.0.0.0/8 that overlaps nothing in `taken` (addresses and blocks; other text is ignored). The seed
+ * determines the first choice, so that installations rarely collide. Throws when all is taken.
  */
 export function pickSubnet(seed: string, taken: readonly string[]): string {
   const blocks = blocksOf(taken);

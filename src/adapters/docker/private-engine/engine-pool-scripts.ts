@@ -1,11 +1,12 @@
 import { BOUND_DIRTY } from '../volumes/loop-device-script.ts';
 
 /**
- * `IMAGE AT BYTES JOURNAL_MIB`: mounts the file system of the engine's data at AT. An absent image is made first and appears
- * only when it is whole. A larger size grows it: in place, else unmounted, with a file that undoes growing that was interrupted.
- * An image that cannot grow keeps its size. Run it under the image's lock; it may be repeated after any interruption.
+ * `IMAGE AT BYTES JOURNAL_MIB`: mounts the engine's file system at AT. A missing image is made first and appears only
+ * when complete. A larger size grows it, mounted if possible, else unmounted, with an undo file for an interrupted
+ * growth. An image that cannot grow keeps its size. Run it under the image's lock; it is repeatable after any
+ * interruption.
  *
- * Layers have programs with setuid bits, so the options keep them.
+ * Layers contain setuid programs, so the mount options keep them.
  */
 export const MOUNT_POOL = `
 ${BOUND_DIRTY}

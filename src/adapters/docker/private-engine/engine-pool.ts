@@ -6,25 +6,25 @@ import { MOUNT_POOL } from './engine-pool-scripts.ts';
 import type { Layout } from './private-engine-paths.ts';
 
 const MIB = 1024 * 1024;
-/** Room for the base image and a few layers. */
+/** The base image and a few layers. */
 const LEAST_BYTES = 1024 * MIB;
 const LEAST_SET_MB = 256;
-/** Growing takes a check of the whole file system where the kernel does not let it grow in use, so small steps are left out. */
+/** Growing may need a check of the whole file system, so small steps are omitted. */
 const GROWS_BY = 1.25;
-/** ext4's own default for larger file systems; a small one would lose too much of its room. */
+/** ext4's default for larger file systems; for a small one that would be too much. */
 const JOURNAL_MIB = { most: 64, least: 4 };
 const LOCK_SECONDS = 60;
 const WORK_SECONDS = 600;
 
-/** How large the file system of an engine's data may be. */
+/** The wanted size of an engine's file system. */
 export type PoolRequest = {
-  /** null: half of what the host has above its floor. 0: none is made. */
+  /** null: half of the host's space above its floor. 0: none. */
   readonly poolMb: number | null;
-  /** What must stay free on the host, as `floorBytes` takes it. */
+  /** Free space that the host needs, as for `floorBytes`. */
   readonly floorMb: number | null;
 };
 
-/** null when the engine's data has a file system of its own, else why not. */
+/** Why the engine's data has no file system of its own; null when it has. */
 export type PoolFault = string | null;
 
 const TOOLS = {
@@ -35,14 +35,13 @@ const TOOLS = {
   flock: 'util-linux',
 } as const;
 
-/** Packages of the pool that this machine lacks. */
 export const missingPoolPackages = async (): Promise<readonly string[]> => [
   ...new Set(await missingPackages(TOOLS)),
 ];
 
 /**
- * Mounts the pool where the engine has its data, and makes it first on a machine whose engine has no data yet. An engine that
- * has data without a pool keeps it. Throws only when a pool that exists cannot be mounted: without it the engine would be empty.
+ * Mounts the pool at the engine's data, creating it on a machine without engine data. Existing data without a pool
+ * stays. Throws only when an existing pool cannot be mounted, since the engine would be empty.
  */
 export async function mountPool(at: Layout, request: PoolRequest): Promise<PoolFault> {
   const image = await stat(at.pool).catch(() => null);
@@ -71,7 +70,7 @@ export async function poolFault(at: Layout): Promise<PoolFault> {
 
 type Have = { readonly bytes: number; readonly allocated: number };
 
-/** The other half of the host's free space is for the volumes. */
+/** The other half of the host's free space is for volumes. */
 async function wantedBytes(
   home: string,
   { poolMb, floorMb }: PoolRequest,
@@ -83,7 +82,7 @@ async function wantedBytes(
   return poolBytes(usable, have?.bytes ?? 0);
 }
 
-/** Size of the pool for so many bytes above the host's floor, when it has `haveBytes` now. */
+/** The pool's size for this much space above the host's floor, when it has `haveBytes` now. */
 export function poolBytes(usableBytes: number, haveBytes: number): number {
   const wanted = Math.max(LEAST_BYTES, Math.floor(usableBytes / 2 / MIB) * MIB);
   return haveBytes > 0 && wanted < haveBytes * GROWS_BY ? haveBytes : wanted;

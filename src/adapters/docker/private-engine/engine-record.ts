@@ -2,12 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { readText } from '../host/host-commands.ts';
 import type { Layout } from './private-engine-paths.ts';
 
-/** What an installation used first: another engine would not have its containers and volumes. */
+/** The engine that an installation chose first: another one would not have its containers and volumes. */
 export type Recorded =
   | { readonly kind: 'external'; readonly endpoint: string }
   | { readonly kind: 'private'; readonly remap: boolean };
 
-/** Null when nothing was recorded yet. */
+/** Null before the first choice. */
 export async function readRecord(at: Layout): Promise<Recorded | null> {
   const text = await readText(at.record);
   try {

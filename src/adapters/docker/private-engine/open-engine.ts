@@ -17,29 +17,29 @@ import { type Layout, layoutOf } from './private-engine-paths.ts';
 import { clearPrivateEngine, stopPrivateEngine } from './private-engine-stop.ts';
 
 export type EngineSettings = {
-  /** Where a private engine keeps images, containers and volumes. */
+  /** The folder of a private engine's images, containers and volumes. */
   readonly dataDir: string;
-  /** `external` forbids a private engine and the installation of packages. */
+  /** `external` forbids a private engine and package installation. */
   readonly mode: 'auto' | 'external';
-  /** Value of DOCKER_HOST, or null. */
+  /** The value of DOCKER_HOST, or null. */
   readonly dockerHost: string | null;
-  /** Value of DOCKER_CERT_PATH, or null. */
+  /** The value of DOCKER_CERT_PATH, or null. */
   readonly certPath?: string | null;
-  /** Size of the private engine's file system in MB; null: as large as is safe. 0: none of its own. */
+  /** Size of the private engine's file system in MB; null: the default. 0: none. */
   readonly poolMb?: number | null;
-  /** What must stay free on the host; null for the rule of `floorBytes`. */
+  /** Free space that the host needs; null for the rule of `floorBytes`. */
   readonly floorMb?: number | null;
-  /** Told before anything that takes longer than a moment or changes this machine. */
+  /** Called before long work and before changes to this machine. */
   readonly progress: (message: string) => void;
   readonly log: Log;
-  /** Ends the search: it throws then, and what it began is gone. */
+  /** Aborts the search, which throws and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
-  /** The private engine goes on after `stop`. */
+  /** The private engine survives `stop`. */
   readonly keepRunning?: boolean;
 };
 
 type Stoppable = {
-  /** Ends what was started here: containers, engine, bridges, rules. Does nothing to an engine of others. */
+  /** Ends what was started here: containers, engine, bridges, rules. Does nothing to an external engine. */
   stop(): Promise<void>;
 };
 
@@ -49,14 +49,14 @@ export type RunningEngine = Stoppable & {
   /** As a DOCKER_HOST value. */
   readonly endpoint: string;
   readonly version: string;
-  /** It runs on this machine, so that its packet filter and files can be reached. */
+  /** It is on this machine, with a reachable packet filter and files. */
   readonly isLocal: boolean;
   readonly mend: null;
-  /** Why its data shares a file system with other data; null when it has its own, or is not known to us. */
+  /** Why its data shares a file system; null when it has its own, or for an external engine. */
   readonly poolFault: PoolFault;
-  /** What the operator should know, or null. */
+  /** A warning for the operator, or null. */
   readonly warning: string | null;
-  /** Starts an engine of our own again whose process has ended. Does nothing to one that is there, or to another's. */
+  /** Restarts a private engine whose process has ended. Does nothing to a running or external one. */
   revive(): Promise<void>;
 };
 
@@ -66,7 +66,7 @@ export type MissingEngine = Stoppable & {
   readonly endpoint: null;
   readonly version: null;
   readonly isLocal: false;
-  /** The step that mends it. */
+  /** The step that fixes it. */
   readonly mend: string;
   readonly warning: null;
 };
@@ -75,7 +75,7 @@ export type Engine = RunningEngine | MissingEngine;
 
 const DEFAULT_ENDPOINT = `unix://${DEFAULT_SOCKET}`;
 
-/** Finds an engine that answers, else starts a private one where that is possible. Throws only by its signal. */
+/** Finds an engine that answers, else starts a private one where possible. Throws only by its signal. */
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const at = layoutOf(settings.dataDir);
   const recorded = await readRecord(at);
@@ -184,7 +184,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
   }
 }
 
-/** Without them the engine shares its file system, and says why. */
+/** Without them the engine shares its file system, and reports why. */
 async function installPoolTools(settings: EngineSettings): Promise<void> {
   const absent = await missingPoolPackages();
   if (absent.length === 0) return;
@@ -211,7 +211,7 @@ function mendExternal(looked: readonly Looked[], otherwise: string): string {
   return `start Docker (sudo systemctl start docker) or set DOCKER_HOST; or ${otherwise}, so that Berth starts its own engine`;
 }
 
-/** Which step mends a private engine that could not be started. */
+/** The step that fixes a private engine that could not start. */
 async function privateStep(at: Layout): Promise<string> {
   const absent = await missingEnginePackages();
   if (absent.length === 0) return `see ${at.log}, or start Docker and set DOCKER_HOST`;

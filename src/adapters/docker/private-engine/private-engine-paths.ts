@@ -1,21 +1,21 @@
 import { join, resolve } from 'node:path';
 import { shortHash } from '../network/subnet.ts';
 
-/** Every place and name of one private engine. Derived from the data folder alone, so that a next run finds it. */
+/** The paths and names of one private engine, derived from the data folder alone, so that the next run finds it. */
 export type Layout = {
   readonly hash: string;
-  /** Lasting files, in the data folder. */
+  /** Persistent files, in the data folder. */
   readonly home: string;
-  /** Image of a file system of its own for the engine's data. */
+  /** The image of the engine's file system. */
   readonly pool: string;
-  /** The engine's data where there is no pool. */
+  /** The engine's data without a pool. */
   readonly storage: string;
   readonly log: string;
-  /** What is remembered about the choice of the engine. */
+  /** The choice of the engine. */
   readonly record: string;
-  /** Short-lived files. Short on purpose: the path of a unix socket has at most 107 bytes. */
+  /** Temporary files, in a short path: a unix socket's has at most 107 bytes. */
   readonly run: string;
-  /** The pool, or `storage` again by a bind mount: reachable for remapped users whatever folder the data is in. */
+  /** The pool, or a bind mount of `storage`, reachable for remapped users wherever the data is. */
   readonly dataRoot: string;
   readonly execRoot: string;
   readonly socket: string;
@@ -48,8 +48,8 @@ export function layoutOf(dataDir: string): Layout {
 }
 
 /**
- * Arguments of dockerd. It changes no packet filter of this machine (another engine may run beside it):
- * Berth sets the rules of its network itself. Containers outlive a crash of dockerd.
+ * Arguments of dockerd. It leaves the packet filter alone, since another engine may run beside it: Berth sets its
+ * network's rules itself. Containers survive a crash of dockerd.
  */
 export function daemonArgs(at: Layout, mtu: number, remap: boolean): readonly string[] {
   return [

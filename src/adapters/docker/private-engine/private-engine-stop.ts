@@ -21,7 +21,7 @@ import type { Layout } from './private-engine-paths.ts';
 const GRACE_SECONDS = 3;
 const DAEMON_SECONDS = 10;
 
-/** Stops containers politely, then the engine, and leaves no process, bridge, rule or mount behind. Never throws. */
+/** Stops containers with SIGTERM first, then the engine, and leaves no process, bridge, rule or mount. Never throws. */
 export async function stopPrivateEngine(at: Layout, docker: Docker, log: Log): Promise<void> {
   const networks = await networksOf(docker).catch(() => []);
   await stopContainers(docker, log).catch((error) => log.warn(`stopping containers: ${String(error)}`));
@@ -34,12 +34,12 @@ export async function stopPrivateEngine(at: Layout, docker: Docker, log: Log): P
   }
 }
 
-/** Ends the processes and undoes the mount and the bridge of a private engine, as far as they are there. */
+/** Ends the processes of a private engine and removes its mount and bridge, if present. */
 export async function clearPrivateEngine(at: Layout): Promise<void> {
   await stopDaemon(at);
   await endLeftovers(at);
   await removeLink(at.bridge);
-  // What a killed engine mounted for its containers goes first, then the storage itself.
+  // Mounts that a killed engine made for its containers first, then the storage.
   const mounts = await mountsBelow(at.run);
   for (const path of mounts.toReversed()) await run('umount', ['--lazy', path]);
   if ((await mountsBelow(at.run)).length === 0) await rm(at.run, { recursive: true, force: true });
@@ -76,7 +76,7 @@ async function stopDaemon(at: Layout): Promise<void> {
   await pollUntil(ended, { withinMs: DAEMON_SECONDS * 1000 });
 }
 
-/** containerd and shims of this engine that dockerd did not take along. */
+/** containerd and shims of this engine that dockerd left. */
 async function endLeftovers(at: Layout): Promise<void> {
   const ours = async (): Promise<readonly number[]> =>
     (await processes()).filter(({ argv }) => isHelper(argv, at)).map(({ pid }) => pid);

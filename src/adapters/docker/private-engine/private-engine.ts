@@ -26,9 +26,9 @@ import { daemonArgs, type Layout } from './private-engine-paths.ts';
 export type PrivateEngine = {
   readonly docker: Docker;
   readonly version: EngineVersion;
-  /** Containers are in a user namespace of their own: their root is nobody on this machine. */
+  /** Containers have their own user namespace: their root is unprivileged on this machine. */
   readonly remapped: boolean;
-  /** Why its data shares a file system with other data; null when it has its own. */
+  /** Why its data shares a file system; null when it has its own. */
   readonly poolFault: PoolFault;
   /** Another live process started this engine and will stop it. */
   readonly shared: boolean;
@@ -36,14 +36,14 @@ export type PrivateEngine = {
 
 const START_SECONDS = 20;
 const ADOPT_SECONDS = 5;
-/** From the signal to give up; what follows has to be done within ten seconds. */
+/** From the abort signal; what follows must end within ten seconds. */
 const GIVE_UP_MS = 3_000;
 const MAX_LOG_BYTES = 10_000_000;
 
 /**
- * Starts the private engine, or takes over the one that an earlier, killed run left. `remap` null: user
- * namespaces if this machine can. Throws with the end of dockerd's log when it does not come up. With `signal` it gives
- * up, but for an engine that answers soon after.
+ * Starts the private engine, or adopts the one that a killed run left. `remap` null: user namespaces if available.
+ * Throws the end of dockerd's log when it does not start. `signal` aborts, except for an engine that answers soon
+ * after.
  */
 export async function startPrivateEngine(
   at: Layout,
@@ -62,13 +62,13 @@ export async function startPrivateEngine(
   return { ...(await launch(at, remap ?? (await canRemap()), signal)), poolFault: fault, shared: false };
 }
 
-/** Whether this machine lets root make user namespaces and has what dockerd needs to map ids into one. */
+/** Whether this machine allows user namespaces and has what dockerd needs for id mapping. */
 async function canRemap(): Promise<boolean> {
   const [unshared, adduser] = await Promise.all([run('unshare', ['--user', 'true']), which('useradd')]);
   return unshared.code === 0 && adduser !== null;
 }
 
-/** The dockerd that works on this data root, whoever started it. */
+/** The dockerd of this data root, whoever started it. */
 export async function findDaemon(at: Layout): Promise<HostProcess | null> {
   const all = await processes();
   const isOurs = ({ argv }: HostProcess): boolean =>
@@ -86,13 +86,13 @@ async function adopt(at: Layout): Promise<Running | null> {
     const remapped = daemon.argv.some((arg) => arg.startsWith('--userns-remap'));
     return { ...engine, remapped };
   }
-  // Hung: its containers outlive it, and the next one finds them.
+  // Hung: its containers survive, and the next one finds them.
   kill(daemon.pid, 'SIGKILL');
   await pollUntil(async () => (await startTicks(daemon.pid)) === null, { withinMs: 5_000 });
   return null;
 }
 
-/** A containerd whose dockerd was killed is dying too: the next dockerd would wait for it instead of its own. */
+/** A containerd whose dockerd was killed is ending too: the next dockerd would wait for it instead of its own. */
 async function endContainerd(at: Layout): Promise<void> {
   const find = async (): Promise<readonly HostProcess[]> =>
     (await processes()).filter(
@@ -120,7 +120,7 @@ async function prepare(at: Layout, pool: PoolRequest): Promise<PoolFault> {
   return fault;
 }
 
-/** Mounts the engine's data. What a killed engine left mounted stays: its containers run on it. */
+/** Mounts the engine's data. A killed engine's mount stays, as its containers use it. */
 async function mountData(at: Layout, pool: PoolRequest): Promise<PoolFault> {
   if ((await mountsBelow(at.run)).includes(at.dataRoot)) return await poolFault(at);
   const fault = await mountPool(at, pool);
@@ -133,7 +133,7 @@ async function mountData(at: Layout, pool: PoolRequest): Promise<PoolFault> {
 async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise<Running> {
   const log = openSync(at.log, 'a', 0o600);
   const env = { ...programEnvironment(), PATH: adminPath() };
-  // Its own session: Ctrl-C in the terminal of Berth must not reach it before Berth has closed.
+  // Its own session: Ctrl-C must not reach it before Berth has closed.
   const child = await startChild('dockerd', daemonArgs(at, await defaultRouteMtu(), remap), {
     detached: true,
     stdio: ['ignore', log, log],
@@ -151,7 +151,7 @@ async function launch(at: Layout, remap: boolean, signal?: AbortSignal): Promise
   throw new Error(`dockerd did not start: ${lastLines(await readFile(at.log, 'utf8'), 2)}`);
 }
 
-/** A daemon that is about to come up is waited for even then: it is stopped in order as soon as it answers. */
+/** A daemon about to start is awaited even then, and stopped in order once it answers. */
 function someTimeAfter(signal: AbortSignal | undefined, ms: number): () => boolean {
   let isOver = false;
   const begin = (): unknown => setTimeout(() => (isOver = true), ms).unref();
@@ -173,7 +173,7 @@ async function answering(
   return answer?.answers ? { docker: answer.docker, version: answer.version } : null;
 }
 
-/** Writes down who stops this engine in the end; true when another live process is to. */
+/** Records which process stops this engine; true when another live process does. */
 async function claim(at: Layout): Promise<boolean> {
   await mkdir(at.run, { recursive: true, mode: 0o711 });
   const [pid, ticks] = ((await readText(at.owner)) ?? '').trim().split(' ');

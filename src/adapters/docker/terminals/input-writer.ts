@@ -3,16 +3,15 @@ import { incompleteBytes } from '../../../domain/utf8.ts';
 import { asTmuxKeys, ESCAPE, incompleteInput } from './tmux-keys.ts';
 
 /**
- * How long the beginning of a character or of a key waits for its rest. Then it goes on as it is, so nothing is lost whenever
- * the rest comes. Nobody types half a character, but some editors of a line throw it away. The Escape key is such a
- * beginning as well, and waits less than anybody notices.
+ * How long a partial character or key waits for its rest; then it is sent as it is, so nothing is lost. Nobody types
+ * half a character, but some line editors drop it. The Escape key is a partial key too, and its wait is imperceptible.
  */
 const HOLD_CHARACTER_MS = 1_000;
 const HOLD_KEY_MS = 25;
 
-/** What a reader of input needs whole, and the form in which it gets the rest. */
+/** What a reader of input needs complete, and how it gets the rest. */
 export type InputForm = {
-  /** The end of this input that may belong together with what comes next. */
+  /** The end of this input that may continue in the next. */
   incomplete(input: Buffer): Buffer;
   encode(input: Buffer): Buffer;
 };
@@ -25,7 +24,7 @@ export const TMUX_INPUT: InputForm = { incomplete: incompleteInput, encode: asTm
 
 type Waiting = { readonly end: number; readonly done: () => void };
 
-/** Writes the input of one terminal, and holds back what is incomplete. */
+/** Writes one terminal's input and delays partial characters and keys. */
 export class InputWriter {
   readonly #stream: Writable;
   readonly #form: InputForm;
@@ -40,7 +39,7 @@ export class InputWriter {
     stream.once('close', () => clearTimeout(this.#timer));
   }
 
-  /** `done` when the stream has all of it, and all before it. */
+  /** `done` when the stream has this input and all before it. */
   write(input: Buffer, done: () => void): void {
     this.#taken += input.length;
     this.#waiting = [...this.#waiting, { end: this.#taken, done }];

@@ -6,14 +6,14 @@ import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
 import { endMarked, printedBy } from '../exec/exec.ts';
 import { END_SESSIONS } from '../exec/process-scripts.ts';
 
-/** Twentieths of a second between hanging up and killing. */
+/** Twentieths of a second between SIGHUP and SIGKILL. */
 const DETACH_POLLS = 20;
 const END_POLLS = 40;
 const REAP_POLLS = 100;
-/** Ended by one program, whose time and arguments have an end as well. */
+/** For one program, whose time and arguments are limited. */
 const MOST_MARKS = 500;
 const MOST_SESSIONS = 50;
-/** Beside the polls: in a busy container each program that it starts may take a second. */
+/** Besides the polls: in a busy container each started program may take a second. */
 const END_SECONDS = 30;
 const SAID_BYTES = 16_384;
 const ATTEMPTS = 5;
@@ -22,7 +22,7 @@ const LOOK_EVERY_MS = 15;
 
 type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean> };
 
-/** A program in a container costs far more than what it does here, so what ends at the same time is ended by one. */
+/** Starting a program in a container costs far more than its work, so one program ends everything requested at once. */
 export function terminalEnders(calls: EngineCalls) {
   const marked = (polls: number) =>
     batchByKey<string>(MOST_MARKS, async (runtimeId, markers) => {
@@ -32,11 +32,11 @@ export function terminalEnders(calls: EngineCalls) {
     });
   const endAttached = marked(DETACH_POLLS);
   return {
-    /** Ends the programs of a terminal whose own one is `exec`. Throws when that goes on. */
+    /** Ends the programs of a terminal with the exec `exec`. Throws when they remain. */
     attached: (runtimeId: string, marker: string, exec: Docker.Exec): Promise<void> =>
       untilEnded(calls, exec, () => endAttached(runtimeId, marker)),
     leftover: marked(REAP_POLLS),
-    /** Throws when the session is still there, or nothing is known of it. */
+    /** Throws when the session remains or its state is unknown. */
     session: batchByKey<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
   };
 }
@@ -46,7 +46,7 @@ async function endSessions(
   runtimeId: string,
   asked: readonly Ending[],
 ): Promise<readonly (Error | null)[]> {
-  // They may have waited for those before them, and somebody may have come meanwhile.
+  // They may have waited for earlier ones, and a client may have come meanwhile.
   const wanted = await Promise.all(asked.map(({ isWanted }) => isWanted()));
   const names = asked.filter((_, at) => !wanted[at]).map(({ name }) => name);
   const args = [String(END_POLLS), ...names];
@@ -59,20 +59,20 @@ async function endSessions(
 }
 
 /**
- * Closing the connection alone would leave the process running for ever. It may not even have begun when it is
- * looked for, so the engine has the last word on its end.
+ * Closing the connection alone would leave the process running. It may not have started when it is searched for, so the
+ * engine decides about its end.
  */
 async function untilEnded(calls: EngineCalls, exec: Docker.Exec, end: () => Promise<void>): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await end();
-    // The stream ends a moment before the engine writes the end down.
+    // The stream ends a moment before the engine records the end.
     const isOver = async (): Promise<boolean> => !(await isRunning(calls, exec));
     if (await pollUntil(isOver, { withinMs: ATTEMPT_MS, everyMs: LOOK_EVERY_MS })) return;
   }
   throw new RuntimeFailure('a terminal did not end in time');
 }
 
-/** An engine that was started again knows no program of before: who looks for leftovers finds those that go on. */
+/** A restarted engine knows no earlier program: the reaper finds those still running. */
 async function isRunning(calls: EngineCalls, exec: Docker.Exec): Promise<boolean> {
   try {
     return (await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }))).Running;

@@ -43,7 +43,8 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
     const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
     const pty = ptyStream(calls, opened, tmux, endAttachment);
-    // Until tmux draws, the terminal is not its own: lines end otherwise, keys are signals, and some are thrown away.
+    // Before tmux's first draw the terminal is not raw: line ends differ, keys are signals, and some input is
+    // discarded.
     const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
     const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
     await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
@@ -53,7 +54,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     return pty;
   }
 
-  /** What keeps tmux from getting its terminal may keep the engine from getting one. */
+  /** Whatever keeps tmux from getting its terminal may affect the engine too. */
   const openPlain = (runtimeId: string, request: TerminalRequest): Promise<PtyStream> =>
     openIn(runtimeId, request, null).catch((error: unknown) => {
       if (!mayFallBack(request, error)) throw error;
@@ -77,7 +78,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
       try {
         await inContainer(ends.session(runtimeId, { name, isWanted }));
       } catch (error) {
-        // A container that is gone or does not run has no session either.
+        // A container that is gone or stopped has no session.
         if (!(error instanceof ContainerNotRunning)) throw error;
       }
     },
@@ -86,7 +87,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   };
 }
 
-/** A shell of their own is no use to those who are shown another's, and takes processes that a full container has not. */
+/** A shell of their own does not help participants, and a full container has no processes for it. */
 const mayFallBack = ({ sharedAs }: TerminalRequest, error: unknown): boolean =>
   sharedAs === undefined && error instanceof TerminalNotStarted && error.fault === 'other';
 
@@ -113,7 +114,9 @@ const withoutTty = ({ cols, rows, shell }: TerminalRequest): readonly string[] =
   shell,
 ];
 
-/** Terminal type to use inside tmux; null for a container without it, which is asked again: it may come. */
+/**
+ * The terminal type inside tmux; null for a container without tmux, which is asked again, since it may be installed.
+ */
 function tmuxFinder(calls: EngineCalls): (runtimeId: string) => Promise<string | null> {
   const known = new Map<string, string>();
   return async (runtimeId) => {
@@ -141,7 +144,7 @@ function ptyStream(
   let closing: Promise<void> | null = null;
   const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
   const close = async (): Promise<void> => {
-    // What nobody reads any more would keep the engine waiting at the end of the process, one after the other.
+    // An unread stream would delay the engine at the process's end, one after the other.
     stream.destroy();
     await endAttachment();
   };
@@ -158,7 +161,7 @@ function ptyStream(
     drawAnew,
     async ending() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
-      // The end of an attachment says nothing of the session.
+      // The end of an attachment says nothing about the session.
       if (tmux !== null) return await tmux.ending().catch(() => LOST);
       const code = await exitCodeOf(calls, exec);
       return code === null ? LOST : { kind: 'exited', code };
@@ -173,14 +176,14 @@ function ptyStream(
   };
 }
 
-/** What comes in one turn of the event loop goes to the engine in one piece: small frames are as much work for it as large ones. */
+/** Joins the input of one event loop turn: small frames cost the engine as much as large ones. */
 function corkForTurn(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
   setImmediate(() => stream.uncork());
 }
 
-/** A terminal that has not quite begun or has just ended can not be resized; Podman answers 201. All are fine. */
+/** A terminal that is starting or has ended cannot be resized; Podman answers 201. All are fine. */
 async function resizeQuietly(
   calls: EngineCalls,
   exec: Docker.Exec,

@@ -6,11 +6,11 @@ import { LIST_LEFTOVERS } from '../exec/process-scripts.ts';
 
 const SESSION = /^session ([A-Za-z0-9_-]{1,80})$/;
 const MARK = /^BERTH_TERM=([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-/** Room for more processes than any machine runs at once. Of a list that is cut nothing is believed. */
+/** More processes than any machine runs. A truncated list is discarded. */
 const MAX_BYTES = 8_388_608;
 const WITHIN_SECONDS = 30;
 
-/** What terminals have left in a container. It is the container's word, so nothing of it is taken but names. */
+/** Lists what terminals have left in a container. Its output is untrusted: only names are used. */
 export async function listLeftovers(calls: EngineCalls, runtimeId: string): Promise<Leftovers> {
   const printed = await printedBy(calls, runtimeId, LIST_LEFTOVERS, [], MAX_BYTES, WITHIN_SECONDS);
   const lines = new Set(printed.toString('latin1').split('\n'));

@@ -15,8 +15,8 @@ const PROCESSES_OF_A_START = 16;
 const ESCAPE = 0x1b;
 
 /**
- * Waits for the first output of a terminal, which stays to be read. Throws `TerminalNotStarted` when none can come, and when
- * tmux ends without having drawn.
+ * Waits for a terminal's first output without consuming it. Throws `TerminalNotStarted` when none can come, and when
+ * tmux ends without drawing.
  */
 export async function whenBegun(
   calls: EngineCalls,
@@ -27,13 +27,13 @@ export async function whenBegun(
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
   const first = await firstOutput(stream, seconds, isTmux ? (output) => output.includes(ESCAPE) : () => true);
   if (first?.hasBegun && !isStartReport(first.output)) return;
-  // A shell that runs without printing anything is fine.
+  // A shell that runs without output is fine.
   if (first === null && !(await hasEnded(stream))) return;
   const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;
   if (!isExit) throw await notStarted(calls, runtimeId);
 }
 
-/** The error of a shell that did not begin, with what is known of the reason. */
+/** The error of a shell that did not start, with the known reason. */
 export async function notStarted(calls: EngineCalls, runtimeId: string): Promise<TerminalNotStarted> {
   const isFull = await isOutOfProcesses(calls, runtimeId).catch(() => false);
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
@@ -42,8 +42,8 @@ export async function notStarted(calls: EngineCalls, runtimeId: string): Promise
 type FirstOutput = { readonly output: Buffer; readonly hasBegun: boolean };
 
 /**
- * What comes until it is enough, the stream ends, or the time runs out; null when nothing came. tmux draws with escape
- * sequences alone, and says in plain words what it could not do.
+ * Output until it suffices, the stream ends, or the time is over; null without output. tmux draws with escape
+ * sequences, and reports errors in plain text.
  */
 async function firstOutput(
   stream: Duplex,
@@ -62,14 +62,14 @@ async function firstOutput(
     const output = Buffer.concat(chunks);
     if (chunk !== null && !isEnough(output)) continue;
     if (chunks.length === 0) return null;
-    // What runs on has begun, whatever it printed.
+    // A running program has started, whatever it printed.
     const hasBegun = chunk !== null || !(await hasEnded(stream));
     if (hasBegun) stream.unshift(output);
     return { output, hasBegun };
   }
 }
 
-/** An end without output has been read when it is seen. */
+/** An end without output is visible only after a read. */
 const hasEnded = async (stream: Duplex): Promise<boolean> =>
   stream.readableEnded || stream.closed || (await closesWithin(stream, 0.05))
     ? await closesWithin(stream, CLOSES_WITHIN_SECONDS)

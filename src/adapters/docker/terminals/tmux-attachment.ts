@@ -14,18 +14,18 @@ import {
 } from './tmux-history.ts';
 import { DRAW_ANEW, HISTORY, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
 
-/** What only tmux knows of a terminal: what scrolled by, and how its shell ended. */
+/** What only tmux knows about a terminal: its history, and how its shell ended. */
 export type TmuxAttachment = {
   readonly session: string;
-  /** Puts the history before all that is read of the stream from then on. */
+  /** Puts the history before all later output of the stream. */
   putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   drawAnew(): Promise<void>;
-  /** Asked after the end of the attachment: what became of the session. */
+  /** After the end of the attachment: what happened to the session. */
   ending(): Promise<StreamEnd>;
 };
 
-/** `shown` is the session of a participant, which shares the windows of `session`. */
+/** `shown`: a participant's session, grouped with `session`. */
 export type AttachedTo = { readonly session: string; readonly shown: string; readonly marker: string };
 
 export function tmuxAttachment(
@@ -33,7 +33,7 @@ export function tmuxAttachment(
   runtimeId: string,
   { session, shown, marker }: AttachedTo,
 ): TmuxAttachment {
-  // One byte more than is sent tells whether there was more.
+  // One byte more than is sent reveals whether there was more.
   const args = [shown, String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
   const most = HISTORY_BYTES + 1 + FIGURES_BYTES;
   return {

@@ -1,6 +1,6 @@
 /**
- * Characters that have had a width in every C library since Unicode 9. tmux throws away what its own has none for:
- * what is unassigned there, and control characters beyond ASCII. The list may lack some, which cost more time to send.
+ * Characters with a width in every C library since Unicode 9. tmux drops those without a width in its own: unassigned
+ * ones, and control characters beyond ASCII. Missing ones only take more time to send.
  */
 const KNOWN: readonly (readonly [first: number, last: number])[] = [
   [0xa0, 0x377],

@@ -3,17 +3,17 @@ import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 
 const ESC = '\x1b';
-/** Rows of history that are sent: what people scroll back to, and not too much for a slow line. */
+/** Rows of history to send: enough to scroll back, and not too much for a slow connection. */
 export const HISTORY_ROWS = 5_000;
 export const HISTORY_BYTES = 1_048_576;
-/** Of the same as JSON, where each escape character takes six bytes. */
+/** As JSON, in which each escape character takes six bytes. */
 export const HISTORY_JSON_BYTES = 2 * HISTORY_BYTES;
-/** For the first line of what SNAPSHOT prints. */
+/** For the first line of SNAPSHOT's output. */
 export const FIGURES_BYTES = 256;
 
 const NONE: Scrollback = { program: 'shell', snapshot: null };
 
-/** Takes apart what SNAPSHOT prints: figures, and up to one byte more of text than is sent. */
+/** Parses SNAPSHOT's output: figures, and at most one byte more of text than is sent. */
 export function snapshotOf(
   printed: Buffer,
   maxBytes = HISTORY_BYTES,
@@ -34,12 +34,12 @@ export function snapshotOf(
   return { program: 'shell', snapshot: { cols, rows, historyRows, cursorX, cursorY, text } };
 }
 
-/** Without the rest of a line that was cut to so many bytes. */
+/** Without the partial line at the cut. */
 function wholeLines(lines: Buffer, maxBytes: number): Buffer {
   return lines.length > maxBytes ? lines.subarray(lines.indexOf('\n') + 1) : lines;
 }
 
-/** As many of the last lines as fit into so much JSON. */
+/** The most last lines that fit into the JSON limit. */
 function newest(lines: string, maxJsonBytes: number): string {
   let left = maxJsonBytes;
   let start = lines.length + 1;
@@ -53,18 +53,18 @@ function newest(lines: string, maxJsonBytes: number): string {
 }
 
 /**
- * Output that fills a terminal's scrollback with what HISTORY prints and leaves its screen to whoever draws next: cursor and
- * colours are as before, and nothing is shown until that drawing is complete.
+ * Output that fills a terminal's scrollback with HISTORY's output and leaves its screen for the next drawing: cursor
+ * and colours are unchanged, and nothing is shown until that drawing is complete.
  */
 export function asScrollback(lines: Buffer, rows: number, maxBytes = HISTORY_BYTES): Buffer {
   const begin = `${ESC}[?2026h${ESC}7${ESC}[r${ESC}[m${ESC})0${ESC}[H${ESC}[2J${ESC}[3J`;
-  // Behind the last line, so many line feeds push off what is written, and none of the rows below it.
+  // This many line feeds after the last line push off what is written, and none of the rows below.
   const end = `${ESC}[m${'\n'.repeat(rows)}${ESC}8`;
   const text = wholeLines(lines, maxBytes).toString('latin1').replace(/\n$/, '').replaceAll('\n', '\r\n');
   return Buffer.from(begin + text + end, 'latin1');
 }
 
-/** Takes apart what HOW_ENDED prints. A session that may be there still is not over. */
+/** Parses HOW_ENDED's output. A session that may still exist is not over. */
 export function endOf(printed: string): StreamEnd {
   const over = /^over (\d{0,3})\n$/.exec(printed);
   if (over === null) return { kind: 'lost' };

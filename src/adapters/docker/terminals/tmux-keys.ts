@@ -3,15 +3,15 @@ import { incompleteBytes, utf8At } from '../../../domain/utf8.ts';
 import { isKnownToTmux } from './tmux-characters.ts';
 
 export const ESCAPE = 0x1b;
-/** Begins no character in UTF-8. */
+/** No UTF-8 character begins with it. */
 const PREFIX = 0xff;
-/** Longer than any key that tmux waits for; only answers of a terminal are as long. */
+/** Longer than any key that tmux waits for; only a terminal's answers are as long. */
 const MAX_HELD_BYTES = 4_096;
 
 /**
- * What tmux has to read itself: keys that it translates for the program, reports of the mouse and of the focus, and answers to its own
- * questions. Not the marks of a paste: newer versions look up no keys between them. Not the old report of the mouse,
- * `ESC [ M` and three bytes: no client sends it to tmux, which asks for the newer one.
+ * What tmux itself must read: keys that it translates, mouse and focus reports, and answers to its queries. Not paste
+ * marks, since newer versions look up no keys between them. Not the old mouse report, `ESC [ M` and three bytes: tmux
+ * requests the newer one.
  */
 const FOR_TMUX = new RegExp(
   [
@@ -27,8 +27,8 @@ const FOR_TMUX = new RegExp(
 const UNFINISHED_SS3 = new RegExp(['\\x1bO', '[0-9;]*$'].join(''));
 
 /**
- * Keys of the user's own (`user-keys`): the prefix and a byte stand for that byte as it is. tmux waits for the second
- * byte since the prefix alone is a key as well, which does nothing; it has to come last.
+ * User keys (`user-keys`): the prefix and a byte stand for that byte. tmux waits for the second byte because the prefix
+ * alone is a key too, which does nothing and must come last.
  */
 export const LITERAL_KEYS = [ESCAPE, ...Array.from({ length: 128 }, (_, at) => 128 + at)]
   .flatMap((byte) => [
@@ -38,7 +38,7 @@ export const LITERAL_KEYS = [ESCAPE, ...Array.from({ length: 128 }, (_, at) => 1
   .concat('set -s user-keys[256] "\\377"')
   .join('\n');
 
-/** The end of this input that may belong together with what comes next: part of a character or of a sequence. */
+/** The end of this input that may continue in the next: a partial character or sequence. */
 export function incompleteInput(input: Buffer): Buffer {
   const sequence = partialSequence(input);
   if (sequence.length > MAX_HELD_BYTES) return input.subarray(input.length);
@@ -47,7 +47,7 @@ export function incompleteInput(input: Buffer): Buffer {
   return input.subarray(input.length - (ss3?.[0].length ?? incompleteBytes(input)));
 }
 
-/** Input in the form in which tmux hands every byte of it to the program, wherever a read ends: up to twice as long. */
+/** Input in a form of which tmux passes on every byte, wherever reads end: up to twice as long. */
 export function asTmuxKeys(input: Buffer): Buffer {
   if (!input.some((byte) => byte === ESCAPE || byte >= 0x80)) return input;
   const text = input.toString('latin1');
@@ -68,7 +68,7 @@ export function asTmuxKeys(input: Buffer): Buffer {
   return keys.subarray(0, end);
 }
 
-/** Length of what tmux takes as it is, 0 for a byte that it would not hand on. */
+/** The length that tmux passes on unchanged; 0 for a byte that it would not. */
 function keyLength(input: Buffer, text: string, at: number): number {
   const byte = input[at] ?? 0;
   if (byte === ESCAPE) {

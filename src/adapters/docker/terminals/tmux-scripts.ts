@@ -1,7 +1,7 @@
 import { TMUX } from '../exec/process-scripts.ts';
 import { CHOOSE_TMUX } from './tmux-volume-scripts.ts';
 
-/** `SESSION ROWS BYTES`: prints the newest of the history, unless a program has the whole screen. */
+/** `SESSION ROWS BYTES`: prints the newest history, unless a program uses the whole screen. */
 export const HISTORY = `
 ${CHOOSE_TMUX}
 choose_tmux || exit 0
@@ -14,8 +14,8 @@ exit 0
 `;
 
 /**
- * `SESSION ROWS BYTES`: prints \`full_screen\` when a program has the whole screen to itself. Else a line of figures, and the newest
- * of the history with the screen below it: by one command, between whose parts tmux reads no output.
+ * `SESSION ROWS BYTES`: prints \`full_screen\` when a program uses the whole screen. Else a line of figures, then the
+ * newest history and the screen, by one command, during which tmux reads no output.
  */
 export const SNAPSHOT = `
 ${CHOOSE_TMUX}
@@ -27,7 +27,7 @@ ${TMUX} if-shell -F -t "=$1:" '#{alternate_on}' 'display-message -p full_screen'
 exit 0
 `;
 
-/** `SESSION NAME=VALUE`: draws the screen anew for the attachment with this in its environment. */
+/** `SESSION NAME=VALUE`: redraws the screen of the attachment with this in its environment. */
 export const DRAW_ANEW = `
 ${CHOOSE_TMUX}
 choose_tmux || exit 0
@@ -38,8 +38,8 @@ exit 0
 `;
 
 /**
- * `SESSION SHOWN`: prints `on` while the session that is shown is there, else `over`, with the exit code of the shell that
- * the session ended with, if it is known; nothing when tmux does not say.
+ * `SESSION SHOWN`: prints `on` while the shown session exists, else `over`, with the exit code of the session's last
+ * shell if known; nothing when tmux does not answer.
  */
 export const HOW_ENDED = `
 ${CHOOSE_TMUX}

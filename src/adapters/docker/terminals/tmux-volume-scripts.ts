@@ -1,11 +1,11 @@
-/** Where containers find the tools of the installation, read-only. */
+/** Where containers mount the tmux volume, read-only. */
 export const TOOLS_FOLDER = '/opt/berth';
-/** A file in it once all is there. */
+/** A file that marks a complete volume. */
 export const TOOLS_COMPLETE = 'complete';
 
 /**
- * Fills the folder from the image that it runs in: tmux, its loader and libraries, so that the C library of the other
- * image does not matter, the locale that tmux asks for, and the terminal types. Several may do so at once.
+ * Fills the folder from the image that it runs in: tmux with its loader and libraries, independent of the other image's
+ * C library, tmux's locale, and the terminal types. Safe to run concurrently.
  */
 export const FILL_TOOLS = `
 set -e

@@ -13,8 +13,8 @@ const FILL_SECONDS = 60;
 export type ToolsOrder = { readonly instanceId: string; readonly image: string };
 
 /**
- * A volume with tmux and all that it needs to run in any image, filled from an image that has it; answers its name. It
- * is never changed once it is in use: other contents get another name, and what nobody uses any more goes.
+ * Ensures a volume with tmux and all it needs in any image, filled from an image that has it; returns its name. A
+ * volume in use never changes: other contents get another name, and unused volumes are removed.
  */
 export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOrder): Promise<string> {
   const calls = engineCalls(docker);
@@ -30,7 +30,7 @@ export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOr
   return name;
 }
 
-/** Where the engine is on this machine and we may look, so that another start needs no container. */
+/** Whether the volume is complete, if the engine's files are readable here; saves a container at a restart. */
 async function isFull({ docker, read }: EngineCalls, volume: string): Promise<boolean> {
   const { Mountpoint } = await read(LIMITS.inspect, (signal) =>
     inspectThing(docker.getVolume(volume), signal),
@@ -63,7 +63,7 @@ async function removeOthers({ docker, change, read }: EngineCalls, instanceId: s
   );
   for (const { Name } of Volumes ?? []) {
     if (Name === name) continue;
-    // One in use is refused, and goes another time.
+    // One in use is refused, and removed another time.
     await change(LIMITS.start, (abortSignal) =>
       orNull([404, 409], docker.getVolume(Name).remove({ abortSignal })),
     );

@@ -19,11 +19,10 @@ export type QuotaRequest = {
   readonly setting: QuotaSetting;
   readonly instanceId: string;
   readonly dataDir: string;
-  /** Whether missing tools may be installed. */
   readonly mayInstall: boolean;
   readonly progress: (message: string) => void;
   readonly log: Log;
-  /** Ends an installation of tools, and what has not begun yet. */
+  /** Aborts the installation of tools and what has not started. */
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -38,10 +37,10 @@ const TOOLS = {
   flock: 'util-linux',
 } as const;
 
-/** Where the images of an installation are mounted: apart from the engine's folders, which are cleared away whole. */
+/** Where an installation's images are mounted: apart from the engine's folders, which are removed as a whole. */
 const mountsOf = (instanceId: string): string => `/run/berth-${shortHash(instanceId)}-volumes`;
 
-/** Tries each way to a hard quota until one has refused what does not fit. Never throws. */
+/** Tries each method for a hard quota until one has refused what does not fit. Never throws. */
 export async function chooseDiskQuota(engine: RunningEngine, request: QuotaRequest): Promise<ChosenQuota> {
   const calls = engineCalls(engine.docker);
   const { instanceId, dataDir, setting } = request;
@@ -131,7 +130,7 @@ const faultOf = (trial: Promise<QuotaFault>): Promise<QuotaFault> =>
 
 const ROOT: RootOwner = { uid: 0, gid: 0 };
 
-/** With user namespaces the engine's folder is named after the ids that a container's root has on this machine. */
+/** With user namespaces the engine's folder is named after the host ids of a container's root. */
 async function factsOf(calls: EngineCalls): Promise<{ rootOwner: RootOwner; rootFolder: string }> {
   const info = await calls.read(LIMITS.inspect, (signal) => engineInfo(calls.docker, signal));
   const { DockerRootDir: rootFolder = '', SecurityOptions = [] } = info as {

@@ -12,31 +12,31 @@ import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } fro
 import type { RootOwner, VolumeImages } from './disk-image.ts';
 import { countedBytes, type DataFolder } from './volume-usage.ts';
 
-/** How the volumes of an installation keep their size. */
+/** How an installation's volume sizes are enforced. */
 export type DiskSettings = {
-  /** For new ones; each remembers its own. */
+  /** For new ones; existing ones keep theirs. */
   readonly mode: QuotaMode;
   /** null where this machine cannot have images. */
   readonly images: VolumeImages | null;
-  /** Whose file systems new data goes to, as far as they are on this machine. */
+  /** Folders on this machine whose file systems receive new data. */
   readonly folders: readonly DataFolder[];
   readonly rootOwner: RootOwner;
-  /** The engine's files can be read from here. */
+  /** Whether the engine's files are readable here. */
   readonly isLocal: boolean;
 };
 
 export type Volumes = {
   facts(volume: string): Promise<VolumeFacts | null>;
-  /** Makes the volume when it is absent, and ready for the engine. One that belongs to somebody else is never used. */
+  /** Creates the volume when absent, and prepares it. Never uses a foreign one. */
   ensure(spec: ContainerSpec): Promise<void>;
-  /** Makes the volume of a container ready, in the size that the container was made for. */
+  /** Prepares a container's volume, in the size that the container was made for. */
   beforeStart(info: Docker.ContainerInspectInfo): Promise<void>;
   afterStop(info: Pick<Docker.ContainerInspectInfo, 'Mounts'>): Promise<void>;
   remove(volume: string): Promise<void>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
 };
 
-/** Nothing but the engine's own volumes, counted through it. */
+/** The engine's own volumes only, measured through it. */
 export const COUNTED: DiskSettings = {
   mode: 'measured',
   images: null,
@@ -45,7 +45,7 @@ export const COUNTED: DiskSettings = {
   isLocal: false,
 };
 
-/** Volumes on one engine. An image is looked for before the engine is believed: what is on it must not get lost. */
+/** Volumes on one engine. An image is searched for before the engine is believed, so that its data is not lost. */
 export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: DiskSettings): Volumes {
   const { docker } = calls;
   const { images } = disk;
@@ -56,7 +56,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     if (present === null || present.Labels?.[INSTANCE_LABEL] === instanceId) return present;
     throw new RuntimeFailure(`volume ${volume} does not belong to this installation`);
   };
-  /** Our volumes that the engine was seen to keep by itself: labels never change. */
+  /** Our volumes seen without an image: labels never change. */
   const withoutImage = new Set<string>();
   const withImage = async (
     volume: string,
@@ -91,7 +91,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       const volume = volumeOf(Mounts);
       if (volume === null || State.Running) return;
       const diskMb = Number(Config.Labels[DISK_LABEL]) || null;
-      // One that has run before had its room already, and is never refused it when a change is undone.
+      // A container that has run had its space, and gets it again when a change is undone.
       const isFresh = State.StartedAt.startsWith('0001-');
       const mode = isFresh ? 'strict' : 'lenient';
       await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
@@ -124,14 +124,14 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
 const hasImage = (images: VolumeImages | null, volume: string): boolean =>
   images !== null && existsSync(images.imageOf(volume));
 
-/** The image of a volume that has one. A data folder that was moved since has it at its new place. */
+/** A volume's image, if any. After a move of the data folder it is at its new place. */
 function imageOf(images: VolumeImages | null, present: Docker.VolumeInspectInfo): string | null {
   if (modeOf(present) !== 'image') return null;
   const recorded = present.Labels?.[IMAGE_LABEL] ?? '';
   return images !== null && !existsSync(recorded) ? images.imageOf(present.Name) : recorded;
 }
 
-/** What the engine is told about a new volume, once that is ready to be used. */
+/** The engine's options for a new volume, once that is prepared. */
 async function prepared(
   disk: DiskSettings,
   { volume, resources }: ContainerSpec,
@@ -148,12 +148,12 @@ async function prepared(
   return { Labels: { ...Labels, [IMAGE_LABEL]: image }, DriverOpts: bindOf(images.dataOf(volume)) };
 }
 
-/** A mount that is not there leaves nothing to bind: the container does not start. */
+/** Without the mount there is nothing to bind, and the container does not start. */
 export const bindOf = (device: string): Record<string, string> => ({ type: 'none', o: 'bind', device });
 
 const factsOf = (mode: QuotaMode): VolumeFacts => ({ quota: quotaOf(mode), isResizable: mode !== 'engine' });
 
-/** A volume without the label is from before there were quotas. */
+/** A volume without the label is older than quotas. */
 function modeOf({ Labels }: Docker.VolumeInspectInfo): QuotaMode {
   const mode = Labels?.[QUOTA_LABEL];
   return mode === 'image' || mode === 'engine' ? mode : 'measured';

@@ -1,22 +1,22 @@
 /**
- * What is done to the image of a volume on this machine, as plain sh. Each script runs under the volume's lock to its
- * end, also when the process that began it is killed, and can be done again after any interruption: an image becomes
- * visible only when it is whole, and its parts end in `.new` until then.
+ * Scripts for volume images on this machine, in plain sh. Each runs to its end under the volume's lock, even if its
+ * parent is killed, and is repeatable after any interruption: an image appears only when complete, and unfinished parts
+ * end in `.new`.
  */
 
 import { BOUND_DIRTY } from './loop-device-script.ts';
 
-/** Exit codes with a meaning of their own. */
+/** Special exit codes. */
 export const IMAGE_EXITS = { missing: 3, doesNotFit: 4 } as const;
 
-/** The folder inside the image that containers see: without the mount it is not there, and nothing can start on it. */
+/** The folder inside the image that containers see: without the mount it is missing, and nothing can start on it. */
 export const DATA_FOLDER = 'data';
 
-/** Twice the usual inodes: dependencies of programs are many small files. */
+/** Twice the usual inodes: programs' dependencies are many small files. */
 const MKFS = 'mkfs.ext4 -q -F -m 0 -i 8192 -J size=32 -E nodiscard';
 const OPTIONS = 'nodev,nosuid,discard';
 
-/** `IMAGE BYTES UID GID`: makes the image when it is absent; root of the container owns what is in it. */
+/** `IMAGE BYTES UID GID`: makes the image when absent, owned by the containers' root. */
 export const MAKE_IMAGE = `
 set -e
 [ -e "$1" ] && exit 0
@@ -32,8 +32,8 @@ mv "$1.new" "$1"
 `;
 
 /**
- * `move_over` puts the files into a new file system of the wanted size, which takes the place of the image once it is
- * whole. Only while nothing uses the image: then its device is gone as soon as our own mount is.
+ * `move_over` copies the files into a new file system of the wanted size, which replaces the image when complete. Only
+ * for an unused image, whose device is gone after our own unmount.
  */
 const MOVE_OVER = `
 move_over() {
@@ -59,9 +59,9 @@ clear_copy() {
 `;
 
 /**
- * `IMAGE AT BYTES strict|lenient`: mounts the image at AT and gives it that size. It grows in place, or by moving over
- * where the kernel does not let us; it shrinks by moving over. What cannot shrink is a fault when strict, and keeps its
- * size when lenient. BYTES 0 leaves the size. IMAGE.grow tells of growing that was begun.
+ * `IMAGE AT BYTES strict|lenient`: mounts the image at AT and resizes it. It grows in place, or by copying where the
+ * kernel refuses; it shrinks by copying. If it cannot shrink, strict fails and lenient keeps the size. BYTES 0 keeps
+ * the size. IMAGE.grow marks a growth in progress.
  */
 export const MOUNT_IMAGE = `
 image=$1 at=$2 want=$3 mode=$4
@@ -96,13 +96,13 @@ fi
 make_ready
 `;
 
-/** `AT`: takes the mount away; programs that use the file system keep it. */
+/** `AT`: unmounts; programs that use the file system keep it. */
 export const UNMOUNT_IMAGE = `
 while mountpoint -q "$1"; do umount "$1" || umount --lazy "$1" || exit; done
 rmdir "$1" 2>/dev/null || true
 `;
 
-/** `IMAGE AT`: takes it away for good. A container that still ran on it would keep what it has open. */
+/** `IMAGE AT`: removes the image for good. A container still running on it keeps its open files. */
 export const REMOVE_IMAGE = `
 set -- "$2" "$1"
 ${UNMOUNT_IMAGE}

@@ -13,37 +13,37 @@ import {
 
 const MIB = 1024 * 1024;
 const LOCK_SECONDS = 60;
-/** Longer than the copying of the largest volume takes; nobody's request waits so long. */
+/** Longer than copying the largest volume takes; no request waits for it. */
 const WORK_SECONDS = 1800;
 
 /**
- * Size of the image whose file system holds `diskMb` of files: journal, tables and the part that ext4 keeps to itself
- * come on top, so that nobody gets less than was promised.
+ * The size of an image for `diskMb` of files: journal, tables and ext4's reserve are added, so that nobody gets less
+ * than promised.
  */
 export const imageBytes = (diskMb: number): number => Math.ceil((diskMb + 56) * 1.04) * MIB;
 
 export type ImagePlaces = {
-  /** Where images lie; lasting. */
+  /** The folder of images; persistent. */
   readonly images: string;
-  /** Where they are mounted; the same for every process of the installation. */
+  /** The folder of mounts; the same for every process of the installation. */
   readonly mounts: string;
 };
 
-/** User and group of a container's root on this machine. */
+/** The host's user and group of a container's root. */
 export type RootOwner = { readonly uid: number; readonly gid: number };
 
-/** Volumes that are file systems of their own in files of this machine. Needs root. */
+/** Volumes with their own file systems in files of this machine. Needs root. */
 export type VolumeImages = {
   imageOf(volume: string): string;
-  /** What the engine binds into containers: there only while the image is mounted. */
+  /** The folder for containers, which exists only while the image is mounted. */
   dataOf(volume: string): string;
   make(volume: string, image: string, diskMb: number, owner: RootOwner): Promise<void>;
-  /** Mounts it and gives it that size; null leaves the size. Lenient keeps a size that cannot shrink. */
+  /** Mounts and resizes it; null keeps the size. Lenient keeps a size that cannot shrink. */
   mount(volume: string, image: string, diskMb: number | null, mode: 'strict' | 'lenient'): Promise<void>;
   unmount(volume: string, image: string): Promise<void>;
   remove(volume: string, image: string): Promise<void>;
   usedBytes(volume: string, image: string): Promise<number>;
-  /** Takes every mount away. Containers that run keep theirs. */
+  /** Unmounts all. Running containers keep theirs. */
   close(): Promise<void>;
 };
 
@@ -93,7 +93,7 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
   };
 }
 
-/** Beside the image, where every process that knows of it finds it. */
+/** Beside the image, where every process finds it. */
 const lockOf = (image: string): string => `${image}.lock`;
 
 /** A volume's name becomes a path. */

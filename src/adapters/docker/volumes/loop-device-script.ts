@@ -1,8 +1,8 @@
 /**
- * Plain sh: `bound_dirty DEVICE` keeps one writer to the file system on a loop device from delaying every other writer of this
- * machine. Otherwise its dirty pages take up the whole machine's share of memory for them, once for the device and once for
- * the file below it, and a `sync` of anyone waits for all of them. 64 MiB is written within a second by any disk. Older kernels
- * have no such bound (`max_bytes` came with Linux 6.2), and some file systems allow no direct access: then it stays as it was.
+ * Plain sh: `bound_dirty DEVICE` keeps a writer on a loop device from delaying all other writers of this machine.
+ * Otherwise its dirty pages use the machine's whole allowance, once for the device and once for the file below it, and
+ * every `sync` waits for them. Any disk writes 64 MiB within a second. Older kernels have no such limit (`max_bytes`
+ * came with Linux 6.2), and some file systems allow no direct access: then nothing changes.
  */
 export const BOUND_DIRTY = `
 bound_dirty() {

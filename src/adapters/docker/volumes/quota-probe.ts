@@ -6,10 +6,10 @@ import { type EngineCalls, orNull } from '../engine/engine-client.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 import { shortHash } from '../network/subnet.ts';
 
-/** Size of the volume that is overfilled. */
+/** The size of the overfilled volume. */
 export const CANARY_MB = 8;
 const FITS_MB = 1;
-/** More than any way of keeping so small a size allows. */
+/** More than any method allows for so small a volume. */
 const TOO_MUCH_MB = 40;
 const MIB = 1024 * 1024;
 const ANSWER_SECONDS = 30;
@@ -17,8 +17,8 @@ const ANSWER_SECONDS = 30;
 export const canaryVolume = (instanceId: string): string => `berth-canary-${shortHash(instanceId)}`;
 
 /**
- * Whether the engine really refuses what does not fit: it is made to write into the volume through its own mounts, by
- * way of a container that never runs, of an image without any content. Null when it refuses that and takes what fits.
+ * Whether the engine refuses what does not fit: it writes into the volume through its own mounts, for a container that
+ * never runs, of an empty image. Null when it refuses that and accepts what fits.
  */
 export async function overfill({ docker }: EngineCalls, volume: string): Promise<QuotaFault> {
   const image = `berth/canary:${volume}`;
@@ -54,7 +54,7 @@ export async function overfill({ docker }: EngineCalls, volume: string): Promise
 const clear = (docker: Docker, name: string): Promise<unknown> =>
   orNull([404], docker.getContainer(name).remove({ force: true })).catch(() => null);
 
-/** Null when all of it was written, else the engine's words. */
+/** Null when everything was written, else the engine's message. */
 async function write(container: Docker.Container, sizeMb: number): Promise<QuotaFault> {
   const abortSignal = AbortSignal.timeout(ANSWER_SECONDS * 1000);
   try {

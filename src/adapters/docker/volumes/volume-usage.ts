@@ -6,20 +6,20 @@ import { runOneShot } from '../engine/one-shot-container.ts';
 import { isRoot, run } from '../host/host-commands.ts';
 import { diskBytes } from '../insight/disk-usage.ts';
 
-/** What takes longer is not known; it is counted again with the next turn. */
+/** A slower measurement is unknown until the next pass. */
 const COUNT_SECONDS = 20;
 
 type Counted = {
   readonly instanceId: string;
   readonly volume: string;
-  /** Where the engine keeps it, when that can be on this machine. */
+  /** The engine's folder for it, if it can be on this machine. */
   readonly folder: string | null;
   readonly reader: VolumeReader;
 };
 
 /**
- * Bytes in a volume that shares a file system: counted on this machine where that can be, for tools inside are the
- * user's own; else in the container when it runs, else in a container made for it. Null when it took too long.
+ * Bytes in a volume on a shared file system, measured on this machine where possible, since the tools inside belong to
+ * the user; else in the running container, or in one made for it. Null when it took too long.
  */
 export async function countedBytes(
   calls: EngineCalls,
@@ -29,7 +29,7 @@ export async function countedBytes(
     const { code, stdout } = await run('nice', ['-n', '19', 'du', '-skx', '--', folder], {
       timeoutSeconds: COUNT_SECONDS,
     });
-    // Files that vanish meanwhile are faults to du; the sum stands nevertheless.
+    // du reports vanishing files as errors, but the sum is right.
     if (code <= 1 && /^\d+\s/.test(stdout)) return Number.parseInt(stdout, 10) * 1024;
     if (code > 1) return null;
   }
@@ -64,10 +64,10 @@ function countedBeside(
   });
 }
 
-/** A folder on this machine that new data goes to. */
+/** A folder on this machine that receives new data. */
 export type DataFolder = { readonly path: string; readonly isPool: boolean };
 
-/** The file systems of these folders, as far as they can be looked at. */
+/** The folders' file systems, as far as readable. */
 export async function hostSpace(folders: readonly DataFolder[]): Promise<readonly HostSpace[]> {
   const spaces = await Promise.all(folders.map(spaceAt));
   return spaces.filter((space) => space !== null);

@@ -31,15 +31,15 @@ export type AuthDeps = {
   readonly tokens: LoginTokens;
   readonly limits: AccessLimits;
   readonly metrics: Metrics;
-  /** Whether the service is ending, and takes nothing new. */
+  /** Whether the service is stopping and refuses new requests. */
   readonly isDraining: () => boolean;
-  /** Whether programs on this machine read the metrics without a credential. */
+  /** Whether local programs read the metrics without a credential. */
   readonly localMetrics: boolean;
-  /** Origins that a browser may send; others are refused before anything else is looked at. */
+  /** Allowed `Origin` headers; others are refused first. */
   readonly allowedOrigins: ReadonlySet<string>;
 };
 
-/** One hook for plain requests and upgrades alike: origin, credential, limit, scope, in this order. */
+/** One hook for plain requests and upgrades: origin, credential, limit, scope, in this order. */
 export function registerAuthentication(http: Http, deps: AuthDeps): void {
   const declared = new Map<string, RouteScope>();
   http.decorate('routeScopes', declared);
@@ -50,13 +50,13 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
   noticeAnswers(http);
   http.decorateRequest('caller', null as unknown as Caller);
   http.decorateRequest('limits', null as unknown as UseLimits);
-  // Worked out when somebody asks, which most requests do not.
+  // Computed on demand, since most requests do not need it.
   http.decorateRequest('origin', {
     getter() {
       return originOf(this);
     },
   });
-  // Not async: a request whose credential is known goes on at once, without a promise on its way.
+  // Not async: a request with a cached credential continues without a promise.
   http.addHook('onRequest', (request, reply, done) => {
     if (deps.isDraining()) {
       reply.header('connection', 'close');
@@ -82,7 +82,7 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
 
 type Done = (error?: Error) => void;
 
-/** Sets the caller when it is an administrator. Never throws: a missing database is for the route to say. */
+/** Sets the caller if it is an administrator. Never throws: the route reports a missing database. */
 async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
   try {
     const bearer = bearerOf(request) ?? '';
@@ -110,7 +110,6 @@ function limitByAddress(
     .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
 }
 
-/** The judgement, counted. */
 function authorizeRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -125,7 +124,7 @@ function authorizeRequest(
   return refusal;
 }
 
-/** Lets the caller in, or says why not. */
+/** Admits the caller, or refuses. */
 function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -154,7 +153,7 @@ function admitCaller(
   return undefined;
 }
 
-/** Bodies that are parsed cost by their size; one that does not say it, as much as the route takes. */
+/** Parsed bodies count by their size, or by the route's limit without one. */
 function costOf({ headers, routeOptions }: FastifyRequest): number {
   if (headers['content-type']?.startsWith('application/json') !== true) return 1;
   const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0);
@@ -168,7 +167,7 @@ function identify(
 ): Soon<Result<Authenticated, DomainError>> {
   const bearer = bearerOf(request);
   if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(bearer);
-  // A route for API tokens answers any other credential as one that is not good.
+  // A route for API tokens refuses any other credential as invalid.
   if (scope === 'api_token' && request.headers.authorization !== undefined) {
     return refuse({ code: 'api_token_rejected' });
   }
@@ -178,6 +177,6 @@ function identify(
     : authenticator.bySession(claims.sessionId, claims.userId);
 }
 
-/** Reading across origins is for the browser to forbid; a change or a socket is for us. */
+/** Browsers forbid reading across origins; we refuse changes and sockets. */
 const changes = (request: FastifyRequest): boolean =>
   (request.method !== 'GET' && request.method !== 'HEAD') || request.headers.upgrade !== undefined;

@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import { BEARER_PREFIX } from '../../../protocol/subprotocols.ts';
 
 const BEARER = /^Bearer +(\S.*)$/i;
-/** As every client writes it, without the expression's cost. */
+/** The usual spelling, tested without a regular expression. */
 const USUAL = 'Bearer ';
 
 /**
- * The bearer token of a request: from the Authorization header or, where the route has a subprotocol, from
- * `Sec-WebSocket-Protocol: <subprotocol>, bearer.<token>`, since browsers cannot set headers on a WebSocket.
- * Never from the URL.
+ * The bearer token of a request: from the Authorization header or, on routes with a subprotocol, from
+ * `Sec-WebSocket-Protocol: <subprotocol>, bearer.<token>`, since browsers cannot set headers on a WebSocket. Never from
+ * the URL.
  */
 export function bearerOf(request: FastifyRequest): string | null {
   const { authorization } = request.headers;

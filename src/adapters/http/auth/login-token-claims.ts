@@ -2,13 +2,13 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
 
-/** Clocks of replicas may differ by so much. */
+/** The allowed difference between replicas' clocks. */
 const LEEWAY_SECONDS = 30;
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
 const seconds = Type.Integer({ minimum: 0, maximum: 2 ** 40 });
 
-/** Exactly what `sign` writes: one issuer, one audience, and no claim that nobody looks at. */
+/** Exactly what `sign` writes: one issuer, one audience, and no unused claim. */
 const Payload = Type.Object(
   {
     iss: Type.String(),
@@ -25,8 +25,8 @@ const Payload = Type.Object(
 export type Claims = { readonly userId: string; readonly sessionId: string; readonly expiresAtMs: number };
 
 /**
- * The claims of a payload whose signature holds; null unless it is an object with every claim, of the right type, at a
- * possible time. The library is not trusted with any of this.
+ * The claims of a payload with a valid signature; null unless it is an object with every claim, of the right type, at a
+ * possible time. The library is not trusted with this.
  */
 export function readClaims(
   payload: unknown,

@@ -6,33 +6,33 @@ import type { Http } from '../fastify-types.ts';
 import { type Claims, readClaims } from './login-token-claims.ts';
 
 const ALGORITHM = 'HS256';
-/** RFC 9068: a token made for another purpose with the same key can never be taken for this one. */
+/** RFC 9068: a token for another purpose with the same key is never accepted here. */
 const TYPE = 'at+jwt';
 const ISSUER = 'berth';
 const AUDIENCE = 'berth-api';
 const MIN_KEY_BYTES = 32;
 const MAX_CACHED = 10_000;
 const MAX_LENGTH = 2_048;
-/** Three parts; 32 bytes of signature in their only spelling, so that one token has one text. */
+/** Three parts; 32 bytes of signature in their only spelling, so that a token has one text. */
 const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/;
 
-/** What a verified login token says. Whether its session still holds is for the database. */
+/** The claims of a verified login token. The database decides about its session. */
 export type LoginClaims = { readonly userId: string; readonly sessionId: string };
 
 export type SigningKey = { readonly id: string; readonly jwt: Buffer };
 
-/** The first signs, all of them verify. The same array until something changes. */
+/** The first signs, all verify. The same array until something changes. */
 export type SigningKeys = () => readonly SigningKey[];
 
 export type LoginTokens = {
   sign(claims: LoginClaims): { readonly token: string; readonly expiresAt: Date };
-  /** null for anything that this installation did not sign, or that is past its time. */
+  /** null for a foreign or expired token. */
   verify(token: string): LoginClaims | null;
 };
 
 /**
- * Signs and verifies with one algorithm. Which key verifies is decided by the whole header: only the very headers
- * that the live keys write are known, so nothing that a stranger puts into one is ever interpreted.
+ * Signs and verifies with one algorithm. The whole header determines the key: only the headers that live keys write are
+ * accepted, so nothing in a foreign one is interpreted.
  */
 export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginTokens> {
   const [first] = usable(keys());
@@ -82,7 +82,7 @@ function usable(keys: readonly SigningKey[]): readonly [SigningKey, ...SigningKe
   return [first, ...rest];
 }
 
-/** The header that each live key writes, to that key. */
+/** The live keys by the header that each writes. */
 function byHeader(sign: (payload: object, key: SigningKey) => string, keys: SigningKeys) {
   let seen: readonly SigningKey[] = [];
   let headers: ReadonlyMap<string, SigningKey> = new Map();
@@ -96,7 +96,7 @@ function byHeader(sign: (payload: object, key: SigningKey) => string, keys: Sign
   };
 }
 
-/** Remembers tokens that verified, until they expire or a key changes; the signature is the costly part. */
+/** Caches verified tokens until they expire or a key changes; verifying is expensive. */
 function verified(keys: SigningKeys) {
   const kept = new LRUCache<string, Claims>({ max: MAX_CACHED });
   let seen = keys();

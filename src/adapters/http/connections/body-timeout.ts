@@ -4,8 +4,8 @@ const BODY_SECONDS = 30;
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
 
 /**
- * A body must have come in time, but on routes with `slowBody`, which watch their own. Node's own limit
- * knows no exceptions, so an upload of any size could not pass it.
+ * Limits the time of a body, except on routes with `slowBody`, which watch their own. Node's limit has no exceptions,
+ * so large uploads could not pass it.
  */
 export function limitBodies(http: Http, seconds = BODY_SECONDS): void {
   http.addHook('onRequest', async (request, reply) => {

@@ -3,14 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LastingUse } from '../../../domain/identity/use-limits.ts';
 import type { Http } from '../fastify-types.ts';
 
-/** What is counted as long as its socket is open. */
+/** Whether the use lasts as long as its socket. */
 export const isSocket = (use: LastingUse | undefined): boolean =>
   use === 'terminals' || use === 'event_sockets';
 
-/** What to call once the handler has answered. */
+/** Called when the handler has answered. */
 const answered = new WeakMap<FastifyRequest, () => void>();
 
-/** A command goes on when its client has left, so its handler's answer is waited for as well as the connection's end. */
+/** A command outlives its client, so both the handler's answer and the connection's end are awaited. */
 export function noticeAnswers(http: Http): void {
   http.addHook('onRoute', (route) => {
     if (route.config?.lasting !== 'commands') return;
@@ -24,7 +24,7 @@ export function noticeAnswers(http: Http): void {
   });
 }
 
-/** Gives back when what the request began is over: its socket closed, its answer sent, its command ended. */
+/** Releases the use at the end of what the request began: its socket, its answer, or its command. */
 export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, release: () => void): void {
   const { lasting } = request.routeOptions.config;
   if (request.headers.upgrade !== undefined) {
@@ -45,11 +45,11 @@ export function releaseAtEnd(request: FastifyRequest, reply: FastifyReply, relea
   whenGone(reply.raw, ended);
 }
 
-/** A request that was injected has a socket of its answer alone. */
+/** An injected request has a socket only for its answer. */
 export const releaseWithSocket = ({ raw }: FastifyReply, release: () => void): void =>
   whenGone(raw.socket ?? raw, release);
 
-/** Does it when that is closed, or at once when it is already: a client may leave while its credential is looked up. */
+/** Calls it when the stream closes, or now if it has: a client may leave while its credential is looked up. */
 function whenGone(stream: Writable | undefined, work: () => void): void {
   if (stream === undefined || stream.closed) work();
   else stream.once('close', work);

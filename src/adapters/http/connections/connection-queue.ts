@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Whether a connection has brought a whole request before. */
+/** Whether a connection has sent a complete request. */
 type Kind = 'fresh' | 'kept_alive';
 
-/** Connections without a request under way, in the order in which they began to wait. */
+/** Idle connections, in the order in which they became idle. */
 export function waitingConnections() {
   /** By kind and address; a set keeps the order. */
   const sets: { readonly [K in Kind]: Map<string, Set<Socket>> } = {
@@ -21,7 +21,7 @@ export function waitingConnections() {
     same?.delete(socket);
     if (same?.size === 0) sets[kind].delete(address);
   };
-  /** The oldest one of the address that has most. */
+  /** The oldest of the address with the most. */
   const oldestOf = (kind: Kind, spared: Socket): Socket | null => {
     let most: Set<Socket> | null = null;
     for (const same of sets[kind].values()) if (same.size > (most?.size ?? 0)) most = same;
@@ -37,7 +37,7 @@ export function waitingConnections() {
       sets[kind].set(address, same.add(socket));
     },
     delete: remove,
-    /** Closes one, rather a fresh one; false when there is none but the one to be spared. */
+    /** Closes one, preferably a fresh one; false when there is none but `spared`. */
     dropOne(spared: Socket): boolean {
       const socket = oldestOf('fresh', spared) ?? oldestOf('kept_alive', spared);
       if (socket === null) return false;

@@ -4,27 +4,26 @@ import { Refusal } from '../../../domain/errors.ts';
 import type { Http } from '../fastify-types.ts';
 import { waitingConnections } from './connection-queue.ts';
 
-/** Descriptors for the database, the engine, files, and programs that are started. */
+/** Descriptors for database, engine, files and child programs. */
 const RESERVE = 100;
-/** Of a limit so small that the reserve would take most of it. */
+/** The largest share of a small limit for the reserve. */
 const RESERVE_SHARE = 0.4;
-/** Connections above the budget: those that are being closed, and those that are told to come back. */
+/** Connections above the budget: being closed, or being refused with 503. */
 const PASSING = 16;
 
-/** Descriptors that connections may use, of all that this process may have open. */
+/** The descriptors for connections, out of all that this process may open. */
 export const connectionBudget = (openFiles: number): number =>
   openFiles - Math.min(RESERVE, Math.ceil(openFiles * RESERVE_SHARE));
 
 /**
- * Keeps connections within a budget of descriptors. A connection counts once, and twice while it carries a request or is
- * an open socket: what serves it holds a descriptor as well. When the budget is spent, connections that wait are closed
- * for those that come. When none waits, a request is answered with 503.
+ * Keeps connections within a budget of descriptors. One counts once, twice with a request or open socket, which uses
+ * another descriptor. Beyond the budget, idle connections are closed for new ones; without idle ones, requests get 503.
  */
 export function limitConnections(http: Http, budget: number): void {
   const { server } = http;
   server.maxConnections = budget + PASSING;
   const waiting = waitingConnections();
-  /** Requests of each connection that is not waiting. */
+  /** Requests per busy connection. */
   const busy = new Map<Socket, number>();
   const isSpent = (): boolean => waiting.count() + 2 * busy.size > budget;
   const makeRoom = (newcomer: Socket): void => {

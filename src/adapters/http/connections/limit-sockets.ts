@@ -6,13 +6,13 @@ import { isSocket, releaseWithSocket } from './concurrent-use.ts';
 
 export type SocketLimit = {
   readonly addressSockets: AddressSockets;
-  /** What one address may have open. */
+  /** The limit per address. */
   readonly socketsPerAddress: () => Promise<number>;
 };
 
 /**
- * Refuses a socket where its address has too many, before the upgrade. It runs after the authentication, so that only sockets
- * of people who are signed in count.
+ * Refuses a socket above its address's limit, before the upgrade. It runs after the authentication, so that only
+ * signed-in users' sockets count.
  */
 export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAddress }: SocketLimit): void {
   http.addHook('onRequest', (request, reply, done) => {

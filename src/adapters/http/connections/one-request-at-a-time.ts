@@ -2,21 +2,21 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import type { Http } from '../fastify-types.ts';
 
-/** Browsers send one request at a time on a connection; some clients pipeline a few. */
+/** Browsers do not pipeline; some clients pipeline a few requests. */
 const MAX_PIPELINED = 8;
-/** What follows the end of an answer, each by a listener of its own; Node.js warns above ten. */
+/** Listeners for the end of answers; Node.js warns above ten. */
 const MAX_LISTENERS = 24;
 
 /**
- * Works on one request of a connection at a time. One that was pipelined waits until the answer before it has left, so that a
- * client that does not read holds one answer. A connection with more than `maxPipelined` requests is closed, as is one that asks for
- * an upgrade before it has its answers. Nothing of a closed connection is begun.
+ * Handles a connection's requests one at a time: a pipelined one waits until the previous answer has left, so that a
+ * client that does not read occupies one answer. Closes a connection with more than `maxPipelined` requests, or with an
+ * upgrade before its answers. Nothing more of a closed connection starts.
  */
 export function workOneAtATime(http: Http, maxPipelined = MAX_PIPELINED): void {
   const { server } = http;
   const work = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  /** What each connection has asked for; the first one is worked on. */
+  /** Each connection's requests; the first is being handled. */
   const turns = new WeakMap<Socket, (() => void)[]>();
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {

@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import type { Http } from '../fastify-types.ts';
 
 const SWEEP_MS = 1_000;
-/** A minute: as long as a client may take over nothing. */
+/** A minute. */
 const STALL_SWEEPS = 60;
-/** What a client must take in that time to count as one that reads. */
+/** A client must read this much in that time. */
 const PACE_BYTES = 16_384;
-/** Of all answers that wait in memory for their clients. Above it, those that stand still for longest are closed. */
+/** For all buffered answers. Above it, those stalled longest are closed. */
 const TOTAL_BYTES = 64 * 1_048_576;
-/** How long one must stand still to be closed for the sake of the others. */
+/** The least time stalled before that. */
 const HURRY_SWEEPS = 2;
 
 type Progress = { delivered: number; sweeps: number; answers: number };
 
 /**
- * Closes connections that do not read their answer, whether that is one string, a file or a stream. Counts from its head
- * on, and only while something waits to be read: a request that is worked on and a log in which nothing happens have no limit.
- * Counting sweeps, it blames no client for the time in which the event loop stood still.
+ * Closes connections that do not read their answer, be it a string, a file or a stream. Counts from the head on, and
+ * only while data waits: requests in progress and quiet logs have no limit. It counts sweeps, so no client is blamed
+ * while the event loop stands still.
  */
 export function limitUnreadAnswers(
   http: Http,
@@ -66,14 +66,14 @@ function noteProgress(progress: Progress, socket: Socket, unread: number): void 
   progress.sweeps = 0;
 }
 
-// Node.js counts what the kernel has not taken of a large write; it uses the same figures for its own timeout.
+// Node.js counts what the kernel has not taken of a large write, and uses that for its own timeout.
 type Counting = { readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } };
 
-/** Bytes of the answer that wait in this process. */
+/** Bytes of the answer buffered in this process. */
 const unreadBytes = (socket: Socket): number =>
   Math.max(socket.writableLength, (socket as Counting)._handle?.writeQueueSize ?? 0);
 
-/** Bytes that the kernel has taken. */
+/** Bytes taken by the kernel. */
 function deliveredBytes(socket: Socket, unread: number): number {
   const { bytesWritten, writeQueueSize } = (socket as Counting)._handle ?? {};
   return bytesWritten === undefined || writeQueueSize === undefined

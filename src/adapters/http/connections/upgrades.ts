@@ -6,8 +6,8 @@ import type { Http } from '../fastify-types.ts';
 const WEBSOCKET_VERSION = '13';
 
 /**
- * Refuses an upgrade as plain HTTP where there is no WebSocket, and one that no browser asks for: in HTTP/1.0, or of another
- * version. The connection ends with the answer. It runs after the authentication, so that who has no credential gets 401.
+ * Refuses, as plain HTTP, an upgrade on a route without a WebSocket, in HTTP/1.0 or of another version, and ends the
+ * connection. It runs after the authentication, so that a missing credential gets 401.
  */
 export function refuseOtherUpgrades(http: Http): void {
   http.addHook('onRequest', (request, reply, done) => {
