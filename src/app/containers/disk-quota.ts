@@ -1,25 +1,11 @@
-import { forEachAtMost } from '../../concurrency/pool.ts';
 import type { Container } from '../../domain/containers/container.ts';
-import {
-  isHostShort,
-  judgeDisk,
-  overQuotaReason,
-  type Quota,
-  toMb,
-} from '../../domain/containers/disk-quota.ts';
-import { type LayerUse, layerMb, overLayerReason } from '../../domain/containers/layer-usage.ts';
+import { isHostShort, judgeDisk, type Quota, toMb } from '../../domain/containers/disk-quota.ts';
+import { type LayerUse, layerMb } from '../../domain/containers/layer-usage.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import { RuntimeUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { handleOf } from './find-container.ts';
-import { stopWithReason } from './maintenance/stop-with-reason.ts';
-
-/** A little less than the minute between two passes. */
-const MEASURED_AGAIN_AFTER_SECONDS = 50;
-const AT_A_TIME = 4;
-const STOP_GRACE_SECONDS = 10;
 
 export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
@@ -106,41 +92,3 @@ export async function carryOverFaults(deps: ContainerDeps, row: Container): Prom
     carryOver: `is not possible: ${layerMb(layer)} MB are outside /workspace, and the limit is ${allowedMb} MB`,
   };
 }
-
-/**
- * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
- * nothing while the engine is silent.
- */
-export const measureDisks = (deps: ContainerDeps) => async (): Promise<void> => {
-  const { containers } = deps.storage.repositories;
-  const answers = await deps.runtime.ping().then(
-    () => true,
-    () => false,
-  );
-  const due = answers ? await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS) : [];
-  await forEachAtMost(AT_A_TIME, due, (row) =>
-    measureAndJudge(deps, row).catch((err: unknown) => {
-      if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
-    }),
-  );
-};
-
-async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
-  const use = await measure(deps, row);
-  const { diskMb } = row.resources;
-  if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
-    return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
-  const reason = layerFault(row, use);
-  if (reason !== null) await stopForDisk(deps, row, reason);
-}
-
-/** The reason to stop it because of its layer, or null. */
-export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
-  layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
-
-export const stopForDisk = (
-  deps: ContainerDeps,
-  row: Container,
-  reason: string,
-  graceSeconds = STOP_GRACE_SECONDS,
-): Promise<void> => stopWithReason(deps, row, { reason, graceSeconds });

@@ -9,8 +9,9 @@ import {
 import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
-import { layerFault, measure, stopForDisk, type Use } from '../disk-quota.ts';
+import { measure, type Use } from '../disk-quota.ts';
 import { handleOf } from '../find-container.ts';
+import { layerFault, stopForDisk } from './watch-disk-usage.ts';
 
 const AT_A_TIME = 4;
 /** Every second of grace is a second of writing. */

@@ -9,10 +9,10 @@ import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
-import { measureDisks } from '../../containers/disk-quota.ts';
 import { reconcile } from '../../containers/maintenance/reconcile.ts';
 import { collectVolumes } from '../../containers/maintenance/volume-retention.ts';
 import { type WarmPool, warmPool } from '../../containers/maintenance/warm-pool.ts';
+import { watchDiskUsage } from '../../containers/maintenance/watch-disk-usage.ts';
 import { watchKernelShares } from '../../containers/maintenance/watch-kernel-shares.ts';
 import { watchSpace } from '../../containers/maintenance/watch-space.ts';
 import { type Operations, operations } from '../../containers/operations/operations.ts';
@@ -78,7 +78,7 @@ export function workspaces(
       operations: work,
       roleSetups: tools,
       reconcile: reconcile(deps),
-      measureDisks: measureDisks(deps),
+      measureDisks: watchDiskUsage(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),
       collectVolumes: collectVolumes(deps, checkpointOf(options)),

@@ -1,0 +1,51 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
+import { layerMb, overLayerReason } from '../../../domain/containers/layer-usage.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { measure, type Use } from '../disk-quota.ts';
+import { stopWithReason } from './stop-with-reason.ts';
+
+/** A little less than the minute between two passes. */
+const MEASURED_AGAIN_AFTER_SECONDS = 50;
+const AT_A_TIME = 4;
+const STOP_GRACE_SECONDS = 10;
+
+/**
+ * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
+ * nothing while the engine is silent.
+ */
+export const watchDiskUsage = (deps: ContainerDeps) => async (): Promise<void> => {
+  const { containers } = deps.storage.repositories;
+  const answers = await deps.runtime.ping().then(
+    () => true,
+    () => false,
+  );
+  const due = answers ? await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS) : [];
+  await forEachAtMost(AT_A_TIME, due, (row) =>
+    measureAndJudge(deps, row).catch((err: unknown) => {
+      if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');
+    }),
+  );
+};
+
+async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
+  const use = await measure(deps, row);
+  const { diskMb } = row.resources;
+  if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
+    return await stopForDisk(deps, row, overQuotaReason(use.usedMb, diskMb));
+  const reason = layerFault(row, use);
+  if (reason !== null) await stopForDisk(deps, row, reason);
+}
+
+/** The reason to stop it because of its layer, or null. */
+export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = null }: Use): string | null =>
+  layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
+
+export const stopForDisk = (
+  deps: ContainerDeps,
+  row: Container,
+  reason: string,
+  graceSeconds = STOP_GRACE_SECONDS,
+): Promise<void> => stopWithReason(deps, row, { reason, graceSeconds });
