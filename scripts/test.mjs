@@ -29,7 +29,7 @@ await runMain(async () => {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
     return 1;
   }
-  if (!files.every(needsNoBuild)) await ensureBuild(root);
+  if (!files.every(needsNoBuild)) await ensureBuild(root, { typesAreChecked: everything });
   const isLong = withLong || files.some((file) => file.endsWith('.long.test.ts'));
   const options = {
     prepared,

@@ -14,13 +14,16 @@ const SOURCES = ['src', 'web', 'tsconfig.json', 'tsconfig.build.json', 'package.
 const NOT_SOURCES = new Set(['dist', 'node_modules', DRAFT]);
 
 /**
- * Builds the service and its pages unless the present build is up to date.
+ * Builds the service and its pages unless the present build is up to date. Types that were checked already are not
+ * checked again.
  * @param {string} root
+ * @param {{ typesAreChecked?: boolean }} [known]
  */
-export async function ensureBuild(root) {
+export async function ensureBuild(root, { typesAreChecked = false } = {}) {
   if (buildIsFresh(root)) return;
+  const half = typesAreChecked ? { ...service, args: [...service.args, '--noCheck'] } : service;
   await alone(root, async () => {
-    if (!buildIsFresh(root)) await build(root);
+    if (!buildIsFresh(root)) await build(root, half);
   });
 }
 
@@ -67,8 +70,9 @@ function filesBelow(root, name) {
 /**
  * Builds both halves beside the old ones, which stay in use until both are complete.
  * @param {string} root
+ * @param {Half} service
  */
-async function build(root) {
+async function build(root, service) {
   // taken first, so a file saved during the build makes the next start build again
   const stamp = fingerprint(root);
   const halves = hasPages(root) ? [service, pages] : [service];
@@ -82,6 +86,10 @@ async function build(root) {
     for (const half of halves) rmSync(path.join(root, half.draft), { recursive: true, force: true });
   }
 }
+
+/**
+ * @typedef {{ result: string, draft: string, tool: string, args: string[] }} Half
+ */
 
 const service = {
   result: 'dist',
@@ -111,7 +119,7 @@ const hasPages = (root) => existsSync(path.join(root, 'web', 'index.html'));
 
 /**
  * @param {string} root
- * @param {typeof service} half
+ * @param {Half} half
  */
 async function run(root, { tool, args, draft }) {
   rmSync(path.join(root, draft), { recursive: true, force: true });

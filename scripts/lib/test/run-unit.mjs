@@ -12,6 +12,8 @@ import { tallying } from './tally.mjs';
  */
 
 const UNIT_PROCESS = path.join(import.meta.dirname, 'unit-process.mjs');
+/** The services of tests live shortly. With more room for young objects, collecting takes a tenth less of a process's time. */
+const YOUNG = ['--min-semi-space-size=32', '--max-semi-space-size=64'];
 /** A busy machine may take long to load the first file's imports. */
 const START_WITHIN_MS = 120_000;
 /** Grace after the time limit, so a process can report where it was: as long again, at most this. */
@@ -36,7 +38,7 @@ export async function runUnit(files, { cwd, env, limitSeconds, failSkips, onFile
   // not as arguments: tap would use them in folder names
   const unitEnvironment = { ...env, TEST_FILES: files.join('\n'), TEST_LIMIT: `${limitSeconds}` };
   const child = watched(() =>
-    spawn(modernNode(cwd), [UNIT_PROCESS], {
+    spawn(modernNode(cwd), [...YOUNG, UNIT_PROCESS], {
       cwd,
       env: unitEnvironment,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
