@@ -1,5 +1,5 @@
 import { EVENTS_PROTOCOL, subprotocols } from '../../../src/protocol/subprotocols.ts';
-import { type Backoff, RECONNECT, retryDelayMs, toldDelayMs } from '../terminal/connection/backoff.ts';
+import { type Backoff, RECONNECT, requestedDelayMs, retryDelayMs } from '../terminal/connection/backoff.ts';
 import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
 
@@ -51,7 +51,7 @@ export class EventStream {
   #attempt = 0;
   /** What the service has said before it ends. */
   #comeBackMs: number | null = null;
-  /** What was told last; null: nothing yet. */
+  /** What was reported last; null: nothing yet. */
   #live: boolean | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #handshake: ReturnType<typeof setTimeout> | undefined;
@@ -141,10 +141,10 @@ export class EventStream {
 
   #retryLater(): void {
     const { backoff = RECONNECT } = this.#deps;
-    const told = toldDelayMs(this.#comeBackMs, backoff);
+    const requestedMs = requestedDelayMs(this.#comeBackMs, backoff);
     this.#abandon();
     this.#say(false);
-    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), backoff);
+    const delayMs = requestedMs ?? retryDelayMs(this.#attempt, Math.random(), backoff);
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
   }

@@ -1,4 +1,5 @@
 import { EventStream, type News } from '../events/stream.ts';
+import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { loginToken } from '../session/session.ts';
 import { platformSocket } from '../terminal/connection/browser-socket.ts';
@@ -30,18 +31,10 @@ export function followEvents(): () => void {
       answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
     },
   );
-  const nudge = (): void => {
-    if (document.visibilityState === 'visible') stream.nudge();
-  };
-  const doubt = (): void => stream.doubt();
   stream.open();
-  document.addEventListener('visibilitychange', nudge);
-  addEventListener('online', nudge);
-  addEventListener('offline', doubt);
+  const stop = onNotices({ wake: () => stream.nudge(), offline: () => stream.doubt() });
   return () => {
-    document.removeEventListener('visibilitychange', nudge);
-    removeEventListener('online', nudge);
-    removeEventListener('offline', doubt);
+    stop();
     stream.close();
     isLive = false;
   };

@@ -1,3 +1,5 @@
+import { onNotices } from '../lib/browser/network-notices.ts';
+
 /** A repeated look at the service: now, at an interval while the page is visible, and when it becomes so again. */
 export type Polling = { readonly now: () => Promise<void>; readonly stop: () => void };
 
@@ -25,20 +27,14 @@ export function poll(look: () => Promise<void>, everyMs: () => number): Polling 
     return running;
   };
 
-  const onVisible = (): void => {
-    if (document.visibilityState === 'visible') void now();
-    else clearTimeout(timer);
-  };
-  document.addEventListener('visibilitychange', onVisible);
-  addEventListener('online', onVisible);
+  const stopNotices = onNotices({ wake: () => void now(), hidden: () => clearTimeout(timer) });
   void now();
   return {
     now,
     stop() {
       stopped = true;
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onVisible);
-      removeEventListener('online', onVisible);
+      stopNotices();
     },
   };
 }

@@ -41,6 +41,10 @@ export function TextField({ label, value, onInput, error, hint, unit, input }: F
   );
 }
 
+/** For names and codes: the browser neither completes nor corrects them. */
+export const VERBATIM = { autocomplete: 'off', autocapitalize: 'none', spellcheck: false } as const;
+export const CONTAINER_NAME = { ...VERBATIM, name: 'name', maxLength: 64, 'data-autofocus': true } as const;
+
 const SHOWN = { type: 'text' } as const;
 const HIDDEN = { type: 'password' } as const;
 const AUTOFOCUS = { 'data-autofocus': true } as const;

@@ -28,6 +28,10 @@ export function Section({ title, lead, action, children }: SectionProps) {
   );
 }
 
+export function Loading() {
+  return <div class="items waiting" role="status" aria-label="Loading" />;
+}
+
 type LoadedProps<T> = {
   readonly of: {
     readonly value: readonly T[] | null;
@@ -39,7 +43,7 @@ type LoadedProps<T> = {
   readonly row: (item: T) => ComponentChildren;
 };
 
-/** A list on its way, failed, empty, or there. */
+/** A list: loading, failed, empty, or its rows. */
 export function Items<T>({ of: { value, failure, reload }, none, row }: LoadedProps<T>) {
   if (failure !== null) {
     return (
@@ -48,7 +52,7 @@ export function Items<T>({ of: { value, failure, reload }, none, row }: LoadedPr
       </Problem>
     );
   }
-  if (value === null) return <div class="items waiting" role="status" aria-label="Loading" />;
+  if (value === null) return <Loading />;
   if (value.length === 0) return <p class="none">{none}</p>;
   return <ul class="items">{value.map(row)}</ul>;
 }
@@ -59,7 +63,7 @@ type ItemProps = {
   readonly children?: ComponentChildren;
 };
 
-/** One of a list: what it is, what is known of it, what can be done with it. */
+/** A row of a list: its title, facts and buttons. */
 export function Item({ title, facts, children }: ItemProps) {
   return (
     <li class="item">

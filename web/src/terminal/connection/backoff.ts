@@ -18,6 +18,6 @@ export function retryDelayMs(
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** The delay that a service which ends has told, if it is one. */
-export const toldDelayMs = (told: number | null, { maxMs }: Backoff = RECONNECT): number | null =>
-  told !== null && told > 0 ? Math.min(told, maxMs) : null;
+/** The delay that the service asked for, at most the maximum; null when it asked for none. */
+export const requestedDelayMs = (ms: number | null, { maxMs }: Backoff = RECONNECT): number | null =>
+  ms !== null && ms > 0 ? Math.min(ms, maxMs) : null;

@@ -1,6 +1,6 @@
 import { subprotocols, TERMINAL_PROTOCOL } from '../../../../src/protocol/subprotocols.ts';
 import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
-import { RECONNECT, retryDelayMs, SHELL_RETRY_MAX_MS, toldDelayMs } from './backoff.ts';
+import { RECONNECT, requestedDelayMs, retryDelayMs, SHELL_RETRY_MAX_MS } from './backoff.ts';
 import {
   type ConnectionDeps,
   type ConnectionListener,
@@ -85,7 +85,7 @@ export class Connection {
     if (this.#state.kind === 'over') return;
     this.#input.push(bytes);
     this.#line?.pump();
-    if (!this.#health.answers) this.#tellHealth(false);
+    if (!this.#health.answers) this.#reportHealth(false);
   }
 
   resize(size: Size): void {
@@ -129,7 +129,7 @@ export class Connection {
       frame: (frame: ServerFrame) => this.#onFrame(frame),
       bytes: (data: Uint8Array) => this.#onBytes(data),
       closed: (code: number, reason: string, opened: boolean) => this.#onClosed(code, reason, opened),
-      overdue: (isOverdue: boolean) => this.#tellHealth(!isOverdue),
+      overdue: (isOverdue: boolean) => this.#reportHealth(!isOverdue),
       silent: () => this.#retryLater(),
     };
     const { openSocket, times = LINE_TIMES } = this.#deps;
@@ -145,7 +145,7 @@ export class Connection {
     if (frame.type === 'exit') this.#exitCode = frame.code;
     if (frame.type === 'ready') this.#onReady(frame);
     else if (frame.type === 'restarting') this.#comeBackMs = frame.retry_ms;
-    // What is said before a terminal is there is why it is not: its close tells that.
+    // What is said before a terminal is there is why it is not: its close says why.
     else if (frame.type !== 'notice' || this.#state.kind === 'open') this.#listener.frame(frame);
   }
 
@@ -199,11 +199,11 @@ export class Connection {
     const steady = this.#state.kind === 'open' && performance.now() - this.#enteredAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
     const { backoff = RECONNECT } = this.#deps;
-    const told = toldDelayMs(this.#comeBackMs ?? afterMs, backoff);
+    const requestedMs = requestedDelayMs(this.#comeBackMs ?? afterMs, backoff);
     this.#abandon();
     this.#trouble = trouble;
     const maxMs = trouble === 'shell' ? Math.min(backoff.maxMs, SHELL_RETRY_MAX_MS) : backoff.maxMs;
-    const delayMs = told ?? retryDelayMs(this.#attempt, Math.random(), { ...backoff, maxMs });
+    const delayMs = requestedMs ?? retryDelayMs(this.#attempt, Math.random(), { ...backoff, maxMs });
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
     this.#enter({ kind: 'waiting', trouble, delayMs, attempt: this.#attempt });
@@ -218,10 +218,10 @@ export class Connection {
     this.#enteredAtMs = performance.now();
     this.#state = state;
     this.#listener.state(state);
-    this.#tellHealth(state.kind === 'open');
+    this.#reportHealth(state.kind === 'open');
   }
 
-  #tellHealth(answers: boolean): void {
+  #reportHealth(answers: boolean): void {
     const unsentCharacters = answers ? 0 : this.#input.pendingCharacters();
     const before = this.#health;
     if (before.answers === answers && before.unsentCharacters === unsentCharacters) return;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { changeEntry, createEntry, type EntryKind } from '../../api/catalogue.ts';
 import type { FieldFaults } from '../../api/errors.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { TextField } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
@@ -43,14 +43,7 @@ export function EntryForm(props: EntryFormProps) {
   );
 }
 
-/** For keys and other names that machines read. */
-export const KEY_INPUT = {
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  spellcheck: false,
-} as const;
-
-export const FIRST_INPUT = { ...KEY_INPUT, 'data-autofocus': true } as const;
+export const FIRST_INPUT = { ...VERBATIM, 'data-autofocus': true } as const;
 
 type Named = { readonly key: string; readonly label: string };
 
@@ -83,7 +76,7 @@ export function NameFields({ of: { key, label }, isNew, example, onInput, faults
         onInput={(text) => onInput({ label: text })}
         error={faults['label']}
         hint="Shown to users."
-        input={isNew ? KEY_INPUT : FIRST_INPUT}
+        input={isNew ? VERBATIM : FIRST_INPUT}
       />
     </div>
   );

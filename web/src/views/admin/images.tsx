@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { Image } from '../../api/types.ts';
-import { TextField } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
-import { EntryForm, KEY_INPUT, NameFields } from './entry-form.tsx';
+import { EntryForm, NameFields } from './entry-form.tsx';
 
 /** What containers can be made of. */
 export const Images = () => (
@@ -49,7 +49,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             onInput={(reference) => set({ reference: reference.trim() })}
             error={faults['reference']}
             hint="As in docker pull, for example docker.io/library/alpine:3.20."
-            input={KEY_INPUT}
+            input={VERBATIM}
           />
           <TextField
             label="Digest"
@@ -57,7 +57,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             onInput={(digest) => set({ digest: digest.trim() === '' ? null : digest.trim() })}
             error={faults['digest']}
             hint="sha256:… pins this exact image. Empty: the image that the tag points to."
-            input={KEY_INPUT}
+            input={VERBATIM}
           />
           <TextField
             label="Shell"
@@ -65,7 +65,7 @@ function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
             onInput={(shell) => set({ shell })}
             error={faults['shell']}
             hint="Started by terminals."
-            input={KEY_INPUT}
+            input={VERBATIM}
           />
         </>
       )}

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { WholeRole } from '../../api/types.ts';
 import { namesIn, toolsHint } from '../../lib/role-tools.ts';
-import { AreaField, TextField } from '../../ui/field.tsx';
+import { AreaField, TextField, VERBATIM } from '../../ui/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
-import { EntryForm, KEY_INPUT, NameFields } from './entry-form.tsx';
+import { EntryForm, NameFields } from './entry-form.tsx';
 
 /** Tools that containers can be made with. */
 export const Roles = () => (
@@ -90,7 +90,7 @@ function RoleForm({ before, onDone, onClose }: FormProps<WholeRole>) {
               onInput={(text) => set({ packages: { ...draft.packages, [key]: text } })}
               error={key === 'apt' ? faults['packages'] : undefined}
               hint={hint}
-              input={KEY_INPUT}
+              input={VERBATIM}
             />
           ))}
           <AreaField

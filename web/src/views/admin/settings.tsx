@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';
 import { NumberField } from '../../ui/number-field.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Section } from '../../ui/section.tsx';
+import { Loading, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 
@@ -17,11 +17,7 @@ export function AdminSettings() {
   return (
     <Section title="Service" lead="Changes take effect immediately.">
       {failure !== null && <Problem failure={failure} />}
-      {value === null ? (
-        <div class="items waiting" role="status" aria-label="Loading" />
-      ) : (
-        <SettingsForm before={value} />
-      )}
+      {value === null ? <Loading /> : <SettingsForm before={value} />}
     </Section>
   );
 }

@@ -10,7 +10,7 @@ import { saveFile } from '../../lib/browser/save-file.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { Section } from '../../ui/section.tsx';
+import { Loading, Section } from '../../ui/section.tsx';
 import { usePages } from '../../ui/use-pages.ts';
 import { Filters } from './filters.tsx';
 import { Records } from './records.tsx';
@@ -29,9 +29,7 @@ export function Audit({ of, title, lead }: AuditProps) {
           <Button onClick={() => void list.reload()}>Try again</Button>
         </Problem>
       )}
-      {list.value === null && list.failure === null && (
-        <div class="items waiting" role="status" aria-label="Loading" />
-      )}
+      {list.value === null && list.failure === null && <Loading />}
       {list.value?.length === 0 && <p class="none">No matching records.</p>}
       {list.value !== null && list.value.length > 0 && (
         <Records of={of} records={list.value} busy={list.busy} />

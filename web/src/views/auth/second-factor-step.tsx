@@ -3,22 +3,13 @@ import type { MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/browser/passkeys.ts';
 import { giveCode, givePasskey } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
+import { CodeField } from './code-field.tsx';
 import { useFormFocus } from './use-form-focus.ts';
 import { useSubmit } from './use-submit.ts';
 
 type StepProps = { readonly waiting: MfaRequired; readonly onBack: () => void };
-
-const CODE_INPUT = {
-  name: 'code',
-  autocomplete: 'one-time-code',
-  autocapitalize: 'none',
-  spellcheck: false,
-  required: true,
-  maxLength: 64,
-} as const;
 
 /** After the right password: a code, or a passkey. */
 export function SecondStep({ waiting, onBack }: StepProps) {
@@ -33,13 +24,11 @@ export function SecondStep({ waiting, onBack }: StepProps) {
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {failure !== null && <Problem failure={failure} />}
         {codes && (
-          <TextField
-            label="Code"
-            value={code}
+          <CodeField
+            code={code}
             onInput={setCode}
             error={form.faults['code']}
             hint="Six digits from your authenticator app, or one of your recovery codes."
-            input={CODE_INPUT}
           />
         )}
         {codes && (

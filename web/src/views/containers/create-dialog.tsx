@@ -1,20 +1,12 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
 import { toolsHint } from '../../lib/role-tools.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { CONTAINER_NAME, SelectField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { FormDialog } from '../form-dialog.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 import { useCreating } from './use-create-form.ts';
-
-const NAME_INPUT = {
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  spellcheck: false,
-  maxLength: 64,
-  'data-autofocus': true,
-} as const;
 
 export function CreateDialog({ onClose }: { onClose: () => void }) {
   const { body, change, form, isUnsure } = useCreating(onClose);
@@ -43,7 +35,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
         onInput={(name) => change({ name })}
         error={form.faults['name']}
         hint="Letters, digits and hyphens."
-        input={NAME_INPUT}
+        input={CONTAINER_NAME}
       />
       <div class="field-pair">
         <Choice label="Image" field="image" options={images} {...choice} />

@@ -2,22 +2,13 @@ import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { update } from '../../state/containers.ts';
-import { TextField } from '../../ui/field.tsx';
+import { CONTAINER_NAME, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { Losses } from './loss-report.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
-
-const NAME_INPUT = {
-  name: 'name',
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  spellcheck: false,
-  maxLength: 64,
-  'data-autofocus': true,
-} as const;
 
 const FIELDS = ['name', 'memory_mb', 'cpu_shares', 'disk_mb'];
 
@@ -52,7 +43,7 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
         onInput={(name) => setBody({ ...body, name })}
         error={form.faults['name']}
         hint="Letters, digits and hyphens."
-        input={NAME_INPUT}
+        input={CONTAINER_NAME}
       />
       {catalogue?.tier && (
         <SizePicker

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { purgeContainer } from '../../api/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { TextField } from '../../ui/field.tsx';
+import { CONTAINER_NAME, TextField } from '../../ui/field.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
@@ -11,15 +11,6 @@ type PurgeProps = {
   readonly onDone: () => void;
   readonly onClose: () => void;
 };
-
-const NAME_INPUT = {
-  name: 'name',
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  spellcheck: false,
-  maxLength: 64,
-  'data-autofocus': true,
-} as const;
 
 /** Erases what is kept of a deleted container, once its name was typed. */
 export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: PurgeProps) {
@@ -54,7 +45,7 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
         value={typed}
         onInput={setTyped}
         error={form.faults['name'] && `That is not the name. Type ${name}.`}
-        input={NAME_INPUT}
+        input={CONTAINER_NAME}
       />
     </FormDialog>
   );

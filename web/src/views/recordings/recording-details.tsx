@@ -1,6 +1,6 @@
 import { downloadRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
-import { saveAs } from '../../lib/browser/download.ts';
+import { saveFile } from '../../lib/browser/save-file.ts';
 import { now } from '../../lib/clock.ts';
 import { ago, bytes, clockTime } from '../../lib/format/format.ts';
 import { toastFailure } from '../../state/toasts.ts';
@@ -24,7 +24,7 @@ export function StateTag({ state }: { state: Recording['state'] }) {
 
 export async function download({ id, container_name, started_at }: Recording): Promise<void> {
   try {
-    saveAs(
+    saveFile(
       await downloadRecording(id),
       `${container_name}-${started_at.slice(0, 19).replace(/[:T]/g, '-')}.cast`,
     );

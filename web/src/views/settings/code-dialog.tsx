@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { TextField } from '../../ui/field.tsx';
+import { CodeField } from '../auth/code-field.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
@@ -15,16 +15,6 @@ type CodeDialogProps = {
   /** Another dialog that takes its place for now; what was typed here is kept. */
   readonly instead?: ComponentChildren;
 };
-
-const CODE_INPUT = {
-  name: 'code',
-  autocomplete: 'one-time-code',
-  autocapitalize: 'none',
-  spellcheck: false,
-  required: true,
-  maxLength: 64,
-  'data-autofocus': true,
-} as const;
 
 /** Does something that only who holds the second factor may do. */
 export function CodeDialog(props: CodeDialogProps) {
@@ -43,13 +33,12 @@ export function CodeDialog(props: CodeDialogProps) {
       narrow
       lead={children}
     >
-      <TextField
-        label="Code"
-        value={code}
+      <CodeField
+        code={code}
         onInput={setCode}
         error={form.faults['code']}
         hint="Six digits from your authenticator app."
-        input={CODE_INPUT}
+        autofocus
       />
     </FormDialog>
   );

@@ -1,6 +1,7 @@
 import type { Me } from '../../api/types.ts';
 import { path } from '../../lib/browser/router.ts';
 import { me } from '../../state/profile.ts';
+import { Loading } from '../../ui/section.tsx';
 import { Audit } from '../audit/page.tsx';
 import { NotFound } from '../not-found.tsx';
 import { TabbedPage } from '../tabbed-page.tsx';
@@ -29,11 +30,7 @@ export function SettingsPage() {
   if (!TABS.some(({ href }) => href === path.value)) return <NotFound />;
   return (
     <TabbedPage title="Settings" tabs={TABS}>
-      {profile === null ? (
-        <div class="items waiting" role="status" aria-label="Loading" />
-      ) : (
-        <Part at={path.value} profile={profile} />
-      )}
+      {profile === null ? <Loading /> : <Part at={path.value} profile={profile} />}
     </TabbedPage>
   );
 }

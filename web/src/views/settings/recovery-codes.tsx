@@ -1,11 +1,11 @@
 import { copyText } from '../../lib/browser/clipboard.ts';
-import { saveAs } from '../../lib/browser/download.ts';
+import { saveFile } from '../../lib/browser/save-file.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
 const download = (text: string): void =>
-  saveAs(new Blob([text], { type: 'text/plain' }), `berth-recovery-codes-${location.hostname}.txt`);
+  saveFile(new Blob([text], { type: 'text/plain' }), `berth-recovery-codes-${location.hostname}.txt`);
 
 /** Shown once: only their digests are kept. */
 export function RecoveryCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {

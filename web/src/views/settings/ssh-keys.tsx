@@ -5,7 +5,7 @@ import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
@@ -64,9 +64,7 @@ function Facts({ sshKey: { type, fingerprint, created_at } }: { sshKey: SshKey }
 
 const KEY_INPUT = {
   name: 'public_key',
-  autocomplete: 'off',
-  autocapitalize: 'none',
-  spellcheck: false,
+  ...VERBATIM,
   required: true,
   placeholder: 'ssh-ed25519 AAAA… you@machine',
   'data-autofocus': true,

@@ -1,6 +1,7 @@
 import { effect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { onNotices } from '../../lib/browser/network-notices.ts';
 import { clampFont, DEFAULT_FONT_PX, fontSizePx, isDark } from '../../lib/browser/preferences.ts';
 import type { TerminalAction } from '../../terminal/panes/shortcuts.ts';
 import type { Pane } from './panes/pane-workspace.ts';
@@ -15,22 +16,6 @@ export function changeFont(action: TerminalAction): void {
   if (action === 'larger') fontSizePx.value = clampFont(fontSizePx.value + 1);
   if (action === 'smaller') fontSizePx.value = clampFont(fontSizePx.value - 1);
   if (action === 'usual_size') fontSizePx.value = DEFAULT_FONT_PX;
-}
-
-/** Follows what the browser tells of the line and of the page. */
-function wakeWith(terminal: TerminalController): () => void {
-  const wake = (): void => {
-    if (document.visibilityState === 'visible') terminal.nudge();
-  };
-  const doubt = (): void => terminal.doubt();
-  document.addEventListener('visibilitychange', wake);
-  addEventListener('online', wake);
-  addEventListener('offline', doubt);
-  return () => {
-    document.removeEventListener('visibilitychange', wake);
-    removeEventListener('online', wake);
-    removeEventListener('offline', doubt);
-  };
 }
 
 export type TerminalUse = TerminalKeys & {
@@ -50,7 +35,7 @@ export function useTerminal(pane: Pane, host: RefObject<HTMLElement | null>, use
         made.dispose(true);
         return;
       }
-      cleanups.push(wakeWith(made));
+      cleanups.push(onNotices({ wake: () => made.nudge(), offline: () => made.doubt() }));
       cleanups.push(effect(() => made.screen.setLook({ dark: isDark(), fontPx: fontSizePx.value })));
       cleanups.push(() => {
         pane.terminal.value = null;

@@ -1,0 +1,17 @@
+type Listener = {
+  /** The page is visible, or the network is back, while the page is visible. */
+  wake(): void;
+  hidden?(): void;
+  offline?(): void;
+};
+
+/** Follows what the browser says of the page and of the network, until the returned function is called. */
+export function onNotices({ wake, hidden, offline }: Listener): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const look = (): void => (document.visibilityState === 'visible' ? wake() : hidden?.());
+  document.addEventListener('visibilitychange', look, { signal });
+  addEventListener('online', look, { signal });
+  addEventListener('offline', () => offline?.(), { signal });
+  return () => stop.abort();
+}
