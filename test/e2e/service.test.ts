@@ -1,40 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
-import { WebSocket } from 'ws';
 import { processes } from '../../src/adapters/docker/host/host-commands.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { aFolder } from '../support/folder.ts';
 import { FAULTY, inside, readCanary, small } from '../support/process/fault-scene.ts';
-import {
-  aPlace,
-  client,
-  type Running,
-  signInAdmin,
-  startService,
-} from '../support/process/running-service.ts';
-
-/** Types a line into a new terminal and waits for what it should print. */
-async function typeAndRead(running: Running, token: string, id: string, line: string, expected: string) {
-  const url = `${running.address.replace('http', 'ws')}/api/containers/${id}/terminal?cols=100&rows=30`;
-  const socket = new WebSocket(url, ['berth.terminal.v1', `bearer.${token}`]);
-  let output = '';
-  const seen = new Promise<void>((resolve, reject) => {
-    socket.on('message', (data, isBinary) => {
-      if (isBinary) output += String(data);
-      else if (JSON.parse(String(data)).type === 'ready') socket.send(Buffer.from(`${line}\r`));
-      if (output.includes(expected)) resolve();
-    });
-    socket.once('close', (code) => reject(new Error(`closed with ${code} after ${JSON.stringify(output)}`)));
-  });
-  await once(socket, 'open');
-  await seen;
-  socket.terminate();
-  return output;
-}
+import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.test('from nothing to a shell, through a kill and an uncaught error, to the end', async (t) => {
   const place = await aPlace(t);
@@ -47,8 +20,12 @@ t.test('from nothing to a shell, through a kill and an uncaught error, to the en
   const made = await call('POST', '/api/containers', { name: 'dev', ...small });
   t.equal(made.status, 201);
   const { db_id: dbId, id } = made.body as { db_id: string; id: string };
-  const output = await typeAndRead(first, token, dbId, 'echo "=$((6*7))= $(stty size)"', '=42= 30 100');
-  t.match(output, '=42= 30 100', 'the screen has the size that was asked for');
+  const at = { address: first.address.replace('http', 'ws'), dbId, token };
+  const shell = await terminalClient(at, { cols: 100, rows: 30 }, { origin: first.address });
+  shell.socket.send(Buffer.from('echo "=$((6*7))= $(stty size)"\r'));
+  // The screen has the size that was asked for.
+  await shell.until(() => shell.output().includes('=42= 30 100'));
+  shell.socket.terminate();
   await inside(call, dbId, 'echo kept > /workspace/canary');
 
   const postmaster = path.join(place.dataDir, 'postgres/pgdata/postmaster.pid');
@@ -120,21 +97,4 @@ t.test('a database of a newer version is left alone, and that is said', async (t
       /this database belongs to a newer Berth \(it has migration 9999_to_come; .*start that version/,
     );
   }
-});
-
-t.test('a port that is taken is said in words', async (t) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  t.teardown(() => other.close());
-  const env = {
-    PATH: process.env['PATH'],
-    BERTH_PORT: String((other.address() as AddressInfo).port),
-    BERTH_DATA_DIR: aFolder(t),
-  };
-  const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
-    env,
-    encoding: 'utf8',
-  });
-  t.equal(status, 1);
-  t.match(stderr, /port \d+ is in use: set BERTH_PORT/);
 });
