@@ -1,9 +1,8 @@
 import type { CloseReason } from '../domain/terminals/terminal.ts';
 
-/** Why a socket of this service is closed; the words go over the wire. */
+/** Why this service closes a socket; these words are sent. */
 export type SocketCloseReason = CloseReason | 'failed to read events';
 
-/** The code that goes with each reason. */
 export const CLOSE_CODES: { readonly [R in SocketCloseReason]: number } = {
   'input gap': 1008,
   ended: 1000,

@@ -5,7 +5,7 @@ const DEFAULT_LIMIT = 50;
 
 type PageQuery = { readonly cursor?: string; readonly limit?: string };
 
-/** A part of a long list by the query's cursor; one that no list gave out is a fault of the query. */
+/** Reads a part of a list by the query's cursor; an unknown cursor is a fault of the query. */
 export async function paged<T>(query: PageQuery, read: (request: PageRequest) => Promise<T>): Promise<T> {
   const { cursor = null, limit } = query;
   try {
@@ -19,10 +19,10 @@ export async function paged<T>(query: PageQuery, read: (request: PageRequest) =>
   }
 }
 
-// RFC 3339, as far as it is used: a day without a time says nothing about the zone.
+// RFC 3339, as far as it is used: a day without a time has no zone.
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i;
 
-/** Times of a query, by field; throws when one of them is none. */
+/** Times of a query, by field; throws for an invalid one. */
 export function timesOf<K extends string>(query: { readonly [F in K]?: string }, fields: readonly K[]) {
   const times: Partial<Record<K, Date>> = {};
   for (const field of fields) {

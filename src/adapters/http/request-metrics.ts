@@ -4,7 +4,6 @@ import type { AnswerCount, Metrics } from '../../ports/metrics.ts';
 import { bearerOf } from './auth/bearer-token.ts';
 import type { Http } from './fastify-types.ts';
 
-/** Counts every answer by its route. */
 export function measureAnswers(http: Http, metrics: Pick<Metrics, 'httpRoute'>): void {
   const counts = new Map<string, Map<string, AnswerCount>>();
   const countOf = (method: string, route: string): AnswerCount => {
@@ -22,7 +21,7 @@ export function measureAnswers(http: Http, metrics: Pick<Metrics, 'httpRoute'>):
   });
 }
 
-/** What kind of credential a request came with, good or not. */
+/** The kind of a request's credential, valid or not. */
 export function credentialKind(request: FastifyRequest): 'login' | 'api_token' | 'none' {
   const bearer = bearerOf(request);
   if (bearer === null) return 'none';

@@ -7,7 +7,7 @@ type Serialize = (data: unknown) => string;
 const validators: BuildCompilerFromPool = AjvCompiler();
 const serializers: SerializerFactory = SerializerSelector();
 
-/** No body or query of the interface has half as many. */
+/** More than twice what any body or query has. */
 const MAX_FIELDS = 64;
 const TOO_MANY_FIELDS = {
   keyword: 'maxProperties',
@@ -16,11 +16,11 @@ const TOO_MANY_FIELDS = {
   message: `must have at most ${MAX_FIELDS} fields`,
 };
 
-/** Whether the validator would find a fault with each of a great number of fields. */
+/** Whether the validator would report too many faults, one per field. */
 const hasTooMany = (data: unknown): boolean =>
   typeof data === 'object' && data !== null && Object.keys(data).length > MAX_FIELDS;
 
-/** Fastify reads what was wrong from the function itself. */
+/** Fastify reads the errors from the function itself. */
 function lazyValidator(isClosed: boolean, compile: () => Validate): Validate {
   let made: Validate | null = null;
   const validate: Validate = (data) => {
@@ -47,7 +47,7 @@ function lazySerializer(compile: () => Serialize): Serialize {
 const madeValidators = new WeakMap<object, Validate>();
 const madeSerializers = new WeakMap<object, Serialize>();
 
-/** Schemas are constants of their modules, so several services in one process share what is made of them. */
+/** Schemas are constants, so several services in one process share the result. */
 function onceFor<T>(known: WeakMap<object, T>, schema: object, make: () => T): T {
   const made = known.get(schema) ?? make();
   known.set(schema, made);
@@ -55,8 +55,8 @@ function onceFor<T>(known: WeakMap<object, T>, schema: object, make: () => T): T
 }
 
 /**
- * Fastify's own compilers, each schema compiled when it is first needed: all of them at once were half of the time of a
- * start, and most routes are not asked in the first seconds.
+ * Fastify's compilers, each schema compiled on first use: compiling all took half of a start, and most routes are
+ * unused at first.
  */
 export const compilers = {
   buildValidator: ((externalSchemas, options) => {

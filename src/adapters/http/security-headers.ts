@@ -2,14 +2,14 @@ import fastifyHelmet from '@fastify/helmet';
 import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Http } from './fastify-types.ts';
 
-/** For data: whatever a browser makes of it, it runs nothing, is framed by nobody and is kept nowhere. */
+/** For data: browsers must not run, frame or store it. */
 const OF_DATA = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Every answer starts as one that carries data; the browser app's files then say more. */
+/** Every answer starts with the headers for data; the browser app's files add more. */
 export function headersOfEveryAnswer(http: Http): void {
   http.addHook('onRequest', (request, reply, done) => {
     headersOfData(request, reply);
@@ -21,8 +21,7 @@ export const headersOfData = (request: FastifyRequest, reply: FastifyReply): Fas
   reply.headers(OF_DATA).header('x-request-id', request.id);
 
 /**
- * What helmet decides for the browser app. It is asked once: it works its headers out anew for each request, which
- * costs more than all the rest of a small one.
+ * helmet's headers for the browser app, computed once: doing so per request costs more than the rest of a small one.
  */
 export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Record<string, string>>> {
   const asked = Fastify();
@@ -38,10 +37,7 @@ export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Re
 
 const SCRIPTS: readonly string[] = ["'self'"];
 
-/**
- * The player of recordings runs a terminal of its own in WebAssembly. Only the page that it is on may compile such, and
- * like every other no script but the service's own.
- */
+/** The player of recordings runs WebAssembly. Only its page may compile it, and no page runs foreign scripts. */
 export const headersOfPlayback = (): Promise<Readonly<Record<string, string>>> =>
   headersOfDocuments([...SCRIPTS, "'wasm-unsafe-eval'"]);
 

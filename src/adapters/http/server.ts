@@ -25,26 +25,26 @@ export type HttpOptions = {
   readonly sockets: SocketLimit;
   readonly logger: FastifyBaseLogger;
   readonly signingKeys: SigningKeys;
-  /** Proxies whose X-Forwarded-For is believed; empty for none. */
+  /** Proxies whose X-Forwarded-For is trusted; empty for none. */
   readonly trustProxy: readonly string[];
   readonly version: string;
-  /** How many files this process may have open; null for no limit. */
+  /** Limit of this process's open files; null for no limit. */
   readonly openFiles: number | null;
 };
 
-/** Registers routes on the server; the composition root passes one for each part of the interface. */
+/** Registers routes; the composition root passes one function per part of the interface. */
 export type Routes = (http: Http, tokens: LoginTokens) => void;
 
-/** The server with everything that all routes share: limits, headers, errors, authentication. */
+/** The server with what all routes share: limits, headers, errors, authentication. */
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   const http: Http = Fastify({
     loggerInstance: options.logger,
-    // A log of its own for each request costs as much as authenticating it, and most requests have nothing to say.
+    // A logger per request costs as much as authentication, and most requests log nothing.
     childLoggerFactory: (log) => log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     frameworkErrors: onBadAddress,
-    // The authentication refuses them in the form of all other refusals.
+    // The authentication hook refuses them like all others.
     return503OnClosing: false,
     bodyLimit: 65_536,
     requestTimeout: 0,
@@ -67,11 +67,11 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
-  // Before the authentication: a refused upgrade is hung up only when this plugin has seen it come.
+  // Before the authentication: this plugin must see an upgrade to close a refused one.
   await http.register(fastifyWebsocket, {
     options: {
       maxPayload: MAX_FRAME_BYTES,
-      // The types of the library do not know it yet.
+      // missing in the library's types
       ...({ maxFragments: MAX_FRAGMENTS } as object),
       perMessageDeflate: false,
       handleProtocols: pickProtocol,
@@ -86,11 +86,11 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   return http;
 }
 
-/** Never the offered one that carries a token. */
+/** Never the offered one with a token. */
 const pickProtocol = (offered: Set<string>): string | false =>
   [...offered].find((name) => name.startsWith('berth.')) ?? false;
 
-/** Said only to those who listen: a hook costs each request, whatever the level. */
+/** Installed only for that log level: a hook costs each request. */
 function logAnswers(http: Http): void {
   if (!['debug', 'trace'].includes(http.log.level)) return;
   http.addHook('onResponse', async (request, reply) => {
@@ -100,7 +100,7 @@ function logAnswers(http: Http): void {
   });
 }
 
-/** An empty body with a JSON content type is an empty body; prototype poisoning is a 400. */
+/** An empty body with a JSON content type counts as none; prototype poisoning is a 400. */
 function acceptEmptyJson(http: Http): void {
   const parse = http.getDefaultJsonParser('error', 'error');
   http.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -4,26 +4,26 @@ import type { Caller } from '../../domain/identity/caller.ts';
 
 const STALL_MS = 60_000;
 const KEEP_ALIVE_MS = 30_000;
-/** How long an answer that came before the end of the upload may take to be read. */
+/** How long a client may take to read an answer sent before the end of its upload. */
 const LINGER_MS = 5_000;
 
-/** Whether the client names this type among those that it takes; a wildcard does not name it. */
+/** Whether the client accepts this type by name; wildcards do not count. */
 export const accepts = ({ headers }: FastifyRequest, type: string): boolean =>
   (headers.accept ?? '').split(',').some((each) => each.split(';')[0]?.trim().toLowerCase() === type);
 
-// Requests that were made without a connection have no such methods.
+// Injected requests have no such methods.
 type Connection = Partial<Pick<FastifyRequest['raw']['socket'], 'setTimeout' | 'setKeepAlive' | 'destroy'>>;
 const connectionOf = ({ raw }: FastifyRequest): Connection => raw.socket;
 
-/** Ends the connection when nothing moves on it for a minute, in either direction. */
+/** Ends the connection after a minute without traffic in either direction. */
 export const abortWhenStalled = (request: FastifyRequest): void =>
   void connectionOf(request).setTimeout?.(STALL_MS);
 
-/** Notices, within minutes, that the other side of a quiet connection is gone. */
+/** Detects a lost peer on a quiet connection within minutes. */
 export const enableTcpKeepAlive = (request: FastifyRequest): void =>
   void connectionOf(request).setKeepAlive?.(true, KEEP_ALIVE_MS);
 
-/** Does it when the exchange is over, or at once when it is already: its client may have gone while work was begun. */
+/** Calls it when the exchange ends, or now if it has: the client may have left meanwhile. */
 export function whenClosed({ raw }: FastifyReply, work: () => void): void {
   if (raw.closed) work();
   else raw.once('close', work);
@@ -32,8 +32,8 @@ export function whenClosed({ raw }: FastifyReply, work: () => void): void {
 export type AbortGuard = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * Cuts an exchange off as soon as who asked for it may not have it any more. What belongs to it ends with the
- * connection, as when the client goes away; the client can tell the half of an answer from a whole one.
+ * Aborts an exchange when its caller loses the right to it, as if the client had left; the client can tell an
+ * incomplete answer.
  */
 export const abortWhenUnauthorized =
   (live: AuthorizedConnections, mayStay: (now: Caller) => boolean): AbortGuard =>
@@ -43,12 +43,12 @@ export const abortWhenUnauthorized =
     whenClosed(reply, end);
   };
 
-/** Tells status and headers of a streamed answer at once: its first byte may come long after. */
+/** Sends status and headers of a streamed answer at once: its first byte may come much later. */
 export const flushHeaders = ({ raw }: FastifyReply): void => void raw.once('pipe', () => raw.flushHeaders());
 
 /**
- * An answer to an upload that is still being sent is read by few who can not go on sending: so the rest is taken
- * and thrown away for a moment, and then the connection ends.
+ * Most clients cannot read an early answer while they upload, so the rest is read and discarded for a moment; then the
+ * connection ends.
  */
 export function drainUpload(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;

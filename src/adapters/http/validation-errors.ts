@@ -3,7 +3,7 @@ import type { FieldFaults } from '../../domain/field-faults.ts';
 
 type Fault = NonNullable<FastifyError['validation']>[number];
 
-/** `/env/PATH` and a missing `name` both become the name of the field at the top. */
+/** `/env/PATH` and a missing `name` both become the top-level field's name. */
 function fieldOf({ instancePath, params }: Fault): string {
   const [, top] = instancePath.split('/');
   if (top) return top;
@@ -11,7 +11,7 @@ function fieldOf({ instancePath, params }: Fault): string {
   return missingProperty ?? additionalProperty ?? 'body';
 }
 
-/** Words for one fault that read on from the field's name: `name is required`. */
+/** Words that follow the field's name: `name is required`. */
 function wordsOf({ keyword, message, params }: Fault): string {
   switch (keyword) {
     case 'required':
@@ -27,7 +27,7 @@ function wordsOf({ keyword, message, params }: Fault): string {
   }
 }
 
-/** The first fault of every field, by field. */
+/** The first fault of each field. */
 export function validationFields(error: FastifyError): FieldFaults {
   const fields: Record<string, string> = Object.create(null);
   for (const fault of error.validation ?? []) fields[fieldOf(fault)] ??= wordsOf(fault);

@@ -7,8 +7,8 @@ import { headersOfDocuments, headersOfPlayback } from './security-headers.ts';
 const FOREVER_SECONDS = 31_536_000;
 
 /**
- * The browser app: files by name, its page for every other address that asks for HTML. Vite puts a hash into the
- * names below `assets/`, so those may be kept for ever.
+ * The browser app: files by name, and its page for all other addresses that request HTML. Names below `assets/` have a
+ * hash, so those are cached for ever.
  */
 export async function staticFiles(http: Http, root: string): Promise<void> {
   if (!existsSync(path.join(root, 'index.html'))) return;

@@ -29,7 +29,7 @@ export const memoryAuditChain = (state: MemoryState): AuditChain => {
       return last === undefined ? null : { seq: last.seq, hash: last.hash };
     },
 
-    // What is not sealed waits to be.
+    // Everything unsealed is waiting.
     stray: async () => null,
   };
 };

@@ -1,7 +1,7 @@
 import type { Bus, BusHandler } from '../../ports/bus.ts';
 
 export type MemoryBus = Bus & {
-  /** From now on this process hears nothing, and what it says waits. */
+  /** Disconnects this process: it receives nothing, and its messages wait. */
   cut(): void;
   mend(): void;
 };
@@ -10,7 +10,7 @@ type Subscription = { readonly topic: string; readonly handler: BusHandler; read
 
 const MAX_BYTES = 7_168;
 
-/** A bus between processes that are really one: each `join` is a process of its own. */
+/** A bus between simulated processes, one per `join`. */
 export function memoryBusHub(): { readonly join: () => MemoryBus } {
   const members = new Set<(topic: string, text: string) => void>();
 

@@ -7,11 +7,11 @@ type Kept = MemoryState['events'][number];
 
 const HOUR_MS = 3_600_000;
 
-/** `committed` ends when no transaction is under way, for what is read has to be true for good. */
+/** `committed` resolves when no transaction is active, since reads must be final. */
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
   const isYounger = ({ createdAt }: Kept, hours: number): boolean =>
     clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
-  /** The owner, and with whom the container is shared now and was then; a delete ends that by itself. */
+  /** The owner, and users with whom the container was shared both then and now; a delete ends that. */
   const audienceOf = ({ ownerId, dbId, type, position, createdAt }: Kept): readonly string[] => {
     const shares = state.collaborations.filter(
       ({ dbId: sharedDbId, endedAt, expiresAt }) =>

@@ -1,4 +1,4 @@
-/** `berth/testing`: every port of Berth in memory, for tests and experiments without any infrastructure. */
+/** `berth/testing`: every port of Berth in memory, for tests and experiments without infrastructure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
@@ -25,7 +25,7 @@ export { noMetrics } from './metrics.ts';
 export { memoryStorage } from './storage.ts';
 export { memoryTerminals } from './terminals/terminal-backend.ts';
 
-/** A clock that stands still until it is told to move. */
+/** A clock that moves only by `advance`. */
 export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { advance(ms: number): void } {
   let now = start.getTime();
   return {
@@ -36,7 +36,7 @@ export function fixedClock(start = new Date('2026-01-01T00:00:00Z')): Clock & { 
   };
 }
 
-/** Hashes at once, and is for nothing but tests: an attacker would be as fast. */
+/** Fast hashes, for tests only: they protect nothing. */
 export function quickHasher(): PasswordHasher {
   const digest = (password: string): Buffer => createHash('sha256').update(password).digest();
   return {
@@ -46,7 +46,7 @@ export function quickHasher(): PasswordHasher {
   };
 }
 
-/** What looks into the containers of a runtime. */
+/** Access to the inside of a runtime's containers. */
 export const memoryAccess = (runtime: ContainerRuntime) => ({
   commands: memoryCommands(runtime),
   files: memoryFiles(runtime),
@@ -54,7 +54,6 @@ export const memoryAccess = (runtime: ContainerRuntime) => ({
   installer: memoryRoleInstaller(runtime),
 });
 
-/** Everything that the service needs from outside, in memory. */
 export function memoryPorts(clock: Clock = fixedClock()) {
   const runtime = memoryRuntime();
   return {

@@ -22,10 +22,9 @@ import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repo
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import { emptyFactors, type FactorState } from './identity/totp-state.ts';
 
-/** A row without what is its owner's. */
 export type StoredContainer = Omit<Container, 'layerAllowedMb'>;
 
-/** All that is stored, as plain data, so that a transaction can be undone by putting the copy back. */
+/** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null })[];
   sessions: UserSession[];
@@ -63,7 +62,6 @@ export type MemoryState = FactorState & {
   terminals: (TerminalRecord & { readonly closing: boolean })[];
   recordings: (Recording & { seenAt: Date })[];
   terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
-  /** When each run was last seen. */
   replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];
   /** `codeHash` in hex. */
@@ -74,7 +72,7 @@ export type MemoryState = FactorState & {
   })[];
   participations: (Participation & {
     readonly joinedAt: Date;
-    /** Position of the event that came before. */
+    /** Position of the previous event. */
     readonly joinedAfter: number;
     readonly leftAt: Date | null;
     readonly isRemoved: boolean;
@@ -112,11 +110,10 @@ const tier = (
   maxDownloads: sockets / 2,
 });
 
-/** What the tier of that user allows. */
 export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
   tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
 
-/** The row with what the owner's tier allows now. */
+/** The row with its owner's present allowance. */
 export function asContainer({ users, tiers }: MemoryState, row: StoredContainer): Container {
   const owner = users.find(({ id }) => id === row.ownerId);
   const tier = tiers.find(({ name }) => name === owner?.tier);
@@ -131,7 +128,7 @@ const role = (key: string, label: string, apt: readonly string[]): Role => ({
   script: null,
 });
 
-/** The same catalogue as the migrations write, but with packages for one manager only. */
+/** The migrations' catalogue, but with packages for one manager only. */
 export const emptyState = (): MemoryState => ({
   users: [],
   sessions: [],

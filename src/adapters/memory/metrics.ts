@@ -1,6 +1,6 @@
 import type { Metrics } from '../../ports/metrics.ts';
 
-/** Counts nothing but bytes. */
+/** Counts only bytes. */
 export const noMetrics = (): Metrics => ({
   httpRoute: () => () => {},
   authenticated: () => {},

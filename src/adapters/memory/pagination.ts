@@ -1,6 +1,6 @@
 import { type Page, type PageRequest, UnknownPage } from '../../ports/pagination.ts';
 
-/** A part of a list that is in order already; it goes on behind the id of the last item. */
+/** A part of a sorted list, continued after the last item's id. */
 export function pageOf<T extends { readonly id: string }>(
   all: readonly T[],
   { after, limit }: PageRequest,

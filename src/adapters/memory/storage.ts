@@ -73,7 +73,7 @@ const repositoriesOn = (
   collaborations: memoryCollaborations(state, clock),
 });
 
-/** Storage without a database. Transactions run one after the other and are undone when they throw. */
+/** Storage without a database. Transactions run one at a time and are undone when they throw. */
 export function memoryStorage(clock: Clock): Storage & { readonly state: MemoryState } {
   const state = emptyState();
   let last: Promise<unknown> = Promise.resolve();

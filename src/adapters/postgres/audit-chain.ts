@@ -10,12 +10,12 @@ import type { AuditChain } from '../../ports/audit-chain.ts';
 import { type ContentRow, toContent } from './audit-log.ts';
 import type { Db } from './schema/database-schema.ts';
 
-/** One sealer at a time in all processes; any number will do that nobody else takes. */
+/** One sealer in all processes; an arbitrary number for an advisory lock. */
 const LOCK = 0x6265_7274_61;
 
 export const postgresAuditChain = (db: Db): AuditChain => ({
   seal: async (atMost) =>
-    // Without a transaction when there is nothing to do, which is nearly always.
+    // Without a transaction when there is nothing to do, the usual case.
     (await hasUnsealed(db)) ? await db.transaction().execute((trx) => sealSome(trx, atMost)) : 0,
 
   async links(behind, limit) {
@@ -83,7 +83,7 @@ async function headOf(db: Db): Promise<ChainHead | null> {
   return last === undefined ? null : { seq: BigInt(last.seq), hash: last.hash.toString('hex') };
 }
 
-/** Seals the oldest unsealed records and returns how many; 0 when another process holds the lock. */
+/** Seals the oldest unsealed records; returns their number, 0 when another process has the lock. */
 export async function sealSome(trx: Db, atMost: number): Promise<number> {
   const { rows: lock } = await sql<{
     ours: boolean;

@@ -55,7 +55,7 @@ export type ContentRow = Pick<
   'id' | 'user_id' | 'action' | 'ip_address' | 'user_agent' | 'details'
 >;
 
-/** All that a record says, but for when. */
+/** A record without its time. */
 export const toContent = (row: ContentRow) => ({
   id: row.id,
   userId: row.user_id,

@@ -3,18 +3,18 @@ import type { Bus, BusHandler, BusMessage } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
 import { listen } from './notification-listener.ts';
 
-/** Messages of this long are sent together: each statement takes a lock that all of the server's share. */
+/** Messages of this interval are sent as one: each statement takes a server-wide lock. */
 const COALESCE_MS = 15;
 const RETRY_MS = 500;
 const MAX_BYTES = 7_168;
-/** When more than this waits, one word that something was missed takes its place. */
+/** When more wait, one message about the loss replaces them. */
 const MAX_WAITING = 10_000;
 
 /** `topic` null: the sender lost messages. */
 type Envelope = { readonly from: string; readonly topic: string | null; readonly message: BusMessage };
 type Subscription = { readonly topic: string; readonly handler: BusHandler; readonly onGap: () => void };
 
-/** LISTEN and NOTIFY on a connection of its own, which must not go through a pooler that shares connections. */
+/** LISTEN and NOTIFY on a dedicated connection, which must not pass a pooler that shares connections. */
 export function postgresBus(url: string, log: Logger): Bus & { close(): Promise<void> } {
   const me = randomUUID();
   const subscriptions = new Set<Subscription>();
@@ -69,7 +69,7 @@ export function postgresBus(url: string, log: Logger): Bus & { close(): Promise<
   };
 }
 
-/** Collects payloads for a moment and sends them together, in order; keeps them until they were sent. */
+/** Collects payloads briefly and sends them in order; keeps them until they are sent. */
 function coalesced(notify: (payloads: readonly string[]) => Promise<void>, gapPayload: string) {
   let waiting: string[] = [];
   let timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * Errors that mean the server cannot serve now, by SQLSTATE or its first two digits: the statement may be fine and can be
- * retried. Any other error is the statement's own.
+ * SQLSTATEs, or their first two digits, that mean that the server cannot serve now and the statement can be retried.
+ * Any other error is the statement's own.
  */
 const MOODS: { readonly [sqlState: string]: string } = {
   '08': 'the connection failed',
@@ -28,7 +28,7 @@ const MOODS: { readonly [sqlState: string]: string } = {
   '72000': 'the snapshot of a long statement is gone',
 };
 
-/** After these the connection is useless, although it is still open. */
+/** After these the connection is useless, although open. */
 const READ_ONLY = '25006';
 const TOO_SLOW = '57014';
 
@@ -43,11 +43,10 @@ const codeOf = (error: Error): string => {
   return typeof code === 'string' ? code : '';
 };
 
-/** Whether no connection of the pool was free in time. */
 export const isPoolFull = (error: unknown): boolean =>
   error instanceof Error && error.message === POOL_IS_FULL;
 
-/** Why the database could not serve now, in words for the log; null when the error is the statement's own. */
+/** Why the database could not serve now, for the log; null when the error is the statement's own. */
 export function whyUnavailable(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = codeOf(error);
@@ -58,9 +57,9 @@ export function whyUnavailable(error: unknown): string | null {
   return isLine ? 'the connection failed' : null;
 }
 
-/** Whether the server gave up a statement that took too long. A cancelled one has the same code. */
+/** Whether the server aborted a slow statement. A cancelled one has the same code. */
 export const isTooSlow = (error: unknown): boolean => error instanceof Error && codeOf(error) === TOO_SLOW;
 
-/** Whether a connection that has met the error is to be replaced: silent, or of a server that takes no writes. */
+/** Whether the connection must be replaced: it is silent, or its server takes no writes. */
 export const spoilsConnection = (error: unknown): boolean =>
   error instanceof Error && (error.message === SILENCE || codeOf(error) === READ_ONLY);

@@ -9,21 +9,20 @@ import type { Database } from './schema/database-schema.ts';
 export type DatabaseOptions = {
   readonly url: string;
   readonly poolSize?: number;
-  /** Other limits of the waits below, in milliseconds. */
+  /** Overrides of WAITS, in milliseconds. */
   readonly waits?: Partial<typeof WAITS>;
-  /** How long the server may work on a statement; 0 for no limit. */
+  /** The server's time limit for a statement; 0 for none. */
   readonly statementWithinMs?: number;
-  /** How long a statement may stay without an answer; 0 for no limit. */
+  /** Our time limit for an answer; 0 for none. */
   readonly answerWithinMs?: number;
   /** An idle connection was lost; the pool replaces it. */
   readonly onIdleError?: (error: Error) => void;
 };
 
 /**
- * Every wait on the database is bounded. A request that meets a database that has fallen silent waits for a
- * statement or for a connection, and is answered within 5 s either way: `silenceMs` is longer than the server may work,
- * so that a server that lives can say so itself. Time in which the event loop stood still is not the database's, and does not
- * count.
+ * Time limits of all waits on the database. A silent one keeps a request waiting for a statement or a connection, at
+ * most 5 s in all: `silenceMs` exceeds the server's own limit, so that a live server can report first. Time in which
+ * our event loop stood still does not count.
  */
 export const WAITS = { connectMs: 2_000, lockMs: 3_000, statementMs: 4_000, silenceMs: 4_300 };
 
@@ -37,7 +36,7 @@ function translate(error: unknown): never {
     : new StorageUnavailable(`the database cannot serve now: ${why}`, { cause: error });
 }
 
-/** Whatever the server says to a connection that it does not take, nothing was asked of it yet. */
+/** The connection was refused, so nothing was sent. */
 function notConnected(error: unknown): never {
   if (isPoolFull(error)) return translate(error);
   throw new StorageUnavailable('the database accepts no connections now', { cause: error });
@@ -49,11 +48,12 @@ class TranslatingClient extends pg.Client {
   constructor(options: pg.ClientConfig & { readonly silenceMs?: number } = {}) {
     super(options);
     this.#silenceMs = options.silenceMs ?? 0;
-    // The pool listens while a client is idle. One that is lost at work fails its statement, and must not end the process.
+    // The pool listens only while a client is idle. A busy one that is lost fails its statement, and must not end the
+    // process.
     this.on('error', () => {});
   }
 
-  // pg declares eight overloads; all of them end here.
+  // pg declares eight overloads; all end here.
   override query = ((...args: unknown[]) => {
     const sent = (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, args);
     return sent instanceof Promise ? this.#inTime(sent).catch((error) => this.#failed(error)) : sent;
@@ -66,14 +66,14 @@ class TranslatingClient extends pg.Client {
     });
   }
 
-  /** What follows on a line that is silent would wait behind the statement that nobody answers. */
+  /** On a silent connection, later statements would wait behind the unanswered one. */
   #failed(error: unknown): never {
     if (spoilsConnection(error)) this.connection.stream.destroy();
     return translate(error);
   }
 }
 
-/** A pool that gives up soon and says so. */
+/** A pool with short time limits and clear errors. */
 export function openPool(options: DatabaseOptions): pg.Pool {
   const waits = { ...WAITS, ...options.waits };
   const pool = new pg.Pool({
@@ -87,10 +87,10 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     keepAliveInitialDelayMillis: 30_000,
     application_name: 'berth',
     Client: TranslatingClient,
-    // The pool hands all of its options to its clients.
+    // The pool passes all its options to its clients.
     ...{ silenceMs: options.answerWithinMs ?? waits.silenceMs },
   });
-  // Without a listener, a lost idle connection ends the process. The pool hangs the whole client on its error.
+  // Without a listener, a lost idle connection ends the process. The pool attaches the whole client to its error.
   pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));
   return pool;
 }
@@ -102,7 +102,7 @@ export const openDatabase = (pool: pg.Pool): Kysely<Database> =>
     }),
   });
 
-/** Tries once more when it was this process that had no time: the connection may have been there all along. */
+/** Retries once if this process had no time: the connection may have been available. */
 async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   const loss = loopLoss();
   try {

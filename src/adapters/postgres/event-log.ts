@@ -5,15 +5,14 @@ import type { Database, Db } from './schema/database-schema.ts';
 import { run } from './sql.ts';
 
 /**
- * Transaction and row: in the order of the first, nothing is committed behind a reader's back once it is over. Longer
- * numbers than these the database would not take.
+ * Transaction and row: once a transaction is over, nothing earlier in this order can be committed. The database accepts
+ * no longer numbers.
  */
 const POSITION = /^([0-9]{1,19})-([0-9]{1,18})$/;
 const START = '0-0';
 
 /**
- * Those who may see an event, and whether somebody may: the owner, and with whom the container is shared now and was
- * then. A delete ends that by itself.
+ * Who may see an event: the owner, and users with whom the container was shared both then and now. A delete ends that.
  */
 const sharers = sql`select p.user_id from collaborations k
   join collaboration_participants p on p.collaboration_id = k.id
@@ -21,7 +20,7 @@ const sharers = sql`select p.user_id from collaborations k
     and (k.ended_at is null or (e.type = 'container_deleted' and k.ended_at >= e.created_at))`;
 const audience = sql<string[]>`array(select e.owner_id union ${sharers})`;
 
-/** Its transaction is over, and so are all that began before it. */
+/** This transaction and all earlier ones are over. */
 const settled = sql<boolean>`e.xid < pg_snapshot_xmin(pg_current_snapshot())`;
 const id = sql<string>`e.xid || '-' || e.position`;
 
@@ -82,7 +81,7 @@ export function postgresEvents(db: Db): EventLog {
     },
 
     async sweep() {
-      // Numbers of transactions that are still to come are of another server, which these rows were taken over from.
+      // Transaction numbers from the future are of another server, from which these rows were restored.
       await db
         .deleteFrom('events as e')
         .where((where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
@@ -97,8 +96,8 @@ export function postgresEvents(db: Db): EventLog {
 }
 
 /**
- * Reads by index what the user owns, and then each container that is or was shared with the user: the first `limit` of
- * each are enough. Whoever has ended a share long ago has nothing to look for in it.
+ * Reads the user's own containers by index, then each container that is or was shared with the user: the first `limit`
+ * of each suffice. Long-ended shares have no visible events.
  */
 const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
   const inOrder = sql`${comes('>', after)} and ${comes('<=', upTo)} order by e.xid, e.position limit ${limit}`;

@@ -1,7 +1,7 @@
 const TICK_MS = 100;
-/** A timer may be so late on a machine that is busy, without the loop having stood still. */
+/** How late a timer may be on a busy machine without a blocked loop. */
 const TOLERANCE_MS = 50;
-/** Waiting longer for what the loop lost helps once or twice; then the wait itself is at fault. */
+/** More extensions do not help: the wait itself is too slow. */
 const MAX_EXTENSIONS = 2;
 const WORTH_MS = 250;
 
@@ -11,7 +11,7 @@ let ticker: NodeJS.Timeout | null = null;
 
 const lateMs = (): number => Math.max(0, performance.now() - seenAtMs - TICK_MS - TOLERANCE_MS);
 
-/** Counts from now on for how long the event loop stood still, in milliseconds. What arrives meanwhile is not seen. */
+/** Starts measuring how long the event loop is blocked, in milliseconds; meanwhile no data is noticed. */
 export function loopLoss(): () => number {
   if (ticker === null) {
     seenAtMs = performance.now();
@@ -25,10 +25,10 @@ export function loopLoss(): () => number {
   return () => lostMs + lateMs() - before;
 }
 
-/** Whether a loop that lost so much is to blame for a wait that took too long. */
+/** Whether a loop blocked for so long explains a wait that took too long. */
 export const isWorthWaiting = (ms: number): boolean => ms >= WORTH_MS;
 
-/** The work, or `late` after `ms` milliseconds in which the event loop ran. */
+/** The work, or `late` after `ms` milliseconds of running event loop. */
 export async function withinLoopTime<T, L>(work: Promise<T>, ms: number, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<L>((resolve, reject) => {

@@ -21,7 +21,7 @@ export function postgresIdempotencyKeys(db: Db): IdempotencyKeyStore {
         const taken = await take(db, request, bodyHash, holder, leaseSeconds);
         if (taken !== null) return taken;
         const row = await rowOf(db, request).executeTakeFirst();
-        // It was forgotten in between.
+        // It has been deleted meanwhile.
         if (row === undefined) continue;
         const { subject, status, answer } = row;
         if (!row.body_hash.equals(bodyHash)) return { kind: 'other_body' };
@@ -66,7 +66,7 @@ const rowOf = (db: Db, { userId, route, key }: KeyedRequest) =>
     .where('route', '=', route)
     .where('key', '=', key);
 
-/** Each new one takes some old ones away, so that they never pile up; its own old one always. */
+/** Each new row removes some old ones, always including its own key's. */
 const sweep = async (db: Db, { userId, route, key }: KeyedRequest): Promise<void> => {
   await db
     .deleteFrom('idempotency_keys')
@@ -83,7 +83,7 @@ const sweep = async (db: Db, { userId, route, key }: KeyedRequest): Promise<void
     .execute();
 };
 
-/** A new row, or one whose holder is gone; null when neither. */
+/** A new row, or one whose lease has expired; else null. */
 const take = async (
   db: Db,
   { userId, route, key }: KeyedRequest,

@@ -5,18 +5,18 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
 
 /**
- * Processes of an older version go on meanwhile, and whoever wants a table queues behind a migration that waits for it.
- * So a migration waits for a lock for less than their own limit of 3 s, at first for a moment only, and then starts
- * again from the beginning; at last for longer than the second after which PostgreSQL cancels an autovacuum in the way.
+ * Older processes continue meanwhile, and requests queue behind a migration that waits for a table's lock. So a
+ * migration waits less than their own limit of 3 s, at first only briefly, then starts over; finally longer than the
+ * second after which PostgreSQL cancels an autovacuum in the way.
  */
 const LOCK_WAIT_MS = { first: 100, longest: 1_500 } as const;
 const BETWEEN_ATTEMPTS_MS = { first: 100, longest: 2_000 } as const;
-/** Three minutes of one long transaction after the other. */
+/** Three minutes of successive long transactions. */
 const ATTEMPTS = 60;
 const DEADLOCK = '40P01';
 const LOCK_TIMEOUT = '55P03';
 
-/** The database has migrations that this version does not know. Nothing was changed. */
+/** The database has migrations unknown to this version. Nothing was changed. */
 export class SchemaIsNewer extends Error {
   override name = 'SchemaIsNewer';
 
@@ -29,20 +29,19 @@ export class SchemaIsNewer extends Error {
 }
 
 /**
- * Brings the schema to the newest of `directory/*.sql`, ordered by file name, forward only, all or nothing. Callers
- * that come at once, also from other processes, wait for each other (the migrator holds an advisory lock). Returns the
- * names of those that it applied. A table that others have locked is tried again for three minutes. Throws
- * `SchemaIsNewer` for a database that is ahead of `directory`.
+ * Migrates to the newest of `directory/*.sql`, in the order of file names, forward only, all or nothing. Concurrent
+ * callers, also in other processes, wait for each other (the migrator takes an advisory lock). Returns the names of
+ * applied migrations. Retries a locked table for three minutes. Throws `SchemaIsNewer` for a newer database.
  */
 export async function migrate<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
   return await db.connection().execute(async (connection) => {
-    // Waiting for another process, or a migration itself, may take longer than the connection's own limits allow.
+    // Waiting for another process, or migrating, may exceed the connection's limits.
     await sql.raw('set lock_timeout = 0; set statement_timeout = 0').execute(connection);
     try {
       await refuseNewer(connection, directory);
       return await untilLocked(connection, directory);
     } finally {
-      // A connection that broke has no limits to restore, and its own error is the one to report.
+      // A broken connection has no limits to restore, and its own error matters.
       await sql
         .raw('reset lock_timeout; reset statement_timeout')
         .execute(connection)
@@ -75,7 +74,7 @@ async function untilLocked<T>(db: Kysely<T>, directory: string): Promise<readonl
 const backoff = ({ first, longest }: { first: number; longest: number }, attempt: number): number =>
   Math.min(first * 2 ** (attempt - 1), longest);
 
-/** As the driver reports it, or as the cause of what a pool of ours makes of it. */
+/** The driver's error, or the cause of our pool's. */
 function isLockRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };

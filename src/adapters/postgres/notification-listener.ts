@@ -7,24 +7,24 @@ import type { Logger } from '../../ports/logger.ts';
 const CHANNEL = 'berth';
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2_000;
-/** A line that was cut without a word is noticed after these two together. */
+/** A silently lost connection is noticed after the sum of these two. */
 const HEARTBEAT_MS = 2_000;
 const ANSWER_WITHIN_MS = 3_000;
 
 export type ListenerEvents = {
-  /** It listens, again or for the first time; everything said before may have been missed. */
+  /** It listens, for the first time or again; earlier messages may be lost. */
   readonly onConnect: () => void;
   readonly onPayload: (payload: string) => void;
 };
 
 export type Listener = {
   readonly connected: boolean;
-  /** Sends all in one statement of its own; rejects when that is not possible now. */
+  /** Sends all in one statement; rejects when that is impossible now. */
   notify(payloads: readonly string[]): Promise<void>;
   close(): Promise<void>;
 };
 
-/** One connection of its own that listens for as long as the process lives, and comes back by itself. */
+/** A dedicated connection that listens for the life of the process and reconnects by itself. */
 export function listen(url: string, log: Logger, events: ListenerEvents): Listener {
   const closing = new AbortController();
   let current: pg.Client | null = null;
@@ -87,7 +87,7 @@ async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Cl
     query_timeout: ANSWER_WITHIN_MS,
     keepAlive: true,
   });
-  // An error is always followed by `end`, which is what is waited for.
+  // An error is always followed by `end`, which is awaited.
   client.on('error', () => undefined);
   client.on('notification', ({ payload }) => onPayload(payload ?? ''));
   try {
@@ -101,7 +101,7 @@ async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Cl
   }
 }
 
-/** Behind a pooler that shares connections LISTEN succeeds and nothing ever comes: better to know at once. */
+/** Behind a pooler that shares connections LISTEN succeeds, but nothing arrives: detect that now. */
 async function hearItself(client: pg.Client): Promise<void> {
   const word = JSON.stringify({ probe: randomUUID() });
   const tooLate = new AbortController();
@@ -122,7 +122,7 @@ async function hearItself(client: pg.Client): Promise<void> {
   }
 }
 
-/** A peer that does not answer is not waited for. */
+/** A peer that does not answer is not awaited. */
 async function hangUp(client: pg.Client): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), delay(500, null, { ref: false })]);
 }

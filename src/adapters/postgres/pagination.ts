@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import { type Page, UnknownPage } from '../../ports/pagination.ts';
 
-/** Microseconds, which JavaScript's dates do not hold, and the id for rows of the same one. */
+/** Microseconds, which JavaScript's dates lack, and the id for rows of the same one. */
 const PLACE = /^(\d{1,18})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 type Paged = 'users' | 'audit_records' | 'recordings';
 
-/** Where a row stands in a list that is ordered by `created_at desc, id desc`. */
+/** A row's position in a list ordered by `created_at desc, id desc`. */
 export const position = (table: Paged) =>
   sql<string>`(extract(epoch from ${sql.ref(`${table}.created_at`)}) * 1000000)::bigint::text || '_' || ${sql.ref(`${table}.id`)}`;
 
-/** Whether a row comes behind that place; throws `UnknownPage` when it is none. */
+/** Whether a row comes after that position; throws `UnknownPage` for an invalid one. */
 export function isAfter(table: Paged, after: string | null) {
   if (after === null) return sql<boolean>`true`;
   const [, micros, id] = PLACE.exec(Buffer.from(after, 'base64url').toString()) ?? [];
@@ -19,7 +19,7 @@ export function isAfter(table: Paged, after: string | null) {
   return sql<boolean>`(${sql.ref(`${table}.created_at`)}, ${sql.ref(`${table}.id`)}) < (${at}, ${id}::uuid)`;
 }
 
-/** `rows` has one more than `limit` when the list goes on. */
+/** `rows` has one more than `limit` when the list continues. */
 export function toPage<Row extends { readonly position: string }, T>(
   rows: readonly Row[],
   limit: number,

@@ -62,7 +62,6 @@ const repositoriesOn = (db: Db): Repositories => ({
   collaborations: postgresCollaborations(db),
 });
 
-/** All repositories on one database. */
 export const postgresStorage = (db: Db): Storage => ({
   repositories: repositoriesOn(db),
   inTransaction: (work) => db.transaction().execute((trx) => work(repositoriesOn(trx))),

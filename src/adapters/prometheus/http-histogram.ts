@@ -6,14 +6,14 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 type Tally = {
   readonly labels: { readonly method: string; readonly route: string };
   readonly byStatus: Map<number, number>;
-  /** Answers by the first bound that they are within; those beyond the last one stand at the end. */
+  /** Counts by the first bound that includes the value; those above the last bound are at the end. */
   readonly buckets: number[];
   sum: number;
 };
 
 /**
- * Counts and durations of answers. The library's own look-ups by label cost a fifth of a small request; here each route has
- * its numbers at hand, and they are put into words when somebody collects them.
+ * Counts and durations of answers. The library's lookups by label cost a fifth of a small request; here each route has
+ * its numbers at hand, formatted on collection.
  */
 export function httpAnswers(registry: Registry, makeCounter: typeof Counter) {
   const tallies: Tally[] = [];
@@ -55,7 +55,7 @@ export function httpAnswers(registry: Registry, makeCounter: typeof Counter) {
   };
 }
 
-/** A histogram's series: everything within each bound, the sum and the count. */
+/** A histogram's series: the values within each bound, the sum and the count. */
 function seriesOf(name: string, { labels, buckets, sum }: Tally): MetricValueWithName<string>[] {
   let within = 0;
   const bounds = buckets.map((count, at): MetricValueWithName<string> => {

@@ -16,7 +16,7 @@ const GAUGES: Readonly<Record<GaugeName, string>> = {
   reconcile_age_seconds: 'Time since the last reconciliation of rows and engine.',
 };
 
-/** The metrics in a registry of their own, with those of the process: memory, processor, garbage, event loop lag. */
+/** A registry with our metrics and the process's: memory, processor, garbage collection, event loop lag. */
 export function prometheusMetrics(): Metrics {
   const registers = [new Registry()];
   const [registry] = registers as [Registry];
@@ -63,7 +63,7 @@ export function prometheusMetrics(): Metrics {
   };
 }
 
-/** Counted as plain numbers for the same reason. */
+/** Plain numbers, for the same reason. */
 function authentications(registers: Registry[]): Metrics['authenticated'] {
   const counts = {
     login: new Map<string, number>(),
@@ -86,7 +86,7 @@ function authentications(registers: Registry[]): Metrics['authenticated'] {
     void counts[credential].set(outcome, (counts[credential].get(outcome) ?? 0) + 1);
 }
 
-/** Counted as plain numbers, and handed over when they are collected. */
+/** Plain numbers, read on collection. */
 function countedBytes(registers: Registry[]): TerminalBytes {
   const bytes: TerminalBytes = { in: 0, out: 0 };
   new Counter({

@@ -6,7 +6,7 @@ import {
 } from '../../domain/identity/passkey.ts';
 import type { PasskeyCeremonies } from '../../ports/identity/passkey-ceremonies.ts';
 
-/** Read at the first passkey: it is a seventh of all code that a start would read. */
+/** Imported for the first passkey: it is a seventh of all code loaded at a start. */
 const webauthn = () => import('@simplewebauthn/server');
 const webauthnHelpers = () => import('@simplewebauthn/server/helpers');
 
@@ -25,7 +25,7 @@ const named = ({ credentialId, transports }: Passkey) => ({
   transports: transports.filter(isTransport),
 });
 
-/** The library throws at whatever does not fit; here that is an answer that proves nothing. */
+/** The library throws for invalid answers; here they prove nothing. */
 const orNull = async <T>(work: () => Promise<T | null>): Promise<T | null> => {
   try {
     return await work();
@@ -35,8 +35,8 @@ const orNull = async <T>(work: () => Promise<T | null>): Promise<T | null> => {
 };
 
 /**
- * Nothing is asked about the make of an authenticator, so a statement of it is not looked at either: checking its
- * certificates would fetch addresses that stand in them.
+ * The authenticator's make is not requested, so attestations are not checked: verifying their certificates would fetch
+ * foreign addresses.
  */
 async function hasCertificates(attestationObject: string): Promise<boolean> {
   const { decodeAttestationObject } = await webauthnHelpers();

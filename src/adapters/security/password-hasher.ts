@@ -4,7 +4,7 @@ import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 // OWASP's first choice for argon2id: 19 MiB, two passes, one lane. The library's default algorithm is argon2id.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-/** argon2id. A hash that nobody's password matches stands in for users that do not exist. */
+/** argon2id. Unknown users are checked against a hash that matches no password. */
 export async function argon2Hasher(): Promise<PasswordHasher> {
   const nobody = await hash('no password is this one', COST);
   return {

@@ -5,7 +5,7 @@ import type { OneTimeCodes } from '../../ports/identity/totp-generator.ts';
 
 const ISSUER = 'Berth';
 
-/** What every authenticator app can do: SHA-1, six digits, thirty seconds. */
+/** What every authenticator app supports: SHA-1, six digits, thirty seconds. */
 const totpOf = (secret: Buffer, label: string): TOTP =>
   new TOTP({
     issuer: ISSUER,
@@ -13,7 +13,7 @@ const totpOf = (secret: Buffer, label: string): TOTP =>
     algorithm: 'SHA1',
     digits: RULES.digits,
     period: RULES.stepSeconds,
-    // A copy: a buffer may be a view of a larger pool, all of which would count as the secret.
+    // A copy: a buffer may be a view of a larger pool, all of which would become the secret.
     secret: new Secret({ buffer: new Uint8Array(secret).buffer }),
   });
 

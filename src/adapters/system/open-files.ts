@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files, connections included, this process may have open; null where the system does not say so. */
+/** This process's limit of open files, connections included; null where the system has none. */
 export function openFilesLimit(): number | null {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];

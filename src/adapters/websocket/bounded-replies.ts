@@ -3,7 +3,7 @@ import { encodeFrame, type ServerFrame } from '../../protocol/terminal-frames.ts
 
 const MAX_UNSENT = 64;
 
-/** Answers what a socket asks. Who asks on and on and reads nothing is not answered any more until they do. */
+/** Answers a socket's requests. A client that reads nothing gets no more answers until it does. */
 export function answersOf(
   socket: Pick<WebSocket, 'send'>,
   maxUnsent = MAX_UNSENT,

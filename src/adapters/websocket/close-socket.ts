@@ -9,7 +9,7 @@ const LATEST_MS = 5_000;
 
 const LOST_RIGHT: readonly SocketCloseReason[] = [CLOSE.unauthorized, CLOSE.collaborationEnded];
 
-/** Closes a socket. Who has lost the right to it and does not answer is cut off. */
+/** Closes a socket. An unresponsive peer without a right to it is cut off. */
 export function hangUp(socket: WebSocket, reason: SocketCloseReason): void {
   if (reason === CLOSE.serviceRestarting) socket.send(comeBack());
   socket.close(CLOSE_CODES[reason], reason);
@@ -18,7 +18,7 @@ export function hangUp(socket: WebSocket, reason: SocketCloseReason): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** At another moment for each client, so that those of a service that ends do not all come back at once. */
+/** A different delay per client, so that not all return at once. */
 const comeBack = (): string =>
   encodeFrame({
     type: 'restarting',

@@ -2,12 +2,10 @@ import type { WebSocket } from 'ws';
 
 const PING_EVERY_MS = 30_000;
 const MISSED_PINGS = 2;
-/** The last of them is missed after so long. */
+/** Time to answer the last ping. */
 const ANSWER_WITHIN_MS = 14_000;
 
-/**
- * Pings the peer every 30 s and drops it when two were not answered: within 75 s of the moment when the line was lost.
- */
+/** Pings the peer every 30 s and drops it after two unanswered pings: within 75 s of the loss. */
 export function keepAlive(
   socket: Pick<WebSocket, 'on' | 'once' | 'ping' | 'terminate'>,
   onPong: () => void,

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
-/** Tells when the peer of an upgrade that waits for its answer has gone. `stop` before the socket is given away. */
+/** Reports when the peer of a waiting upgrade has gone. Call `stop` before passing the socket on. */
 export function peerGone(socket: Socket | undefined): { readonly signal: AbortSignal; stop(): void } {
   const gone = new AbortController();
   const leave = (): void => gone.abort();
-  // Nobody reads the socket yet, so its end would not be seen. Bytes that came early stay for whoever reads it later.
+  // The socket is not read yet, so its end would go unnoticed. Early bytes stay for its later reader.
   const look = (): void => {
     if (socket?.readableLength === 0) socket.read();
   };

@@ -1,10 +1,10 @@
 import type { WebSocket } from 'ws';
 import { fullRate, restMs, takeTokens } from '../../domain/terminals/socket-input-rate.ts';
 
-/** Why a socket is not read for now. */
+/** Why a socket is not being read. */
 type Reason = 'program' | 'rate';
 
-/** Leaves a socket unread as long as there is any reason to. */
+/** Pauses a socket while there is any reason. */
 export class SocketRest {
   readonly #socket: Pick<WebSocket, 'pause' | 'resume'>;
   readonly #reasons = new Set<Reason>();
@@ -13,7 +13,7 @@ export class SocketRest {
     this.#socket = socket;
   }
 
-  /** False when that is a reason already. */
+  /** False when the reason already holds. */
   begin(reason: Reason): boolean {
     if (this.#reasons.has(reason)) return false;
     if (this.#reasons.size === 0) this.#socket.pause();
@@ -26,10 +26,10 @@ export class SocketRest {
   }
 }
 
-/** Bytes that a frame counts for beside what is in it: empty ones are work as well. */
+/** What a frame counts besides its content: empty ones are work too. */
 const FRAME_BYTES = 64;
 
-/** Reads a socket no faster than input may come. Call what it returns for every frame, with its bytes. */
+/** Limits how fast a socket is read. Call the result for every frame, with its bytes. */
 export function inputLimit(rest: SocketRest, nowMs = () => performance.now()): (bytes: number) => void {
   let rate = fullRate(nowMs());
   return (bytes) => {

@@ -1,6 +1,6 @@
 import type { IBufferCell } from '@xterm/headless';
 
-/** How a cell is drawn, and how the next one would be. */
+/** The style of a cell, and of the next one. */
 export type Pen = Pick<
   IBufferCell,
   | 'isBold'
@@ -20,7 +20,7 @@ export type Pen = Pick<
   | 'getBgColor'
 >;
 
-/** Takes up this pen, whichever it was before. */
+/** Sets this pen, whatever it was. */
 export function takePen(pen: Pen): string {
   const flags = [
     pen.isBold() ? 1 : null,

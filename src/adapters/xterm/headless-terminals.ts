@@ -8,14 +8,14 @@ import { guardParser } from './parser-guard.ts';
 import { costMeter, isTooLarge, limitRepeats } from './render-budget.ts';
 import { serializeScreen } from './screen-serializer.ts';
 
-/** A line costs 12 bytes a column. */
+/** A row takes 12 bytes per column. */
 const MAX_CELLS = 400_000;
 const MAX_LINES = 5_000;
 const MAX_PICTURE_BYTES = 1_048_576;
 
 const linesFor = (cols: number): number => Math.min(MAX_LINES, Math.floor(MAX_CELLS / cols));
 
-/** Screens by the same code that draws them in the browser. */
+/** Screens drawn by the browser's own code. */
 export const xtermScreens: HeadlessTerminals = {
   open({ cols, rows }) {
     const terminal = new headless.Terminal({
@@ -32,7 +32,7 @@ export const xtermScreens: HeadlessTerminals = {
     limitRepeats(terminal);
     mendErase(terminal);
     terminal.loadAddon(serializer);
-    // The widths of characters as the browser has them, or lines would break elsewhere.
+    // The widths of characters as in the browser, or lines would wrap elsewhere.
     terminal.loadAddon(new GraphemesAddon());
     return {
       async write(bytes) {

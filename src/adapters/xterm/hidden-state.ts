@@ -1,14 +1,14 @@
 import type { Terminal } from '@xterm/headless';
 
-/** What a terminal knows beside its cells and the modes that it tells of. */
+/** A terminal's state besides its cells and reported modes. */
 export type HiddenState = {
-  /** What sets it on a fresh terminal. */
+  /** Output that sets it on a new terminal. */
   output(): string;
-  /** Rows above the scroll region; null when all scroll. */
+  /** Rows above the scroll region; null when all rows scroll. */
   hasRegion(): number | null;
 };
 
-/** Private modes that programs switch: whether the cursor shows, and how the mouse is told. */
+/** Private modes with their defaults: cursor visibility and mouse reports. */
 const NORMALLY: ReadonlyMap<number, boolean> = new Map([
   [25, true],
   [1005, false],
@@ -19,7 +19,7 @@ const NORMALLY: ReadonlyMap<number, boolean> = new Map([
 
 type Region = { readonly top: number; readonly bottom: number };
 
-/** Watches a terminal from its beginning on. */
+/** Tracks a terminal from its start. */
 export function hiddenState(terminal: Terminal): HiddenState {
   const modes = new Map(NORMALLY);
   let region: Region | null = null;
@@ -53,7 +53,7 @@ export function hiddenState(terminal: Terminal): HiddenState {
   terminal.onTitleChange((now) => {
     title = now;
   });
-  // A change of the size lets all scroll again.
+  // A resize resets the scroll region.
   terminal.onResize(() => {
     region = null;
   });

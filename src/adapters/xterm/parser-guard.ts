@@ -2,8 +2,8 @@ import type { Terminal } from '@xterm/headless';
 import { inputHandlerOf } from './input-handler.ts';
 
 /**
- * xterm.js parses in a timer of its own: what it throws there would end the service, and no callback would follow. A terminal
- * that failed draws nothing from then on.
+ * xterm.js parses in its own timer: an error there would end the service, without a callback. A failed terminal draws
+ * nothing more.
  */
 export function guardParser(terminal: Terminal): { hasFailed(): boolean } {
   const handler = inputHandlerOf(terminal);

@@ -2,8 +2,8 @@ import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
 import { takePen } from './cell-style.ts';
 
 /**
- * Draws each row of a screen where it is. The serializer alone, which writes them as one text, leaves out what is coloured
- * but empty behind the last text, and leaves marks where lines were moved apart that had been one.
+ * Draws each row in its place. The serializer alone writes them as one text: it omits coloured empty cells after the
+ * last text, and leaves marks where a line was split.
  */
 export function rowsOf({ rows, cols }: Terminal, buffer: IBuffer): string {
   let drawn = '';
@@ -28,7 +28,7 @@ function rowOf(line: IBufferLine, cols: number): string {
     if (cell === undefined) continue;
     const isSecondHalf = width === 2;
     width = cell.getWidth();
-    // It comes with the first half, unless an insertion between the two has left it alone: then it is an empty cell.
+    // It comes with the first half, unless an insertion has separated them: then it is an empty cell.
     if (width === 0 && isSecondHalf) continue;
     const chars = cell.getChars();
     const wanted = takePen(cell);

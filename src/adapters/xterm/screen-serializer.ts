@@ -19,7 +19,7 @@ export function serializeScreen(
   unwrapEmpty(normal);
   const lines = serializer.serialize({ scrollback, excludeModes: true, excludeAltBuffer: true });
   const alternate = alternateOf(serializer);
-  // The pen of the one must not colour the other, and its cursor is saved by the switch.
+  // Resets the pen between the two screens; the switch saves the cursor.
   const leave = `\x1b[m\x1b[${normal.cursorY + 1};${normal.cursorX + 1}H${TO_ALTERNATE}`;
   const drawn = alternate === null ? '' : leave + alternate + rowsOf(terminal, active);
   return [
@@ -34,8 +34,8 @@ export function serializeScreen(
 }
 
 /**
- * Where a line goes on in a row whose first cell is empty, the serializer begins no row: all that follows would be one row too
- * high, and the scrollback one row too short.
+ * Where a line continues in a row with an empty first cell, the serializer starts no row: all later ones would be one
+ * row too high, and the scrollback one row too short.
  */
 function unwrapEmpty(buffer: IBuffer): void {
   for (let at = 0; at < buffer.length; at += 1) {
@@ -44,7 +44,7 @@ function unwrapEmpty(buffer: IBuffer): void {
   }
 }
 
-/** The serializer gives these only behind the rest: a line of that is taken away again. */
+/** The serializer gives this only after the normal screen, which is removed here. */
 function alternateOf(serializer: SerializeAddon): string | null {
   const both = serializer.serialize({ ...ONE_LINE, excludeModes: true });
   const normal = serializer.serialize({ ...ONE_LINE, excludeModes: true, excludeAltBuffer: true });
@@ -57,8 +57,8 @@ function modesOf(serializer: SerializeAddon): string {
 }
 
 /**
- * Where the cursor is: what was drawn leaves it elsewhere where a line is full, and margins and their origin move it home.
- * Behind the last column only a character brings it.
+ * Restores the cursor: drawing leaves it elsewhere in a full line, and margins and origin mode move it home. Only a
+ * character puts it after the last column.
  */
 function cursorOf(terminal: Terminal, hasRegion: number | null): string {
   const { buffer, modes, cols } = terminal;

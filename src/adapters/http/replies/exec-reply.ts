@@ -2,15 +2,15 @@ import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ExecResult } from '../../../ports/containers/container-runtime.ts';
 
-/** Bytes of output that become text at once; the event loop is free between two pieces. */
+/** Output converted to text at a time; the event loop is free in between. */
 const PIECE_BYTES = 16_384;
 /**
- * Each stream as JSON. Twice the bytes that are kept of a stream, so that text is never cut here: a line feed or a quote
- * is two bytes, a control character is six, and a byte that is no text is three.
+ * Per stream. Twice the buffered bytes, so that text is never cut here: a line feed or quote takes two bytes, a control
+ * character six, an invalid byte three.
  */
 const MAX_JSON_BYTES = 2 * 1_048_576;
 
-/** The answer of a command, made piece by piece as it is read: an `ExecResultBody`. */
+/** A command's answer, made in pieces as it is read: an `ExecResultBody`. */
 export function execAnswer(result: ExecResult): string | Readable {
   const pieces = jsonOf(result);
   return result.stdout.length + result.stderr.length <= PIECE_BYTES
@@ -27,7 +27,7 @@ export function* jsonOf(result: ExecResult, maxJsonBytes = MAX_JSON_BYTES): Gene
   yield `","truncated":${truncated},"duration_ms":${result.durationMs}}`;
 }
 
-/** The inside of a JSON string, up to `maxBytes`; returns whether that was all. */
+/** The inside of a JSON string, up to `maxBytes`; returns whether it is complete. */
 function* textOf(output: Buffer, maxBytes: number): Generator<string, boolean> {
   const decoder = new StringDecoder('utf8');
   let left = maxBytes;

@@ -4,12 +4,12 @@ import { type FileEntry, type FilePath, pathText } from '../../../domain/contain
 import type { Opened } from '../../../ports/containers/container-files.ts';
 import type { FolderBody } from '../schema/files.ts';
 
-/** Entries that become text at once, under a millisecond; the event loop is free between two pieces. */
+/** Entries converted at a time, under a millisecond; the event loop is free in between. */
 const PIECE = 100;
 
 type Listing = Extract<Opened, { kind: 'listing' }>;
 
-/** A folder as JSON, made piece by piece as it is read: a `FolderBody`. */
+/** A folder as JSON, made in pieces as it is read: a `FolderBody`. */
 export function listingAnswer(path: FilePath, found: Listing): string | Readable {
   const pieces = jsonOf(path, found);
   return found.entries.length <= PIECE ? [...pieces].join('') : Readable.from(pieces, { objectMode: false });

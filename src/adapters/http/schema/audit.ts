@@ -22,7 +22,7 @@ export const AdminAuditQuery = Closed({
 export const AuditRecordBody = Type.Object({
   id: Type.String(),
   user_id: Nullable(Type.String()),
-  /** In the list of administrators. */
+  /** For administrators. */
   username: Type.Optional(Nullable(Type.String())),
   action: Type.String(),
   ip_address: Type.String(),

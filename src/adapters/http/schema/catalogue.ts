@@ -21,7 +21,6 @@ const ofUse = {
   max_downloads: Type.Integer({ description: 'Files, archives, recordings, exports and logs.' }),
 };
 
-/** What one user may do in a minute and at once. */
 export const UseLimitsBody = Type.Object(ofUse);
 export const TierBody = Type.Object({ name: Type.String(), ...limits, ...ofUse });
 export const TierList = Type.Object({ tiers: Type.Array(TierBody) });
@@ -51,7 +50,7 @@ const names = Type.Optional(Type.Array(Type.String(), { maxItems: 200 }));
 const packages = Closed({ apt: names, apk: names, dnf: names });
 const script = Nullable(Text({ maxLength: 16_384 }));
 
-/** What everybody sees of a role; the script is for administrators. */
+/** A role without its script, which only administrators see. */
 export const RoleSummary = Type.Object({ key: Type.String(), label: Type.String(), packages });
 export const RoleList = Type.Object({ roles: Type.Array(RoleSummary) });
 export const RoleBody = Type.Object({ key: Type.String(), label: Type.String(), packages, script });

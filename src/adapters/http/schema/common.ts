@@ -5,11 +5,11 @@ export const Timestamp = Type.String({ format: 'date-time' });
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** A body or query whose undocumented fields are refused. */
+/** A body or query that refuses undocumented fields. */
 export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** Items are looked at only while there are not too many: the validator would find a fault with each of a million. */
+/** Validates items only while there are few: the validator would report a fault for each of a million. */
 export const Few = <T extends TSchema>(items: T, limits: { minItems: number; maxItems: number }) =>
   Type.Unsafe<Static<T>[]>({
     type: 'array',
@@ -19,7 +19,7 @@ export const Few = <T extends TSchema>(items: T, limits: { minItems: number; max
     then: { type: 'array', items },
   });
 
-/** Values by name, looked at only while there are not too many. */
+/** Named values, validated only while there are few. */
 export const FewNamed = <T extends TSchema>(values: T, maxProperties: number) =>
   Type.Unsafe<Record<string, Static<T>>>({
     type: 'object',
@@ -32,11 +32,11 @@ export const FewNamed = <T extends TSchema>(values: T, maxProperties: number) =>
 export const IdParams = Type.Object({ id: Type.String() });
 
 /**
- * Text that a database can hold: no NUL, and no half of a surrogate pair, which would be stored and compared as another
- * character. The validator reads patterns with the `u` flag, so whole pairs do not match the range.
+ * Text that a database can hold: no NUL and no unpaired surrogate, which would be stored as another character. The
+ * validator reads patterns with the `u` flag, so pairs do not match the range.
  */
 export const Text = (options: { minLength?: number; maxLength: number }) =>
   Type.String({ ...options, pattern: '^[^\\u0000\\ud800-\\udfff]*$' });
 
-/** As every refusal is answered; named where a status has a body of its own as well. */
+/** The form of all refusals; declared where a status also has another body. */
 export const RefusalBody = Type.Object({ error: Type.String(), code: Type.String() });

@@ -105,7 +105,7 @@ export const StoppedBody = Type.Object({
   status: Type.String(),
 });
 
-/** The engine did not answer in time: the operation goes on, and events tell how it ends. */
+/** The engine did not answer in time: the operation continues, and events report its end. */
 export const UnderWayBody = Type.Composite([ContainerBody, Type.Object({ message: Type.String() })]);
 
 export const DeletedBody = Type.Object({

@@ -9,10 +9,10 @@ export const CodeRequest = Closed({ code: Code });
 
 const Password = Text({ minLength: 1, maxLength: 1024 });
 
-/** A first code, and the password where the sign-in was a while ago. */
+/** A first code, and the password unless the sign-in is recent. */
 export const MfaConfirmRequest = Closed({ code: Code, password: Type.Optional(Password) });
 
-/** Nothing shortly after signing in; else the password, or a code where a second factor is on. */
+/** Empty after a recent sign-in; else the password, or a code where a second factor is on. */
 export const ConfirmationRequest = Closed({
   password: Type.Optional(Password),
   code: Type.Optional(Code),
@@ -43,10 +43,10 @@ export const PasskeyBody = Type.Object({
 
 export const PasskeyList = Type.Object({ passkeys: Type.Array(PasskeyBody) });
 
-/** Options as `navigator.credentials` takes them, in their JSON form. */
+/** Options for `navigator.credentials`, in their JSON form. */
 export const BrowserOptionsBody = Type.Object({ challenge: Type.String() }, { additionalProperties: true });
 
-// What browsers give grows with the standard: the fields that are used are checked, others are left aside.
+// Browsers add fields as the standard grows: the used ones are validated, others ignored.
 const open = { additionalProperties: true };
 const answer = {
   id: Base64Url(2048),
@@ -95,7 +95,7 @@ export const PasskeyRegistration = Closed({
 export const PasskeyChange = Closed({ name: PasskeyName });
 export const PasskeySignIn = Closed({ credential: AssertionAnswer });
 
-/** One of the two: a code, or a passkey's answer. */
+/** Either a code or a passkey's answer. */
 export const MfaRequest = Closed({
   mfa_token: MfaToken,
   code: Type.Optional(Code),
@@ -107,7 +107,7 @@ export const MfaOptionsRequest = Closed({ mfa_token: MfaToken });
 const Passcode = Text({ minLength: 1, maxLength: 64 });
 
 export const PasscodeRequest = Closed({ passcode: Passcode });
-/** The current one is required where a passcode is set. */
+/** The current one is required if set. */
 export const PasscodeChange = Closed({ passcode: Passcode, current_passcode: Type.Optional(Passcode) });
 export const PasscodeRemoval = Closed({ current_passcode: Type.Optional(Passcode) });
 export const PasscodeSetBody = Type.Object({ passcode_set: Type.Boolean() });

@@ -18,14 +18,14 @@ export const SettingsChange = Closed({
   session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
   guests_enabled: Type.Optional(Type.Boolean()),
   guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
-  /** For one credential or address; 0 for no limit. */
+  /** Per credential or address; 0 for no limit. */
   requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** How long the volume of a deleted container is kept, before the day in which it is condemned. */
+  /** How long a deleted container's volume is kept before it is condemned for a day. */
   retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650 })),
-  /** How long what has ended is kept; revoked sessions are listed for 30 days. */
+  /** How long ended items are kept; revoked sessions are listed for 30 days. */
   history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 3650 })),
   recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
-  /** For one address, in each process. Fewer would lock out an office behind one address. */
+  /** Per address, in each process. Less would lock out an office behind one address. */
   sockets_per_address: Type.Optional(Type.Integer({ minimum: 250, maximum: 1_000_000 })),
 });
 
@@ -36,7 +36,7 @@ export const LiveBody = Type.Object({
   detail: Type.Optional(Type.String()),
 });
 
-/** State of one part: `mend` is the command or step that brings a part back that is not ready. */
+/** One part's state; `mend`: the command or step that brings it back. */
 const Part = Type.Object({
   status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('down')]),
   detail: Type.String(),
@@ -50,7 +50,7 @@ const ReadyBody = Type.Object({
 
 const PublicPart = Type.Object({
   status: Part.properties.status,
-  /** For administrators alone, like the step that mends it. */
+  /** For administrators only, like `mend`. */
   detail: Type.Optional(Type.String()),
   mend: Type.Optional(Type.String()),
 });

@@ -35,7 +35,7 @@ export const SignedInBody = Type.Object({
 
 export const GuestRequest = Closed({ username: Type.Optional(Text({ maxLength: 39 })) });
 
-/** The password was right; the rest is asked for at /api/auth/mfa. */
+/** The password was right; continue at /api/auth/mfa. */
 export const MfaRequiredBody = Type.Object({
   mfa_required: Type.Literal(true),
   mfa_token: Type.String(),

@@ -4,7 +4,7 @@ import { UserBody } from './sign-in.ts';
 
 const Scope = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);
 
-/** Says what is taken; the domain judges it, so that every fault is told in the interface's words. */
+/** Documentation; the domain validates, in the interface's words. */
 export const TokenRequestBody = Closed({
   name: Type.String({ minLength: 1, maxLength: 100 }),
   scopes: Type.Optional(Type.Array(Scope, { minItems: 1, default: ['read', 'write'] })),

@@ -7,7 +7,7 @@ import {
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 
-/** The commands of the memory runtime, whose output comes all at once at their end. */
+/** Commands of the memory runtime, with all output at their end. */
 export function memoryCommands(runtime: ContainerRuntime): ContainerCommands {
   return {
     async open(handle, request) {
@@ -25,7 +25,7 @@ export function memoryCommands(runtime: ContainerRuntime): ContainerCommands {
   };
 }
 
-/** Throws as the engine does for a container that is gone or does not run. */
+/** Throws like the engine for a missing or stopped container. */
 export async function requireRunning(runtime: ContainerRuntime, handle: RuntimeHandle): Promise<void> {
   const { kind } = await runtime.observe(handle);
   if (kind !== 'running') throw new ContainerNotRunning('container is not running', kind === 'gone');
@@ -35,7 +35,7 @@ async function* events(result: Promise<ExecResult | null>): AsyncGenerator<Comma
   const done = await result;
   for (const stream of ['stdout', 'stderr'] as const) {
     const data = done?.[stream] ?? Buffer.alloc(0);
-    // Any byte may be the last of a piece.
+    // Pieces may end at any byte.
     if (data.length > 0) yield { kind: 'output', stream, data: data.subarray(0, 1) };
     if (data.length > 1) yield { kind: 'output', stream, data: data.subarray(1) };
   }

@@ -19,7 +19,7 @@ type Node = File | Folder;
 
 const aFolder = (): Folder => ({ kind: 'folder', inside: new Map(), modifiedAt: new Date() });
 
-/** Trees of files and folders that live as long as their container exists. */
+/** Trees of files and folders that live as long as their container. */
 export function memoryFiles(runtime: ContainerRuntime): ContainerFiles {
   const homes = new Map<string, Folder>();
   const homeOf = async (handle: Parameters<ContainerFiles['remove']>[0]): Promise<Folder> => {
@@ -71,7 +71,7 @@ function makeFolders(home: Folder, path: FilePath): Result<Folder, FileError> {
   return ok(folder);
 }
 
-/** null above the limit; what is not read is left in the stream. */
+/** null above the limit; the rest stays in the stream. */
 async function readAll(content: Readable, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -1,6 +1,6 @@
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
 
-/** Every reference stands for itself, until `images` says otherwise. */
+/** Each reference is its own image, unless `images` says otherwise. */
 export function memoryWarmPoolEngine(): WarmPoolEngine & { readonly images: Map<string, string | null> } {
   const images = new Map<string, string | null>();
   return {

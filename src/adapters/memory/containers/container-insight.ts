@@ -3,7 +3,7 @@ import type { ContainerInsight } from '../../../ports/containers/container-insig
 import { ContainerNotRunning, type ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
 import { requireRunning } from './container-commands.ts';
 
-/** Containers that log a line for each start, use little, and differ from their image in nothing. */
+/** Containers that log a line per start, use little, and equal their image. */
 export function memoryInsight(runtime: ContainerRuntime): ContainerInsight {
   return {
     async logs(handle, { tail }) {

@@ -19,7 +19,7 @@ export type Box = {
   readonly handle: RuntimeHandle;
   /** null while it is stopped. */
   startedAt: Date | null;
-  /** By somebody else at the engine. */
+  /** From outside Berth. */
   paused: boolean;
 };
 
@@ -31,13 +31,13 @@ export type MemoryRuntime = ContainerRuntime & {
   readonly images: Map<string, CapturedImage>;
   /** Bytes outside the volume, by runtime id. */
   readonly layers: Map<string, number>;
-  /** What `hostSpace` answers. */
+  /** The result of `hostSpace`. */
   readonly host: { spaces: readonly HostSpace[] };
 };
 
 /**
- * Containers that are rows in a map, `boxes` by runtime id, as captured `images` are by reference. They know a handful of
- * commands and no files; volumes hold what they are said to hold.
+ * Containers as rows in a map: `boxes` by runtime id, captured `images` by reference. They know a few commands and no
+ * files; tests set the volumes' use.
  */
 export function memoryRuntime(node = 'memory'): MemoryRuntime {
   const boxes = new Map<string, Box>();
@@ -199,7 +199,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Whether the output may be kept before the command's time is over. */
+/** Whether the output may be buffered before the command's time limit. */
 async function hasRoom(bytes: number, { room, timeoutSeconds }: ExecRequest): Promise<boolean> {
   if (room === undefined || bytes <= room.freeBytes) return true;
   let timer: NodeJS.Timeout | undefined;

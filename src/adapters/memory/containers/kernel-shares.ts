@@ -2,7 +2,7 @@ import { type KernelReading, NO_COUNTS, type SharedCounts } from '../../../domai
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
 import type { memoryRuntime } from './container-runtime.ts';
 
-/** Every running container has nothing, until `taken` says otherwise. */
+/** Running containers use nothing, unless `taken` says otherwise. */
 export function memoryKernelShares(runtime: ReturnType<typeof memoryRuntime>): KernelShares & {
   readonly taken: Map<string, Partial<SharedCounts>>;
   limits: KernelReading['limits'];

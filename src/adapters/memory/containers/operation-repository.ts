@@ -15,7 +15,7 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
   };
   const mine = (id: string, owner: string) => (entry: Entry) => entry.id === id && entry.leaseOwner === owner;
 
-  /** For writes that a committed one must not see. */
+  /** For writes that must not affect a committed one. */
   const uncommitted = (id: string, owner: string) => (entry: Entry) =>
     mine(id, owner)(entry) && entry.phase !== 'committed';
 

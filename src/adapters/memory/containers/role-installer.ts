@@ -6,7 +6,7 @@ import { requireRunning } from './container-commands.ts';
 
 const LOOK_EVERY_MS = 5;
 
-/** Names the packages, then does the lines of the script: it knows `echo`, `sleep` and `exit`. */
+/** Prints the packages, then runs the script's lines: `echo`, `sleep` and `exit`. */
 export function memoryRoleInstaller(runtime: ContainerRuntime): RoleInstaller {
   const current = new Map<string, () => void>();
   return {
@@ -44,7 +44,7 @@ async function* events(
   yield { kind: 'exit', exitCode: 0 };
 }
 
-/** For that long, while the container runs and nobody ends it. */
+/** Ends early when the container stops or the command is ended. */
 async function pause(
   runtime: ContainerRuntime,
   handle: RuntimeHandle,

@@ -3,7 +3,7 @@ import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
 import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
 
-/** What is stored of second factors, passkeys, screen locks and failures. Bytes are hex, since a copy must stay equal. */
+/** Stored second factors, passkeys, screen locks and failures. Bytes are hex, so that copies compare equal. */
 export type FactorState = {
   totp: Map<string, Omit<TotpFactor, 'sealedSecret'> & { readonly sealedSecret: string }>;
   /** By user, then by hash: whether it is used. */

@@ -22,7 +22,6 @@ export function memoryCollaborations(state: MemoryState, clock: Clock): Collabor
   };
 }
 
-/** What is stored of the shares, and how it changes. */
 function sharesOf(state: MemoryState, clock: Clock) {
   const rows = () => state.collaborations;
   const nowMs = (): number => clock.now().getTime();

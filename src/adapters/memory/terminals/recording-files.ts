@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { wholePart } from '../../../domain/terminals/recording.ts';
 import type { RecordingFiles } from '../../../ports/terminals/recording-files.ts';
 
-/** Files in memory; `held` shows them, and a test may break one as a crash does. */
+/** Files in memory; `held` exposes them, and a test may damage one like a crash. */
 export function memoryRecordingFiles(): RecordingFiles & {
   readonly held: Map<string, { bytes: Buffer; touchedAtMs: number }>;
 } {

@@ -13,7 +13,7 @@ import type {
 
 const PROMPT = '$ ';
 
-/** A session shows what is typed, says the size for `size`, and ends with `exit N`. */
+/** A session echoes input, prints the size for `size`, and ends with `exit N`. */
 type Session = { screen: string; line: string; readonly viewers: Set<Viewer> };
 type Viewer = {
   readonly name: string;
@@ -23,7 +23,7 @@ type Viewer = {
   end(how: StreamEnd): void;
 };
 
-/** Terminals whose program is an echo with a prompt; sessions live as long as their container runs. */
+/** Terminals with an echo program; sessions live as long as their container runs. */
 export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
   const sessions = new Map<string, Session>();
   const placeOf = async (handle: RuntimeHandle): Promise<string> => {

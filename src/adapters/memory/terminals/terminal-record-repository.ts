@@ -34,7 +34,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
 
   return {
     async insert(record) {
-      // A clock that stands still must not make two of one key equal.
+      // A fixed clock must not make two of one key equal.
       const earlier = state.terminals.filter(({ key }) => key === record.key);
       const after = Math.max(0, ...earlier.map(({ createdAt }) => createdAt.getTime() + 1));
       const kept = made(record, new Date(Math.max(after, clock.now().getTime())));

@@ -13,7 +13,7 @@ import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
 
-/** What a container has of its owner, the row `u` of the users. */
+/** The columns that come from the owner, row `u`. */
 export const ofOwner = [
   'u.username as owner_username',
   sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
@@ -26,7 +26,7 @@ const containersWithOwner = (db: Db) =>
     .selectAll('c')
     .select(ofOwner);
 
-/** Containers that are not deleted, with the names of their owners. */
+/** Live containers with their owners' names. */
 export const liveContainers = (db: Db) => containersWithOwner(db).where('c.state', '<>', 'deleted');
 
 export const postgresContainers = (db: Db): ContainerRepository => ({
@@ -113,7 +113,7 @@ const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeS
 
   async changeState(dbId, from, change) {
     const row = await db
-      // An update takes its place in the order of transactions before it waits for the row, and events come in that order.
+      // An update gets its transaction number before it waits for the row, and events follow these numbers.
       .with('held', (query) =>
         query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
       )
@@ -180,7 +180,7 @@ function nameTaken(error: unknown): never {
 
 type ContainerQuery = SelectQueryBuilder<Database & { c: ContainersTable }, 'c', unknown>;
 
-/** The whole runtime id, or a prefix of at least 12 digits of it: `parseContainerRef` let only hex through. */
+/** The whole runtime id, or a prefix of at least 12 digits: `parseContainerRef` admits only hex. */
 export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, ref: ContainerRef): Q {
   switch (ref.kind) {
     case 'db_id':
@@ -209,7 +209,7 @@ const toRow = (container: NewContainer) => ({
   volume: container.volume,
 });
 
-/** What is undefined stays as it is. */
+/** undefined: unchanged */
 const toUpdate = (change: StateChange) => ({
   state: change.state,
   state_reason: change.reason ?? null,
@@ -250,7 +250,7 @@ export const toContainer = (row: Joined): Container => ({
   lastUsedAt: row.last_used_at,
   startedAt: row.started_at,
   deletedAt: row.deleted_at,
-  // The columns are written together, as one of the union.
+  // These columns are written together.
   roleSetup: {
     status: row.role_setup_status,
     id: row.role_setup_id,

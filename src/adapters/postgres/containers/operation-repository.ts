@@ -92,7 +92,7 @@ const mine = (db: Db, id: string, owner: string) =>
     .where('lease_owner', '=', owner)
     .where('finished_at', 'is', null);
 
-/** For writes that a committed one must not see. */
+/** For writes that must not affect a committed one. */
 const uncommitted = (db: Db, id: string, owner: string) =>
   mine(db, id, owner).where('phase', '<>', 'committed');
 
@@ -117,7 +117,7 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   lease_owner: operation.leaseOwner,
 });
 
-/** What is undefined stays as it is. */
+/** undefined: unchanged */
 const toUpdate = (progress: Progress) => ({
   step: progress.step,
   phase: progress.phase,

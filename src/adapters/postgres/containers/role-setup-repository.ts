@@ -37,7 +37,7 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
         .whereRef('c.db_id', '=', 'due.db_id')
         .set({
           role_setup_status: 'installing',
-          // What one that waited said is not so any more.
+          // The text of a waiting one is outdated.
           role_setup_detail: sql<string | null>`nullif(c.role_setup_detail, ${WAITS})`,
           role_setup_owner: owner,
           role_setup_until: leaseEnd(leaseSeconds),

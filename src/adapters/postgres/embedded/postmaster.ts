@@ -3,19 +3,19 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pollUntil } from '../../../concurrency/poll.ts';
 
-/** The process that serves `data` now, whoever started it, or null. `data` is a real path. */
+/** The process that serves `data`, whoever started it, or null. `data` is a real path. */
 export async function findPostmaster(data: string): Promise<number | null> {
   const pid = await recordedPid(data);
   return pid !== null && serves(pid, data) ? pid : null;
 }
 
-/** Its command line, to tell whether it is the server that we would start. */
+/** Its command line, to compare with the one we would use. */
 export async function commandLineOf(pid: number): Promise<readonly string[]> {
   const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return line.split('\0').slice(0, -1);
 }
 
-/** PostgreSQL works in its data directory, so a recycled process number or a dead process cannot pass for it. */
+/** PostgreSQL's working directory is its data directory, so a reused or dead process number cannot match. */
 export function serves(pid: number, data: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === data;
@@ -25,8 +25,8 @@ export function serves(pid: number, data: string): boolean {
 }
 
 /**
- * Removes the lock file of a server that is no more (a crash of the machine leaves one, and its number may belong to
- * another program by now). Waits for orphaned server processes, which hold the shared memory, to end by themselves.
+ * Removes a dead server's lock file (a machine crash leaves one, and its number may be reused). Waits for orphaned
+ * server processes, which have the shared memory, to end.
  */
 export async function clearStaleLock(data: string): Promise<void> {
   const orphans = () => processes().filter((pid) => serves(pid, data));
@@ -37,19 +37,19 @@ export async function clearStaleLock(data: string): Promise<void> {
 }
 
 type Step = readonly [signal: NodeJS.Signals, patienceMs: number];
-/** A fast shutdown, and an immediate one (recovery at the next start) when that takes too long. */
+/** Fast shutdown, then an immediate one (recovery at the next start) when that takes too long. */
 const IN_ORDER: readonly Step[] = [
   ['SIGINT', 20_000],
   ['SIGQUIT', 10_000],
 ];
-/** A server that has let nobody in yet has nothing to finish. */
+/** A server without connections has nothing to finish. */
 export const LAUNCH_FAILED: readonly Step[] = [
   ['SIGINT', 1_000],
   ['SIGQUIT', 3_000],
   ['SIGKILL', 3_000],
 ];
 
-/** Ends the server, by one signal after the other. */
+/** Ends the server by these signals, in order. */
 export async function stopPostmaster(data: string, pid: number, steps = IN_ORDER): Promise<void> {
   for (const [signal, patienceMs] of steps) {
     if (!serves(pid, data)) return;

@@ -11,12 +11,12 @@ import { type Cluster, cleanEnvironment } from './cluster.ts';
 import { LAUNCH_FAILED, stopPostmaster } from './postmaster.ts';
 
 const LOG_ROTATE_BYTES = 8 * 1024 * 1024;
-// Recovery after a crash replays at most max_wal_size, which takes seconds; a slow disk is granted more.
+// Recovery replays at most max_wal_size, in seconds; more time for a slow disk.
 const READY_WITHIN_MS = 120_000;
-// sun_path holds 108 bytes with the closing NUL.
+// sun_path has 108 bytes, including the final NUL.
 const SOCKET_PATH_BYTES = 107;
 
-/** A folder for the socket that only PostgreSQL and we may enter, with a path that fits a socket address. */
+/** A socket folder for PostgreSQL and us only, with a path that fits a socket address. */
 export async function socketDirectory(root: string, uid: number): Promise<string> {
   const short = createHash('sha256').update(root).digest('hex').slice(0, 12);
   const parent = process.getuid?.() === 0 ? '/run' : tmpdir();
@@ -39,7 +39,7 @@ const fits = (directory: string): boolean =>
 export const socketUrl = (directory: string, database: string): string =>
   `postgres://postgres@/${database}?host=${encodeURIComponent(directory)}`;
 
-/** What the server is started with; the settings of a client's session are the client's business. */
+/** The server's settings; clients set those of their sessions. */
 export function serverArguments(data: string, sockets: string, durable: boolean): readonly string[] {
   const settings = {
     listen_addresses: '',
@@ -52,7 +52,7 @@ export function serverArguments(data: string, sockets: string, durable: boolean)
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // statements that fail are reported to the client; the file is for the server's own life
+    // clients get the errors of their statements; the file is for the server's own messages
     log_min_messages: 'log',
     log_checkpoints: 'off',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
@@ -61,8 +61,8 @@ export function serverArguments(data: string, sockets: string, durable: boolean)
 }
 
 /**
- * Starts the server in a session of its own, so that Ctrl-C in the terminal does not end it before its users have
- * finished. Its messages go to `logFile`. Resolves when it accepts connections; with the signal it is stopped again.
+ * Starts the server in its own session, so that Ctrl-C does not end it before its users have finished. Its messages go
+ * to `logFile`. Resolves when it accepts connections; the signal stops it.
  */
 export async function launch(
   cluster: Cluster,
@@ -104,7 +104,7 @@ async function detached(
   return child;
 }
 
-/** Resolves when the server lets us in; rejects when it refuses us or is no longer `alive`, or after two minutes. */
+/** Resolves when the server accepts us; rejects when it refuses, is no longer `alive`, or takes two minutes. */
 export async function ready(url: string, alive: () => boolean): Promise<void> {
   for (const deadline = performance.now() + READY_WITHIN_MS; ; await sleep(15)) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });

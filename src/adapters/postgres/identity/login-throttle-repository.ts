@@ -23,9 +23,9 @@ export function postgresThrottle(db: Db): LoginThrottleRepository {
     },
 
     async lock(keys) {
-      // Everybody locks in the same order, so that nobody waits in a circle. A row that is not there cannot be
-      // locked, so it is made first; it counts nothing. One statement does both: a row that goes away while it is
-      // waited for is made again and locked, so that those who waited still come one after the other.
+      // Locks in one order, against deadlocks. A missing row cannot be locked, so an empty one is inserted first. One
+      // statement does both: a row deleted during the wait is made again and locked, so that waiting calls still run in
+      // turn.
       const sorted = keys.toSorted(Buffer.compare);
       await db
         .insertInto('failures')
@@ -38,7 +38,7 @@ export function postgresThrottle(db: Db): LoginThrottleRepository {
         )
         .execute();
       const found = await rows(keys).execute();
-      // Read after the wait for the locks: the time of the query's start may be long ago.
+      // Read after waiting for the locks, since the query may have started long before.
       return inOrder(keys, found, await now());
     },
 
@@ -60,7 +60,7 @@ export function postgresThrottle(db: Db): LoginThrottleRepository {
   };
 }
 
-/** What is forgotten anyway is taken away, a little with each failure. */
+/** Removes forgotten rows, a few with each failure. */
 const sweep = (db: Db) =>
   db
     .deleteFrom('failures')

@@ -60,7 +60,7 @@ const toPasskey = (row: Selectable<PasskeysTable>): Passkey => ({
   name: row.name,
   credentialId: row.credential_id,
   publicKey: row.public_key,
-  // An authenticator counts to 2^32, which a number holds.
+  // Authenticators count to 2^32, which a number can hold.
   counter: Number(row.counter),
   transports: row.transports,
   backedUp: row.backed_up,

@@ -19,7 +19,7 @@ export function postgresPending(db: Db): PendingProofRepository {
       .where('purpose', '=', purpose)
       .where('expires_at', '>', clockNow);
 
-  /** Each new one takes some dead ones away, so that they never pile up. */
+  /** Each new row removes some expired ones. */
   const sweep = () =>
     db
       .deleteFrom('pending_proofs')

@@ -7,7 +7,7 @@ type Sum = { key: string; minute: number; count: number; count_before: number | 
 
 export const postgresRequestCounts = (db: Db): RequestCountStore => ({
   async add(counts) {
-    // Grouped, because a row cannot be met twice; ordered, so that two processes that add at once do not block.
+    // Grouped, since a row cannot be updated twice; ordered, against deadlocks between processes.
     const { rows } = await sql<Sum>`
       insert into request_counts as r (key, minute, count)
       select key, minute, sum(count) from unnest(

@@ -23,7 +23,7 @@ import {
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
-/** Of one user. Sessions are kept for about a month, and a device has a new address each day. */
+/** Per user. Sessions are kept for about a month, and a device has a new address each day. */
 const MAX_ADDRESSES = 1_000;
 
 export const postgresSessions = (db: Db): SessionRepository => ({
@@ -74,7 +74,7 @@ const sessionReads = (
       .limit(1)
       .executeTakeFirst();
     if (exact !== undefined || !group.includes(':')) return exact !== undefined;
-    // A group of IPv6 addresses has many spellings, so they are compared here. Each is read once, by the index.
+    // IPv6 groups have many spellings, so they are compared here. Each address is read once, by the index.
     const { rows } = await sql<{ ip: string }>`
       with recursive known (ip) as (
         select min(ip_address) from sessions where user_id = ${userId}
@@ -121,7 +121,7 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
       .$call(changedOne),
 
   async revokeOthers(userId, keepId, reason) {
-    // Locked in the order in which uses are written, so that neither waits for the other in a circle.
+    // Locked in the order in which uses are written, against deadlocks.
     const held = db
       .selectFrom('sessions')
       .select('id')

@@ -7,7 +7,7 @@ import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
-/** All that is known of a token but its hash. */
+/** A token without its hash. */
 const SHOWN = [
   'id',
   'user_id',
@@ -84,7 +84,7 @@ type RowWithUser = Selectable<ApiTokensTable> & {
   tier: UseLimitsRow;
 };
 
-/** Written out, because building it anew takes as long as PostgreSQL takes to answer it. */
+/** Handwritten, since building it takes as long as PostgreSQL needs to answer. */
 async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readonly TokenWithUser[]> {
   const { rows } = await sql<RowWithUser>`
     select t.*, to_jsonb(u) - 'password_hash' as user, to_jsonb(i) as tier, now() as now,

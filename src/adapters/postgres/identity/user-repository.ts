@@ -8,7 +8,7 @@ import { allAs, changedOne, firstAs } from '../sql.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Which field of a new user is in use already; null when the fault is another one. */
+/** The field of a new user that is taken; null for another error. */
 function takenField(error: unknown): 'email' | 'username' | null {
   const { code, constraint } = error as { code?: string; constraint?: string };
   if (code !== UNIQUE_VIOLATION) return null;
@@ -123,7 +123,7 @@ const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' 
       .$call(allAs(({ id }) => id)),
 
   async lock(id) {
-    // Rows that refer to the user may still be written: a stronger lock would wait for those who wait for us.
+    // Allows writes of rows that refer to the user: a stronger lock could deadlock.
     await db.selectFrom('users').select('id').where('id', '=', id).forNoKeyUpdate().execute();
   },
 });

@@ -1,4 +1,4 @@
-/** People, what they sign in with, and what counts their tries. */
+/** Users, their credentials, and counters of their tries. */
 import type { ColumnType, Generated } from 'kysely';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';

@@ -1,4 +1,4 @@
-/** Terminals, who shares them, and what is recorded of them. */
+/** Terminals, their shares and recordings. */
 import type { ColumnType, Generated } from 'kysely';
 import type { CollaborationMode } from '../../../domain/terminals/collaboration.ts';
 import type { RecordingState } from '../../../domain/terminals/recording.ts';
@@ -29,7 +29,7 @@ export type RecordingsTable = {
   cols: number;
   rows: number;
   state: Defaulted<RecordingState>;
-  /** The driver brings 64-bit numbers as text. */
+  /** The driver returns 64-bit numbers as text. */
   size_bytes: ColumnType<string, number | undefined, number>;
   duration_ms: ColumnType<string, number | undefined, number>;
   replica: string;
@@ -68,9 +68,9 @@ export type CollaborationParticipantsTable = {
   collaboration_id: string;
   user_id: string;
   joined_at: Generated<Date>;
-  /** Number of the event that came before. */
+  /** Number of the previous event. */
   joined_after: Generated<string>;
   left_at: Date | null;
-  /** When the owner put them out. */
+  /** When the owner removed them. */
   removed_at: Generated<Date | null>;
 };

@@ -27,7 +27,7 @@ const collaborationReads = (
     const coded = () => all(db).where('k.code_hash', '=', codeHash).where(isLive);
     const found = await coded().executeTakeFirst();
     if (found === undefined) return null;
-    // The container before the share, as a delete locks them.
+    // The container before the share, in the order of a delete.
     await db
       .selectFrom('containers')
       .select('db_id')

@@ -9,7 +9,7 @@ import { byRef, liveContainers, toContainer } from '../containers/container-repo
 import type { Db } from '../schema/database-schema.ts';
 import { run } from '../sql.ts';
 
-/** `u`: the owner. What they may not open themselves nobody opens by their leave. */
+/** `u`: the owner. An owner who may not open terminals cannot share them. */
 const mayOwn = sql<boolean>`u.disabled_at is null and (u.guest_until is null or u.guest_until > now())`;
 
 /** `k`: the collaboration. */
@@ -25,7 +25,7 @@ type Shared = Pick<
   'findShared' | 'listShared' | 'stillActive' | 'isShared' | 'scene' | 'noteSize'
 >;
 
-/** While a container is shared: who reaches it, who is there, and how large its owner’s window is. */
+/** Queries for shared containers: who has access, who is present, and the owner's window size. */
 export function postgresShared(db: Db): Shared {
   const live = () => db.selectFrom('collaborations as k').selectAll('k').where(isLive);
 
@@ -80,7 +80,7 @@ export function postgresShared(db: Db): Shared {
   };
 }
 
-/** Of several that share one container, the first gives the most. */
+/** Of several shares of one container, the first is the most permissive. */
 const sharedContainers = (db: Db, userId: string) =>
   liveContainers(db)
     .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')

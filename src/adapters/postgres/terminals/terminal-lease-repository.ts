@@ -3,7 +3,7 @@ import type { TerminalLeaseRepository } from '../../../ports/terminals/terminal-
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, run } from '../sql.ts';
 
-/** A run that is forgotten has been silent for longer than anybody asks about. */
+/** A forgotten run has been silent for longer than any query asks. */
 const FORGOTTEN_SECONDS = 3_600;
 
 export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({

@@ -135,7 +135,7 @@ const terminalClosing = (db: Db): Pick<TerminalRecordRepository, 'requestClose' 
   },
 });
 
-/** In one order, so that two statements do not block each other. */
+/** In one order, against deadlocks. */
 const ordered = <T extends { readonly id: string }>(records: readonly T[]): T[] =>
   records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 

@@ -1,14 +1,14 @@
 import type { WebSocket } from 'ws';
 import { RESYNC_FRAME } from './event-frames.ts';
 
-/** Unsent bytes from which on events wait here instead of in the socket. */
+/** Unsent bytes above which events wait here instead of in the socket. */
 const FULL_BYTES = 262_144;
 const MAX_WAITING = 1_000;
 const TEXT = { binary: false } as const;
 
 /**
- * What one subscriber is sent, in order. It waits until what was missed is known, and while the socket does not drain;
- * when too much waits all of it is dropped, and the subscriber is told to look at everything again.
+ * The frames for one subscriber, in order. They wait until missed events are known, and while the socket is full; when
+ * too many wait, all are dropped and the subscriber must resync.
  */
 export class EventOutbox {
   readonly #socket: WebSocket;
@@ -31,7 +31,7 @@ export class EventOutbox {
     else this.#lose();
   }
 
-  /** Sends what was missed, then what has come meanwhile. null: it cannot be had. */
+  /** Sends the missed events, then those that came meanwhile. null: they are unavailable. */
   begin(missed: readonly Buffer[] | null): void {
     this.#isPaused = false;
     if (missed === null) this.#lose();
@@ -39,7 +39,7 @@ export class EventOutbox {
     this.#flush();
   }
 
-  /** Not worth a place in the line. */
+  /** Skips the queue; never delayed behind events. */
   sendNow(frame: Buffer): void {
     if (!this.#stopped && !this.#full) this.#put(frame);
   }

@@ -28,7 +28,7 @@ const EventQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** GET /api/events: refused as plain HTTP before the upgrade, a stream of events after it. */
+/** GET /api/events: refusals are plain HTTP before the upgrade; then a stream of events. */
 export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void {
   http.route({
     method: 'GET',

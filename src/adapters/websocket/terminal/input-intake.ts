@@ -2,16 +2,16 @@ import type { TerminalStream } from '../../../app/terminals/output/terminal-stre
 import { continuesInput, takeInput } from '../../../domain/terminals/terminal-resume.ts';
 import type { SocketRest } from '../socket-reader.ts';
 
-/** Acknowledged at once after so much, else together after a while. */
+/** Acknowledged at once after this much, else together after a moment. */
 const ACK_EVERY_BYTES = 65_536;
 const ACK_WITHIN_MS = 100;
 
-/** Input of one socket: taken in order and once, acknowledged when the engine has it. */
+/** The input of one socket: accepted in order and once, acknowledged when the engine has it. */
 export class InputIntake {
   readonly #stream: TerminalStream;
   readonly #rest: SocketRest;
   readonly #acknowledge: (offset: number) => void;
-  /** Offset of the next byte that the socket sends. */
+  /** Offset of the next byte from the socket. */
   #position: number;
   #written: number;
   #acknowledgedTo: number;
@@ -26,7 +26,7 @@ export class InputIntake {
     this.#acknowledgedTo = this.#position;
   }
 
-  /** The next bytes begin at this offset. False for a gap. */
+  /** Sets the next bytes' offset. False for a gap. */
   startAt(offset: number): boolean {
     if (!continuesInput(this.#stream.received(), offset)) return false;
     this.#position = offset;
@@ -37,12 +37,12 @@ export class InputIntake {
   take(chunk: Buffer): void {
     const { known, received, position } = takeInput(this.#stream.received(), this.#position, chunk.length);
     this.#position = position;
-    // Nothing new is written as well: what came before may still be on its way to the engine.
+    // Known input is written too: earlier input may still be on its way to the engine.
     const goesOn = this.#stream.write(chunk.subarray(known), () => this.#noted(received));
     if (!goesOn && this.#rest.begin('program')) this.#stream.onDrain(() => this.#rest.end('program'));
   }
 
-  /** Acknowledges what the engine has by now, without waiting for more. */
+  /** Acknowledges what the engine has, without waiting for more. */
   flush(): void {
     if (this.#written > this.#acknowledgedTo) this.#sendAck();
   }

@@ -3,27 +3,27 @@ import type { InitialOutput } from '../../../app/terminals/output/initial-output
 import type { TerminalStream } from '../../../app/terminals/output/terminal-stream.ts';
 import { withoutQuestions } from '../../../domain/terminals/terminal-resume.ts';
 
-/** A reader that takes nothing for so long is closed; its terminal waits for it. */
+/** A reader without progress for this long is closed; its terminal waits for it. */
 export const STALL_MS = 60_000;
-/** Unsent bytes at which the reading stops, and at which it goes on. */
+/** Unsent bytes at which reading pauses, and at which it continues. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
 const MAX_FRAME_BYTES = 65_536;
-/** So much in so short a time is no typing: it is joined for a moment. */
+/** Above this in so short a time it is no typing: output is joined for a moment. */
 const BULK_BYTES = 8_192;
 const JOIN_MS = 3;
-/** After so long a silence what comes next is typing again. */
+/** After this silence the next output counts as typing again. */
 const QUIET_MS = 12;
-/** A ping after so much output; its pong tells that all before it was received. */
+/** A ping after this much output; its pong confirms everything before. */
 const MARK_EVERY_BYTES = 65_536;
 
 export type PumpListener = {
-  /** All output has been sent, and the program has ended. */
+  /** All output was sent, and the program has ended. */
   over(): void;
   stalled(): void;
 };
 
-/** Sends a terminal's output from an offset on, as fast as it is received, until it is stopped. */
+/** Sends a terminal's output from an offset on, as fast as it is received, until stopped. */
 export class OutputPump {
   readonly #stream: TerminalStream;
   readonly #socket: WebSocket;
@@ -35,7 +35,7 @@ export class OutputPump {
   #stopped = false;
   #joining: NodeJS.Timeout | undefined;
   #stall: NodeJS.Timeout | undefined;
-  /** Bytes sent about `#sinceMs`, to tell typing from bulk. */
+  /** Bytes sent since `#sinceMs`, to tell typing from bulk output. */
   #burst = 0;
   #sinceMs = 0;
 
@@ -67,7 +67,7 @@ export class OutputPump {
     this.#socket.off('pong', this.#onPong);
   }
 
-  /** A keystroke's echo goes out at once; what comes in bulk is joined, up to a frame. */
+  /** A keystroke's echo is sent at once; bulk output is joined, up to a frame. */
   #more(): void {
     if (this.#stopped) return;
     if (this.#stream.unconfirmedBytes() >= PAUSE_BYTES) this.#watch();
@@ -125,7 +125,7 @@ export class OutputPump {
     if (data.length > 0 && offset <= this.#sent) this.#stream.confirm(offset);
   };
 
-  /** Looks every so often whether anything has moved, as long as something waits. */
+  /** Checks for progress at intervals, while something waits. */
   #watch(): void {
     if (this.#stall !== undefined) return;
     const [received, left] = this.#progress();
@@ -138,14 +138,14 @@ export class OutputPump {
     }, this.#stallMs);
   }
 
-  /** How far the reader has confirmed, and how far this side has got rid of it. */
+  /** The bytes that the reader has confirmed, and that this side has sent. */
   #progress(): readonly [received: number, left: number] {
     const received = this.#stream.bufferedRange().end - this.#stream.unconfirmedBytes();
     return [received, this.#sent - this.#socket.bufferedAmount];
   }
 }
 
-/** All buffered output, fit to be shown to a screen that has not seen it. */
+/** All buffered output, suitable for an empty screen. */
 function oldOutput(stream: TerminalStream, start: number): Generator<Buffer> {
   return frames(withoutQuestions(stream.range(start, stream.bufferedRange().end)));
 }

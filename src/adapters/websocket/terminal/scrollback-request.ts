@@ -6,14 +6,15 @@ import type { OutputRoom } from '../../../ports/containers/container-runtime.ts'
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import { encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 
-/** Between two looks into the container, whose engine others need as well; sooner than anybody notices. */
+/** Between two commands in the container, whose engine others need too; imperceptible. */
 const LOOK_REST_MS = 200;
 
 export type Questions = { ask(id: number | null): void; stop(): void };
 
 /**
  * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
- * sent, so a client that does not read causes no extra work, and what it leaves unread is charged to its user. Of the requests that arrive meanwhile, only the newest is answered.
+ * sent, so a client that does not read causes no extra work, and its unread answer is charged to its user. Of requests
+ * that arrive meanwhile, only the newest is answered.
  */
 export function questions(
   socket: Pick<WebSocket, 'send'>,
@@ -41,7 +42,6 @@ export function questions(
   };
 }
 
-/** What was found, as a frame. */
 export function toOnScreen(id: number | null, found: Scrollback): ServerFrame {
   const { program } = found;
   const snapshot = found.program === 'shell' ? found.snapshot : null;

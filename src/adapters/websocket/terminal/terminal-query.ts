@@ -12,9 +12,8 @@ export const TerminalQuery = Type.Object(
     rows: Type.Optional(Type.String({ pattern: SCREEN })),
     new: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
     record: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
-    // To look on without typing.
     mode: Type.Optional(Type.Union([Type.Literal('view'), Type.Literal('control')])),
-    // Where a lost connection left off; one without the other says nothing.
+    // To resume a lost connection; both or neither.
     stream: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })),
     after: Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$' })),
   },

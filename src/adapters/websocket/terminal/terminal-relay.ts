@@ -24,13 +24,13 @@ export type RelayDeps = {
 
 export const send = (socket: WebSocket, frame: ServerFrame): void => socket.send(encodeFrame(frame));
 
-/** That a recording began or ended: in words, and for a mark that stays. */
+/** Announces a recording's start or end: as a notice, and as a frame. */
 export function sendRecording(socket: WebSocket, { id, on, message }: RecordingNotice): void {
   send(socket, { type: 'recording', on, id });
   send(socket, { type: 'notice', message });
 }
 
-/** Frames of a socket to its terminal and back. What it returns stops it at once. */
+/** Relays frames between a socket and its terminal. The result stops it at once. */
 export function relay(
   socket: WebSocket,
   grant: TerminalGrant,
@@ -47,7 +47,7 @@ export function relay(
   const intake = new InputIntake(stream, rest, (offset) =>
     send(socket, { type: 'ack', input_offset: offset }),
   );
-  // Taken in the order it came, also when some of it has to wait.
+  // In order of arrival, even if some of it has to wait.
   const use = (then: () => void, bytes: number): void => {
     const taken = registration.use(() => {
       if (!stopped) then();
@@ -60,7 +60,7 @@ export function relay(
   socket.on('message', (data, isBinary) => {
     if (stopped) return;
     came((data as Buffer).length);
-    // Who looks on has no say, whatever their client does.
+    // A viewer's input has no effect, whatever the client does.
     if (isBinary && mode === 'view') return;
     if (isBinary) {
       const input = data as Buffer;
@@ -90,7 +90,7 @@ export function relay(
   const sendEnd = async (): Promise<void> => {
     const { reason, code } = await terminal.ended();
     if (stopped) return;
-    // What has no acknowledgement by the close is the client's to send again.
+    // Input unacknowledged at the close must be resent by the client.
     intake.flush();
     if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
     close(reason);

@@ -21,14 +21,14 @@ import { plainRequest } from '../upgrade-required.ts';
 import { TerminalQuery, toOptions } from './terminal-query.ts';
 import { relay, send, sendRecording } from './terminal-relay.ts';
 
-/** Input that may arrive while the terminal is still being opened. */
+/** Limits of input during the opening. */
 const MAX_EARLY_FRAMES = 256;
 const MAX_EARLY_BYTES = 1_048_576;
-/** Codes of a close that the client meant: 1005 stands for one without a code. */
+/** Codes of a deliberate close: 1005 stands for one without a code. */
 const NORMAL = 1000;
 const NO_CODE = 1005;
 
-/** Where the reason of the close leaves open what can be done about it. */
+/** Notices where the close reason does not tell what to do. */
 const NOT_OPENED: { readonly [R in CloseReason]?: string } = {
   [CLOSE.tooManyProcesses]:
     'this container has reached its process limit: stop some processes, or restart the container',
@@ -40,11 +40,11 @@ export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
   readonly live: AuthorizedConnections;
-  /** For what a terminal has to scroll back to. */
+  /** For scrollback. */
   readonly outputs: OutputSlots;
 };
 
-/** GET /api/containers/{id}/terminal: refused as plain HTTP before the upgrade, a terminal after it. */
+/** GET /api/containers/{id}/terminal: refusals are plain HTTP before the upgrade; then a terminal. */
 export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   http.route<{ Params: { id: string } }>({
@@ -72,14 +72,14 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
   });
 }
 
-/** Waits for its turn as long as the client does. A turn that no socket comes to use ends with the connection. */
+/** Waits for a turn while the client does. An unused turn ends with the connection. */
 async function admit(
   { caller, origin, raw }: FastifyRequest,
   id: string,
   options: TerminalOptions,
   terminals: Terminals,
 ): Promise<Admitted> {
-  // A request that was injected has none.
+  // Injected requests have none.
   const socket: Socket | undefined = raw.socket;
   const { signal, stop } = peerGone(socket);
   const answer = await terminals.admit(id, options, caller, origin, signal).finally(stop);
@@ -102,7 +102,7 @@ async function serve(
   let closed: CloseReason | null = null;
   let stop = (): void => {};
   let ready = false;
-  // Nothing is sent after the decision to close, and nothing that comes in is acted upon.
+  // Nothing is sent or accepted after the decision to close.
   const close = (reason: CloseReason): void => {
     closed = reason;
     stop();
@@ -115,14 +115,14 @@ async function serve(
     if (early.length < MAX_EARLY_FRAMES && earlyBytes <= MAX_EARLY_BYTES) early.push([data, isBinary]);
     else close(CLOSE.tooSlow);
   };
-  // Listeners first: a frame or an end that comes while the terminal opens must not be lost.
+  // Listeners first: frames or an end during the opening must not be lost.
   socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
   socket.on('message', bufferInput);
   let left: Leaving = 'lost';
   socket.once('close', (code) => {
     left = closed === CLOSE.unauthorized ? 'expelled' : leavingOf(code);
   });
-  // Before it is ready, what is recorded is told with that.
+  // Before `ready`, recordings are reported with it.
   const notify = (notice: RecordingNotice): void => {
     if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, notice);
   };
@@ -134,7 +134,7 @@ async function serve(
   socket.once('close', registration.end);
   const terminal = await terminals.open(grant, { close, notify }, turn).catch(async (error: unknown) => {
     const reason = await terminals.whyNotOpened(grant, error);
-    // A container that is full or down is no fault of the service, and each try finds it so again.
+    // A full or stopped container is no fault of the service.
     const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
     const level = isFault ? 'error' : 'info';
     log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
@@ -157,5 +157,5 @@ async function serve(
   for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
 }
 
-/** A client that says goodbye is done with its terminal; one that vanishes or leaves the page may come back. */
+/** A client that closes deliberately is done with its terminal; one that vanishes or leaves the page may return. */
 const leavingOf = (code: number): Leaving => (code === NORMAL || code === NO_CODE ? 'deliberate' : 'lost');

@@ -8,7 +8,7 @@ import { IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
 import { toImage, toRole, toRoleBody, toTier, toTierBody, toTierChange } from './catalogue-body.ts';
 
-/** Create, list, change and delete, the same for each kind of entry. */
+/** Create, list, change and delete, for each kind of entry. */
 export const adminCatalogueRoutes =
   (catalogue: CatalogueRepository, admin: CatalogueAdmin): Routes =>
   (http, tokens) => {
@@ -50,7 +50,7 @@ export const adminCatalogueRoutes =
     })(http, tokens);
   };
 
-/** How entries of one kind travel; bodies have been validated by their schemas before they are read. */
+/** The wire form of one kind of entry; schemas have validated the bodies. */
 type Entries<T> = {
   readonly one: CatalogueKind;
   readonly list: TSchema;

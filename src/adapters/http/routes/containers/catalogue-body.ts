@@ -13,12 +13,11 @@ import type {
   UseLimitsBody,
 } from '../../schema/catalogue.ts';
 
-/** Of a new tier that says nothing: as the smallest that there are. */
+/** Of a new tier without one: that of the smallest tiers. */
 const DEFAULT_LAYER_MB = 2048;
 
 const range = ({ min, max }: Range) => ({ min, max });
 
-/** Of a tier, or of the caller. */
 export const toUseLimitsBody = (limits: UseLimits): UseLimitsBody => ({
   requests_per_minute: limits.requestsPerMinute,
   max_terminals: limits.maxTerminals,
@@ -37,7 +36,7 @@ const toUseLimitsChange = (body: Partial<UseLimitsBody>): Partial<UseLimits> => 
   ...(body.max_downloads === undefined ? {} : { maxDownloads: body.max_downloads }),
 });
 
-/** A tier on the wire. `cpu_shares` is the interface's word for millicores. */
+/** `cpu_shares` is the interface's word for millicores. */
 export const toTierBody = (tier: Tier): TierBody => ({
   name: tier.name,
   memory_mb: range(tier.memoryMb),

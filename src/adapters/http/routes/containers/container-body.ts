@@ -15,7 +15,7 @@ import type {
 } from '../../schema/containers.ts';
 import { toChangesBody } from './insight.ts';
 
-/** A container on the wire. `cpu_shares` is the interface's word for millicores. */
+/** `cpu_shares` is the interface's word for millicores. */
 export const toContainerBody = (container: Container): ContainerBody => ({
   id: container.runtimeId,
   db_id: container.dbId,
@@ -43,13 +43,13 @@ export const toContainerBody = (container: Container): ContainerBody => ({
   role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
 });
 
-/** One that is shared with the caller says how. */
+/** A shared container includes the share. */
 export const toVisibleBody = ({ container, access }: Visible): ContainerBody => ({
   ...toContainerBody(container),
   ...(access === null ? {} : { collaboration: { id: access.collaborationId, mode: access.mode } }),
 });
 
-/** One that can be restored still. */
+/** A deleted container that can be restored. */
 export const toDeletedBody = ({ container, keptUntil }: Kept): ContainerBody => ({
   ...toContainerBody(container),
   ...(container.deletedAt === null ? {} : { deleted_at: container.deletedAt.toISOString() }),
@@ -77,7 +77,7 @@ export const toUnderWayBody = (container: Container): Static<typeof UnderWayBody
   message: 'still working on it',
 });
 
-/** `left_behind` is there only when something may have been lost; null when it is not known what. */
+/** `left_behind` is present only when something may have been lost; null when unknown. */
 export const toUpdatedBody = ({ container, restarted, leftBehind }: Updated): Static<typeof UpdatedBody> => ({
   message: 'settings updated',
   restarted,
@@ -85,7 +85,7 @@ export const toUpdatedBody = ({ container, restarted, leftBehind }: Updated): St
   ...(leftBehind === undefined ? {} : { left_behind: leftBehind && toChangesBody(leftBehind) }),
 });
 
-/** `old_id`, `recreated` and `volume_kept` are there only when it was made anew. */
+/** `old_id`, `recreated` and `volume_kept` are present only after a recreate. */
 export const toStartedBody = ({ container, recreated }: Started): StartedBody => ({
   message: recreated === null ? 'container started' : 'container recreated and started',
   id: container.runtimeId,

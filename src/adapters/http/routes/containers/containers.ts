@@ -23,11 +23,10 @@ const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
 const ListQuery = Closed({
   status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
-  /** `true`: those that were deleted and can be restored, instead of those that are there. */
+  /** `true`: restorable deleted containers instead of live ones. */
   deleted: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
 });
 
-/** One that is still being made is answered as such. */
 const toCreatedAnswer = (made: Container) => ({
   status: made.state === 'creating' ? 202 : 201,
   body: toContainerBody(made),

@@ -25,11 +25,11 @@ import {
 } from '../../streamed-replies.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
-/** Parsing takes the event loop a few milliseconds. What is longer is for the files. */
+/** Parsing takes some milliseconds of the event loop. Longer input belongs in files. */
 const MAX_BODY_BYTES = 262_144;
 const STREAM_TYPE = 'application/x-ndjson';
 
-/** Answers with everything at the end, or line by line to those who accept `application/x-ndjson`. */
+/** Answers at the end, or line by line for `Accept: application/x-ndjson`. */
 export const execRoutes =
   (
     containers: Pick<Containers, 'exec'>,
@@ -78,7 +78,7 @@ const toCommand = ({
 const sendResult = (reply: FastifyReply, result: ExecResult): FastifyReply =>
   reply.type('application/json; charset=utf-8').send(execAnswer(result));
 
-/** The command ends with the answer, also when nobody is there to read it any more. */
+/** The command ends with the answer, even without a reader. */
 function sendLines(request: FastifyRequest, reply: FastifyReply, running: RunningCommand): FastifyReply {
   enableTcpKeepAlive(request);
   const lines = Readable.from(linesOf(running.events), { objectMode: false });
@@ -87,7 +87,7 @@ function sendLines(request: FastifyRequest, reply: FastifyReply, running: Runnin
   return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
 }
 
-/** A character that was cut in two is put together again, for each of the two streams on its own. */
+/** Joins characters that were cut in two, for each stream separately. */
 async function* linesOf(events: AsyncIterable<CommandEvent>): AsyncGenerator<string> {
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   for await (const event of events) {

@@ -66,7 +66,7 @@ export const fileRoutes =
     void http.register(async (uploads: typeof http) => uploadRoute(uploads, access, cutOffWriting));
   };
 
-/** Here a body is bytes, whatever its type says. */
+/** A body of any type is taken as bytes. */
 function uploadRoute(
   http: Parameters<Routes>[0],
   access: Pick<ContainerAccess, 'writeFile'>,
@@ -104,7 +104,7 @@ const sendListing = (
   found: Extract<Opened, { kind: 'listing' }>,
 ): FastifyReply => reply.type('application/json; charset=utf-8').send(listingAnswer(path, found));
 
-/** Never shown inline, whatever it contains. */
+/** Never displayed inline, whatever the content. */
 function download(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -10,7 +10,7 @@ import type { Routes } from '../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../streamed-replies.ts';
 
 const MIB = 1024 * 1024;
-/** As every container is made with. */
+/** The limit of every container. */
 const PIDS_LIMIT = 512;
 
 export const insightRoutes =
@@ -61,7 +61,7 @@ export const insightRoutes =
     );
   };
 
-/** What is long waits until its user has room for it. */
+/** A long answer waits for a slot of its user. */
 async function sendJson(
   reply: FastifyReply,
   room: OutputReservation,
@@ -85,7 +85,6 @@ const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
   pids: { used: usage.pids, limit: PIDS_LIMIT },
 });
 
-/** A loss report on the wire, also where it is part of another answer. */
 export const toChangesBody = (report: LossReport): ChangesBody => ({
   packages: [...report.packages],
   package_count: report.packageCount,

@@ -5,7 +5,6 @@ import { ContainerBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
 
-/** Tools that are being installed, or should have been. */
 export const roleSetupRoutes =
   (setups: Pick<RoleSetups, 'retry' | 'cancel'>): Routes =>
   (http) => {

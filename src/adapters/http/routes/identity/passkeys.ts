@@ -7,7 +7,6 @@ import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 
-/** The passkeys of the one who asks. */
 export const passkeyRoutes =
   (passkeys: Passkeys): Routes =>
   (http) => {

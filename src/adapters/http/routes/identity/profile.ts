@@ -15,7 +15,6 @@ export type MeRouteDeps = {
   readonly confirmed: RequireRecentSignIn;
 };
 
-/** The one who asks. */
 export const meRoutes =
   ({ profiles, passwords, confirmed }: MeRouteDeps): Routes =>
   (http) => {
@@ -32,7 +31,7 @@ export const meRoutes =
         toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
     );
 
-    // For a page that asks before it shows what the change itself will ask for again.
+    // Lets a page check a proof before it shows its next step.
     http.post(
       '/api/me/confirm',
       {

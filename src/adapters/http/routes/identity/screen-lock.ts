@@ -5,7 +5,6 @@ import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 
-/** The screen lock: its passcode, locking now, unlocking. */
 export const screenLockRoutes =
   (screenLock: ScreenLock): Routes =>
   (http) => {

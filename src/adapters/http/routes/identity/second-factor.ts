@@ -5,7 +5,6 @@ import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
 
-/** The second factor of the one who asks. */
 export const mfaRoutes =
   (secondFactor: SecondFactor): Routes =>
   (http) => {

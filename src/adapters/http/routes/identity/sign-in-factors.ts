@@ -18,7 +18,7 @@ export type AuthFactorRouteDeps = {
   readonly secureCookie: boolean;
 };
 
-/** Signing in by what somebody has: the second step after a password, and passkeys alone. */
+/** The second step after a password, and passkeys alone. */
 export const authFactorRoutes =
   (deps: AuthFactorRouteDeps): Routes =>
   (http, tokens) => {

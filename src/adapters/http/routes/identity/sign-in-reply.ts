@@ -11,7 +11,7 @@ const PATH = '/api/auth';
 
 export type SignedInAnswer = (reply: FastifyReply, signedIn: SignedIn) => SignedInBody;
 
-/** The login token in the body, the refresh token in a cookie that no script can read. `secure`: only over https. */
+/** The login token in the body, the refresh token in a cookie that scripts cannot read. `secure`: only over https. */
 export const signedInAnswer =
   (tokens: LoginTokens, secure: boolean): SignedInAnswer =>
   (reply, { session, user, refreshToken }) => {
@@ -31,7 +31,7 @@ export const signedInAnswer =
     };
   };
 
-/** Either a session, or what to go on with at the second factor. */
+/** A session, or the token for the second factor. */
 export const loginAnswer =
   (signedIn: SignedInAnswer) =>
   (reply: FastifyReply, outcome: SignedIn | PendingSignIn): LoginBody =>
@@ -45,13 +45,13 @@ const toWaitingBody = ({ mfaToken, expiresAt, methods }: PendingSignIn): MfaRequ
 });
 
 /**
- * The refresh token. Of several, one is from elsewhere: another site under the same domain can set one, and a browser
- * sends both. None of them is taken then, and ours is cleared.
+ * The refresh token. Another site under the same domain can set a second one, which browsers send too. Then neither is
+ * accepted, and ours is cleared.
  */
 export function refreshCookie(request: FastifyRequest, reply: FastifyReply): string {
   const header = request.headers.cookie ?? '';
   const count = header.split(';').filter((pair) => pair.split('=', 1)[0]?.trim() === REFRESH_COOKIE).length;
-  // Parsed here, where it is wanted, rather than for each request.
+  // Parsed on demand instead of for each request.
   const value = request.server.parseCookie(header)[REFRESH_COOKIE];
   if (count === 1 && value !== undefined && value.length <= 128) return value;
   if (count > 1) clearRefreshCookie(reply);

@@ -12,7 +12,7 @@ export type AuthRouteDeps = {
   readonly accounts: Registration;
   readonly guests: Guests;
   readonly signIn: SignIn;
-  /** Whether browsers reach the service by https, so that the cookie must not travel otherwise. */
+  /** Whether browsers use https, so that the cookie needs `Secure`. */
   readonly secureCookie: boolean;
 };
 

@@ -21,7 +21,7 @@ export const tokenRoutes =
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
         },
-        // The schema is for the reader; the domain knows the words for each fault.
+        // The schema is documentation; the domain has the words of each fault.
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
@@ -77,7 +77,7 @@ export const tokenRoutes =
       },
     );
 
-    // Not async: this is what scripts ask over and over, and a promise is a tenth of its cost.
+    // Not async: scripts call it constantly, and a promise is a tenth of its cost.
     http.get(
       '/api/tokens/validate',
       { config: { scope: 'api_token' }, schema: { response: { 200: schema.ValidTokenBody } } },
@@ -87,7 +87,7 @@ export const tokenRoutes =
     );
   };
 
-/** All that is kept of a token for a repeat of its creation: never the secret. */
+/** What is stored of a token for a repeated creation: never the secret. */
 const subjectOf = ({ id, prefix }: ApiToken): string => `${id} ${prefix}`;
 
 function withoutSecret(subject: string) {

@@ -1,7 +1,6 @@
 import type { User } from '../../../../domain/identity/user.ts';
 import type { UserBody } from '../../schema/sign-in.ts';
 
-/** A user on the wire. */
 export const toUserBody = (user: User): UserBody => ({
   id: user.id,
   email: user.email,

@@ -11,13 +11,13 @@ const FORMATS = {
   ndjson: { type: 'application/x-ndjson', name: 'audit.ndjson' },
 } as const;
 
-/** Which file the client wants instead of a page; null for a page. */
+/** The requested file format; null for a page. */
 export function exportFormat(request: FastifyRequest): ExportFormat | null {
   if (accepts(request, 'text/csv')) return 'csv';
   return accepts(request, 'application/x-ndjson') ? 'ndjson' : null;
 }
 
-/** The records as a file that is made while it is read. `columns` are those of the CSV, in this order. */
+/** The records as a streamed file. `columns`: of the CSV, in order. */
 export function exported(
   records: AsyncIterable<AuditRecordBody>,
   format: ExportFormat,
@@ -27,12 +27,12 @@ export function exported(
   const source = Readable.from(records, { highWaterMark: 16 });
   const encoder = format === 'csv' ? csv(columns) : ndjson();
   source.once('error', (error) => encoder.destroy(error));
-  // A reader that goes away ends the reading of the database, too.
+  // A reader that leaves ends the database read too.
   encoder.once('close', () => source.destroy());
   return { type, disposition: `attachment; filename="${name}"`, body: source.pipe(encoder) };
 }
 
-/** A cell that a spreadsheet would take for a formula starts with an apostrophe. */
+/** Cells that a spreadsheet would take for a formula start with an apostrophe. */
 const csv = (columns: readonly (keyof AuditRecordBody)[]): Transform =>
   stringify({ header: true, columns: [...columns], escape_formulas: true, record_delimiter: 'windows' });
 

@@ -16,7 +16,7 @@ export type AuditRouteDeps = {
   readonly cutOffAdmin: AbortGuard;
 };
 
-/** Pages as JSON; whole as CSV or NDJSON, where a cursor or limit has no meaning. */
+/** Pages as JSON; exports as CSV or NDJSON, which ignore cursor and limit. */
 export const auditRoutes =
   ({ audit, cutOffReading, cutOffAdmin }: AuditRouteDeps): Routes =>
   (http) => {

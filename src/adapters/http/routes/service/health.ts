@@ -12,7 +12,7 @@ export type SystemRouteDeps = {
   readonly readiness: () => Promise<ReadyBody>;
 };
 
-/** Health, version and the description of the interface. */
+/** Health, version and the API description. */
 export const systemRoutes =
   ({ version, liveness, readiness }: SystemRouteDeps): Routes =>
   (http) => {
@@ -47,7 +47,7 @@ export const systemRoutes =
     http.get('/api/openapi.json', { config: publicly, schema: { hide: true } }, async () => http.swagger());
   };
 
-/** What anybody may know: which part is ready, and neither versions nor paths nor reasons. */
+/** For everybody: the status of each part, without versions, paths or reasons. */
 const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {
   const { database, engine, image, disk, isolation } = parts;
   const plain = ({ status }: ReadyBody['parts']['engine']) => ({ status });

@@ -1,7 +1,7 @@
 import type { Metrics } from '../../../../ports/metrics.ts';
 import type { Routes } from '../../server.ts';
 
-/** For the machine itself, and for administrators from elsewhere. */
+/** For local programs and administrators. */
 export const metricsRoutes =
   (metrics: Pick<Metrics, 'text'>): Routes =>
   (http) => {
