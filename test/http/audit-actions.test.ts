@@ -38,7 +38,7 @@ const ROLE = { key: 'slow', label: 'Slow', script: 'echo done' };
 
 type Scene = Awaited<ReturnType<typeof aScene>>;
 /** Does what is recorded as the action of its name, after those above it. */
-type Deed = (scene: Scene) => Promise<unknown>;
+type Example = (scene: Scene) => Promise<unknown>;
 
 /** Root administers, Ada has a container, Bob a second factor, and Eve somebody else’s share. */
 async function aScene(t: Test) {
@@ -71,11 +71,11 @@ const record = async (scene: Scene) => {
   return (await scene.by(scene.ada)('POST', box(scene, '/recordings'), {})).json();
 };
 const catalogue =
-  (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Deed =>
+  (method: 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object): Example =>
   ({ by, root }) =>
     by(root)(method, `/api/admin/${url}`, payload);
 const look =
-  (url: string, headers: Record<string, string> = {}): Deed =>
+  (url: string, headers: Record<string, string> = {}): Example =>
   ({ service, by, root }) => {
     service.clock.advance(11 * MINUTE_MS);
     return by(root)('GET', `/api/admin/${url}`, undefined, headers);
@@ -90,7 +90,7 @@ const installing = async ({ by, root, ada, service }: Scene): Promise<string> =>
 };
 
 /** A new action that nothing here brings about does not compile. */
-const DEEDS: Readonly<Record<AuditAction, Deed>> = {
+const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   login: secondSession,
   login_failed: ({ service }) => from(service)('/api/auth/login', { email: 'ada', password: 'wrong' }),
   logged_out: async (scene) => scene.by(await secondSession(scene))('POST', '/api/auth/logout'),
@@ -321,9 +321,9 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
 
 t.test('whatever the audit can record is recorded when it happens, with who did it to what', async (t) => {
   const scene = await aScene(t);
-  for (const [action, deed] of Object.entries(DEEDS)) {
+  for (const [action, example] of Object.entries(EXAMPLES)) {
     const before = records(scene.service).length;
-    const answer = (await deed(scene)) as { statusCode?: number; body?: string } | undefined;
+    const answer = (await example(scene)) as { statusCode?: number; body?: string } | undefined;
     const recorded = records(scene.service).slice(before);
     const found = recorded.find((one) => one.action === action);
     const names = recorded.map((one) => one.action);

@@ -3,11 +3,11 @@ import {
   beginCast,
   type CastEvent,
   type CastFacts,
-  type CastSize,
   type CastStep,
   type CutReason,
   nextCast,
 } from '../../domain/terminals/recording.ts';
+import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { RecordingFile } from '../../ports/terminals/recording-files.ts';
 
 /** This much is written at once; less waits, up to the time below. */
@@ -19,7 +19,7 @@ const MAX_WAITING_BYTES = 8_388_608;
 export type RecorderDeps = {
   readonly file: RecordingFile;
   readonly startedAt: Date;
-  readonly size: CastSize;
+  readonly size: TerminalSize;
   readonly limitBytes: number;
   /** A monotonic clock. */
   readonly monotonicMs: () => number;
@@ -30,7 +30,7 @@ export type RecorderDeps = {
 /** Writes one recording, asynchronously: its callers never wait. */
 export type Recorder = {
   output(chunk: Buffer): void;
-  resized(size: CastSize): void;
+  resized(size: TerminalSize): void;
   /** Another stream follows, on an empty screen. */
   startAnew(): void;
   /** Sets the file's limit. */
@@ -71,7 +71,7 @@ class CastRecorder implements Recorder {
     }
   }
 
-  resized({ cols, rows }: CastSize): void {
+  resized({ cols, rows }: TerminalSize): void {
     this.#note({ type: 'size', atMs: this.#elapsedMs(), cols, rows });
   }
 

@@ -1,8 +1,7 @@
 import type { CollaborationMode } from '../../domain/terminals/collaboration.ts';
-import type { TerminalKey } from '../../domain/terminals/terminal.ts';
+import type { TerminalKey, TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Participation } from '../../ports/terminals/collaboration-repository.ts';
-import type { ScreenSize } from '../../ports/terminals/headless-terminal.ts';
 import type { PtyStream } from '../../ports/terminals/terminal-backend.ts';
 
 /** A terminal's location, with the functions to open and end it. */
@@ -15,7 +14,7 @@ export type TerminalTarget = {
   /** Its multiplexer session, if the image has a multiplexer. */
   readonly muxSession: string;
   readonly isMain: boolean;
-  readonly size: ScreenSize;
+  readonly size: TerminalSize;
   /** The participation that the terminal depends on, and its mode; null for the owner's own. */
   readonly participation: (Participation & { readonly mode: CollaborationMode }) | null;
   open(stream: string, forceNew: boolean): Promise<PtyStream>;

@@ -1,15 +1,13 @@
-import { MAIN_CONNECTION } from './terminal.ts';
+import { MAIN_CONNECTION, type TerminalSize } from './terminal.ts';
 
 /** Recordings of terminals as asciicast v2: a header line, then a line per event. Input is never recorded. */
 
 /** `truncated`: ended by the service, because the quota was reached or the file could not be written. */
 export type RecordingState = 'recording' | 'ended' | 'truncated';
 
-export type CastSize = { readonly cols: number; readonly rows: number };
-
 export type CastFacts = { readonly sizeBytes: number; readonly durationMs: number };
 
-export type Recording = CastSize &
+export type Recording = TerminalSize &
   CastFacts & {
     readonly id: string;
     readonly userId: string;
@@ -54,11 +52,11 @@ export const watches = (
     : of.connectionId === MAIN_CONNECTION && !entry.owner);
 
 /** A recording so far; `limitBytes` limits its file. */
-export type Cast = CastSize & CastFacts & { readonly limitBytes: number };
+export type Cast = TerminalSize & CastFacts & { readonly limitBytes: number };
 
 export type CastEvent =
   | { readonly type: 'output'; readonly atMs: number; readonly text: string }
-  | ({ readonly type: 'size'; readonly atMs: number } & CastSize);
+  | ({ readonly type: 'size'; readonly atMs: number } & TerminalSize);
 
 export type CastStep = { readonly cast: Cast; readonly line: string; readonly full: boolean };
 
@@ -74,7 +72,7 @@ export function remainingQuota(quotaMb: number, usedBytes: number): number | nul
   return room < LEAST_BYTES ? null : room;
 }
 
-export function beginCast({ cols, rows }: CastSize, startedAt: Date, limitBytes: number): CastStep {
+export function beginCast({ cols, rows }: TerminalSize, startedAt: Date, limitBytes: number): CastStep {
   const timestamp = Math.floor(startedAt.getTime() / 1000);
   const header = { version: 2, width: cols, height: rows, timestamp, env: { TERM: 'xterm-256color' } };
   const cast = { cols, rows, sizeBytes: 0, durationMs: 0, limitBytes };

@@ -1,4 +1,4 @@
-export type ScreenSize = { readonly cols: number; readonly rows: number };
+import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 
 /** A headless terminal: it receives a program's output and can describe the result. */
 export type HeadlessTerminal = {
@@ -7,7 +7,7 @@ export type HeadlessTerminal = {
    * drawn; the screen is then gone.
    */
   write(bytes: Uint8Array): Promise<boolean>;
-  resize(size: ScreenSize): void;
+  resize(size: TerminalSize): void;
   /**
    * Output that makes an empty terminal of the same size equal: cells, scrollback unless excluded, cursor and modes.
    */
@@ -15,4 +15,4 @@ export type HeadlessTerminal = {
   end(): void;
 };
 
-export type HeadlessTerminals = { open(size: ScreenSize): HeadlessTerminal };
+export type HeadlessTerminals = { open(size: TerminalSize): HeadlessTerminal };

@@ -10,7 +10,7 @@ import {
 import { EventFeed } from '../../../src/app/events/event-feed.ts';
 import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
-import { again } from '../../../src/app/main/process/retry.ts';
+import { retryWithBackoff } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { repeat } from '../../../src/concurrency/repeat.ts';
 import { CLOSE, type CloseReason, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
@@ -23,14 +23,14 @@ t.test('what has failed is tried again until it succeeds', async (t) => {
     tries += 1;
     return tries === 4;
   };
-  t.equal(await again(attempt, new AbortController().signal, 1), true);
+  t.equal(await retryWithBackoff(attempt, new AbortController().signal, 1), true);
   t.equal(tries, 4);
 });
 
 t.test('the pauses grow', async (t) => {
   const pauses: number[] = [];
   const pause = async (ms: number): Promise<void> => void pauses.push(ms);
-  await again(async () => pauses.length === 9, new AbortController().signal, undefined, pause);
+  await retryWithBackoff(async () => pauses.length === 9, new AbortController().signal, undefined, pause);
   const seconds = pauses.map((ms) => ms / 1_000);
   t.same(
     seconds,
@@ -47,9 +47,9 @@ t.test('a signal ends the tries, also in a pause', async (t) => {
     setImmediate(() => stopping.abort());
     return false;
   };
-  t.equal(await again(attempt, stopping.signal, 1), false);
+  t.equal(await retryWithBackoff(attempt, stopping.signal, 1), false);
   const waiting = new AbortController();
-  const ended = again(async () => !t.fail('it is not tried any more'), waiting.signal, 3_600_000);
+  const ended = retryWithBackoff(async () => !t.fail('it is not tried any more'), waiting.signal, 3_600_000);
   waiting.abort();
   t.equal(await ended, false);
   t.ok(tries >= 1);

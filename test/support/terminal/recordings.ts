@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { memoryRecordingFiles } from '../../../src/adapters/memory/terminals/recording-files.ts';
 import { GraphemesAddon } from '../../../src/adapters/xterm/graphemes.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
-import type { ScreenSize } from '../../../src/ports/terminals/headless-terminal.ts';
+import type { TerminalSize } from '../../../src/domain/terminals/terminal.ts';
 import { guardParser } from '../../../web/src/terminal/screen/parser-guard.ts';
 import { aPerson, aService, as } from '../service/service.ts';
 import { terminalClient } from './terminal-client.ts';
@@ -83,7 +83,7 @@ export async function aStudio(t: Test, { muxed = false, ports = {} as Partial<Po
 }
 
 /** A terminal as the browser has it, but for the window. */
-export function aBrowserTerminal({ cols, rows }: ScreenSize, scrollback = 1_000) {
+export function aBrowserTerminal({ cols, rows }: TerminalSize, scrollback = 1_000) {
   const terminal = new headless.Terminal({ cols, rows, scrollback, allowProposedApi: true, logLevel: 'off' });
   guardParser(terminal);
   terminal.loadAddon(new GraphemesAddon());

@@ -5,7 +5,7 @@ import { unlessAborted } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
-import { again } from '../process/retry.ts';
+import { retryWithBackoff } from '../process/retry.ts';
 
 export type Preparation = {
   readonly docker: RunningEngine['docker'];
@@ -34,7 +34,8 @@ export async function prepareBaseImage(work: Preparation): Promise<{ readonly ba
   const first = await tryImage(work);
   signal.throwIfAborted();
   const retried = async (): Promise<void> => {
-    if (first || (await again(() => tryImage(work), signal, work.firstRetryMs))) await withImage(work);
+    if (first || (await retryWithBackoff(() => tryImage(work), signal, work.firstRetryMs)))
+      await withImage(work);
   };
   return { background: retried() };
 }
@@ -42,7 +43,11 @@ export async function prepareBaseImage(work: Preparation): Promise<{ readonly ba
 async function withImage(work: Preparation): Promise<void> {
   work.onImage();
   const ready = work.parts.image;
-  if (!(await tryTools(work)) && !(await again(() => tryTools(work), work.signal, work.firstRetryMs))) return;
+  if (
+    !(await tryTools(work)) &&
+    !(await retryWithBackoff(() => tryTools(work), work.signal, work.firstRetryMs))
+  )
+    return;
   work.parts.image = ready;
 }
 

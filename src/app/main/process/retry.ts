@@ -11,7 +11,7 @@ const sleepUntil = (ms: number, signal: AbortSignal): Promise<void> =>
  * Retries until success, after 5 s, 10 s, 20 s and so on up to 5 minutes. `attempt` returns whether it succeeded, and
  * never rejects. Returns false when the signal came first.
  */
-export async function again(
+export async function retryWithBackoff(
   attempt: () => Promise<boolean>,
   signal: AbortSignal,
   firstMs = FIRST_MS,

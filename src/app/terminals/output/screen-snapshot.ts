@@ -1,11 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
 import { trackModes } from '../../../domain/terminals/terminal-mode-tracker.ts';
 import { MAX_TAIL_BYTES, partialSequence } from '../../../domain/terminals/terminal-partial-sequence.ts';
-import type {
-  HeadlessTerminal,
-  HeadlessTerminals,
-  ScreenSize,
-} from '../../../ports/terminals/headless-terminal.ts';
+import type { HeadlessTerminal, HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
 import type { OutputBuffer } from './output-buffer.ts';
 
 /** Drawn without a break; usually a millisecond. */
@@ -52,7 +49,7 @@ function takeSnapshot(
 export async function snapshotOfBuffer(
   buffer: OutputBuffer,
   screens: HeadlessTerminals,
-  size: ScreenSize,
+  size: TerminalSize,
 ): Promise<ScreenSnapshot | null> {
   let screen: HeadlessTerminal | null = null;
   try {
@@ -73,14 +70,14 @@ export async function snapshotOfBuffer(
 
 /** A screen's sizes, with the offsets in its output from which they apply. */
 class SizeHistory {
-  readonly #sizes: { readonly at: number; readonly size: ScreenSize }[] = [];
+  readonly #sizes: { readonly at: number; readonly size: TerminalSize }[] = [];
   #applied = 0;
 
-  constructor(opened: ScreenSize) {
+  constructor(opened: TerminalSize) {
     this.#sizes.push({ at: 0, size: opened });
   }
 
-  add(at: number, size: ScreenSize): void {
+  add(at: number, size: TerminalSize): void {
     const sizes = this.#sizes;
     // Without output between two sizes the later one counts; of very many the oldest are dropped.
     if (sizes.length > this.#applied && (sizes.at(-1)?.at === at || sizes.length > MAX_SIZES)) sizes.pop();
@@ -114,7 +111,7 @@ class SizeHistory {
 export class ScreenHistory {
   readonly #log: OutputBuffer;
   readonly #screens: HeadlessTerminals;
-  readonly #opened: ScreenSize;
+  readonly #opened: TerminalSize;
   readonly #pace: Pace;
   readonly #sizes: SizeHistory;
   readonly #gap = trackModes();
@@ -127,7 +124,7 @@ export class ScreenHistory {
   #calm: NodeJS.Timeout | undefined;
   #ended = false;
 
-  constructor(buffer: OutputBuffer, screens: HeadlessTerminals, opened: ScreenSize, pace = PACE) {
+  constructor(buffer: OutputBuffer, screens: HeadlessTerminals, opened: TerminalSize, pace = PACE) {
     this.#log = buffer;
     this.#screens = screens;
     this.#opened = opened;
@@ -147,7 +144,7 @@ export class ScreenHistory {
     this.#drawn = at + bytes.length;
   }
 
-  resized(next: ScreenSize): void {
+  resized(next: TerminalSize): void {
     this.#sizes.add(this.#log.end(), next);
   }
 

@@ -1,8 +1,9 @@
 import { latestOnly } from '../../../concurrency/coalesce.ts';
+import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
 import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
-import type { HeadlessTerminals, ScreenSize } from '../../../ports/terminals/headless-terminal.ts';
+import type { HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
 import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import { type OutputBuffer, outputBuffer } from './output-buffer.ts';
 import type { ReadScheduler } from './read-scheduler.ts';
@@ -74,7 +75,7 @@ export type TerminalStream = {
 };
 
 /** Draws snapshots for clients that missed too much; a multiplexer redraws by itself. */
-export type Drawing = { readonly screens: HeadlessTerminals; readonly size: ScreenSize };
+export type Drawing = { readonly screens: HeadlessTerminals; readonly size: TerminalSize };
 
 /** Reads a terminal as fast as its viewer receives, and pauses its program otherwise: nothing is discarded. */
 export const terminalStream = (
@@ -96,9 +97,9 @@ class PtyTerminal implements TerminalStream {
   readonly #log: OutputBuffer;
   readonly #history: ScreenHistory | null;
   readonly #pace: ReadPace;
-  readonly #resizePty: (size: ScreenSize) => Promise<void>;
+  readonly #resizePty: (size: TerminalSize) => Promise<void>;
   readonly #openedAtMs = performance.now();
-  #size: ScreenSize | undefined;
+  #size: TerminalSize | undefined;
   #exactFrom = 0;
   #viewer: Viewer | null = null;
   #tap: Tap | null = null;
@@ -126,7 +127,7 @@ class PtyTerminal implements TerminalStream {
     const isDrawn = drawing !== null && muxSession === null;
     this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
     this.#pace = readThrottle(stream, scheduler);
-    this.#resizePty = latestOnly(({ cols, rows }: ScreenSize) => pty.resize(cols, rows));
+    this.#resizePty = latestOnly(({ cols, rows }: TerminalSize) => pty.resize(cols, rows));
     this.#size = drawing?.size;
     stream.on('data', (chunk: Buffer) => this.#take(chunk));
     if (stream.closed) setImmediate(() => this.#finish());
