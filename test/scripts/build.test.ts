@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { buildIsFresh, SERVER } from '../../scripts/lib/build.mjs';
+import { buildIsFresh, ensureBuild, SERVER } from '../../scripts/lib/build.mjs';
 import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
 import { checkLayers } from '../../scripts/lib/layers.mjs';
 import { runProcess } from '../support/child.ts';
@@ -49,6 +49,12 @@ t.test('what is fresh is not built again, and a build that fails says why and ch
   t.match(readFileSync(path.join(root, 'dist/answer.js'), 'utf8'), '42');
   t.notOk(existsSync(path.join(root, '.dist-new')));
   t.notOk(buildIsFresh(root), 'the next start tries again');
+  await ensureBuild(root, { typesAreChecked: true });
+  t.match(
+    readFileSync(path.join(root, 'dist/answer.js'), 'utf8'),
+    'wrong',
+    'checked types are not checked again',
+  );
 });
 
 t.test('a folder that holds only the result is fresh', async (t) => {
