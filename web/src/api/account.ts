@@ -2,7 +2,7 @@ import type { CreationOptions } from '../lib/browser/passkeys.ts';
 import { authorized } from '../session/session.ts';
 import type { ApiToken, CreatedToken, Me, Passkey, ProfileChange, Scope, Session, SshKey } from './types.ts';
 
-/** The account of who is signed in. Every call throws an ApiError when it is refused. */
+/** The account of the signed-in user. Every call throws an ApiError when it is refused. */
 
 const under = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`;
 
@@ -22,7 +22,7 @@ export const getMfa = (): Promise<MfaStatus> => authorized<MfaStatus>('/api/me/m
 
 export const enrolMfa = (): Promise<Enrolment> => authorized<Enrolment>('/api/me/mfa', { method: 'POST' });
 
-/** What shows that it is still them, where the sign-in was a while ago. */
+/** Confirms the user when the sign-in is not recent. */
 export type Proof = { readonly password?: string; readonly code?: string };
 
 /** Throws an ApiError when the service does not accept the proof. */

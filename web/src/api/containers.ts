@@ -47,14 +47,14 @@ export const stopContainer = (id: string): Promise<unknown> =>
 export const deleteContainer = (id: string): Promise<unknown> =>
   authorized(at(id), { method: 'DELETE', timeoutMs: ENGINE_TIMEOUT_MS });
 
-/** New name and limits, all or nothing. `restarted`: other limits made the container anew. */
+/** New name and limits, all or nothing. `restarted`: the container was recreated with its new limits. */
 export const updateContainer = (
   id: string,
   body: ContainerChange,
 ): Promise<{ readonly restarted: boolean }> =>
   authorized(at(id), { method: 'PATCH', body, timeoutMs: ENGINE_TIMEOUT_MS });
 
-/** What is not in /workspace, and would be lost if the container were made anew. */
+/** What is not in /workspace, and would be lost if the container were recreated. */
 export const getChanges = (id: string): Promise<Changes> => authorized<Changes>(`${at(id)}/changes`);
 
 /** Brings back a deleted container while its volume is kept. */
@@ -65,7 +65,7 @@ export const restoreContainer = (id: string): Promise<Container> =>
 export const purgeContainer = (id: string, name: string): Promise<unknown> =>
   authorized(`${at(id)}/purge`, { method: 'POST', body: { name } });
 
-/** Begins to install the tools of the role anew. */
+/** Installs the tools of the role again. */
 export const retryTools = (id: string): Promise<Container> =>
   authorized<Container>(`${at(id)}/role-setup/retry`, { method: 'POST' });
 
@@ -93,7 +93,7 @@ export async function getCatalogue(): Promise<Catalogue> {
   return { images, roles, tiers };
 }
 
-/** What the service says to a client that would open a terminal now; null where nothing is in its way. */
+/** Why the service would refuse a terminal now; null when it would not. */
 export async function terminalRefusal(id: string): Promise<ApiError | null> {
   try {
     await authorized(`${at(id)}/terminal`);

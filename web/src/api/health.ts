@@ -5,7 +5,7 @@ import { exchange } from './request.ts';
 export type Fault = {
   readonly part: string;
   readonly status: string;
-  /** null for everybody but administrators. */
+  /** null unless the user is an administrator. */
   readonly detail: string | null;
   /** The step that mends it, in words; null when there is none. */
   readonly mend: string | null;
@@ -34,7 +34,7 @@ export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   return { status: body?.status ?? 'unready', faults };
 }
 
-/** `token`: of an administrator, who is told reasons; null for anybody. */
+/** `token`: an administrator's, who sees the reasons; else null. */
 export const getHealth = async (token: string | null): Promise<Health> => {
   const { body } = await exchange('/readyz', token === null ? {} : { token });
   return healthOf(body as Partial<ReadyAnswer> | null);

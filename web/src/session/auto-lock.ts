@@ -5,8 +5,8 @@ const LOOK_MS = 5_000;
 const LAST_SIGN = 'berth.last_sign_of_life';
 
 /**
- * Locks the screen when nobody has touched any tab for so long. The service alone would not: a page that looks at its
- * containers every few seconds seems alive to it. Ends when the returned function is called.
+ * Locks the screen after this long without input in any tab. The service could not: a page that polls its containers
+ * every few seconds counts as active. Ends when the returned function is called.
  */
 export function lockWhenIdle(minutes: number): () => void {
   let lastMs = Date.now();

@@ -57,7 +57,7 @@ export function signedIn(login: SignedIn): void {
   tell({ type: 'signed_in', login });
 }
 
-/** What is shown of who is signed in has changed. */
+/** The signed-in user's profile has changed. */
 export function userChanged(user: User): void {
   if (held === null) return;
   signedIn({ ...held.login, user });
@@ -152,7 +152,7 @@ export async function unlock(passcode: string): Promise<void> {
   lockScreen(false);
 }
 
-/** A request in the name of who is signed in. One that meets a locked screen waits until it is unlocked. */
+/** A request of the signed-in user. While the screen is locked, it waits. */
 export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<T> {
   for (;;) {
     if (locked.value) await unlocked();

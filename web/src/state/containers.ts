@@ -33,7 +33,7 @@ const isChanging = (): boolean =>
     ({ status, role_setup }) => !isSettled(status) || role_setup.status === 'installing',
   ) ?? false;
 
-/** That somebody stops sharing a container is not announced. */
+/** The end of a share has no event. */
 const isAnyShared = (): boolean =>
   containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
 
@@ -67,7 +67,7 @@ export function followContainers(): () => void {
 export const refreshContainers = async (): Promise<void> =>
   polling === null ? await look() : await polling.now();
 
-/** Forgets what belonged to who was signed in. */
+/** Forgets the containers of the user who was signed in. */
 export function forgetContainers(): void {
   containers.value = null;
   changes.value = {};
@@ -75,7 +75,7 @@ export function forgetContainers(): void {
 }
 
 const LOOK_AGAIN_MS = 1_500;
-/** A request that was cut off on its way may still arrive, so that a container that is as before proves nothing yet. */
+/** A request whose connection broke may still arrive, so an unchanged container proves nothing before. */
 const LATE_ARRIVAL_MS = 5_000;
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -95,7 +95,7 @@ async function seen(dbId: string): Promise<Container | null> {
 
 type Asked = { readonly container: Container; readonly how: Change; readonly wanted?: Partial<Container> };
 
-/** Looks at the container until what was asked for is done or is not going to be, and says which. */
+/** Polls the container until the change is complete or has failed, and says which. */
 async function follow({ container, how, wanted }: Asked, believeAfterMs: number): Promise<boolean> {
   const { db_id, name } = container;
   const sinceMs = performance.now();
@@ -159,7 +159,7 @@ async function ask<T>(
   }
 }
 
-/** Shows that the container changes while `work` goes on. */
+/** Shows the container as changing while `work` runs. */
 async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => Promise<T>): Promise<T> {
   changes.value = { ...changes.value, [db_id]: how };
   try {
@@ -171,7 +171,7 @@ async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => P
   }
 }
 
-/** Shows the change at once, the truth when it is known. Whether it worked. */
+/** Shows the change immediately, and its outcome when it is known. Resolves to whether it worked. */
 const change = <T>(asked: Asked, work: () => Promise<T>, done: (answer: T) => void): Promise<boolean> =>
   whileShown(asked, async () => {
     try {
@@ -228,7 +228,7 @@ export const restore = (container: Container): Promise<boolean> =>
     () => toastOk(doneWords('restoring', container.name)),
   );
 
-/** Resolves when it is done or goes on without being waited for; throws a refusal, for the form. */
+/** Resolves when it is complete or continues in the background; throws a refusal, for the form. */
 export async function update(container: Container, body: ContainerChange): Promise<void> {
   const { name, memory_mb, cpu_shares, disk_mb } = body;
   const wanted = { name, resources: { memory_mb, cpu_shares, disk_mb } };

@@ -5,9 +5,9 @@ import { loginToken } from '../session/session.ts';
 import { platformSocket } from '../terminal/connection/browser-socket.ts';
 import { type Polling, poll } from './poll.ts';
 
-/** Now and then it is looked all the same: not everything that is shown is announced. */
+/** Polled all the same: not every change has an event. */
 const SELDOM_MS = 60_000;
-/** Not everything that is under way ends with an event. */
+/** Not every operation ends with an event. */
 const LIVE_CHANGING_MS = 4_000;
 
 const watchers = new Set<(news: News) => void>();
@@ -25,7 +25,7 @@ export function followEvents(): () => void {
       news: tell,
       live: (now) => {
         isLive = now;
-        // Whatever changed before is to be seen, and the next look is due at another time.
+        // Shows what changed before, and starts the other interval.
         tell(null);
       },
       answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
@@ -42,15 +42,15 @@ export function followEvents(): () => void {
 
 export type Watched = {
   readonly look: () => Promise<void>;
-  /** Whether nothing is shown that could end without being announced. */
+  /** Whether nothing on the page can change without an event. */
   readonly isSettled: () => boolean;
-  /** How often to look while no events come. */
+  /** How often to poll while no events come. */
   readonly settledMs: number;
   readonly changingMs: number;
   readonly concerns?: (news: Exclude<News, null>) => boolean;
 };
 
-/** Looks when the events say that something has changed, and at an interval only while no events come. */
+/** Polls when an event announces a change, and at an interval only while no events come. */
 export function watch({ look, isSettled, settledMs, changingMs, concerns }: Watched): Polling {
   const everyMs = (): number => {
     if (isLive) return isSettled() ? SELDOM_MS : LIVE_CHANGING_MS;

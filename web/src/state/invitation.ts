@@ -3,21 +3,21 @@ export const JOIN_PATH = '/join';
 
 let code = '';
 
-/** Takes the code out of the address bar and the history, and keeps it while somebody signs in. */
+/** Takes the code out of the address bar and the history, and keeps it during the sign-in. */
 function keep(): void {
   if (location.pathname !== JOIN_PATH || location.hash === '') return;
   code = new URLSearchParams(location.hash.slice(1)).get('code') ?? '';
   history.replaceState(null, '', JOIN_PATH);
 }
 
-/** Looks at the address now and whenever another link is followed. */
+/** Reads the address now and whenever another link is followed. */
 export function startInvitations(): void {
   keep();
   addEventListener('popstate', keep);
   addEventListener('hashchange', keep);
 }
 
-/** The code of the link that was followed last, this once; empty when there was none. */
+/** The code of the newest link, once; empty when there is none. */
 export function takeInvitation(): string {
   const taken = code;
   code = '';

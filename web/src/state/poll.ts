@@ -1,9 +1,9 @@
 import { onNotices } from '../lib/browser/network-notices.ts';
 
-/** A repeated look at the service: now, at an interval while the page is visible, and when it becomes so again. */
+/** Polls the service: now, at an interval while the page is visible, and when it becomes visible again. */
 export type Polling = { readonly now: () => Promise<void>; readonly stop: () => void };
 
-/** `look` must not throw. It is never run twice at once; `everyMs` is asked anew each time. */
+/** `look` must not throw. It never runs twice at a time; `everyMs` is called before each wait. */
 export function poll(look: () => Promise<void>, everyMs: () => number): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
@@ -20,7 +20,7 @@ export function poll(look: () => Promise<void>, everyMs: () => number): Polling 
     if (!stopped && document.visibilityState === 'visible') timer = setTimeout(() => void now(), everyMs());
   };
 
-  /** Resolves once a look that began after this call has ended. */
+  /** Resolves when a poll that began after this call has ended. */
   const now = (): Promise<void> => {
     if (running !== null) again = true;
     running ??= round();

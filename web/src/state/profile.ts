@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { getMe } from '../api/account.ts';
 import type { Me } from '../api/types.ts';
 
-/** The profile of who is signed in; null until it has come. */
+/** The profile of the signed-in user; null until it has come. */
 export const me = signal<Me | null>(null);
 
 /** Throws an ApiError; the profile stays as it was then. */

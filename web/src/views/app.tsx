@@ -25,7 +25,7 @@ import { JoinPage } from './sharing/join.tsx';
 import { Shortcuts } from './shortcuts-dialog.tsx';
 import { TerminalPage } from './terminal/page.tsx';
 
-/** Keeps address and session together: strangers at the gate, everybody else inside. */
+/** Sends signed-out users to the public pages, and signed-in users away from them. */
 function useGate(): void {
   const { kind } = session.value;
   const at = path.value;
@@ -84,7 +84,7 @@ const lock = (): void => {
   if (me.value?.passcode_set) lockNow().catch(toastFailure);
 };
 
-/** Learns of changes by themselves, but for while the screen is locked: the service would tell nothing then. */
+/** Follows events, except while the screen is locked: the service sends none then. */
 function useEvents(userId: string): void {
   const isLocked = locked.value;
   useEffect(() => (isLocked ? undefined : followEvents()), [userId, isLocked]);

@@ -9,7 +9,7 @@ type FrameProps = {
   readonly children: ComponentChildren;
 };
 
-/** The card in which people come aboard. */
+/** The card around sign-in, registration and set-up. */
 export function AuthFrame({ title, lead, children }: FrameProps) {
   useTitle(title);
   return (

@@ -30,7 +30,7 @@ function useSetUpCode() {
     if (linked === '') return;
     // why: a one-time secret should not stay in the address bar and the history
     history.replaceState(null, '', location.pathname);
-    // why: before somebody fills in a form for nothing
+    // why: a code that is no longer valid is reported before the form is filled in
     checkSetUpCode(linked).catch((failure) => isRejection(failure) && setRejected(linked));
   }, [linked]);
   return {

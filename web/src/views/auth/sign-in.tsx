@@ -72,7 +72,7 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
   );
 }
 
-/** Why somebody who was signed in has to sign in again. */
+/** Why the user has to sign in again. */
 function EndNote() {
   const now = session.value;
   const words = now.kind === 'signed_out' ? endWords(now.ended) : null;

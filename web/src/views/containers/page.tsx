@@ -12,7 +12,7 @@ import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
 import type { Ask } from './row.tsx';
 
-/** All containers of who is signed in. */
+/** All containers of the signed-in user. */
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
   const [ask, setAsk] = useState<Ask | null>(null);

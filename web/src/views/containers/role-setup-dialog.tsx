@@ -7,7 +7,7 @@ import { Problem } from '../../ui/problem.tsx';
 
 type ToolsProps = {
   readonly container: Container;
-  /** Looks at the container anew. */
+  /** Reads the container again. */
   readonly onChanged: () => Promise<void>;
   readonly onClose: () => void;
 };
@@ -64,7 +64,7 @@ export function ToolsDialog({ container, onChanged, onClose }: ToolsProps) {
   );
 }
 
-/** The end of the output; stays at its end as it grows, unless somebody has scrolled away from there. */
+/** The end of the output; stays at its end as it grows, unless the user has scrolled away from there. */
 function Output({ text }: { text: string }) {
   const box = useRef<HTMLPreElement>(null);
   const atEnd = useRef(true);

@@ -16,7 +16,7 @@ type CodeDialogProps = {
   readonly instead?: ComponentChildren;
 };
 
-/** Does something that only who holds the second factor may do. */
+/** Asks for a code of the second factor before a change. */
 export function CodeDialog(props: CodeDialogProps) {
   const { title, action, danger = false, work, onClose, children, instead } = props;
   const [code, setCode] = useState('');

@@ -24,7 +24,7 @@ const TABS = [
   { href: '/settings/activity', label: 'Activity' },
 ] as const;
 
-/** Everything that people set for themselves. */
+/** The user's own settings. */
 export function SettingsPage() {
   const profile = me.value;
   if (!TABS.some(({ href }) => href === path.value)) return <NotFound />;

@@ -13,7 +13,7 @@ type RemovalProps = {
   readonly children: ComponentChildren;
 };
 
-/** Asks before something is taken away, and tells how it went. */
+/** Asks for confirmation before a removal, and reports its outcome. */
 export function Removal({ title, action, done, work, onDone, onClose, children }: RemovalProps) {
   const remove = async (): Promise<void> => {
     try {

@@ -21,16 +21,15 @@ const isOfTheProof = (failure: unknown, by: By): boolean =>
   failure instanceof ApiError &&
   (failure.code === OF_THE_PROOF[by] || (failure.code === 'validation_failed' && by in failure.fields));
 
-/** What the service wants to see first; null when it refused for another reason. */
+/** The proof that the service wants; null when it refused for another reason. */
 function wantedBy(failure: unknown): By | null {
   if (!(failure instanceof ApiError) || failure.code !== 'confirmation_required') return null;
   return 'code' in failure.fields ? 'code' : 'password';
 }
 
 /**
- * Does things that the service lets nobody do with a login token alone once the sign-in was a while ago: then it is
- * asked for what shows that it is them, and done again with that. `dialog` has to be in the page, and while it is
- * there no other dialog may be.
+ * Runs requests for which the service wants a recent sign-in. When it refuses one, the user is asked for a password or
+ * a code, and the request is repeated with it. Render `dialog`, and no other dialog while it is open.
  */
 export function useConfirmation() {
   const [ask, setAsk] = useState<Ask | null>(null);

@@ -7,7 +7,7 @@ import { Button, Spinner } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useTitle } from '../../ui/use-title.ts';
 
-/** Follows a link to somebody's shared terminal. */
+/** Joins the shared terminal that a link leads to. */
 export function JoinPage() {
   useTitle('Join a terminal');
   const code = useRef<string | null>(null);

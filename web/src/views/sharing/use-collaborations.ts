@@ -5,7 +5,7 @@ import { type Polling, poll } from '../../state/poll.ts';
 
 const EVERY_MS = 3_000;
 
-/** The live collaborations of an own container, looked at every few seconds; null before the first answer. */
+/** The live collaborations of an own container, polled every few seconds; null before the first answer. */
 export function useCollaborations(container: string): {
   readonly list: readonly Collaboration[] | null;
   readonly failure: unknown;
