@@ -43,7 +43,8 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
   for (const file of unloaded) console.log(`# none of the tests loads ${file}`);
   /** @type {Map<string, KnownTest[]>} */
   const killers = new Map();
-  const ofSource = testsBySource(mutants, known);
+  const reachOf = reachBySource(mutants, known);
+  const ofSource = testsBySource(reachOf, known);
   const importing = testsByImport(where.root, known);
   /** @type {Judged[]} */
   const judged = [];
@@ -51,12 +52,8 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
     const reaching = known.covering.get(mutant.id) ?? [];
     const first = killers.get(mutant.file) ?? [];
     const hits = Math.max(0, ...reaching.map(({ hits }) => hits));
-    const live = inBudget(
-      order(
-        reaching.map(({ test }) => test),
-        first,
-      ),
-    );
+    const tests = reaching.map(({ test }) => test);
+    const live = inBudget(order(tests, first, reachOf.get(mutant.file)));
     let outcome = await tryOne(mutant, live, { hits, worker });
     if (outcome.verdict !== 'killed' && outcome.verdict !== 'timeout' && known.fixed.has(mutant.id)) {
       const near = ofSource.get(mutant.file) ?? [];
@@ -121,13 +118,16 @@ async function tryAnew(mutant, tests, { hits, worker }) {
 }
 
 /**
- * First the tests that killed a neighbour, then quick ones that reach little else.
+ * First the tests that killed a neighbour, then quick ones that reach much of the source and little else.
  * @param {readonly KnownTest[]} tests
  * @param {readonly KnownTest[]} first
+ * @param {ReadonlyMap<KnownTest, number>} [reached] how many mutants of the source each test reaches
  */
-function order(tests, first) {
+function order(tests, first, reached) {
   const rank = (/** @type {KnownTest} */ test) =>
-    first.includes(test) ? first.indexOf(test) - RECENT : test.ms * Math.sqrt(test.reach);
+    first.includes(test)
+      ? first.indexOf(test) - RECENT
+      : (test.ms * test.reach) / (reached?.get(test) ?? 1) ** 2;
   return tests.toSorted((a, b) => rank(a) - rank(b));
 }
 
@@ -142,13 +142,11 @@ function inBudget(tests) {
 }
 
 /**
- * The tests for module-level code: those that reach much of the source and little else first, then the rest of their
- * files.
+ * How many mutants of a source each test reaches.
  * @param {readonly Mutant[]} mutants
  * @param {Survey} known
  */
-function testsBySource(mutants, { covering, tests }) {
-  const inFile = Map.groupBy(tests, ({ file }) => file);
+function reachBySource(mutants, { covering }) {
   /** @type {Map<string, Map<KnownTest, number>>} */
   const reaching = new Map();
   for (const { id, file } of mutants) {
@@ -156,8 +154,19 @@ function testsBySource(mutants, { covering, tests }) {
     reaching.set(file, counts);
     for (const { test } of covering.get(id) ?? []) counts.set(test, (counts.get(test) ?? 0) + 1);
   }
+  return reaching;
+}
+
+/**
+ * The tests for module-level code: those that reach much of the source and little else first, then the rest of their
+ * files.
+ * @param {ReturnType<typeof reachBySource>} reachOf
+ * @param {Survey} known
+ */
+function testsBySource(reachOf, { tests }) {
+  const inFile = Map.groupBy(tests, ({ file }) => file);
   return new Map(
-    [...reaching].map(([source, counts]) => {
+    [...reachOf].map(([source, counts]) => {
       const rank = (/** @type {KnownTest} */ test) =>
         ((test.ms + LOAD_MS) * test.reach) / (counts.get(test) ?? 1);
       const near = [...counts.keys()].sort((a, b) => rank(a) - rank(b));

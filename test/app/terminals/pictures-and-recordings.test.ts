@@ -127,6 +127,7 @@ t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   }
   t.ok(log.start() > 0);
   const client = await late();
+  t.equal(drawn(), log.end(), 'each byte is drawn once');
   t.same(client.looks().lines, all.looks().lines);
   t.same(client.looks().cursor, all.looks().cursor);
   t.same((await late()).looks(), client.looks(), 'also for the next client');

@@ -137,6 +137,8 @@ t.test('of rows without a size those with more files come first', async (t) => {
     [...(less ?? []), ...four],
   ])
     t.same(rows(paths), ['/opt/z 1 3 0', '/opt/b 3 0 0']);
+  const same = ['z', 'b', 'y'].flatMap((name) => [1, 2, 3].map((at) => added(`/opt/${name}/${at}`)));
+  t.same(rows(same), ['/opt/b 3 0 0', '/opt/y 3 0 0', '/opt/z 3 0 0'], 'and of as many the first by name');
 });
 
 t.test('packages of Debian are seen by their books', async (t) => {

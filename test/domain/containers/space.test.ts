@@ -5,6 +5,7 @@ import {
   type DiskVerdict,
   floorBytes,
   type HostSpace,
+  isHostFilling,
   isHostShort,
   judgeDisk,
   type Quota,
@@ -85,6 +86,12 @@ t.test('a tenth or 5 GiB of the host stays free, or what is set', async (t) => {
   for (const [spaces, floorMb, short] of cases) {
     t.equal(isHostShort(spaces, floorMb), short, `${JSON.stringify(spaces)} ${floorMb}`);
   }
+  const half = 2.5 * gib;
+  t.same(
+    [half, half - 1].map((free) => isHostFilling(host(free), null)),
+    [false, true],
+    'below half of that',
+  );
 });
 
 const share = (runtimeId: string, ownerId: string, counts: Partial<SharedCounts>): OwnedShare => ({

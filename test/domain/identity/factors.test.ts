@@ -159,6 +159,11 @@ t.test('what is no sound public key is refused, with a word that helps', async (
     ['an unknown type', `ssh-rsa2 ${base64}`, /must begin with/],
     ['a type of all objects', `__proto__ ${base64}`, /must begin with/],
     ['another type than inside', `ecdsa-sha2-nistp256 ${base64}`, /not a valid/],
+    [
+      'the fields of its type under another name',
+      `${type} ${wire('ssh-rsa', Buffer.alloc(32))}`,
+      /not a valid/,
+    ],
     ['broken base64', `${type} ${base64}!`, /not a valid/],
     ['base64 of URLs', `${type} ${base64.replace(/\//g, '_')}`, /not a valid/],
     ['missing padding', `${type} ${wire('ssh-ed25519', Buffer.alloc(31))}`, /not a valid/],

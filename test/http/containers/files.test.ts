@@ -5,6 +5,7 @@ import { listingAnswer } from '../../../src/adapters/http/replies/listing-reply.
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { FILE_LIMITS } from '../../../src/domain/containers/files.ts';
 import { refuse } from '../../../src/domain/result.ts';
+import { TerminalNotStarted } from '../../../src/ports/terminals/terminal-backend.ts';
 import { untar } from '../../support/engine/container.ts';
 import { aBoxOfAda, JSON_LIST } from '../../support/service/cluster.ts';
 
@@ -105,6 +106,11 @@ t.test('each refusal of files has its status and words', async (t) => {
     const answer = await put('x', 'x');
     t.same([answer.statusCode, answer.json()], [status, { error, code }]);
   }
+  const full = async (): Promise<never> => {
+    throw new TerminalNotStarted('no_processes');
+  };
+  const { put } = await aBoxOfAda({ files: { open: full, write: full, remove: full } });
+  t.equal((await put('x', 'x')).json().code, 'too_many_processes');
 });
 
 const MIB = 1_048_576;

@@ -127,6 +127,12 @@ t.test('a deleted container comes back stopped, on its volume, while its name is
       .containers.map((one: { db_id: string }) => one.db_id);
   t.equal(await code(), 'container_not_found', 'nothing to undo');
   await remove();
+  const byEngineId = await call('POST', `/api/containers/${box.id}/restore`);
+  t.same(
+    [byEngineId.statusCode, byEngineId.json().code],
+    [404, 'container_not_found'],
+    'by its own id alone',
+  );
   t.equal(runtime.boxes.size, 0);
   t.same([await listed('?deleted=true'), await listed('')], [[box.db_id], []]);
   const other = await create('dev');

@@ -5,6 +5,7 @@ import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/container
 import type { RoleInstaller } from '../../../src/ports/containers/role-installer.ts';
 import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { standingTime } from '../../support/time.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
@@ -253,6 +254,21 @@ t.test('what a killed process has left is taken over once its lease is over, by 
   for (const { roleSetups } of others) await roleSetups.idle();
   t.match((await now()).role_setup, { status: 'ready', detail: 'done' });
   t.equal(calls.length, 2, 'once');
+});
+
+t.test('a process whose setup was taken over ends its installer', async (t) => {
+  const time = standingTime(t);
+  const one = endless(Promise.resolve());
+  const { service, next, make, begun } = await aboard();
+  next.push(one.install);
+  await make('sleep 60');
+  await begun(1);
+  await turn();
+  service.clock.advance(16_000);
+  const { roleSetups } = service.ports.storage.repositories;
+  t.equal((await roleSetups.takeUp('another process', 15, false, 1)).length, 1);
+  time.pass(2_000);
+  await waitFor(one.isEnded);
 });
 
 t.test('a process that lives keeps its lease; one that stops leaves it to the next at once', async (t) => {

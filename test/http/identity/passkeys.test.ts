@@ -183,8 +183,11 @@ t.test('a disabled user does not sign in by passkey', async (t) => {
 t.test('where browsers offer no passkeys, the answer says what to set', async (t) => {
   const service = await aService({}, { publicUrl: 'http://192.0.2.7:8080' });
   const call = as(service, await aPerson(service, 'ada'));
+  const asked = { challenge: 'x', rp: { id: 'localhost' }, user: { id: 'x' } };
+  const credential = authenticator(AT).create(asked);
   for (const answer of [
     await call('POST', '/api/me/passkeys/options'),
+    await call('POST', '/api/me/passkeys/verify', { credential }),
     await from(service)('/api/auth/passkey/options'),
   ]) {
     t.match(

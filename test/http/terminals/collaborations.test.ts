@@ -41,6 +41,16 @@ async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
 
 const ENDED = [4003, 'collaboration ended'] as const;
 
+t.test('nothing is shared of a container that is deleted meanwhile', async (t) => {
+  const backend = fakeTerminals();
+  const { share, asAda, box } = await aScene(t, { terminalBackend: backend });
+  backend.hasMultiplexer = async () => {
+    await asAda('DELETE', box);
+    return true;
+  };
+  t.match(await share('view'), { code: 'container_not_running' });
+});
+
 t.test('a share is a code that is shown once, and opens the container to who brings it', async (t) => {
   const { service, ada, asAda, bob, eve, dbId, box, share, join, end, statusOf } = await aScene(t);
   const made = await share('view', { expires_in_minutes: 5 });
@@ -65,6 +75,7 @@ t.test('a share is a code that is shown once, and opens the container to who bri
   t.same(listed, { collaborations: [read] });
   t.equal((await as(service, bob)('GET', `/api/collaborations/${made.id}`)).statusCode, 200);
   t.equal((await as(service, eve)('GET', `/api/collaborations/${made.id}`)).statusCode, 404);
+  t.equal((await as(service, eve)('GET', `${box}/collaborations`)).statusCode, 404);
   t.equal((await end(made.id, eve)).statusCode, 404);
 
   const [seen] = (await as(service, bob)('GET', '/api/containers')).json().containers;

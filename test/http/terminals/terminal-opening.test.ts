@@ -70,6 +70,18 @@ t.test('a client whose turn comes is let in, and its terminal works', async (t) 
   await waitFor(() => backend.opened.every(({ typed }) => typed() === 'x'));
 });
 
+t.test('what is typed while a terminal opens reaches it', async (t) => {
+  const { ask, backend, asked, openUntil } = await aScene(t);
+  const { socket } = ask('a');
+  await asked(1);
+  await waitFor(() => socket.readyState === WebSocket.OPEN);
+  socket.send('early', { binary: true });
+  socket.ping();
+  await once(socket, 'pong');
+  await openUntil(() => backend.opened.length === 1);
+  await waitFor(() => backend.opened[0]?.typed() === 'early');
+});
+
 t.test('when the wait is over the answer is 503 with Retry-After, and nothing was opened', async (t) => {
   const { open, ask, backend, asked, openUntil } = await aScene(t, { waitMs: 200 });
   const first = open('a');
