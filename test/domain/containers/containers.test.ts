@@ -13,6 +13,7 @@ import { envFaults } from '../../../src/domain/containers/environment.ts';
 import { FILE_LIMITS, parseFilePath, parseTarget, pathText } from '../../../src/domain/containers/files.ts';
 import { defaultResources, resourceFaults, withinTier } from '../../../src/domain/containers/resources.ts';
 import { keptUntil, volumeDue } from '../../../src/domain/containers/volume-retention.ts';
+import { isUuid } from '../../../src/domain/uuid.ts';
 import { aContainer, aTier } from '../../support/samples/samples.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
@@ -78,6 +79,7 @@ t.test('the volume is named after the id, so a rename keeps the data', async (t)
 
 t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else names nothing', async (t) => {
   const uuid = '6f0d1d6e-0000-4000-8000-00000000000a';
+  t.same([uuid, `${uuid}0`, uuid.slice(1)].map(isUuid), [true, false, false]);
   t.same(parseContainerRef(uuid.toUpperCase()), { kind: 'db_id', dbId: uuid });
   t.same(parseContainerRef('0123456789ab'), { kind: 'runtime_id', prefix: '0123456789ab' });
   t.same(parseContainerRef(`agent:${uuid}`), { kind: 'agent', agentId: uuid });
