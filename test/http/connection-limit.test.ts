@@ -11,7 +11,7 @@ import { workOneAtATime } from '../../src/adapters/http/connections/one-request-
 import { limitUnreadAnswers } from '../../src/adapters/http/connections/unread-replies.ts';
 import { onError } from '../../src/adapters/http/errors.ts';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
-import { waitFor as until, waitFor } from '../support/patience.ts';
+import { waitFor } from '../support/patience.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
@@ -226,19 +226,19 @@ t.test('a few requests at once are answered one after the other', async (t) => {
     text += chunk;
   });
   for (let begun = 1; begun <= 3; begun += 1) {
-    await until(() => slow.length === begun);
+    await waitFor(() => slow.length === begun);
     for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
     t.equal(slow.length, begun, 'no other one is begun meanwhile');
     slow.at(-1)?.();
   }
-  await until(() => text.endsWith('small'));
+  await waitFor(() => text.endsWith('small'));
   t.equal(text.match(/HTTP\/1.1 200/g)?.length, 4);
 });
 
 t.test('nothing of a closed connection is begun', async (t) => {
   const { http, socket, accepted, slow } = await anHttpServer(t);
   socket.write(ask('/slow').repeat(3));
-  await until(() => slow.length === 1);
+  await waitFor(() => slow.length === 1);
   socket.destroy();
   await once(accepted, 'close');
   slow[0]?.();
@@ -276,7 +276,7 @@ t.test('all unread answers are kept within a total: what stands still for longes
   });
   const [second, third] = [await aConnection(t, http), await aConnection(t, http)];
   socket.write(ask('/large'));
-  await until(() => accepted.writableLength > 0);
+  await waitFor(() => accepted.writableLength > 0);
   const closed = Promise.race([accepted, second.accepted, third.accepted].map((each) => once(each, 'close')));
   second.socket.write(ask('/large'));
   third.socket.resume().write(ask('/endless'));
@@ -291,7 +291,7 @@ t.test('an answer in which nothing happens has no limit', async (t) => {
   for (const path of ['/slow', '/quiet']) {
     slow.length = 0;
     socket.resume().write(ask(path));
-    await until(() => slow.length === 1);
+    await waitFor(() => slow.length === 1);
     // One whose answer is not read, and which began later, reaches its limit meanwhile.
     const other = await aConnection(t, http);
     other.socket.write(ask('/large'));

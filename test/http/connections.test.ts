@@ -5,15 +5,12 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
-import { WebSocket, WebSocketServer } from 'ws';
 import { limitBodies } from '../../src/adapters/http/connections/body-timeout.ts';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { memoryRecordingFiles } from '../../src/adapters/memory/terminals/recording-files.ts';
-import { hangUp } from '../../src/adapters/websocket/close-socket.ts';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { drain } from '../../src/app/main/process/drain.ts';
-import { CLOSE } from '../../src/domain/terminals/terminal.ts';
 import { waitFor } from '../support/patience.ts';
 import { aBoxOfAda } from '../support/service/cluster.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
@@ -184,38 +181,6 @@ t.test('a body that does not come is not waited for, but where a body may take i
   slow.socket.write('}');
   t.equal(await slow.answer(), 'HTTP/1.1 200 OK', 'after the time that the other was given');
 });
-
-/** Opens connections whose clients read nothing, so that they answer no close. */
-async function deafClients(t: Test) {
-  // Of itself the library would wait for an hour.
-  const options = { port: 0, host: '127.0.0.1', closeTimeout: 3_600_000 };
-  const server = new WebSocketServer(options);
-  await once(server, 'listening');
-  const clients: WebSocket[] = [];
-  t.teardown(() => {
-    for (const client of clients) client.terminate();
-    for (const socket of server.clients) socket.terminate();
-    server.close();
-  });
-  return async (): Promise<WebSocket> => {
-    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    clients.push(client);
-    const [[socket]] = await Promise.all([once(server, 'connection'), once(client, 'open')]);
-    client.pause();
-    return socket;
-  };
-}
-
-for (const lost of [CLOSE.unauthorized, CLOSE.collaborationEnded]) {
-  t.test(`who does not answer "${lost}" is cut off before who may stay`, async (t) => {
-    const open = await deafClients(t);
-    const [kept, cut] = [await open(), await open()];
-    hangUp(kept, CLOSE.containerStopped);
-    hangUp(cut, lost);
-    await waitFor(() => cut.readyState === WebSocket.CLOSED);
-    t.equal(kept.readyState, WebSocket.CLOSING);
-  });
-}
 
 t.test('a service that ends takes nothing new, and says so in the form of every refusal', async (t) => {
   const service = await aService();
