@@ -3,7 +3,10 @@ import type { AuditLog } from './audit-log.ts';
 import type { SnapshotImageRepository } from './containers/carried-image-repository.ts';
 import type { CatalogueRepository } from './containers/catalogue-repository.ts';
 import type { ContainerRepository } from './containers/container-repository.ts';
+import type { DeletedContainerRepository } from './containers/deleted-container-repository.ts';
+import type { DiskUseRepository } from './containers/disk-use-repository.ts';
 import type { OperationRepository } from './containers/operation-repository.ts';
+import type { OrphanRepository } from './containers/orphan-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
 import type { VolumeRetentionRepository } from './containers/volume-retention-repository.ts';
 import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
@@ -14,6 +17,7 @@ import type { LoginThrottleRepository } from './identity/login-throttle-reposito
 import type { PasskeyRepository } from './identity/passkey-repository.ts';
 import type { PendingProofRepository } from './identity/pending-proof-repository.ts';
 import type { RecoveryCodeRepository } from './identity/recovery-code-repository.ts';
+import type { RefreshTokenRepository } from './identity/refresh-token-repository.ts';
 import type { RequestCountStore } from './identity/request-count-store.ts';
 import type { ScreenLockRepository } from './identity/screen-lock-repository.ts';
 import type { SessionRepository } from './identity/session-repository.ts';
@@ -23,8 +27,12 @@ import type { TotpRepository } from './identity/totp-repository.ts';
 import type { UserRepository } from './identity/user-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
+import type { CollaborationCleanupRepository } from './terminals/collaboration-cleanup-repository.ts';
 import type { CollaborationRepository } from './terminals/collaboration-repository.ts';
+import type { ParticipationRepository } from './terminals/participation-repository.ts';
 import type { RecordingRepository } from './terminals/recording-repository.ts';
+import type { SharedContainerRepository } from './terminals/shared-container-repository.ts';
+import type { TerminalCloseRequestRepository } from './terminals/terminal-close-request-repository.ts';
 import type { TerminalLeaseRepository } from './terminals/terminal-lease-repository.ts';
 import type { TerminalRecordRepository } from './terminals/terminal-record-repository.ts';
 
@@ -32,9 +40,13 @@ import type { TerminalRecordRepository } from './terminals/terminal-record-repos
 export type Repositories = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
+  readonly refreshTokens: RefreshTokenRepository;
   readonly settings: SettingsRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
+  readonly deletedContainers: DeletedContainerRepository;
+  readonly diskUse: DiskUseRepository;
+  readonly orphans: OrphanRepository;
   readonly snapshotImages: SnapshotImageRepository;
   readonly retention: VolumeRetentionRepository;
   readonly history: HistoryRepository;
@@ -55,10 +67,14 @@ export type Repositories = {
   readonly requestCounts: RequestCountStore;
   readonly idempotencyKeys: IdempotencyKeyStore;
   readonly terminals: TerminalRecordRepository;
+  readonly terminalCloseRequests: TerminalCloseRequestRepository;
   readonly recordings: RecordingRepository;
   readonly terminalLeases: TerminalLeaseRepository;
   readonly sshKeys: SshKeyRepository;
   readonly collaborations: CollaborationRepository;
+  readonly participations: ParticipationRepository;
+  readonly sharedContainers: SharedContainerRepository;
+  readonly collaborationCleanup: CollaborationCleanupRepository;
 };
 
 /** All writes of `work` happen, or none. It must do nothing outside the database. */

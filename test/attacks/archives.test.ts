@@ -7,7 +7,7 @@ import { withShortOnes } from '../../src/adapters/docker/kernel/scarce-counters.
 import { NO_COUNTS } from '../../src/domain/containers/kernel-share.ts';
 import type { Opened } from '../../src/ports/containers/container-files.ts';
 import type { RuntimeHandle } from '../../src/ports/containers/container-runtime.ts';
-import { aSpec } from '../support/engine/container.ts';
+import { aSpec, runIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { CALLS } from '../support/engine/kernel-attacks.ts';
 import { waitFor } from '../support/patience.ts';
@@ -39,11 +39,11 @@ if (engine !== null) {
 }
 
 /** A running container with a folder that is larger than all buffers on the way. */
-async function aBox({ runtime, image }: TestInstance, ownerId: string): Promise<RuntimeHandle> {
+async function aBox({ runtime, commands, image }: TestInstance, ownerId: string): Promise<RuntimeHandle> {
   const handle = { ...(await runtime.create(aSpec(image, { ownerId }))), ownerId };
   await runtime.start(handle);
   const fill = `mkdir /workspace/folder && head -c ${ARCHIVE_BYTES} /dev/zero > /workspace/folder/zeros`;
-  await runtime.exec(handle, { command: ['sh', '-c', fill], timeoutSeconds: 60, maxOutputBytes: 1000 });
+  await runIn(commands, handle, ['sh', '-c', fill]);
   return handle;
 }
 
@@ -80,12 +80,11 @@ async function unread(t: Test, instance: TestInstance): Promise<void> {
   t.equal(engineCalls(docker).work.waiting(), 0, 'one that ends makes room for the next');
 }
 
-async function short(t: Test, { runtime, image, docker }: TestInstance): Promise<void> {
+async function short(t: Test, { runtime, commands, image, docker }: TestInstance): Promise<void> {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   const begin = 'perl -e "$1" > /tmp/out 2>&1 & until grep -q taken /tmp/out; do sleep 0.05; done';
-  const command = ['sh', '-c', begin, 'attack', IO_SETUP];
-  await runtime.exec(handle, { command, timeoutSeconds: 60, maxOutputBytes: 1000 });
+  await runIn(commands, handle, ['sh', '-c', begin, 'attack', IO_SETUP]);
   const container = docker.getContainer(handle.runtimeId);
   const { Titles, Processes } = await container.top();
   const pids = (Processes as string[][]).map((fields) => Number(fields[Titles.indexOf('PID')]));

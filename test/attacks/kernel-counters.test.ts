@@ -8,7 +8,7 @@ import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shar
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { kernelSharesContract } from '../contract/containers/kernel-shares.ts';
 import { aTerminal, reader } from '../contract/terminals/terminal-backend.ts';
-import { aSpec } from '../support/engine/container.ts';
+import { aSpec, runIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import {
   DESCRIPTORS_IN_FLIGHT,
@@ -165,16 +165,11 @@ t.test('limits that a container shares, tried from inside', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const instance = await testInstance(t, engine, undefined, FILES_AT_ONCE);
-  const { runtime, image, instanceId } = instance;
+  const { runtime, commands, image, instanceId } = instance;
   const handle = await runtime.create(aSpec(image, { resources }));
   await runtime.start(handle);
   await dockerKernelShares({ instanceId, openFiles: FILES_AT_ONCE }).read();
-  const command = ['perl', '-e', SURVEY];
-  const { stdout, stderr } = await runtime.exec(handle, {
-    command,
-    timeoutSeconds: 90,
-    maxOutputBytes: 10_000,
-  });
+  const { stdout, stderr } = await runIn(commands, handle, ['perl', '-e', SURVEY], { timeoutSeconds: 90 });
   t.equal(stderr.toString(), '');
   const lines = stdout.toString().trim().split('\n');
   const found = new Map(

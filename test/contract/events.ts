@@ -51,7 +51,7 @@ export async function eventLogContract(
   });
 
   await t.test(`${name}: with whom a container is shared hears of it as long as that lasts`, async (t) => {
-    const { collaborations } = storage.repositories;
+    const { collaborations, participations } = storage.repositories;
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const { dbId } = await storedContainer(storage, ada.id);
     const id = randomUUID();
@@ -59,14 +59,14 @@ export async function eventLogContract(
     const shared = { id, dbId, ownerId: ada.id, mode: 'view', codeHash, minutes: 60 } as const;
     await collaborations.insert(shared);
     const part = { collaborationId: id, userId: bob.id };
-    await collaborations.admit(part);
+    await participations.admit(part);
     const start = await events.end();
     await events.append(anEvent(ada.id, dbId));
     const [found] = await read(events, start, 1);
     t.same(new Set(found?.audience), new Set([ada.id, bob.id]));
     const range = { after: start, upTo: found?.id ?? '' };
     t.same(idsOf(await events.seenBy(bob.id, range, 9)), [dbId]);
-    await collaborations.dismiss(part);
+    await participations.dismiss(part);
     t.same((await read(events, start, 1))[0]?.audience, [ada.id]);
     t.same(await events.seenBy(bob.id, range, 9), []);
   });
@@ -87,9 +87,9 @@ export async function eventLogContract(
       join: () =>
         storage.inTransaction(async (tx) => {
           await tx.collaborations.findByCodeForUpdate(hashOf(code));
-          await tx.collaborations.admit(part);
+          await tx.participations.admit(part);
         }),
-      leave: () => storage.repositories.collaborations.dismiss(part),
+      leave: () => storage.repositories.participations.dismiss(part),
     };
   }
 

@@ -2,7 +2,10 @@ import type { Blocked, OpenedStorage } from '../support/database/stored.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
+import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
+import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
+import { orphanRepositoryContract } from './containers/orphans.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
@@ -13,11 +16,16 @@ import {
   sshKeyRepositoryContract,
   userRepositoryContract,
 } from './identity/accounts.ts';
+import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
 import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
+import { collaborationCleanupContract } from './terminals/collaboration-cleanup.ts';
 import { collaborationRepositoryContract } from './terminals/collaborations.ts';
+import { participationRepositoryContract } from './terminals/participations.ts';
 import { recordingRepositoryContract } from './terminals/recordings.ts';
+import { sharedContainerRepositoryContract } from './terminals/shared-containers.ts';
+import { terminalCloseRequestsContract } from './terminals/terminal-close-requests.ts';
 import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
 /** Tables whose rows grow older together. */
@@ -46,12 +54,16 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await catalogueRepositoryContract(name, storage);
   await userRepositoryContract(name, storage);
   await sessionRepositoryContract(name, storage, times.backdateSession);
+  await refreshTokenRepositoryContract(name, storage);
   screenLockContract(name, storage);
   signInContract(name, storage);
   await sshKeyRepositoryContract(name, storage);
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);
   await containerRepositoryContract(name, storage);
+  await deletedContainerRepositoryContract(name, storage);
+  await diskUseRepositoryContract(name, storage);
+  await orphanRepositoryContract(name, storage);
   await snapshotImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
@@ -59,9 +71,13 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await auditLogContract(name, storage);
   await auditChainContract(name, storage);
   await terminalRecordsContract(name, storage, times.silenceTerminal);
+  await terminalCloseRequestsContract(name, storage);
   await terminalLeasesContract(name, storage, times.silenceRun);
   await recordingRepositoryContract(name, storage, passingMs('recordings'));
   await collaborationRepositoryContract(name, storage, times.endTimeOfShare);
+  await participationRepositoryContract(name, storage, times.endTimeOfShare);
+  await sharedContainerRepositoryContract(name, storage, times.endTimeOfShare);
+  await collaborationCleanupContract(name, storage, times.endTimeOfShare);
   await eventLogContract(name, storage, (hours) => passing('events')(hours * 3_600), blocked);
   await volumeRetentionContract(name, storage, times.ageVolume);
   await historyContract(name, storage, times.ageAll);

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import type { RuntimeHandle } from '../../src/ports/containers/container-runtime.ts';
 import type { TerminalBackend } from '../../src/ports/terminals/terminal-backend.ts';
 import { freshDatabase } from '../support/database/database.ts';
-import { aSpec } from '../support/engine/container.ts';
+import { aSpec, runIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { descriptorsOf, engineProcesses } from '../support/engine/instance.ts';
 import { type Call, eventually, inside } from '../support/process/fault-scene.ts';
@@ -38,7 +38,7 @@ const standIn = (terminals: TerminalBackend, handle: RuntimeHandle): TerminalBac
 });
 
 /** The service with its records in memory, on a real engine. */
-async function aScene(t: Test, { terminals, runtime, image }: TestInstance) {
+async function aScene(t: Test, { terminals, runtime, commands, image }: TestInstance) {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   let nowMs = 0;
@@ -49,10 +49,8 @@ async function aScene(t: Test, { terminals, runtime, image }: TestInstance) {
   await service.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
   const dbId = await aContainerOf(service, ada);
   const at = { address: await listening(t, service), dbId, token: ada.token };
-  const shell = async (script: string): Promise<string> => {
-    const request = { command: ['sh', '-c', script], timeoutSeconds: 20, maxOutputBytes: 10_000 };
-    return (await runtime.exec(handle, request)).stdout.toString().trim();
-  };
+  const shell = async (script: string): Promise<string> =>
+    (await runIn(commands, handle, ['sh', '-c', script])).stdout.toString().trim();
   return {
     handle,
     shell,

@@ -17,7 +17,7 @@ import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
 import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-key-store.ts';
-import type { Participation } from '../../ports/terminals/collaboration-repository.ts';
+import type { Participation } from '../../ports/terminals/participation-repository.ts';
 import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repository.ts';
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import { emptyFactors, type FactorState } from './identity/totp-state.ts';

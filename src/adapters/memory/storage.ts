@@ -6,7 +6,10 @@ import { memoryAudit } from './audit-log.ts';
 import { memoryCarriedImages } from './containers/carried-image-repository.ts';
 import { memoryCatalogue } from './containers/catalogue-repository.ts';
 import { memoryContainers } from './containers/container-repository.ts';
+import { memoryDeletedContainers } from './containers/deleted-container-repository.ts';
+import { memoryDiskUse } from './containers/disk-use-repository.ts';
 import { memoryOperations } from './containers/operation-repository.ts';
+import { memoryOrphans } from './containers/orphan-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
 import { memoryVolumeRetention } from './containers/volume-retention-repository.ts';
 import { memoryWarmPool } from './containers/warm-pool-repository.ts';
@@ -17,6 +20,7 @@ import { memoryThrottle } from './identity/login-throttle-repository.ts';
 import { memoryPasskeys } from './identity/passkey-repository.ts';
 import { memoryPending } from './identity/pending-proof-repository.ts';
 import { memoryRecoveryCodes } from './identity/recovery-code-repository.ts';
+import { memoryRefreshTokens } from './identity/refresh-token-repository.ts';
 import { memoryRequestCounts } from './identity/request-count-store.ts';
 import { memoryScreenLocks } from './identity/screen-lock-repository.ts';
 import { memorySessions } from './identity/session-repository.ts';
@@ -26,8 +30,12 @@ import { memoryFactors } from './identity/totp-repository.ts';
 import { memoryUsers } from './identity/user-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
 import { emptyState, type MemoryState } from './memory-state.ts';
+import { memoryCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { memoryCollaborations } from './terminals/collaboration-repository.ts';
+import { memoryParticipations } from './terminals/participation-repository.ts';
 import { memoryRecordings } from './terminals/recording-repository.ts';
+import { memorySharedContainers } from './terminals/shared-container-repository.ts';
+import { memoryTerminalCloseRequests } from './terminals/terminal-close-request-repository.ts';
 import { memoryTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { memoryTerminalRecords } from './terminals/terminal-record-repository.ts';
 
@@ -38,7 +46,11 @@ const repositoriesOn = (
 ): Repositories => ({
   users: memoryUsers(state, clock),
   sessions: memorySessions(state, clock),
+  refreshTokens: memoryRefreshTokens(state, clock),
   containers: memoryContainers(state, clock),
+  deletedContainers: memoryDeletedContainers(state),
+  diskUse: memoryDiskUse(state, clock),
+  orphans: memoryOrphans(state, clock),
   snapshotImages: memoryCarriedImages(state),
   retention: memoryVolumeRetention(state, clock),
   tokens: memoryTokens(state, clock),
@@ -67,10 +79,14 @@ const repositoriesOn = (
   audit: memoryAudit(state, clock),
   auditChain: memoryAuditChain(state),
   terminals: memoryTerminalRecords(state, clock),
+  terminalCloseRequests: memoryTerminalCloseRequests(state),
   recordings: memoryRecordings(state, clock),
   terminalLeases: memoryTerminalLeases(state, clock),
   sshKeys: memorySshKeys(state, clock),
   collaborations: memoryCollaborations(state, clock),
+  participations: memoryParticipations(state, clock),
+  sharedContainers: memorySharedContainers(state, clock),
+  collaborationCleanup: memoryCollaborationCleanup(state, clock),
 });
 
 /** Storage without a database. Transactions run one at a time and are undone when they throw. */

@@ -4,7 +4,10 @@ import { postgresAudit } from './audit-log.ts';
 import { postgresCarriedImages } from './containers/carried-image-repository.ts';
 import { postgresCatalogue } from './containers/catalogue-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
+import { postgresDeletedContainers } from './containers/deleted-container-repository.ts';
+import { postgresDiskUse } from './containers/disk-use-repository.ts';
 import { postgresOperations } from './containers/operation-repository.ts';
+import { postgresOrphans } from './containers/orphan-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
 import { postgresVolumeRetention } from './containers/volume-retention-repository.ts';
 import { postgresWarmPool } from './containers/warm-pool-repository.ts';
@@ -15,6 +18,7 @@ import { postgresThrottle } from './identity/login-throttle-repository.ts';
 import { postgresPasskeys } from './identity/passkey-repository.ts';
 import { postgresPending } from './identity/pending-proof-repository.ts';
 import { postgresRecoveryCodes } from './identity/recovery-code-repository.ts';
+import { postgresRefreshTokens } from './identity/refresh-token-repository.ts';
 import { postgresRequestCounts } from './identity/request-count-store.ts';
 import { postgresScreenLocks } from './identity/screen-lock-repository.ts';
 import { postgresSessions } from './identity/session-repository.ts';
@@ -25,17 +29,25 @@ import { postgresUsers } from './identity/user-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
 import { postgresSettings } from './settings-repository.ts';
+import { postgresCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { postgresCollaborations } from './terminals/collaboration-repository.ts';
+import { postgresParticipations } from './terminals/participation-repository.ts';
 import { postgresRecordings } from './terminals/recording-repository.ts';
+import { postgresSharedContainers } from './terminals/shared-container-repository.ts';
+import { postgresTerminalCloseRequests } from './terminals/terminal-close-request-repository.ts';
 import { postgresTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
 
 const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),
   sessions: postgresSessions(db),
+  refreshTokens: postgresRefreshTokens(db),
   settings: postgresSettings(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
+  deletedContainers: postgresDeletedContainers(db),
+  diskUse: postgresDiskUse(db),
+  orphans: postgresOrphans(db),
   snapshotImages: postgresCarriedImages(db),
   retention: postgresVolumeRetention(db),
   history: postgresHistory(db),
@@ -56,10 +68,14 @@ const repositoriesOn = (db: Db): Repositories => ({
   tokens: postgresTokens(db),
   requestCounts: postgresRequestCounts(db),
   terminals: postgresTerminalRecords(db),
+  terminalCloseRequests: postgresTerminalCloseRequests(db),
   recordings: postgresRecordings(db),
   terminalLeases: postgresTerminalLeases(db),
   sshKeys: postgresSshKeys(db),
   collaborations: postgresCollaborations(db),
+  participations: postgresParticipations(db),
+  sharedContainers: postgresSharedContainers(db),
+  collaborationCleanup: postgresCollaborationCleanup(db),
 });
 
 export const postgresStorage = (db: Db): Storage => ({

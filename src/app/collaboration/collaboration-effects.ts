@@ -45,11 +45,11 @@ async function writeOne(
   const { id: collaborationId } = collaboration;
   switch (effect.do) {
     case 'admit':
-      return await tx.collaborations.admit({ collaborationId, ...effect });
+      return await tx.participations.admit({ collaborationId, ...effect });
     case 'dismiss':
-      return await tx.collaborations.dismiss({ collaborationId, ...effect });
+      return await tx.participations.dismiss({ collaborationId, ...effect });
     case 'put_out':
-      return await tx.collaborations.putOut({ collaborationId, ...effect });
+      return await tx.participations.putOut({ collaborationId, ...effect });
     case 'end':
       return await tx.collaborations.end(collaborationId);
     case 'record': {
@@ -77,7 +77,7 @@ async function write(
 /** The effects of decisions about collaborations: in the database, in other processes, and in containers. */
 export function collaborationEffects(deps: CollaborationEffectDeps) {
   const { log } = deps;
-  const { collaborations } = deps.storage.repositories;
+  const { collaborationCleanup } = deps.storage.repositories;
   return {
     write,
 
@@ -86,8 +86,8 @@ export function collaborationEffects(deps: CollaborationEffectDeps) {
 
     /** Ends expired collaborations, and leftover sessions of ended ones; for a timer. */
     async keep(): Promise<void> {
-      for (const id of await collaborations.overdue()) await end(deps, id);
-      for (const id of await collaborations.awaitingCleanUp()) {
+      for (const id of await collaborationCleanup.overdue()) await end(deps, id);
+      for (const id of await collaborationCleanup.awaitingCleanUp()) {
         await cleanUpEnded(deps, id).catch((err: unknown) => log.warn({ err, id }, SESSIONS_LEFT));
       }
     },
@@ -132,17 +132,17 @@ async function endSessions(
   const container = await repositories.containers.findAny(dbId);
   const handle = container?.state === 'deleted' ? null : container && handleOf(container);
   if (handle === null) return;
-  const leftovers = new Set(await repositories.collaborations.leftovers(id));
+  const leftovers = new Set(await repositories.collaborationCleanup.leftovers(id));
   const left = userIds.filter((userId) => leftovers.has(userId));
   await Promise.all(left.map((userId) => backend.killMuxSession(handle, participantSession(userId))));
 }
 
 /** Ends the sessions that an ended collaboration left in its container, of earlier participants too. */
 async function cleanUpEnded(deps: CollaborationEffectDeps, id: string): Promise<void> {
-  const { collaborations } = deps.storage.repositories;
+  const { collaborations, collaborationCleanup } = deps.storage.repositories;
   const ended = await collaborations.find(id);
-  if (ended?.mode === 'control') await endSessions(deps, ended, await collaborations.leftovers(id));
-  await collaborations.markCleanedUp(id);
+  if (ended?.mode === 'control') await endSessions(deps, ended, await collaborationCleanup.leftovers(id));
+  await collaborationCleanup.markCleanedUp(id);
 }
 
 async function end(deps: CollaborationEffectDeps, id: string): Promise<void> {

@@ -3,11 +3,9 @@ import { coalesced } from '../../concurrency/coalesce.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
-import type {
-  CollaborationRepository,
-  Participation,
-  PresentPerson,
-} from '../../ports/terminals/collaboration-repository.ts';
+import type { Repositories } from '../../ports/storage.ts';
+import type { Participation } from '../../ports/terminals/participation-repository.ts';
+import type { PresentPerson } from '../../ports/terminals/shared-container-repository.ts';
 
 /** A notice for users of a shared terminal. `size`: null when all windows have their own size again. */
 export type SharedTerminalNotice =
@@ -23,7 +21,7 @@ export type Onlooker = {
 };
 
 export type SharedTerminalsDeps = {
-  readonly collaborations: CollaborationRepository;
+  readonly repositories: Pick<Repositories, 'participations' | 'sharedContainers'>;
   readonly bus: Bus;
   readonly log: Logger;
   /** The participations that this process's terminals depend on, with their containers; waiting ones included. */
@@ -128,11 +126,11 @@ export class SharedTerminals {
   }
 
   async #recheckNow(dbId: string): Promise<void> {
-    const { participations, collaborations } = this.#deps;
+    const { participations, repositories } = this.#deps;
     await this.#shutOver(participations().filter((one) => one.dbId === dbId));
     const here = this.#onlookers.get(dbId);
     if (here === undefined) return;
-    const scene = await collaborations.scene(dbId);
+    const scene = await repositories.sharedContainers.scene(dbId);
     if (scene === null) this.#sharedNow.delete(dbId);
     else this.#sharedNow.add(dbId);
     if (scene !== null && scene.size === null && ownerAmong(here) !== undefined) this.#noteSize(dbId);
@@ -143,9 +141,9 @@ export class SharedTerminals {
   }
 
   async #shutOver(active: readonly Participation[]): Promise<void> {
-    const { collaborations, shut } = this.#deps;
+    const { repositories, shut } = this.#deps;
     if (active.length === 0) return;
-    const still = await collaborations.stillActive(active);
+    const still = await repositories.participations.stillActive(active);
     const over = active.filter((participation) => !still.some((one) => isSame(one, participation)));
     if (over.length > 0) shut(over);
   }
@@ -156,12 +154,12 @@ export class SharedTerminals {
 
   /** Writes the owner's window size once it has not changed for a moment; null when the owner has left. */
   #noteSize(dbId: string): void {
-    const { collaborations, bus, log } = this.#deps;
+    const { repositories, bus, log } = this.#deps;
     if (this.#resizing.has(dbId)) return;
     const timer = setTimeout(() => {
       this.#resizing.delete(dbId);
       const owner = ownerAmong(this.#onlookers.get(dbId) ?? []);
-      collaborations.noteSize(dbId, owner?.size ?? null).then(
+      repositories.sharedContainers.noteSize(dbId, owner?.size ?? null).then(
         () => publishShareChange(bus, dbId),
         (err: unknown) => log.warn({ err }, 'could not publish the size of a shared terminal'),
       );
@@ -175,11 +173,11 @@ export class SharedTerminals {
  * open at once.
  */
 class ShareChanges {
-  readonly #deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>;
+  readonly #deps: Pick<SharedTerminalsDeps, 'repositories' | 'bus' | 'log'>;
   readonly #due = new Set<string>();
   readonly #publishing = coalesced(() => this.#publishDue());
 
-  constructor(deps: Pick<SharedTerminalsDeps, 'collaborations' | 'bus' | 'log'>) {
+  constructor(deps: Pick<SharedTerminalsDeps, 'repositories' | 'bus' | 'log'>) {
     this.#deps = deps;
   }
 
@@ -189,11 +187,11 @@ class ShareChanges {
   }
 
   async #publishDue(): Promise<void> {
-    const { collaborations, bus, log } = this.#deps;
+    const { repositories, bus, log } = this.#deps;
     for (const dbId of this.#due) {
       this.#due.delete(dbId);
       try {
-        if (await collaborations.isShared(dbId)) publishShareChange(bus, dbId);
+        if (await repositories.sharedContainers.isShared(dbId)) publishShareChange(bus, dbId);
       } catch (err) {
         log.warn({ err }, 'could not publish the participants of a shared terminal');
       }

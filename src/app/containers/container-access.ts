@@ -1,4 +1,4 @@
-import { streamExec } from './exec-stream.ts';
+import { execInContainer, streamExec } from './exec.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
 import { readChanges, readLogs, readUsage } from './insight.ts';
 import { type AccessDeps, mayContinue } from './running-container.ts';
@@ -7,6 +7,7 @@ export type ContainerAccess = ReturnType<typeof containerAccess>;
 
 /** The use cases inside containers: commands, files, logs, statistics and loss reports. */
 export const containerAccess = (deps: AccessDeps) => ({
+  exec: execInContainer(deps),
   streamExec: streamExec(deps),
   openFile: openFile(deps),
   writeFile: writeFile(deps),

@@ -32,8 +32,8 @@ export async function checkContainerLimit(
 export async function checkKeptLimit(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
   const ownerId = caller.user.id;
   const max = mostWithKept((await tierOf(tx, caller)).maxContainers);
-  const count = (await tx.containers.countLive(ownerId)) + (await tx.containers.countKept(ownerId));
+  const count = (await tx.containers.countLive(ownerId)) + (await tx.deletedContainers.countKept(ownerId));
   if (count < max) return ok(null);
-  const names = (await tx.containers.listDeleted(ownerId)).map(({ name }) => name);
+  const names = (await tx.deletedContainers.listRestorable(ownerId)).map(({ name }) => name);
   return refuse({ code: 'kept_limit_reached', max, names });
 }

@@ -1,17 +1,15 @@
 import type { Caller } from '../../domain/identity/caller.ts';
-import type { ActRecords } from '../audit/activity-records.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
 import { listKept } from './deleted-containers.ts';
-import { execInContainer } from './exec.ts';
 import { findVisible, listVisible } from './find-container.ts';
 import { purgeContainer } from './purge-container.ts';
 import { updateContainer } from './update-container.ts';
 
 export type Containers = ReturnType<typeof containers>;
 
-export const containers = (deps: ContainerDeps, acts: Pick<ActRecords, 'record'>) => ({
+export const containers = (deps: ContainerDeps) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
   listKept: listKept(deps),
@@ -22,5 +20,4 @@ export const containers = (deps: ContainerDeps, acts: Pick<ActRecords, 'record'>
   restore: restoreContainer(deps),
   purge: purgeContainer(deps),
   update: updateContainer(deps),
-  exec: execInContainer({ ...deps, acts }),
 });

@@ -11,7 +11,7 @@ export const listKept =
   ({ storage: { repositories } }: ContainerDeps) =>
   async ({ user }: Caller): Promise<readonly Kept[]> => {
     const [deleted, { retentionDays }] = await Promise.all([
-      repositories.containers.listDeleted(user.id),
+      repositories.deletedContainers.listRestorable(user.id),
       repositories.settings.read(),
     ]);
     const isGuests = user.guestUntil !== null;

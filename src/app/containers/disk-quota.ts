@@ -29,7 +29,7 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
   if (quota !== row.diskQuota || usedMb !== row.diskUsedMb || layerUsedMb !== row.layerUsedMb) {
     const ofLayer = layerUsedMb === null ? {} : { layerUsedMb };
-    await deps.storage.repositories.containers.recordDisk(row.dbId, { quota, usedMb, ...ofLayer });
+    await deps.storage.repositories.diskUse.record(row.dbId, { quota, usedMb, ...ofLayer });
   }
   return use;
 }

@@ -9,7 +9,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result } from '../../domain/result.ts';
 import type { Opened, Written } from '../../ports/containers/container-files.ts';
-import type { OutputRoom } from '../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../ports/output-room.ts';
 import {
   type AccessDeps,
   type ContainerWithHandle,

@@ -7,14 +7,14 @@ import type { SharedAccess } from '../../domain/terminals/collaboration.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
 
-type Lookups = Pick<Repositories, 'containers' | 'collaborations'>;
+type Lookups = Pick<Repositories, 'containers' | 'sharedContainers'>;
 
 /** A container that the caller may see. `access`: the share; null for the owner. */
 export type Visible = { readonly container: Container; readonly access: SharedAccess | null };
 
 /** The caller's own container or one shared with the caller, by either id. */
 export async function findVisible(
-  { containers, collaborations }: Lookups,
+  { containers, sharedContainers }: Lookups,
   id: string,
   { user }: Caller,
 ): Promise<Result<Visible, DomainError>> {
@@ -22,7 +22,7 @@ export async function findVisible(
   if (ref === null) return refuse({ code: 'container_not_found' });
   const own = await containers.findOwned(ref, user.id);
   if (own !== null) return ok({ container: own, access: null });
-  const shared = await collaborations.findShared(ref, user.id);
+  const shared = await sharedContainers.findFor(user.id, ref);
   return shared === null ? refuse({ code: 'container_not_found' }) : ok(shared);
 }
 
@@ -42,13 +42,10 @@ export async function findOwn(
 
 /** The caller's own containers and those shared with the caller. */
 export async function listVisible(
-  { containers, collaborations }: Lookups,
+  { containers, sharedContainers }: Lookups,
   { user }: Caller,
 ): Promise<readonly Visible[]> {
-  const [own, shared] = await Promise.all([
-    containers.listOwned(user.id),
-    collaborations.listShared(user.id),
-  ]);
+  const [own, shared] = await Promise.all([containers.listOwned(user.id), sharedContainers.listFor(user.id)]);
   return [...own.map((container) => ({ container, access: null })), ...shared];
 }
 

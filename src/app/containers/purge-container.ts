@@ -20,7 +20,7 @@ export const purgeContainer =
     const ref = parseContainerRef(id);
     if (ref?.kind !== 'db_id') return refuse({ code: 'container_not_found' });
     return await storage.inTransaction(async (tx) => {
-      const deleted = await tx.containers.findDeleted(ref.dbId, user.id);
+      const deleted = await tx.deletedContainers.findForUpdate(ref.dbId, user.id);
       if (deleted === null) return refuse({ code: 'container_not_found' });
       if (deleted.name !== name) {
         return refuse({ code: 'validation_failed', fields: { name: 'must be the name of the container' } });

@@ -47,7 +47,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });
-      if (await records.requestClose(id)) {
+      if (await repositories.terminalCloseRequests.insert(id)) {
         const details = JSON.stringify({ id, user_id: found.userId, container_id: found.dbId });
         await repositories.audit.append({ userId: user.id, action: 'terminal_closed', ...origin, details });
       }

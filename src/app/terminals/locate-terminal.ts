@@ -1,7 +1,7 @@
 import type { CollaborationMode } from '../../domain/terminals/collaboration.ts';
 import type { TerminalKey, TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
-import type { Participation } from '../../ports/terminals/collaboration-repository.ts';
+import type { Participation } from '../../ports/terminals/participation-repository.ts';
 import type { PtyStream } from '../../ports/terminals/terminal-backend.ts';
 
 /** A terminal's location, with the functions to open and end it. */

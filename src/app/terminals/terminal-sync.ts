@@ -2,6 +2,7 @@ import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import { closeReason, takedownReason } from '../../domain/terminals/terminal-close-reason.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
+import type { TerminalCloseRequestRepository } from '../../ports/terminals/terminal-close-request-repository.ts';
 import type {
   TerminalRecord,
   TerminalRecordRepository,
@@ -20,6 +21,7 @@ const RECHECK_EVERY_MS = 5_000;
 export type TerminalSyncDeps = {
   readonly bus: Bus;
   readonly records: TerminalRecordRepository;
+  readonly closeRequests: Pick<TerminalCloseRequestRepository, 'listFor'>;
   readonly replica: string;
   readonly live: TerminalConnections;
   readonly registry: TerminalRegistry;
@@ -35,7 +37,7 @@ export type TerminalSync = ReturnType<typeof terminalSync>;
  * Messages say when to check and the database what is true; without messages it checks every five seconds.
  */
 export function terminalSync(deps: TerminalSyncDeps) {
-  const { bus, records, replica, live, registry, log, monotonicMs } = deps;
+  const { bus, records, closeRequests, replica, live, registry, log, monotonicMs } = deps;
   let recheckedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
@@ -53,7 +55,7 @@ export function terminalSync(deps: TerminalSyncDeps) {
   }
 
   async function closeRequested(): Promise<void> {
-    for (const id of await records.closeRequests(replica))
+    for (const id of await closeRequests.listFor(replica))
       live.find(id)?.connection.close(CLOSE.unauthorized);
   }
 

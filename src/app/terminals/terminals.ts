@@ -53,7 +53,8 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   observer.onNotice((notice) => {
     for (const entry of live.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
-  const replicas = terminalSync({ bus, records, replica, live, registry, log, monotonicMs });
+  const { terminalCloseRequests: closeRequests } = repositories;
+  const replicas = terminalSync({ bus, records, closeRequests, replica, live, registry, log, monotonicMs });
   const shared = sharedIn(registry, deps);
   const queue = terminalQueue(opening);
   const { look, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
@@ -124,7 +125,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
 /** Terminals of participants. */
 const sharedIn = (registry: TerminalRegistry, { storage, bus, log }: TerminalDeps): SharedTerminals =>
   new SharedTerminals({
-    collaborations: storage.repositories.collaborations,
+    repositories: storage.repositories,
     bus,
     log,
     participations: () =>

@@ -1,11 +1,18 @@
-import type { ExecRequest, RuntimeHandle } from './container-runtime.ts';
+import type { RuntimeHandle } from './container-runtime.ts';
 
-export type CommandRequest = Omit<ExecRequest, 'maxOutputBytes' | 'room'>;
+export type CommandRequest = {
+  /** argv, never a shell string. */
+  readonly command: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  readonly stdin?: Buffer;
+  readonly timeoutSeconds: number;
+};
 
 export type CommandEvent =
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly data: Buffer }
-  /** The last event. null: ended by the time limit. */
-  | { readonly kind: 'exit'; readonly exitCode: number | null };
+  /** The last event. null: ended by the time limit. `isCut`: the rest of its output was lost with that. */
+  | { readonly kind: 'exit'; readonly exitCode: number | null; readonly isCut?: boolean };
 
 export interface RunningCommand {
   /** Read once, in the order of writing. Unread output blocks the program. Throws when the engine is lost. */
@@ -14,7 +21,7 @@ export interface RunningCommand {
   end(): Promise<void>;
 }
 
-/** Commands with streamed output. */
+/** The one way to run a program in a container. Its output is read while it runs. */
 export interface ContainerCommands {
   /** Throws `ContainerNotRunning`. */
   open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { FileEntry, FileError, FilePath } from '../../domain/containers/files.ts';
 import type { Result } from '../../domain/result.ts';
-import type { OutputRoom, RuntimeHandle } from './container-runtime.ts';
+import type { OutputRoom } from '../output-room.ts';
+import type { RuntimeHandle } from './container-runtime.ts';
 
 /** Destroying `content` ends the program inside the container. It fails if it is cut off or longer than announced. */
 export type Opened =

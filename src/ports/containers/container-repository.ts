@@ -1,6 +1,5 @@
 import type { Container, ContainerState } from '../../domain/containers/container.ts';
 import type { ContainerRef } from '../../domain/containers/container-ref.ts';
-import type { Quota } from '../../domain/containers/disk-quota.ts';
 import type { Resources } from '../../domain/containers/resources.ts';
 
 export type NewContainer = Pick<
@@ -30,12 +29,6 @@ export type StateChange = {
   readonly started?: boolean;
 };
 
-export type DiskFindings = {
-  readonly quota?: Quota;
-  readonly usedMb?: number | null;
-  readonly layerUsedMb?: number;
-};
-
 /** The owner has a live container of that name. */
 export class NameTaken extends Error {
   override name = 'NameTaken';
@@ -48,24 +41,12 @@ export interface ContainerRepository {
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   /** Newest first, without deleted ones. */
   listOwned(ownerId: string): Promise<readonly Container[]>;
-  /** Deleted ones that can be restored, last deleted first. */
-  listDeleted(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
-  /** Deleted ones that have run and still have their volume. */
-  countKept(ownerId: string): Promise<number>;
   /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   touch(dbId: string): Promise<void>;
-  /** Absent fields stay. */
-  recordDisk(dbId: string, disk: DiskFindings): Promise<void>;
-  /** Running containers whose last claimed measurement is older than this; claims them. */
-  claimDiskMeasure(seconds: number): Promise<readonly Container[]>;
   /** By id alone, deleted ones included: for work that was authorized before. */
   findAny(dbId: string): Promise<Container | null>;
-  /** A deleted, unpurged container whose volume is not being removed, and will not be until the transaction ends. */
-  findDeleted(dbId: string, ownerId: string): Promise<Container | null>;
-  /** When each unknown engine container was first seen, which is now if never before. Forgets all others. */
-  rememberOrphans(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
   /** All live rows, for the reconciler only. */
   listAllLive(): Promise<readonly Container[]>;
 }

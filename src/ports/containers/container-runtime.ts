@@ -66,37 +66,6 @@ export type VolumeFacts = {
 /** The container to measure a volume through, where there is no better way. */
 export type VolumeReader = { readonly image: string; readonly running: RuntimeHandle | null };
 
-export type ExecRequest = {
-  /** argv, never a shell string. */
-  readonly command: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly workdir?: string;
-  readonly stdin?: Buffer;
-  readonly timeoutSeconds: number;
-  /** Of each stream. */
-  readonly maxOutputBytes: number;
-  readonly room?: OutputRoom;
-};
-
-/** How much of a command's output may be buffered for an answer. */
-export type OutputRoom = {
-  /** This much of each stream needs no permission. */
-  readonly freeBytes: number;
-  /** Called once before more is buffered. Until it resolves, the output is not read; the time limit cuts it there. */
-  more(): Promise<void>;
-  /** Aborted when the client is gone; buffered output is dropped. */
-  readonly unwanted: AbortSignal;
-};
-
-export type ExecResult = {
-  /** null: ended by the time limit. */
-  readonly exitCode: number | null;
-  readonly stdout: Buffer;
-  readonly stderr: Buffer;
-  readonly truncated: boolean;
-  readonly durationMs: number;
-};
-
 /**
  * Where containers run. Commands are idempotent: reaching a state that already holds, or removing something absent,
  * succeeds. Nothing without this installation's label is touched. Every method throws `RuntimeUnavailable` when the
@@ -154,7 +123,6 @@ export interface ContainerRuntime {
   snapshotImages(): Promise<readonly CapturedImage[]>;
   /** Removes an image that `snapshotImages` named, unless something is made of it still. */
   removeCaptured(image: CapturedImage): Promise<void>;
-  exec(handle: RuntimeHandle, request: ExecRequest): Promise<ExecResult>;
 }
 
 /** The engine is down, hung, or unreachable. Its state is unknown. */

@@ -10,7 +10,10 @@ export interface VolumeRetentionRepository {
    * unremoved one can be taken again.
    */
   claim(retentionDays: number): Promise<readonly ClaimedVolume[]>;
-  /** Gives up a deleted container: due at once and not restorable. Call it after `findDeleted` in one transaction. */
+  /**
+   * Gives up a deleted container: due at once and not restorable. Call it after `DeletedContainerRepository.findForUpdate`
+   * in one transaction.
+   */
   purge(dbId: string): Promise<void>;
   /** False when already recorded. */
   markRemoved(dbId: string): Promise<boolean>;

@@ -1,5 +1,5 @@
 import type { LockFacts } from '../../domain/identity/screen-lock.ts';
-import type { RefreshToken, UserSession } from '../../domain/identity/session.ts';
+import type { UserSession } from '../../domain/identity/session.ts';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
 
@@ -42,8 +42,4 @@ export interface SessionRepository {
   revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
   /** Whether a kept session of the user came from that address group. */
   seenAt(userId: string, ipAddress: string): Promise<boolean>;
-  insertRefreshToken(hash: Buffer, sessionId: string): Promise<void>;
-  /** Locks the token until the transaction ends. */
-  lockRefreshToken(hash: Buffer): Promise<(RefreshToken & { readonly now: Date }) | null>;
-  spendRefreshToken(hash: Buffer, client: string): Promise<void>;
 }

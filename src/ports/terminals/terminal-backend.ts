@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream';
 import type { OpenFault, StreamEnd } from '../../domain/terminals/terminal-end.ts';
 import type { Leftovers } from '../../domain/terminals/terminal-reaping.ts';
-import type { OutputRoom, RuntimeHandle } from '../containers/container-runtime.ts';
+import type { RuntimeHandle } from '../containers/container-runtime.ts';
 import type { TerminalBytes } from '../metrics.ts';
+import type { OutputRoom } from '../output-room.ts';
 
 export type TerminalRequest = {
   readonly cols: number;

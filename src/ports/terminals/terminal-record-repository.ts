@@ -51,10 +51,6 @@ export interface TerminalRecordRepository {
   /** Newest first. */
   list(): Promise<readonly ListedTerminal[]>;
   find(id: string): Promise<TerminalRecord | null>;
-  /** Requests its close; false when it is gone or already requested. */
-  requestClose(id: string): Promise<boolean>;
-  /** Ids of a process's terminals with a requested close. */
-  closeRequests(replica: string): Promise<readonly string[]>;
   /** The newest of each key. */
   newest(keys: readonly TerminalKey[]): Promise<readonly TerminalRecord[]>;
   /** The containers' present states, deleted ones included. */

@@ -184,13 +184,13 @@ if (url !== null) {
   });
 
   await t.test('who comes back reads no events of others', async (t) => {
-    const { events, collaborations } = storage.repositories;
+    const { events, collaborations, participations } = storage.repositories;
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const { dbId } = await storedContainer(storage, ada.id);
     const id = randomUUID();
     const share = { id, dbId, ownerId: ada.id, mode: 'view', minutes: 60 } as const;
     await collaborations.insert({ ...share, codeHash: hashOf(id) });
-    await collaborations.admit({ collaborationId: id, userId: bob.id });
+    await participations.admit({ collaborationId: id, userId: bob.id });
     const after = await events.end();
     const own = { type: 'container_started', data: {} } as const;
     await events.append({ ...own, dbId: randomUUID(), ownerId: bob.id });

@@ -14,7 +14,7 @@ import { retryWithBackoff } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
 import { repeat } from '../../../src/concurrency/repeat.ts';
 import { CLOSE, type CloseReason, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
-import type { SharedScene } from '../../../src/ports/terminals/collaboration-repository.ts';
+import type { SharedScene } from '../../../src/ports/terminals/shared-container-repository.ts';
 import { standingTime } from '../../support/time.ts';
 
 t.test('what has failed is tried again until it succeeds', async (t) => {
@@ -226,8 +226,8 @@ function aSharedBox(t: Test) {
   const { bus, storage } = memoryPorts();
   const noted: (TerminalSize | null)[] = [];
   const now: { scene: SharedScene | null } = { scene: { size: null, present: [] } };
-  const collaborations = {
-    ...storage.repositories.collaborations,
+  const sharedContainers = {
+    ...storage.repositories.sharedContainers,
     isShared: async () => now.scene !== null,
     scene: async () => now.scene,
     noteSize: async (_dbId: string, size: TerminalSize | null) => {
@@ -235,7 +235,8 @@ function aSharedBox(t: Test) {
       if (now.scene !== null) now.scene = { ...now.scene, size };
     },
   };
-  const shared = new SharedTerminals({ collaborations, bus, log, participations: () => [], shut: () => {} });
+  const repositories = { ...storage.repositories, sharedContainers };
+  const shared = new SharedTerminals({ repositories, bus, log, participations: () => [], shut: () => {} });
   const settle = async (): Promise<void> => {
     for (let n = 0; n < 5; n += 1) {
       await turns();

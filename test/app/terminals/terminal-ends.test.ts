@@ -238,6 +238,7 @@ t.test(
       terminalSync({
         bus,
         records,
+        closeRequests: storage.repositories.terminalCloseRequests,
         replica: 'here',
         live,
         registry: slots as unknown as TerminalRegistry,

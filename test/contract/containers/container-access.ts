@@ -1,48 +1,12 @@
 import t, { type Test } from 'tap';
-import type {
-  CommandRequest,
-  ContainerCommands,
-  RunningCommand,
-} from '../../../src/ports/containers/container-commands.ts';
+import type { ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
 import type { ContainerFiles } from '../../../src/ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../../src/ports/containers/container-insight.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
+import { commandsContract } from './container-commands.ts';
 import { bytesOf, filesContract, filesOf } from './files.ts';
-
-export type Collected = {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number | null | undefined;
-};
-
-/** All that a command writes. There is exactly one exit, and it is the last. */
-export async function collect(
-  { events }: RunningCommand,
-  hasWritten: () => void = () => {},
-): Promise<Collected> {
-  const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
-  let exitCode: number | null | undefined;
-  for await (const event of events) {
-    if (exitCode !== undefined) throw new Error('something came after the exit');
-    if (event.kind === 'output') {
-      output[event.stream].push(event.data);
-      hasWritten();
-    } else exitCode = event.exitCode;
-  }
-  return {
-    stdout: Buffer.concat(output.stdout).toString(),
-    stderr: Buffer.concat(output.stderr).toString(),
-    exitCode,
-  };
-}
-
-const ask = (command: readonly string[], more: Partial<CommandRequest> = {}): CommandRequest => ({
-  command,
-  timeoutSeconds: 20,
-  ...more,
-});
 
 type Open = {
   readonly runtime: ContainerRuntime;
@@ -58,14 +22,14 @@ export async function containerAccessContract(
   { runtime, commands, insight, files: kept, image }: Open,
 ): Promise<void> {
   await t.test(`${name}: access to a container`, async (t) => {
-    const handle = await runtime.create(aSpec(image));
+    const handle = await runtime.create(aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } }));
     const files = filesOf(kept, handle);
     const begunMs = Date.now();
     const refused = async (isGone: boolean, requests: readonly Promise<unknown>[]): Promise<void> =>
       void (await Promise.all(
         requests.map((request) => t.rejects(request, { name: 'ContainerNotRunning', isGone })),
       ));
-    const opened = () => commands.open(handle, ask(['true']));
+    const opened = () => commands.open(handle, { command: ['true'], timeoutSeconds: 20 });
     await refused(false, [opened(), files.read(['x']), insight.usage(handle)]);
     await runtime.start(handle);
     await commandsContract(t, (request) => commands.open(handle, request));
@@ -80,43 +44,6 @@ export async function containerAccessContract(
       (answer) => answer instanceof Error,
     );
     t.match(refusal, { name: 'ContainerNotRunning', isGone: true });
-  });
-}
-
-async function commandsContract(
-  t: Test,
-  open: (request: CommandRequest) => Promise<RunningCommand>,
-): Promise<void> {
-  const run = async (command: readonly string[], more?: Partial<CommandRequest>) =>
-    await collect(await open(ask(command, more)));
-
-  await t.test('output and exit code arrive as the command gives them', async (t) => {
-    t.same(await run(['echo', 'a', '$b']), { stdout: 'a $b\n', stderr: '', exitCode: 0 });
-    t.same(await run(['true']), { stdout: '', stderr: '', exitCode: 0 });
-    t.same(await run(['false']), { stdout: '', stderr: '', exitCode: 1 });
-    t.match(await run(['cat', '/absent']), { stdout: '', stderr: /No such file/, exitCode: 1 });
-    t.match(await run(['pwd'], { workdir: '/tmp' }), { stdout: '/tmp\n' });
-    t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'here' } }), { stdout: 'here\n' });
-    t.match(await run(['cat'], { stdin: Buffer.from('grüße\n') }), { stdout: 'grüße\n', exitCode: 0 });
-  });
-
-  await t.test('a command that is not there is answered as a shell would', async (t) => {
-    const answer = { stdout: '', stderr: 'no-such-command: not found\n', exitCode: 127 };
-    t.same(await run(['no-such-command']), answer);
-  });
-
-  await t.test('a command ends at its time limit, without an exit code', async (t) => {
-    t.match(await run(['sleep', '3600'], { timeoutSeconds: 0.5 }), { exitCode: null });
-  });
-
-  await t.test('who goes away ends the command and its events', async (t) => {
-    const running = await open(ask(['sleep', '3600'], { timeoutSeconds: 3600 }));
-    const collected = collect(running);
-    await Promise.all([running.end(), running.end()]);
-    const { stdout, exitCode } = await collected;
-    t.equal(stdout, '');
-    t.not(exitCode, 0);
-    await running.end();
   });
 }
 

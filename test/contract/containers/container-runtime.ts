@@ -1,15 +1,13 @@
 import t, { type Test } from 'tap';
-import type {
-  ContainerRuntime,
-  ExecRequest,
-  RuntimeHandle,
-} from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
+import type { ContainerRuntime, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { waitFor } from '../../support/patience.ts';
+import { collect } from './container-commands.ts';
 
 /** `pause`: what somebody else does at the engine. */
 export type OpenRuntime = {
   readonly runtime: ContainerRuntime;
+  readonly commands: ContainerCommands;
   readonly image: string;
   readonly pause: (handle: RuntimeHandle) => Promise<unknown>;
 };
@@ -20,12 +18,7 @@ const listedAs = async (runtime: ContainerRuntime, { runtimeId }: RuntimeHandle)
 const absent = (runtime: ContainerRuntime, handle: RuntimeHandle): Promise<boolean> =>
   runtime.list().then((all) => !all.some((each) => each.handle.runtimeId === handle.runtimeId));
 
-const ask = (command: readonly string[], more: Partial<ExecRequest> = {}): ExecRequest => ({
-  command,
-  timeoutSeconds: 10,
-  maxOutputBytes: 65_536,
-  ...more,
-});
+const aCommand = { command: ['true'], timeoutSeconds: 20 };
 
 /** What every place where containers run must do. */
 export async function containerRuntimeContract(name: string, given: OpenRuntime): Promise<void> {
@@ -38,13 +31,16 @@ export async function containerRuntimeContract(name: string, given: OpenRuntime)
 /** The part of it that depends on how an installation keeps its data. */
 export async function containerLifecycleContract(
   name: string,
-  given: Omit<OpenRuntime, 'pause'>,
+  given: Omit<OpenRuntime, 'pause' | 'commands'>,
 ): Promise<void> {
   await t.test(`${name}: ContainerRuntime, as far as it keeps data`, (t) => lifecycle(t, given));
 }
 
 /** Of one row, from its first container to the end of its volume. */
-async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>): Promise<void> {
+async function lifecycle(
+  t: Test,
+  { runtime, image }: Omit<OpenRuntime, 'pause' | 'commands'>,
+): Promise<void> {
   const spec = aSpec(image);
   const { dbId, volume } = spec;
   t.equal(await runtime.volumeExists(volume), false);
@@ -116,67 +112,10 @@ async function lifecycle(t: Test, { runtime, image }: Omit<OpenRuntime, 'pause'>
 }
 
 /** Of one container, which ends paused. */
-async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<void> {
-  const spec = aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } });
+async function within(t: Test, { runtime, commands, image, pause }: OpenRuntime): Promise<void> {
+  const spec = aSpec(image);
   const handle = await runtime.create(spec);
-  await t.rejects(
-    runtime.exec(handle, ask(['true'])),
-    { name: 'ContainerNotRunning' },
-    'a stopped one refuses',
-  );
   await runtime.start(handle);
-
-  await t.test('exec', async (t) => {
-    const run = async (command: readonly string[], more?: Partial<ExecRequest>) => {
-      const { stdout, stderr, ...rest } = await runtime.exec(handle, ask(command, more));
-      return { ...rest, stdout: stdout.toString(), stderr: stderr.toString() };
-    };
-    t.match(await run(['echo', 'one', '$HOME; two']), {
-      exitCode: 0,
-      stdout: 'one $HOME; two\n',
-      stderr: '',
-      truncated: false,
-    });
-    t.match(await run(['false']), { exitCode: 1 });
-    t.match(await run(['no-such-command']), { exitCode: 127, stderr: /no-such-command/ });
-    t.match(await run(['cat', '/absent']), { exitCode: 1, stdout: '', stderr: /No such file/ });
-    t.match(await run(['hostname']), { stdout: /^box(\.|\n)/ }, 'as a prompt shows it, up to the first dot');
-    t.match(await run(['pwd']), { stdout: '/workspace\n' });
-    t.match(await run(['pwd'], { workdir: '/tmp' }), { stdout: '/tmp\n' });
-    t.match(await run(['printenv', 'HOME']), { stdout: '/workspace\n' });
-    t.match(await run(['printenv', 'GIVEN']), { stdout: 'at creation\n' });
-    t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'at exec' } }), { stdout: 'at exec\n' });
-    const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
-    const echoed = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000 }));
-    t.ok(echoed.stdout.equals(bytes), 'stdin and stdout keep every byte');
-    const exact = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: bytes.length }));
-    t.ok(!exact.truncated && exact.stdout.equals(bytes), 'output up to the limit is whole, and said to be');
-    const cut = await runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 1000 }));
-    t.ok(
-      cut.truncated && cut.stdout.equals(bytes.subarray(0, 1000)),
-      'output above the limit is cut, and said to be',
-    );
-    const asked: (() => void)[] = [];
-    const room = {
-      freeBytes: 100,
-      unwanted: new AbortController().signal,
-      more: () => new Promise<void>((resolve) => asked.push(resolve)),
-    };
-    t.match(await run(['echo', 'small'], { room }), { stdout: 'small\n', truncated: false });
-    t.same(asked, [], 'little output needs no permission');
-    const waits = runtime.exec(handle, ask(['cat'], { stdin: bytes, maxOutputBytes: 100_000, room }));
-    await waitFor(() => asked.length > 0);
-    asked[0]?.();
-    t.ok((await waits).stdout.equals(bytes), 'much output is read once it may be kept');
-    const never = await runtime.exec(handle, ask(['cat'], { stdin: bytes, timeoutSeconds: 0.5, room }));
-    t.match(never, { exitCode: null, truncated: true }, 'without permission it is cut at the time limit');
-    t.ok(never.stdout.length <= room.freeBytes);
-    t.match(
-      await run(['sleep', '60'], { timeoutSeconds: 0.5 }),
-      { exitCode: null },
-      'a command ends at its time limit',
-    );
-  });
 
   await t.test('what a container has outside its volume is counted', async (t) => {
     const use = await runtime.layerUse(handle, image);
@@ -194,10 +133,10 @@ async function within(t: Test, { runtime, image, pause }: OpenRuntime): Promise<
     await pause(handle);
     t.same(await runtime.observe(handle), { kind: 'paused' });
     t.equal(await listedAs(runtime, handle), 'paused');
-    await t.rejects(runtime.exec(handle, ask(['true'])), { name: 'ContainerNotRunning', isGone: false });
+    await t.rejects(commands.open(handle, aCommand), { name: 'ContainerNotRunning', isGone: false });
     await Promise.all([runtime.start(handle), runtime.start(handle)]);
     t.same(await runtime.observe(handle), before, 'it was not started anew');
-    t.match(await runtime.exec(handle, ask(['true'])), { exitCode: 0 });
+    t.match(await collect(await commands.open(handle, aCommand)), { exitCode: 0 });
     await pause(handle);
     t.equal(await runtime.stop(handle, 5), 'stopped');
     t.match(await runtime.observe(handle), { kind: 'stopped' });

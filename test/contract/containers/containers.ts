@@ -12,7 +12,7 @@ import {
 
 /** What keeping containers must guarantee. */
 export async function containerRepositoryContract(name: string, storage: Storage): Promise<void> {
-  const { containers } = storage.repositories;
+  const { containers, deletedContainers, diskUse } = storage.repositories;
   const byDbId = (dbId: string) => ({ kind: 'db_id', dbId }) as const;
   const byRuntimeId = (prefix: string) => ({ kind: 'runtime_id', prefix }) as const;
 
@@ -60,20 +60,6 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.same(await containers.listOwned(eve.id), []);
     t.equal(await containers.countLive(eve.id), 0);
     t.equal(await containers.nameInUse(eve.id, box.name), false);
-    t.equal(await containers.findDeleted(box.dbId, eve.id), null);
-  });
-
-  await t.test(`${name}: what was deleted is listed to its owner, unless it never came up`, async (t) => {
-    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
-    const [gone, there] = [await storedContainer(storage, ada.id), await storedContainer(storage, ada.id)];
-    const never = aNewContainer(ada.id);
-    await containers.insert(never);
-    t.same(await containers.listDeleted(ada.id), []);
-    await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
-    await containers.changeState(never.dbId, ['creating'], { state: 'deleted' });
-    t.match(await containers.listDeleted(ada.id), [{ dbId: gone.dbId, state: 'deleted' }]);
-    t.match(await containers.listOwned(ada.id), [{ dbId: there.dbId }]);
-    t.same(await containers.listDeleted(eve.id), []);
   });
 
   await t.test(`${name}: live names of one owner differ, also when taken at once`, async (t) => {
@@ -124,31 +110,6 @@ export async function containerRepositoryContract(name: string, storage: Storage
   });
 
   await t.test(
-    `${name}: what is found out about a volume is kept, and looked for once at a time`,
-    async (t) => {
-      const owner = await storedUser(storage);
-      const box = await storedContainer(storage, owner.id);
-      t.match(box, { diskQuota: 'soft', diskUsedMb: null });
-      await containers.recordDisk(box.dbId, { quota: 'hard' });
-      t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: null });
-      await containers.recordDisk(box.dbId, { usedMb: 51_200 });
-      t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: 51_200 });
-      await containers.recordDisk(box.dbId, { layerUsedMb: 700 });
-      t.match(await containers.findAny(box.dbId), { diskUsedMb: 51_200, layerUsedMb: 700 });
-      await containers.changeState(box.dbId, ['running'], { state: 'running', runtimeId: 'f'.repeat(64) });
-      t.match(await containers.findAny(box.dbId), { layerUsedMb: null }, 'another one has written nothing');
-      const idle = await storedContainer(storage, owner.id);
-      await containers.changeState(idle.dbId, ['running'], { state: 'stopped' });
-      const claims = await Promise.all([1, 2, 3].map(() => containers.claimDiskMeasure(50)));
-      const claimed = claims.flat().map(({ dbId }) => dbId);
-      t.equal(claimed.filter((dbId) => dbId === box.dbId).length, 1);
-      t.notOk(claimed.includes(idle.dbId), 'only running ones');
-      const seen = claims.flat().find(({ dbId }) => dbId === box.dbId);
-      t.match(seen, { ownerUsername: owner.username, diskUsedMb: 51_200 });
-    },
-  );
-
-  await t.test(
     `${name}: what it may have outside its volume is what the tier of its owner says now`,
     async (t) => {
       const owner = await storedUser(storage);
@@ -163,11 +124,11 @@ export async function containerRepositoryContract(name: string, storage: Storage
         await containers.findAny(box.dbId),
         ...(await containers.listOwned(owner.id)),
         ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
-        ...(await containers.claimDiskMeasure(50)).filter(({ dbId }) => dbId === box.dbId),
+        ...(await diskUse.claimDue(50)).filter(({ dbId }) => dbId === box.dbId),
         await storage.repositories.roleSetups.findForUpdate(box.dbId),
         await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
-        ...(await containers.listDeleted(owner.id)),
-        await containers.findDeleted(box.dbId, owner.id),
+        ...(await deletedContainers.listRestorable(owner.id)),
+        await deletedContainers.findForUpdate(box.dbId, owner.id),
       ];
       t.same(
         seen.map((one) => one?.layerAllowedMb),
@@ -199,16 +160,6 @@ export async function containerRepositoryContract(name: string, storage: Storage
     await containers.touch(asked.dbId);
     t.type((await containers.findAny(asked.dbId))?.lastUsedAt, Date);
     await containers.touch(NOBODY);
-  });
-
-  await t.test(`${name}: an orphan keeps its first time for as long as it is named`, async (t) => {
-    const [a, b] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
-    const first = await containers.rememberOrphans([a]);
-    t.same([...first.keys()], [a]);
-    const second = await containers.rememberOrphans([a, b]);
-    t.same(second.get(a), first.get(a));
-    t.same(new Set(second.keys()), new Set([a, b]));
-    t.same([...(await containers.rememberOrphans([])).keys()], []);
   });
 }
 

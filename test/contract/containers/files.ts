@@ -203,10 +203,13 @@ export type Box = {
 };
 
 /** A running container with its files and a shell. */
-export async function aBox({ runtime, files, image }: TestInstance, spec = aSpec(image)): Promise<Box> {
+export async function aBox(
+  { runtime, commands, files, image }: TestInstance,
+  spec = aSpec(image),
+): Promise<Box> {
   const handle = await runtime.create(spec);
   await runtime.start(handle);
-  return { handle, sh: shellIn(runtime, handle), files: filesOf(files, handle) };
+  return { handle, sh: shellIn(commands, handle), files: filesOf(files, handle) };
 }
 
 /** Links, wherever they stand in a path. */

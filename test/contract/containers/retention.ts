@@ -14,7 +14,9 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     history,
     operations,
     sessions,
+    refreshTokens,
     collaborations,
+    participations,
     containers,
     snapshotImages: carried,
     retention,
@@ -36,7 +38,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
   async function aShareOf(dbId: string, ownerId: string, minutes: number) {
     const share = { id: randomUUID(), dbId, ownerId, mode: 'view', minutes } as const;
     await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
-    await collaborations.admit({ collaborationId: share.id, userId: await aUserId() });
+    await participations.admit({ collaborationId: share.id, userId: await aUserId() });
     return share.id;
   }
 
@@ -59,13 +61,13 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     const signIn = async () => {
       const { id } = await sessions.insert({ userId, ...from });
       const token = hashOf(randomUUID());
-      await sessions.insertRefreshToken(token, id);
+      await refreshTokens.insert(token, id);
       return { id, token };
     };
     const [revoked, expires] = [await signIn(), await signIn()];
     await sessions.revoke(revoked.id, userId, 'test');
     const isKept = async ({ id, token }: { id: string; token: Buffer }): Promise<boolean> => {
-      const [session, refresh] = [await sessions.findWithUser(id), await sessions.lockRefreshToken(token)];
+      const [session, refresh] = [await sessions.findWithUser(id), await refreshTokens.lock(token)];
       t.equal(session === null, refresh === null, 'both or neither');
       return session !== null;
     };
@@ -91,11 +93,11 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     const userId = await aUserId();
     const { id } = await sessions.insert({ userId, ...from });
     const hashes = Array.from({ length: 3 * TOKENS_PER_SESSION }, () => hashOf(randomUUID()));
-    for (const hash of hashes) await sessions.insertRefreshToken(hash, id);
+    for (const hash of hashes) await refreshTokens.insert(hash, id);
     await sessions.revoke(id, userId, 'test');
     await age(31);
     const left = async (): Promise<number> =>
-      (await Promise.all(hashes.map((hash) => sessions.lockRefreshToken(hash)))).filter(Boolean).length;
+      (await Promise.all(hashes.map((hash) => refreshTokens.lock(hash)))).filter(Boolean).length;
     for (const kept of [2, 1]) {
       t.equal(await history.forget('sessions', 30, 1), TOKENS_PER_SESSION);
       t.equal(await left(), kept * TOKENS_PER_SESSION);
@@ -189,7 +191,7 @@ const WEEK = 7 * 24;
 
 /** What keeping volumes of deleted containers must guarantee. */
 export async function volumeRetentionContract(name: string, storage: Storage, age: Age): Promise<void> {
-  const { containers, retention } = storage.repositories;
+  const { containers, deletedContainers, retention } = storage.repositories;
   const deleted = async () => {
     const box = await storedContainer(storage, (await storedUser(storage)).id);
     await containers.changeState(box.dbId, ['running'], { state: 'deleted' });
@@ -236,7 +238,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
 
   await t.test(`${name}: a restore before that saves it, one after it finds nothing`, async (t) => {
     const { dbId, ownerId } = await condemned();
-    t.match(await containers.findDeleted(dbId, ownerId), { dbId });
+    t.match(await deletedContainers.findForUpdate(dbId, ownerId), { dbId });
     await containers.changeState(dbId, ['deleted'], { state: 'creating' });
     await containers.changeState(dbId, ['creating'], { state: 'deleted' });
     await age(dbId, 25);
@@ -245,9 +247,9 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     await retention.review(7);
     await age(dbId, 24);
     t.same(await claimed(), [dbId]);
-    t.equal(await containers.findDeleted(dbId, ownerId), null);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
     t.ok(await retention.markRemoved(dbId));
-    t.equal(await containers.findDeleted(dbId, ownerId), null);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
   });
 
   await t.test(`${name}: a longer retention spares what is condemned`, async (t) => {
@@ -274,16 +276,16 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
 
   await t.test(`${name}: a purged one is due at once and does not come back`, async (t) => {
     const { dbId, ownerId } = await deleted();
-    t.equal(await containers.countKept(ownerId), 1);
-    t.match(await containers.listDeleted(ownerId), [{ dbId }]);
+    t.equal(await deletedContainers.countKept(ownerId), 1);
+    t.match(await deletedContainers.listRestorable(ownerId), [{ dbId }]);
     await retention.purge(dbId);
-    t.equal(await containers.findDeleted(dbId, ownerId), null);
-    t.same(await containers.listDeleted(ownerId), []);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
+    t.same(await deletedContainers.listRestorable(ownerId), []);
     await retention.review(7);
     t.same(await claimed(), [dbId]);
-    t.equal(await containers.countKept(ownerId), 1, 'it counts until its volume is gone');
+    t.equal(await deletedContainers.countKept(ownerId), 1, 'it counts until its volume is gone');
     t.ok(await retention.markRemoved(dbId));
-    t.equal(await containers.countKept(ownerId), 0);
+    t.equal(await deletedContainers.countKept(ownerId), 0);
   });
 
   await t.test(`${name}: what a guest deletes is due within the hour`, async (t) => {

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto';
 import t from 'tap';
 import { SESSION_LIFE_DAYS, type UserSession } from '../../../src/domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
@@ -139,29 +138,6 @@ export async function sessionRepositoryContract(
     t.equal(await sessions.seenAt(ada, '2001:db8:0:1::1'), false, 'the next /64');
     t.equal(await sessions.seenAt(ada, '192.0.2.1'), false);
     t.equal(await sessions.seenAt(await aUserId(), '2001:db8::1'), false);
-  });
-
-  await t.test(`${name}: a refresh token is spent with its client, and waits for its turn`, async (t) => {
-    const session = await open(await aUserId());
-    const hash = createHash('sha256').update(randomBytes(32)).digest();
-    await sessions.insertRefreshToken(hash, session.id);
-    t.match(await sessions.lockRefreshToken(hash), {
-      sessionId: session.id,
-      spentAt: null,
-      spentBy: null,
-      now: Date,
-    });
-    t.equal(await sessions.lockRefreshToken(randomBytes(32)), null);
-    const spendOnce = () =>
-      storage.inTransaction(async (tx) => {
-        const token = await tx.sessions.lockRefreshToken(hash);
-        if (token?.spentAt !== null) return false;
-        await tx.sessions.spendRefreshToken(hash, 'browser');
-        return true;
-      });
-    const spent = await Promise.all(Array.from({ length: 6 }, spendOnce));
-    t.equal(spent.filter(Boolean).length, 1, 'one of many');
-    t.match(await sessions.lockRefreshToken(hash), { spentAt: Date, spentBy: 'browser' });
   });
 }
 

@@ -88,18 +88,6 @@ export async function terminalRecordsContract(
     await terminals.remove([other.id]);
   });
 
-  await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
-    const record = await aRecord();
-    await terminals.insert(record);
-    t.same(await terminals.closeRequests(record.replica), []);
-    const asked = await Promise.all([1, 2, 3].map(() => terminals.requestClose(record.id)));
-    t.same(asked.sort(), [false, false, true]);
-    t.same(await terminals.closeRequests(record.replica), [record.id]);
-    t.same(await terminals.closeRequests(randomUUID()), []);
-    await terminals.remove([record.id]);
-    t.notOk(await terminals.requestClose(record.id), 'nor is one that is gone');
-  });
-
   await t.test(`${name}: the newest of each key`, async (t) => {
     const { user, container } = await aPlace();
     const [first, second] = [recordOf(user, container), recordOf(user, container)];

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { screenLines, shoot, typeLine, type Visit, waitForLine } from '../../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
-import { aSpec } from '../../support/engine/container.ts';
+import { aSpec, runIn } from '../../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../../support/engine/engine.ts';
 
 t.setTimeout(600_000);
@@ -42,15 +42,14 @@ async function install(t: Test, { page, address, person, call }: Visit): Promise
 async function packages(t: Test): Promise<Buffer> {
   const engine = await engineOrSkip(t);
   if (engine === null) throw new Error('there is no engine');
-  const { runtime, image } = await testInstance(t, engine);
+  const { runtime, commands, image } = await testInstance(t, engine);
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   const get = 'apt-get -q -o Acquire::Retries=3 -o APT::Update::Error-Mode=any';
   const fetched = `${get} update && ${get} install -y --no-install-recommends --download-only vim htop`;
   const script = `(${fetched}) >&2 && cd /var/cache/apt/archives && tar -cf - *.deb`;
-  const command = ['sh', '-c', script];
-  const request = { command, timeoutSeconds: INSTALL_MS / 1000, maxOutputBytes: 64 * 1_048_576 };
-  const { exitCode, stdout, stderr } = await runtime.exec(handle, request);
+  const limits = { timeoutSeconds: INSTALL_MS / 1000, maxOutputBytes: 64 * 1_048_576 };
+  const { exitCode, stdout, stderr } = await runIn(commands, handle, ['sh', '-c', script], limits);
   if (exitCode !== 0) throw new Error(`the packages were not fetched: ${stderr.toString().slice(-2_000)}`);
   return stdout;
 }

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { memoryAccess, memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { Service } from '../../../src/app/main/compose.ts';
 import type { PasswordHasher } from '../../../src/ports/identity/password-hasher.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -179,17 +179,17 @@ const FULL = [429, 'too_many_at_once'];
 
 /** Ada and Bob with a container each, in a tier that the test has made small. */
 async function scene(t: Test, limits: object) {
-  const real = memoryRuntime();
+  const runtime = memoryRuntime();
+  const real = memoryAccess(runtime).commands;
   const running: (() => void)[] = [];
-  const runtime: typeof real = {
-    ...real,
-    exec: async (handle, request) => {
+  const commands: typeof real = {
+    open: async (handle, request) => {
       if (request.command[0] === 'wait') await new Promise<void>((resolve) => running.push(resolve));
-      return await real.exec(handle, { ...request, command: ['true'] });
+      return await real.open(handle, { ...request, command: ['true'] });
     },
   };
   const ports = memoryPorts();
-  const service = await aService({ storage: ports.storage, clock: ports.clock, runtime });
+  const service = await aService({ storage: ports.storage, clock: ports.clock, runtime, commands });
   const address = await listening(t, service);
   const root = as(service, await anAdmin(service));
   const changed = await root('PATCH', '/api/admin/tiers/free', limits);

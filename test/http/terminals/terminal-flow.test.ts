@@ -11,7 +11,8 @@ import { questions } from '../../../src/adapters/websocket/terminal/scrollback-r
 import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
 import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
-import type { OutputRoom, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../src/ports/output-room.ts';
 import type { PtyStream } from '../../../src/ports/terminals/terminal-backend.ts';
 import { aTerminal } from '../../contract/terminals/terminal-backend.ts';
 import { waitFor } from '../../support/patience.ts';

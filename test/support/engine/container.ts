@@ -1,20 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import { Parser } from 'tar/parse';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
-import type {
-  ContainerRuntime,
-  ContainerSpec,
-  RuntimeHandle,
-} from '../../../src/ports/containers/container-runtime.ts';
+import {
+  type CommandOutput,
+  collectOutput,
+  type OutputLimits,
+} from '../../../src/app/containers/command-output.ts';
+import type { CommandRequest, ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
+import type { ContainerSpec, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { waitFor } from '../patience.ts';
 
+const MAX_OUTPUT_BYTES = 1_000_000;
+
+/** Runs a command in a container to its end. */
+export async function runIn(
+  commands: ContainerCommands,
+  handle: RuntimeHandle,
+  command: readonly string[],
+  more: Partial<CommandRequest & OutputLimits> = {},
+): Promise<CommandOutput> {
+  const request = { command, timeoutSeconds: 60, maxOutputBytes: MAX_OUTPUT_BYTES, ...more };
+  return await collectOutput(await commands.open(handle, request), request);
+}
+
 /** Runs programs of a shell in a container; anything but exit 0 is thrown. */
 export const shellIn =
-  (runtime: ContainerRuntime, handle: RuntimeHandle, timeoutSeconds = 60) =>
+  (commands: ContainerCommands, handle: RuntimeHandle, timeoutSeconds = 60) =>
   async (script: string): Promise<string> => {
-    const request = { command: ['sh', '-c', script], timeoutSeconds, maxOutputBytes: 1_000_000 };
-    const { exitCode, stdout, stderr } = await runtime.exec(handle, request);
+    const { exitCode, stdout, stderr } = await runIn(commands, handle, ['sh', '-c', script], {
+      timeoutSeconds,
+    });
     if (exitCode !== 0) throw new Error(`${script} ended with ${exitCode}: ${stderr}`);
     return stdout.toString().trim();
   };

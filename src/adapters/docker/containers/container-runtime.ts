@@ -12,7 +12,6 @@ import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-
 import { watchEngine } from '../engine/engine-events.ts';
 import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
 import { fullId, ownership } from '../engine/ownership.ts';
-import { execIn } from '../exec/exec.ts';
 import { capture, removeCaptured, snapshotImages } from '../images/container-images.ts';
 import { layerUse } from '../insight/layer-usage.ts';
 import { COUNTED, type DiskSettings, dockerVolumes } from '../volumes/container-volumes.ts';
@@ -108,9 +107,6 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     },
     snapshotImages: () => snapshotImages(calls, instanceId),
     removeCaptured: (image) => removeCaptured(calls, image, instanceId),
-    async exec(handle, request) {
-      return await execIn(calls, (await own.require(handle)).id, request);
-    },
   };
 }
 

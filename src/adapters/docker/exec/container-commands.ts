@@ -4,20 +4,14 @@ import type { CommandEvent, ContainerCommands } from '../../../ports/containers/
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
-import {
-  COMMAND_NOT_FOUND,
-  closesWithin,
-  couldNotStart,
-  endMarked,
-  isStartReport,
-  notFoundWords,
-} from './exec.ts';
-import { exitCodeOf, openExec } from './exec-stream.ts';
+import { endMarked } from './exec.ts';
+import { closesWithin, exitCodeOf, isStartReport, openExec } from './exec-stream.ts';
 import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { type Frame, frames } from './stream-demux.ts';
 
 /** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
+const COMMAND_NOT_FOUND = 127;
 
 /** Streamed commands in containers of one Docker engine. */
 export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
@@ -96,19 +90,21 @@ async function* events(
   ending: Ending,
   exitCode: () => Promise<number | null>,
 ): AsyncGenerator<CommandEvent> {
+  let isCut = false;
   try {
     for await (const { stream, data } of output) yield { kind: 'output', stream, data };
     ending.over();
   } catch (error) {
     if (!ending.hasEnded())
       throw new RuntimeUnavailable('the connection to the command was lost', { cause: error });
+    isCut = true;
   }
-  yield { kind: 'exit', exitCode: await exitCode() };
+  yield { kind: 'exit', exitCode: await exitCode(), isCut };
 }
 
 /**
- * Replaces the engine's error for a command that could not start, which names engine paths, by the shell's. It is
- * recognised because it is the entire output.
+ * Replaces the engine's error for a command that could not start, exit code 126 or 127, by the shell's: it names engine
+ * paths. It is recognised because it is the entire output.
  */
 async function* withoutReport(
   source: AsyncIterable<CommandEvent>,
@@ -118,8 +114,8 @@ async function* withoutReport(
   let isFirst = true;
   for await (const event of source) {
     if (isFirst && event.kind === 'output' && isStartReport(event.data)) held = event;
-    else if (held !== null && event.kind === 'exit' && couldNotStart(event.exitCode)) {
-      yield { kind: 'output', stream: 'stderr', data: notFoundWords(command) };
+    else if (held !== null && event.kind === 'exit' && [126, 127].includes(event.exitCode ?? 0)) {
+      yield { kind: 'output', stream: 'stderr', data: Buffer.from(`${command[0]}: not found\n`) };
       yield { kind: 'exit', exitCode: COMMAND_NOT_FOUND };
     } else {
       if (held !== null) yield held;

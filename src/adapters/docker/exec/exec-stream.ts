@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { poll } from '../../../concurrency/poll.ts';
@@ -88,4 +89,21 @@ export async function exitCodeOf(
   };
   const found = await poll(ended, { withinMs: seconds * 1000, everyMs: 15 }).catch(() => null);
   return found?.code ?? null;
+}
+
+/** Whether it looks like the engine's own words about a command that it could not start. */
+export const isStartReport = (output: Buffer): boolean =>
+  output.subarray(0, 24).includes('OCI runtime exec failed');
+
+/** Whether the stream is over in time. It must be read by someone. */
+export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
+  if (stream.closed) return true;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), seconds * 1000);
+  return await once(stream, 'close', { signal: limit.signal })
+    .then(
+      () => true,
+      () => stream.closed,
+    )
+    .finally(() => clearTimeout(timer));
 }

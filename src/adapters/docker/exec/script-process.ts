@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
+import { KeptOutput } from '../../../domain/kept-output.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Release } from '../engine/engine-queues.ts';
-import { KeptOutput } from './bounded-output.ts';
 import { endable } from './container-commands.ts';
 import { endMarked } from './exec.ts';
 import { openExec } from './exec-stream.ts';

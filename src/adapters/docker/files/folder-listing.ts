@@ -1,5 +1,5 @@
 import { entryJsonBytes, type FileEntry, type FileKind } from '../../../domain/containers/files.ts';
-import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 import { fileTime } from './file-times.ts';
 
 const KINDS = new Map<number, FileKind>([

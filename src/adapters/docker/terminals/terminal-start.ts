@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { TerminalNotStarted } from '../../../ports/terminals/terminal-backend.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
-import { closesWithin, isStartReport } from '../exec/exec.ts';
-import { exitCodeOf, type OpenExec } from '../exec/exec-stream.ts';
+import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
 
 /** tmux draws at once; a plain shell may have no prompt. */
 const TMUX_DRAWS_WITHIN_SECONDS = 20;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
-import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { printedBy, printedWhole, runScript } from '../exec/exec.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { ExecResult } from '../../../ports/containers/container-runtime.ts';
+import type { CommandOutput } from '../../../app/containers/command-output.ts';
 
 /** Output converted to text at a time; the event loop is free in between. */
 const PIECE_BYTES = 16_384;
@@ -11,14 +11,14 @@ const PIECE_BYTES = 16_384;
 const MAX_JSON_BYTES = 2 * 1_048_576;
 
 /** A command's answer, made in pieces as it is read: an `ExecResultBody`. */
-export function execAnswer(result: ExecResult): string | Readable {
+export function execAnswer(result: CommandOutput): string | Readable {
   const pieces = jsonOf(result);
   return result.stdout.length + result.stderr.length <= PIECE_BYTES
     ? [...pieces].join('')
     : Readable.from(pieces, { objectMode: false });
 }
 
-export function* jsonOf(result: ExecResult, maxJsonBytes = MAX_JSON_BYTES): Generator<string> {
+export function* jsonOf(result: CommandOutput, maxJsonBytes = MAX_JSON_BYTES): Generator<string> {
   yield `{"exit_code":${JSON.stringify(result.exitCode)},"stdout":"`;
   const isOutWhole = yield* textOf(result.stdout, maxJsonBytes);
   yield '","stderr":"';

@@ -1,43 +1,91 @@
 import { once } from 'node:events';
-import type { CommandEvent, ContainerCommands } from '../../../ports/containers/container-commands.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type {
+  CommandEvent,
+  CommandRequest,
+  ContainerCommands,
+} from '../../../ports/containers/container-commands.ts';
 import {
   ContainerNotRunning,
   type ContainerRuntime,
-  type ExecResult,
+  type ContainerSpec,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
+import type { MemoryRuntime } from './container-runtime.ts';
 
-/** Commands of the memory runtime, with all output at their end. */
-export function memoryCommands(runtime: ContainerRuntime): ContainerCommands {
+/** A few commands, with all output at their end. */
+export function memoryCommands(
+  runtime: Pick<ContainerRuntime, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
+): ContainerCommands {
   return {
     async open(handle, request) {
       await requireRunning(runtime, handle);
+      const spec = runtime.boxes?.get(handle.runtimeId)?.spec;
       const ending = new AbortController();
-      const ended = once(ending.signal, 'abort').then(() => null);
-      const room = {
-        freeBytes: Number.MAX_SAFE_INTEGER,
-        more: async () => {},
-        unwanted: ending.signal,
-      };
-      const run = runtime.exec(handle, { ...request, room, maxOutputBytes: Number.MAX_SAFE_INTEGER });
+      const ended = once(ending.signal, 'abort').then(() => ({ exitCode: null }));
+      const [name = '', ...args] = request.command;
+      const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
+      const run = (COMMANDS[name] ?? missing)(args, request, spec, ending.signal);
       return { events: events(Promise.race([run, ended])), end: async () => ending.abort() };
     },
   };
 }
 
 /** Throws like the engine for a missing or stopped container. */
-export async function requireRunning(runtime: ContainerRuntime, handle: RuntimeHandle): Promise<void> {
+export async function requireRunning(
+  runtime: Pick<ContainerRuntime, 'observe'>,
+  handle: RuntimeHandle,
+): Promise<void> {
   const { kind } = await runtime.observe(handle);
   if (kind !== 'running') throw new ContainerNotRunning('container is not running', kind === 'gone');
 }
 
-async function* events(result: Promise<ExecResult | null>): AsyncGenerator<CommandEvent> {
-  const done = await result;
-  for (const stream of ['stdout', 'stderr'] as const) {
-    const data = done?.[stream] ?? Buffer.alloc(0);
+async function* events(result: Promise<Output>): AsyncGenerator<CommandEvent> {
+  const { exitCode, stdout, stderr } = await result;
+  for (const [stream, text] of [
+    ['stdout', stdout],
+    ['stderr', stderr],
+  ] as const) {
+    const data = Buffer.from(text ?? '');
     // Pieces may end at any byte.
     if (data.length > 0) yield { kind: 'output', stream, data: data.subarray(0, 1) };
     if (data.length > 1) yield { kind: 'output', stream, data: data.subarray(1) };
   }
-  yield { kind: 'exit', exitCode: done?.exitCode ?? null };
+  yield { kind: 'exit', exitCode };
 }
+
+type Output = {
+  readonly exitCode: number | null;
+  readonly stdout?: string | Buffer;
+  readonly stderr?: string;
+};
+type Command = (
+  args: readonly string[],
+  request: CommandRequest,
+  spec: ContainerSpec | undefined,
+  ending: AbortSignal,
+) => Output | Promise<Output>;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  true: () => ({ exitCode: 0 }),
+  false: () => ({ exitCode: 1 }),
+  echo: (args) => ({ exitCode: 0, stdout: `${args.join(' ')}\n` }),
+  hostname: (_args, _request, spec) => ({ exitCode: 0, stdout: `${spec?.hostname}\n` }),
+  pwd: (_args, request) => ({ exitCode: 0, stdout: `${request.workdir ?? '/workspace'}\n` }),
+  cat: ([path], { stdin }) =>
+    path === undefined
+      ? { exitCode: 0, stdout: stdin ?? '' }
+      : { exitCode: 1, stderr: `cat: ${path}: No such file or directory\n` },
+  printenv: ([name = ''], { env }, spec) => {
+    const value = { HOME: '/workspace', ...spec?.env, ...env }[name];
+    return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
+  },
+  // Only as `head -c BYTES /dev/zero`.
+  head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
+  sleep: async ([seconds], { timeoutSeconds }, _spec, signal) => {
+    const inTime = Number(seconds) <= timeoutSeconds;
+    const ms = Math.min(Number(seconds), timeoutSeconds) * 1_000;
+    const slept = await delay(ms, true, { signal }).catch(() => false);
+    return { exitCode: slept && inTime ? 0 : null };
+  },
+};

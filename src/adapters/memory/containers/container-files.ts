@@ -10,7 +10,8 @@ import {
 } from '../../../domain/containers/files.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../../ports/containers/container-files.ts';
-import type { ContainerRuntime, OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 import { requireRunning } from './container-commands.ts';
 
 type File = { readonly kind: 'file'; readonly content: Buffer; readonly modifiedAt: Date };

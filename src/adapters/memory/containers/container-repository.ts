@@ -24,31 +24,19 @@ const ownedBy = (state: MemoryState, ownerId: string) =>
 const nameInUse = (state: MemoryState, ownerId: string, name: string): boolean =>
   ownedBy(state, ownerId).some((one) => one.name === name);
 
-const isDeletedOf = (one: StoredContainer, ownerId: string): boolean =>
-  one.ownerId === ownerId && one.state === 'deleted';
-
-const isKept = (one: StoredContainer, ownerId: string): boolean =>
-  isDeletedOf(one, ownerId) && one.runtimeId !== null;
-
-const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
-  const { claimedAt, purgedAt } = volumes.get(dbId) ?? {};
-  return claimedAt === undefined && purgedAt === undefined;
-};
-
-function find(state: MemoryState, which: (one: StoredContainer) => boolean): Container | null {
+/** The first row of them all, deleted ones too. */
+export function find(state: MemoryState, which: (one: StoredContainer) => boolean): Container | null {
   const row = state.containers.find(which);
   return row === undefined ? null : asContainer(state, row);
 }
 
-function replace(state: MemoryState, changed: StoredContainer): void {
+export function replace(state: MemoryState, changed: StoredContainer): void {
   state.containers = state.containers.map((one) => (one.dbId === changed.dbId ? changed : one));
 }
 
 export const memoryContainers = (state: MemoryState, clock: Clock): ContainerRepository => ({
   ...containerReads(state),
-  ...deletedContainers(state),
   ...containerChanges(state, clock),
-  ...containerUpkeep(state, clock),
 });
 
 const containerReads = (
@@ -72,24 +60,6 @@ const containerReads = (
   countLive: async (ownerId) => ownedBy(state, ownerId).length,
 
   findAny: async (dbId) => find(state, (one) => one.dbId === dbId),
-});
-
-const deletedContainers = (
-  state: MemoryState,
-): Pick<ContainerRepository, 'listDeleted' | 'findDeleted' | 'countKept'> => ({
-  listDeleted: async (ownerId) =>
-    state.containers
-      .filter((one) => isKept(one, ownerId) && canComeBack(state, one.dbId))
-      .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
-      .map((row) => asContainer(state, row)),
-
-  findDeleted: async (dbId, ownerId) =>
-    find(state, (one) => one.dbId === dbId && isDeletedOf(one, ownerId) && canComeBack(state, dbId)),
-
-  countKept: async (ownerId) =>
-    state.containers.filter(
-      (one) => isKept(one, ownerId) && state.volumes.get(one.dbId)?.removedAt === undefined,
-    ).length,
 });
 
 const containerChanges = (
@@ -126,33 +96,6 @@ const containerChanges = (
   async touch(dbId) {
     const found = state.containers.find((one) => one.dbId === dbId);
     if (found) replace(state, { ...found, lastUsedAt: clock.now() });
-  },
-});
-
-const containerUpkeep = (
-  state: MemoryState,
-  clock: Clock,
-): Pick<ContainerRepository, 'recordDisk' | 'claimDiskMeasure' | 'rememberOrphans'> => ({
-  async recordDisk(dbId, { quota, usedMb, layerUsedMb = null }) {
-    const found = state.containers.find((one) => one.dbId === dbId);
-    if (found === undefined) return;
-    const diskUsedMb = usedMb === undefined ? found.diskUsedMb : usedMb;
-    const layer = { layerUsedMb: layerUsedMb ?? found.layerUsedMb };
-    replace(state, { ...found, ...layer, diskQuota: quota ?? found.diskQuota, diskUsedMb });
-  },
-
-  async claimDiskMeasure(seconds) {
-    const now = clock.now();
-    const isDue = ({ dbId, state: at }: StoredContainer): boolean =>
-      at === 'running' && now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
-    const due = state.containers.filter(isDue);
-    for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
-    return due.map((row) => asContainer(state, row));
-  },
-
-  async rememberOrphans(runtimeIds) {
-    state.orphans = new Map(runtimeIds.map((id) => [id, state.orphans.get(id) ?? clock.now()]));
-    return state.orphans;
   },
 });
 

@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
 import {
   type CapturedImage,
   ContainerNotRunning,
   type ContainerRuntime,
   type ContainerSpec,
-  type ExecRequest,
-  type ExecResult,
   type ListedContainer,
   type ObservedContainer,
   RuntimeFailure,
@@ -36,8 +33,7 @@ export type MemoryRuntime = ContainerRuntime & {
 };
 
 /**
- * Containers as rows in a map: `boxes` by runtime id, captured `images` by reference. They know a few commands and no
- * files; tests set the volumes' use.
+ * Containers as rows in a map: `boxes` by runtime id, captured `images` by reference. Tests set the volumes' use.
  */
 export function memoryRuntime(node = 'memory'): MemoryRuntime {
   const boxes = new Map<string, Box>();
@@ -100,12 +96,6 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
       return reference;
     },
-    async exec(handle, request) {
-      const box = existing(handle);
-      const { spec } = box;
-      if (kindOf(box) !== 'running') throw new ContainerNotRunning('container is not running', false);
-      return await runCommand(spec, request);
-    },
   };
 }
 
@@ -162,66 +152,4 @@ function observed(box: Box | undefined): ObservedContainer {
   return box.startedAt === null
     ? { kind: 'stopped', exitCode: 0 }
     : { kind: 'running', startedAt: box.startedAt };
-}
-
-type Output = {
-  readonly exitCode: number | null;
-  readonly stdout?: string | Buffer;
-  readonly stderr?: string;
-};
-type Command = (
-  args: readonly string[],
-  request: ExecRequest,
-  spec: ContainerSpec,
-) => Output | Promise<Output>;
-
-const COMMANDS: Readonly<Record<string, Command>> = {
-  true: () => ({ exitCode: 0 }),
-  false: () => ({ exitCode: 1 }),
-  echo: (args) => ({ exitCode: 0, stdout: `${args.join(' ')}\n` }),
-  hostname: (_args, _request, spec) => ({ exitCode: 0, stdout: `${spec.hostname}\n` }),
-  pwd: (_args, request) => ({ exitCode: 0, stdout: `${request.workdir ?? '/workspace'}\n` }),
-  cat: ([path], { stdin }) =>
-    path === undefined
-      ? { exitCode: 0, stdout: stdin ?? '' }
-      : { exitCode: 1, stderr: `cat: ${path}: No such file or directory\n` },
-  printenv: ([name = ''], { env }, spec) => {
-    const value = { HOME: '/workspace', ...spec.env, ...env }[name];
-    return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
-  },
-  // Only as `head -c BYTES /dev/zero`.
-  head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
-  sleep: async ([seconds], { timeoutSeconds, room }) => {
-    const inTime = Number(seconds) <= timeoutSeconds;
-    const ms = Math.min(Number(seconds), timeoutSeconds) * 1_000;
-    const slept = await delay(ms, true, { signal: room?.unwanted }).catch(() => false);
-    return { exitCode: slept && inTime ? 0 : null };
-  },
-};
-
-/** Whether the output may be buffered before the command's time limit. */
-async function hasRoom(bytes: number, { room, timeoutSeconds }: ExecRequest): Promise<boolean> {
-  if (room === undefined || bytes <= room.freeBytes) return true;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutSeconds * 1000);
-  });
-  return await Promise.race([room.more().then(() => true), late]).finally(() => clearTimeout(timer));
-}
-
-async function runCommand(spec: ContainerSpec, request: ExecRequest): Promise<ExecResult> {
-  const startedAt = performance.now();
-  const [name = '', ...args] = request.command;
-  const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
-  const { exitCode, stdout, stderr } = await (COMMANDS[name] ?? missing)(args, request, spec);
-  const [out, err] = [Buffer.from(stdout ?? ''), Buffer.from(stderr ?? '')];
-  const mayKeep = await hasRoom(out.length + err.length, request);
-  const maxBytes = mayKeep ? request.maxOutputBytes : 0;
-  return {
-    exitCode: mayKeep ? exitCode : null,
-    stdout: out.subarray(0, maxBytes),
-    stderr: err.subarray(0, maxBytes),
-    truncated: Math.max(out.length, err.length) > maxBytes,
-    durationMs: Math.round(performance.now() - startedAt),
-  };
 }

@@ -86,21 +86,6 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       state.sessions.some(
         (one) => one.userId === userId && addressGroup(one.ipAddress) === addressGroup(ipAddress),
       ),
-
-    async insertRefreshToken(hash, sessionId) {
-      state.refreshTokens.set(hash.toString('hex'), { sessionId, spentAt: null, spentBy: null });
-    },
-
-    async lockRefreshToken(hash) {
-      const found = state.refreshTokens.get(hash.toString('hex'));
-      return found === undefined ? null : { ...found, now: clock.now() };
-    },
-
-    async spendRefreshToken(hash, client) {
-      const key = hash.toString('hex');
-      const found = state.refreshTokens.get(key);
-      if (found) state.refreshTokens.set(key, { ...found, spentAt: clock.now(), spentBy: client });
-    },
   };
 }
 

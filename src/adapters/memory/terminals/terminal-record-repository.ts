@@ -75,15 +75,6 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
       return found === undefined ? null : plain(found);
     },
 
-    async requestClose(id) {
-      const isAsked = state.terminals.some((record) => record.id === id && !record.closing);
-      change(state, id, { closing: true });
-      return isAsked;
-    },
-
-    closeRequests: async (replica) =>
-      state.terminals.filter((one) => one.replica === replica && one.closing).map(({ id }) => id),
-
     newest: async (keys) =>
       state.terminals
         .filter((one) => keys.includes(one.key) && isHeard(one))

@@ -19,7 +19,8 @@ export const ofOwner = [
   sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
 ] as const;
 
-const containersWithOwner = (db: Db) =>
+/** Containers, deleted ones too, with what they have of their owners. */
+export const containersWithOwner = (db: Db) =>
   db
     .selectFrom('containers as c')
     .innerJoin('users as u', 'u.id', 'c.owner_id')
@@ -31,9 +32,7 @@ export const liveContainers = (db: Db) => containersWithOwner(db).where('c.state
 
 export const postgresContainers = (db: Db): ContainerRepository => ({
   ...containerReads(db),
-  ...deletedContainers(db),
   ...containerChanges(db),
-  ...containerUpkeep(db),
 });
 
 const containerReads = (
@@ -72,40 +71,6 @@ const containerReads = (
   findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
 });
 
-const deletedContainers = (
-  db: Db,
-): Pick<ContainerRepository, 'listDeleted' | 'findDeleted' | 'countKept'> => ({
-  listDeleted: (ownerId) =>
-    containersWithOwner(db)
-      .where('c.owner_id', '=', ownerId)
-      .where('c.state', '=', 'deleted')
-      .where('c.runtime_id', 'is not', null)
-      .where('c.volume_claimed_at', 'is', null)
-      .where('c.volume_purged_at', 'is', null)
-      .orderBy('c.deleted_at', 'desc')
-      .$call(allAs(toContainer)),
-
-  findDeleted: (dbId, ownerId) =>
-    containersWithOwner(db)
-      .where('c.db_id', '=', dbId)
-      .where('c.owner_id', '=', ownerId)
-      .where('c.state', '=', 'deleted')
-      .where('c.volume_claimed_at', 'is', null)
-      .where('c.volume_purged_at', 'is', null)
-      .forUpdate('c')
-      .$call(firstAs(toContainer)),
-
-  countKept: (ownerId) =>
-    db
-      .selectFrom('containers')
-      .select(COUNT)
-      .where('owner_id', '=', ownerId)
-      .where('state', '=', 'deleted')
-      .where('runtime_id', 'is not', null)
-      .where('volume_removed_at', 'is', null)
-      .$call(countOf),
-});
-
 const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
   async insert(container) {
     await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
@@ -133,43 +98,6 @@ const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeS
   async touch(dbId) {
     const set = { last_used_at: sql<Date>`now()` };
     await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
-  },
-});
-
-const containerUpkeep = (
-  db: Db,
-): Pick<ContainerRepository, 'recordDisk' | 'claimDiskMeasure' | 'rememberOrphans'> => ({
-  async recordDisk(dbId, { quota, usedMb, layerUsedMb }) {
-    const set = { disk_quota: quota, disk_used_mb: usedMb, layer_used_mb: layerUsedMb };
-    await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
-  },
-
-  claimDiskMeasure: (seconds) =>
-    db
-      .updateTable('containers as c')
-      .from('users as u')
-      .whereRef('u.id', '=', 'c.owner_id')
-      .set({ disk_measured_at: sql<Date>`now()` })
-      .where('c.state', '=', 'running')
-      .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
-      .returningAll('c')
-      .returning(ofOwner)
-      .$call(allAs(toContainer)),
-
-  async rememberOrphans(runtimeIds) {
-    const forget = db.deleteFrom('orphans');
-    if (runtimeIds.length === 0) {
-      await forget.execute();
-      return new Map();
-    }
-    await forget.where('runtime_id', 'not in', runtimeIds).execute();
-    await db
-      .insertInto('orphans')
-      .values(runtimeIds.map((runtime_id) => ({ runtime_id })))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
-    const rows = await db.selectFrom('orphans').selectAll().execute();
-    return new Map(rows.map(({ runtime_id, seen_at }) => [runtime_id, seen_at]));
   },
 });
 

@@ -9,17 +9,7 @@ import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import {
-  allAs,
-  changedOne,
-  clockNow,
-  fromJson,
-  numberSetting,
-  onlyAs,
-  run,
-  toUseLimits,
-  unnested,
-} from '../sql.ts';
+import { allAs, changedOne, fromJson, numberSetting, onlyAs, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -29,7 +19,6 @@ const MAX_ADDRESSES = 1_000;
 export const postgresSessions = (db: Db): SessionRepository => ({
   ...sessionReads(db),
   ...sessionChanges(db),
-  ...refreshTokens(db),
 });
 
 const sessionReads = (
@@ -139,31 +128,6 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
       .returning('sessions.id')
       .$call(allAs(({ id }) => id));
   },
-});
-
-const refreshTokens = (
-  db: Db,
-): Pick<SessionRepository, 'insertRefreshToken' | 'lockRefreshToken' | 'spendRefreshToken'> => ({
-  insertRefreshToken: (hash, sessionId) =>
-    db.insertInto('refresh_tokens').values({ hash, session_id: sessionId }).$call(run),
-
-  async lockRefreshToken(hash) {
-    const row = await db
-      .selectFrom('refresh_tokens')
-      .select(['session_id', 'spent_at', 'spent_by', clockNow.as('now')])
-      .where('hash', '=', hash)
-      .forUpdate()
-      .executeTakeFirst();
-    if (row === undefined) return null;
-    return { sessionId: row.session_id, spentAt: row.spent_at, spentBy: row.spent_by, now: row.now };
-  },
-
-  spendRefreshToken: (hash, client) =>
-    db
-      .updateTable('refresh_tokens')
-      .set({ spent_at: clockNow, spent_by: client })
-      .where('hash', '=', hash)
-      .$call(run),
 });
 
 async function findAllWithUser(db: Db, ids: readonly string[]): Promise<readonly SessionWithUser[]> {

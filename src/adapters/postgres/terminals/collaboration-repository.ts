@@ -3,17 +3,21 @@ import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { CollaborationRepository } from '../../../ports/terminals/collaboration-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { CollaborationsTable } from '../schema/terminal-tables.ts';
-import { run } from '../sql.ts';
-import { isLive, postgresShared } from './shared-terminal-queries.ts';
 
 type Row = Selectable<CollaborationsTable>;
+
+/** `u`: the owner. An owner who may not open terminals cannot share them. */
+export const mayOwn = sql<boolean>`u.disabled_at is null and (u.guest_until is null or u.guest_until > now())`;
+
+/** `k`: the collaboration. */
+export const isLive = sql<boolean>`k.ended_at is null and k.expires_at > now()
+  and exists (
+    select from containers c join users u on u.id = c.owner_id
+    where c.db_id = k.db_id and c.state <> 'deleted' and ${mayOwn})`;
 
 export const postgresCollaborations = (db: Db): CollaborationRepository => ({
   ...collaborationReads(db),
   ...collaborationChanges(db),
-  ...participantChanges(db),
-  ...endedReads(db),
-  ...postgresShared(db),
 });
 
 const collaborationReads = (
@@ -49,9 +53,7 @@ const collaborationReads = (
     ),
 });
 
-const collaborationChanges = (
-  db: Db,
-): Pick<CollaborationRepository, 'insert' | 'end' | 'endAllOf' | 'markCleanedUp'> => ({
+const collaborationChanges = (db: Db): Pick<CollaborationRepository, 'insert' | 'end' | 'endAllOf'> => ({
   async insert({ id, dbId, ownerId, mode, codeHash, minutes }) {
     const expires_at = sql<Date>`now() + make_interval(mins => ${minutes})`;
     const row = await db
@@ -62,7 +64,10 @@ const collaborationChanges = (
     return toCollaboration(row);
   },
 
-  end: async (id) => setTime(db, id, 'ended_at'),
+  async end(id) {
+    const set = { ended_at: sql<Date>`now()` };
+    await db.updateTable('collaborations').set(set).where('id', '=', id).execute();
+  },
 
   async endAllOf(dbId) {
     const rows = await db
@@ -73,76 +78,6 @@ const collaborationChanges = (
       .returningAll()
       .execute();
     return rows.map(toCollaboration);
-  },
-
-  markCleanedUp: async (id) => setTime(db, id, 'settled_at'),
-});
-
-const participantChanges = (db: Db): Pick<CollaborationRepository, 'admit' | 'dismiss' | 'putOut'> => ({
-  admit: ({ collaborationId, userId }) =>
-    db
-      .insertInto('collaboration_participants')
-      .values({ collaboration_id: collaborationId, user_id: userId })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['collaboration_id', 'user_id'])
-          .doUpdateSet({
-            left_at: null,
-            joined_at: sql`excluded.joined_at`,
-            joined_after: sql`excluded.joined_after`,
-          })
-          .where('collaboration_participants.left_at', 'is not', null),
-      )
-      .$call(run),
-
-  dismiss: ({ collaborationId, userId }) =>
-    db
-      .updateTable('collaboration_participants')
-      .set({ left_at: sql<Date>`now()` })
-      .where('collaboration_id', '=', collaborationId)
-      .where('user_id', '=', userId)
-      .$call(run),
-
-  putOut: ({ collaborationId, userId }) =>
-    db
-      .updateTable('collaboration_participants')
-      .set({ left_at: sql<Date>`coalesce(left_at, now())`, removed_at: sql<Date>`now()` })
-      .where('collaboration_id', '=', collaborationId)
-      .where('user_id', '=', userId)
-      .$call(run),
-});
-
-const endedReads = (db: Db): Pick<CollaborationRepository, 'overdue' | 'awaitingCleanUp' | 'leftovers'> => ({
-  async overdue() {
-    const rows = await db
-      .selectFrom('collaborations as k')
-      .select('k.id')
-      .where('k.settled_at', 'is', null)
-      .where('k.ended_at', 'is', null)
-      .where(sql<boolean>`not (${isLive})`)
-      .execute();
-    return rows.map(({ id }) => id);
-  },
-
-  async awaitingCleanUp() {
-    const rows = await db
-      .selectFrom('collaborations')
-      .select('id')
-      .where('settled_at', 'is', null)
-      .where('ended_at', 'is not', null)
-      .execute();
-    return rows.map(({ id }) => id);
-  },
-
-  async leftovers(id) {
-    const { rows } = await sql<{ user_id: string }>`
-        select p.user_id from collaboration_participants p
-        join collaborations ended on ended.id = p.collaboration_id
-        where p.collaboration_id = ${id} and not exists (
-          select from collaborations k join collaboration_participants o on o.collaboration_id = k.id
-          where k.db_id = ended.db_id and k.id <> ended.id and k.mode = 'control' and ${isLive}
-            and o.user_id = p.user_id and o.left_at is null)`.execute(db);
-    return rows.map(({ user_id }) => user_id);
   },
 });
 
@@ -175,11 +110,6 @@ async function withParticipants(db: Db, rows: readonly Row[]): Promise<readonly 
 
 const only = async (db: Db, row: Row | undefined): Promise<Collaboration | null> =>
   row === undefined ? null : ((await withParticipants(db, [row]))[0] ?? null);
-
-async function setTime(db: Db, id: string, column: 'ended_at' | 'settled_at'): Promise<void> {
-  const set = { [column]: sql<Date>`now()` };
-  await db.updateTable('collaborations').set(set).where('id', '=', id).execute();
-}
 
 const toCollaboration = (row: Row): Collaboration => ({
   id: row.id,

@@ -8,7 +8,7 @@ import {
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { TerminalRecordsTable } from '../schema/terminal-tables.ts';
-import { allAs, changedOne, firstAs, run } from '../sql.ts';
+import { allAs, firstAs, run } from '../sql.ts';
 
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
@@ -16,7 +16,6 @@ const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
 export const postgresTerminalRecords = (db: Db): TerminalRecordRepository => ({
   ...terminalReads(db),
   ...terminalChanges(db),
-  ...terminalClosing(db),
 });
 
 const terminalReads = (
@@ -121,18 +120,6 @@ const terminalChanges = (
   removeAllOf: (replica) => db.deleteFrom('terminal_records').where('replica', '=', replica).$call(run),
 
   sweep: () => db.deleteFrom('terminal_records').where('last_ping_at', '<', OLDEST).$call(run),
-});
-
-const terminalClosing = (db: Db): Pick<TerminalRecordRepository, 'requestClose' | 'closeRequests'> => ({
-  async requestClose(id) {
-    const update = db.updateTable('terminal_records').set({ closing: true });
-    return await update.where('id', '=', id).where('closing', '=', false).$call(changedOne);
-  },
-
-  async closeRequests(replica) {
-    const query = db.selectFrom('terminal_records').select('id').where('replica', '=', replica);
-    return await query.where('closing', '=', true).$call(allAs(({ id }) => id));
-  },
 });
 
 /** In one order, against deadlocks. */

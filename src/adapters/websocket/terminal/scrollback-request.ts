@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { OutputReservation } from '../../../app/terminals/output/output-slots.ts';
 import { latestOnly } from '../../../concurrency/coalesce.ts';
-import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import { encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 

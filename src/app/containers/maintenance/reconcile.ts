@@ -49,7 +49,7 @@ async function putAway(
   busy: ReadonlySet<string>,
   onProgress: () => void,
 ): Promise<void> {
-  const { containers } = deps.storage.repositories;
+  const { containers, orphans } = deps.storage.repositories;
   const strays: { readonly one: ListedContainer; readonly row: Container | null }[] = [];
   for (const one of listed) {
     const row = await containers.findAny(one.dbId);
@@ -57,7 +57,7 @@ async function putAway(
     if (decideOrphan(one.handle.runtimeId, row, busy.has(one.dbId), null, now) !== 'keep')
       strays.push({ one, row });
   }
-  const observation = await containers.rememberOrphans(strays.map(({ one }) => one.handle.runtimeId));
+  const observation = await orphans.remember(strays.map(({ one }) => one.handle.runtimeId));
   for (const { one, row } of strays) {
     onProgress();
     const { runtimeId } = one.handle;

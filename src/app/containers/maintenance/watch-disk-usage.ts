@@ -17,12 +17,12 @@ const STOP_GRACE_SECONDS = 10;
  * nothing while the engine is silent.
  */
 export const watchDiskUsage = (deps: ContainerDeps) => async (): Promise<void> => {
-  const { containers } = deps.storage.repositories;
+  const { diskUse } = deps.storage.repositories;
   const answers = await deps.runtime.ping().then(
     () => true,
     () => false,
   );
-  const due = answers ? await containers.claimDiskMeasure(MEASURED_AGAIN_AFTER_SECONDS) : [];
+  const due = answers ? await diskUse.claimDue(MEASURED_AGAIN_AFTER_SECONDS) : [];
   await forEachAtMost(AT_A_TIME, due, (row) =>
     measureAndJudge(deps, row).catch((err: unknown) => {
       if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err }, 'a volume could not be measured');

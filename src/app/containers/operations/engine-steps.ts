@@ -113,7 +113,7 @@ async function rememberQuota(
   { dbId, volume }: Container,
 ): Promise<void> {
   const quota = (await runtime.volumeFacts(volume))?.quota;
-  if (quota !== undefined) await storage.repositories.containers.recordDisk(dbId, { quota });
+  if (quota !== undefined) await storage.repositories.diskUse.record(dbId, { quota });
 }
 
 /** Every recreate keeps what was carried over, except an update that leaves it behind. */

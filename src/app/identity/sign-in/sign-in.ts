@@ -31,7 +31,7 @@ export type SignInDeps = {
 export async function openSession(repositories: Repositories, user: User, origin: Origin): Promise<SignedIn> {
   const session = await repositories.sessions.insert({ userId: user.id, ...origin });
   const refreshToken = newSecret();
-  await repositories.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+  await repositories.refreshTokens.insert(sha256(refreshToken), session.id);
   await repositories.audit.append({ userId: user.id, action: 'login', ...origin, details: session.id });
   return { session, user, refreshToken };
 }
@@ -90,7 +90,7 @@ async function refresh(
   origin: Origin,
 ): Promise<Result<SignedIn, DomainError>> {
   return await deps.storage.inTransaction(async (tx) => {
-    const token = await tx.sessions.lockRefreshToken(sha256(presented));
+    const token = await tx.refreshTokens.lock(sha256(presented));
     const found = token && (await tx.sessions.findWithUser(token.sessionId));
     if (token === null || found === null) return refuse({ code: 'unauthorized' });
     const { session, user, now, idleMinutes } = found;
@@ -116,8 +116,8 @@ async function rotate(
   origin: Origin,
 ): Promise<string> {
   const [refreshToken = ''] = successors(deps, presented);
-  await tx.sessions.spendRefreshToken(sha256(presented), clientOf(origin));
-  await tx.sessions.insertRefreshToken(sha256(refreshToken), session.id);
+  await tx.refreshTokens.spend(sha256(presented), clientOf(origin));
+  await tx.refreshTokens.insert(sha256(refreshToken), session.id);
   return refreshToken;
 }
 
@@ -141,7 +141,7 @@ function successors({ refreshKeys }: SignInDeps, token: string): readonly string
  */
 async function newest(deps: SignInDeps, tx: Repositories, spent: string): Promise<string | null> {
   for (const token of successors(deps, spent)) {
-    const locked = await tx.sessions.lockRefreshToken(sha256(token));
+    const locked = await tx.refreshTokens.lock(sha256(token));
     if (locked !== null) return locked.spentAt === null ? token : await newest(deps, tx, token);
   }
   return null;

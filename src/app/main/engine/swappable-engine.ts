@@ -96,7 +96,6 @@ const forwardedRuntime = (inUse: InUse, runtime: () => ContainerRuntime): Contai
   capture: async (handle, spec) => runtime().capture(handle, spec),
   snapshotImages: async () => runtime().snapshotImages(),
   removeCaptured: async (image) => runtime().removeCaptured(image),
-  exec: async (handle, request) => runtime().exec(handle, request),
 });
 
 const forwardedTerminals = (terminals: () => TerminalBackend): TerminalBackend => ({

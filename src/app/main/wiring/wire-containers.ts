@@ -61,7 +61,7 @@ export function workspaces(
     log: options.logger,
     settings: { ...options.containers, node: ports.runtimeNode },
   };
-  const boxes = containers(deps, acts);
+  const boxes = containers(deps);
   const inside = containerAccess({ ...ports, acts });
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
@@ -69,7 +69,7 @@ export function workspaces(
     routes: [
       containerRoutes(boxes, keys),
       roleSetupRoutes(tools),
-      execRoutes(boxes, inside, outputs, cutOffWriting),
+      execRoutes(inside, outputs, cutOffWriting),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
       insightRoutes(inside, outputs, cutOffReading),
     ],

@@ -1,4 +1,4 @@
-import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 
 /** Output of one command without a slot, in bytes: enough for most. */
 const FREE_BYTES = 16_384;

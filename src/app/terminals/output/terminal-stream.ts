@@ -2,7 +2,7 @@ import { latestOnly } from '../../../concurrency/coalesce.ts';
 import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
-import type { OutputRoom } from '../../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
 import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import { type OutputBuffer, outputBuffer } from './output-buffer.ts';

@@ -18,7 +18,7 @@ import { pullImage } from '../../../../src/adapters/docker/images/pull-image.ts'
 import { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { warmPoolEngineContract } from '../../../contract/containers/warm-pool.ts';
-import { aSpec, poolOf } from '../../../support/engine/container.ts';
+import { aSpec, poolOf, runIn } from '../../../support/engine/container.ts';
 import {
   engineOrSkip,
   type TestEngine,
@@ -56,10 +56,10 @@ async function present(t: Test, { docker, image }: TestEngine): Promise<void> {
   t.same(said, [], 'nothing is worth a word');
 }
 
-async function contents(t: Test, { runtime }: TestInstance, image: string): Promise<void> {
+async function contents(t: Test, { runtime, commands }: TestInstance, image: string): Promise<void> {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
-  const sh = (script: string): Promise<string> => output(runtime, handle, script);
+  const sh = (script: string): Promise<string> => output(commands, handle, script);
   for (const tool of ['bash', 'tmux', 'git', 'curl', 'ssh', 'ps', 'less', 'vi', 'nano', 'ping']) {
     t.match(await sh(`command -v ${tool}`), /^\//, tool);
   }
@@ -77,7 +77,10 @@ async function contents(t: Test, { runtime }: TestInstance, image: string): Prom
   await runtime.remove(handle);
 }
 
-async function fromPublic(t: Test, { docker, image, network, runtime }: TestInstance): Promise<void> {
+async function fromPublic(
+  t: Test,
+  { docker, image, network, runtime, commands }: TestInstance,
+): Promise<void> {
   const draft = { repo: 'berth/test-made', tag: randomBytes(4).toString('hex') };
   const reference = `${draft.repo}:${draft.tag}`;
   t.teardown(() => docker.getImage(reference).remove({ force: true }));
@@ -91,7 +94,7 @@ async function fromPublic(t: Test, { docker, image, network, runtime }: TestInst
   t.ok(info.Config.Env.includes('LANG=C.UTF-8'));
   const handle = await runtime.create(aSpec(reference));
   await runtime.start(handle);
-  t.equal(await output(runtime, handle, 'tmux -V | cut -d" " -f1'), 'tmux');
+  t.equal(await output(commands, handle, 'tmux -V | cut -d" " -f1'), 'tmux');
   await runtime.remove(handle);
 }
 
@@ -137,12 +140,11 @@ async function absentImage(t: Test, { runtime }: TestInstance): Promise<void> {
 }
 
 async function output(
-  runtime: TestInstance['runtime'],
+  commands: TestInstance['commands'],
   handle: RuntimeHandle,
   script: string,
 ): Promise<string> {
-  const request = { command: ['bash', '-lc', script], timeoutSeconds: 20, maxOutputBytes: 10_000 };
-  return (await runtime.exec(handle, request)).stdout.toString().trim();
+  return (await runIn(commands, handle, ['bash', '-lc', script])).stdout.toString().trim();
 }
 
 const MIB = 1_048_576;

@@ -101,7 +101,10 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   t.notOk(await runtime.volumeExists(box.volume.name), 'the volume goes in two steps');
 }
 
-async function layers(t: Test, { docker, runtime, image, instanceId }: TestInstance): Promise<void> {
+async function layers(
+  t: Test,
+  { docker, runtime, commands, image, instanceId }: TestInstance,
+): Promise<void> {
   const calls = engineCalls(docker);
   const spec = aSpec(image);
   const base = (await docker.getImage(image).inspect()).RootFS.Layers?.length ?? 0;
@@ -109,7 +112,7 @@ async function layers(t: Test, { docker, runtime, image, instanceId }: TestInsta
   for (const generation of [2, 3, 4]) {
     await runtime.start(handle);
     await shellIn(
-      runtime,
+      commands,
       handle,
       30,
     )(`echo ${generation} > /bin/gen-${generation}; chown 7:8 /bin/gen-${generation}`);
@@ -126,7 +129,7 @@ async function layers(t: Test, { docker, runtime, image, instanceId }: TestInsta
   }
   await runtime.start(handle);
   const seen = await shellIn(
-    runtime,
+    commands,
     handle,
     30,
   )('cat /bin/gen-*; stat -c %u:%g /bin/gen-*; ls /bin/busybox');

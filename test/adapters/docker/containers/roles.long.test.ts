@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { openDatabase, openPool } from '../../../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../../../src/adapters/postgres/storage.ts';
 import type { Role } from '../../../../src/domain/containers/catalogue.ts';
-import { collect } from '../../../contract/containers/container-access.ts';
+import { collect } from '../../../contract/containers/container-commands.ts';
 import { roleInstallerContract, scripted } from '../../../contract/containers/role-setups.ts';
 import { freshDatabase } from '../../../support/database/database.ts';
 import { blockedIn, type OpenedStorage } from '../../../support/database/stored.ts';
@@ -16,11 +16,11 @@ const packaged = (packages: Role['packages'], script: string | null = null): Rol
   script,
 });
 
-async function aBox({ runtime, installer, image }: TestInstance) {
+async function aBox({ runtime, commands, installer, image }: TestInstance) {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   return {
-    sh: shellIn(runtime, handle, 120),
+    sh: shellIn(commands, handle, 120),
     open: (role: Role) => installer.install(handle, role),
     install: async (role: Role) => await collect(await installer.install(handle, role)),
   };

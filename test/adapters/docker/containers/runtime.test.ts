@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { dockerAccess } from '../../../../src/adapters/docker/container-access.ts';
 import {
   containerName,
   earlierName,
@@ -18,7 +19,7 @@ import type {
   ContainerSpec as Spec,
 } from '../../../../src/ports/containers/container-runtime.ts';
 import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
-import { aSpec, shellIn } from '../../../support/engine/container.ts';
+import { aSpec, runIn, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually } from '../../../support/patience.ts';
 
@@ -31,19 +32,19 @@ type Box = TestInstance & {
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  const { docker, runtime, image } = instance;
+  const { docker, runtime, commands, image } = instance;
   const pause = ({ runtimeId }: RuntimeHandle) => docker.getContainer(runtimeId).pause();
   await containerRuntimeContract('docker', { ...instance, pause });
   const [spec, other] = ['w-alice', 'w-bob'].map((hostname) => aSpec(image, { hostname })) as [Spec, Spec];
   const handle = await runtime.create(spec);
-  const box: Box = { ...instance, spec, handle, sh: shellIn(runtime, handle) };
+  const box: Box = { ...instance, spec, handle, sh: shellIn(commands, handle) };
   await t.test('what belongs to another installation is refused', (t) => ownership(t, box));
   await runtime.start(handle);
   await t.test('a container is confined', (t) => confinement(t, box));
   await t.test('a command that is ended leaves nothing running', (t) => execLeavesNothing(t, box));
   const bob = await runtime.create(other);
   await runtime.start(bob);
-  const neighbour: Box = { ...instance, spec: other, handle: bob, sh: shellIn(runtime, bob) };
+  const neighbour: Box = { ...instance, spec: other, handle: bob, sh: shellIn(commands, bob) };
   await t.test('a container cannot ask for its neighbours by name', (t) => names(t, box, neighbour));
   await t.test('what differs from the image is told', (t) => changes(t, neighbour));
   await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
@@ -141,9 +142,9 @@ async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<
   t.equal(await eventually(alive, Boolean, { everyMs: 200 }), 'alive', 'a fork bomb ends at the limit');
 }
 
-async function execLeavesNothing(t: Test, { runtime, handle, sh }: Box): Promise<void> {
+async function execLeavesNothing(t: Test, { commands, handle, sh }: Box): Promise<void> {
   const command = ['sh', '-c', 'sleep 4600 & (setsid sleep 4601) & sh -c "sleep 4602; :" & echo begun; wait'];
-  const result = await runtime.exec(handle, { command, timeoutSeconds: 1, maxOutputBytes: 1000 });
+  const result = await runIn(commands, handle, command, { timeoutSeconds: 1 });
   t.match(result, { exitCode: null, truncated: false });
   t.equal(result.stdout.toString(), 'begun\n', 'what was printed before the limit is there');
   t.equal(await sh('pgrep -fc "sleep 46[0]"; true'), '0');
@@ -232,7 +233,6 @@ async function unanswered(t: Test): Promise<void> {
     { name: 'RuntimeUnavailable', message: /within 2 s/ },
     'hung: given up within the time limit of a ping, whatever that of the call',
   );
-  await t.rejects(waiting.exec(handle, { command: ['true'], timeoutSeconds: 1, maxOutputBytes: 1 }), {
-    name: 'RuntimeUnavailable',
-  });
+  const { commands } = dockerAccess(dockerAt({ socketPath }), settings.instanceId);
+  await t.rejects(runIn(commands, handle, ['true']), { name: 'RuntimeUnavailable' });
 }

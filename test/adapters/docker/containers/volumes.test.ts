@@ -75,7 +75,7 @@ async function attached(folder: string): Promise<readonly string[]> {
 }
 
 function sh(scene: Scene, handle: RuntimeHandle, script: string): Promise<string> {
-  return shellIn(scene.runtime, handle, 60)(script);
+  return shellIn(scene.commands, handle, 60)(script);
 }
 
 async function running(scene: Scene, diskMb: number, given = {}) {

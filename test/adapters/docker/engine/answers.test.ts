@@ -10,13 +10,16 @@ import { dockerRuntime } from '../../../../src/adapters/docker/containers/contai
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
-import { KeptOutput } from '../../../../src/adapters/docker/exec/bounded-output.ts';
+import { ownership } from '../../../../src/adapters/docker/engine/ownership.ts';
+import { dockerCommands } from '../../../../src/adapters/docker/exec/container-commands.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
-import { execIn, printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
+import { printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
 import { frameReader } from '../../../../src/adapters/docker/exec/stream-demux.ts';
+import { KeptOutput } from '../../../../src/domain/kept-output.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { storedContainer } from '../../../support/database/stored.ts';
+import { runIn } from '../../../support/engine/container.ts';
 import { frame, printingEngine } from '../../../support/engine/printing-engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
@@ -247,8 +250,16 @@ t.test('a hundred thousand frames in one chunk are read in a loop', async (t) =>
 t.test('a command may print single bytes', async (t) => {
   const calls = await printingEngine(t, singles);
   inOneChunk(calls);
-  const request = { command: ['true'], timeoutSeconds: 60, maxOutputBytes: 60_000 };
-  const { exitCode, stdout, stderr, truncated } = await execIn(calls, 'any', request);
+  const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
+  const own = ownership(calls, 'any');
+  own.remember(handle.runtimeId);
+  const limits = { maxOutputBytes: 60_000 };
+  const { exitCode, stdout, stderr, truncated } = await runIn(
+    dockerCommands(calls, own),
+    handle,
+    ['true'],
+    limits,
+  );
   t.same([exitCode, stdout.length, stderr.length, truncated], [0, COUNT / 2, COUNT / 2, false]);
   t.equal((await printedBy(calls, 'any', 'true', [], 1000)).length, 1000, 'also one of our own programs');
 });

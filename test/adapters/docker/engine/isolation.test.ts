@@ -9,7 +9,7 @@ import { ensureNetwork } from '../../../../src/adapters/docker/network/instance-
 import { gatewayOf } from '../../../../src/adapters/docker/network/subnet.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { runProcess } from '../../../support/child.ts';
-import { aSpec } from '../../../support/engine/container.ts';
+import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
@@ -78,8 +78,8 @@ async function sh(
   script: string,
   timeoutSeconds = 20,
 ): Promise<string> {
-  const request = { command: ['bash', '-c', script], timeoutSeconds, maxOutputBytes: 100_000 };
-  const { stdout, stderr } = await instance.runtime.exec(handle, request);
+  const command = ['bash', '-c', script];
+  const { stdout, stderr } = await runIn(instance.commands, handle, command, { timeoutSeconds });
   return `${stdout}${stderr}`.trim();
 }
 
@@ -90,11 +90,7 @@ async function reached(
   targets: readonly string[],
 ): Promise<readonly string[]> {
   const command = ['perl', '-e', DIAL, ITSELF, ...targets];
-  const { stdout, stderr } = await instance.runtime.exec(from, {
-    command,
-    timeoutSeconds: 30,
-    maxOutputBytes: 100_000,
-  });
+  const { stdout, stderr } = await runIn(instance.commands, from, command);
   const [itself, ...others] = stdout.toString().trim().split('\n');
   if (itself !== ITSELF) throw new Error(`it does not even reach itself: ${itself} ${stderr}`);
   return others;

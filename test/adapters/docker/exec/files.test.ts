@@ -3,7 +3,8 @@ import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { CommandRequest, RunningCommand } from '../../../../src/ports/containers/container-commands.ts';
 import type { Opened } from '../../../../src/ports/containers/container-files.ts';
-import { collect, containerAccessContract } from '../../../contract/containers/container-access.ts';
+import { containerAccessContract } from '../../../contract/containers/container-access.ts';
+import { collect } from '../../../contract/containers/container-commands.ts';
 import { aBox, type Box, links, special, uploads } from '../../../contract/containers/files.ts';
 import { aSpec, markedProcesses, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
@@ -180,7 +181,7 @@ if (engine !== null) {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
   const box: CommandBox = {
-    sh: shellIn(runtime, handle),
+    sh: shellIn(commands, handle),
     open: (script, more = {}) =>
       commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more }),
   };

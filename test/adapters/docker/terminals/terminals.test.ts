@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import type { PtyStream } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { aTerminal, reader, terminalBackendContract } from '../../../contract/terminals/terminal-backend.ts';
-import { aSpec } from '../../../support/engine/container.ts';
+import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill, waitFor } from '../../../support/patience.ts';
 
@@ -33,9 +33,8 @@ async function started({ runtime, image }: TestInstance): Promise<RuntimeHandle>
   return handle;
 }
 
-async function sh({ runtime, handle }: Box, script: string): Promise<string> {
-  const request = { command: ['sh', '-c', script], timeoutSeconds: 20, maxOutputBytes: 100_000 };
-  return (await runtime.exec(handle, request)).stdout.toString().trim();
+async function sh({ commands, handle }: Box, script: string): Promise<string> {
+  return (await runIn(commands, handle, ['sh', '-c', script])).stdout.toString().trim();
 }
 
 async function ended(pty: PtyStream): Promise<void> {
@@ -200,11 +199,10 @@ async function plainShell(t: Test, box: Box): Promise<void> {
 }
 
 /** One program with many marks in its environment is as much to read as many programs with one. */
-async function manyLeftovers(t: Test, { terminals, runtime, handle }: Box): Promise<void> {
+async function manyLeftovers(t: Test, { terminals, commands, handle }: Box): Promise<void> {
   const marks = Array.from({ length: 5_000 }, () => randomUUID());
   const env = Object.fromEntries(marks.map((mark, at) => [`M${at}`, `BERTH_TERM=${mark}`]));
-  const command = ['sleep', '7006'];
-  const going = runtime.exec(handle, { command, env, timeoutSeconds: 60, maxOutputBytes: 100 });
+  const going = runIn(commands, handle, ['sleep', '7006'], { env });
   let seen: ReadonlySet<string> = new Set();
   await eventually(
     async () => {

@@ -9,7 +9,7 @@ import type { RuntimeHandle } from '../../../../src/ports/containers/container-r
 import type { PtyStream, ScrollbackSnapshot } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { snapshotOutput } from '../../../../web/src/terminal/screen/snapshot-output.ts';
 import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
-import { aSpec } from '../../../support/engine/container.ts';
+import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually } from '../../../support/patience.ts';
 import { aBrowserTerminal } from '../../../support/terminal/recordings.ts';
@@ -160,10 +160,13 @@ async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHa
 }
 
 /** Each setting costs the server work for every client that it has. */
-async function settings(t: Test, { runtime, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
+async function settings(
+  t: Test,
+  { commands, terminals }: TestInstance,
+  handle: RuntimeHandle,
+): Promise<void> {
   const tmux = async (...args: readonly string[]) => {
-    const command = ['tmux', '-S', '/run/berth-tmux', ...args];
-    const { stdout } = await runtime.exec(handle, { command, timeoutSeconds: 30, maxOutputBytes: 10_000 });
+    const { stdout } = await runIn(commands, handle, ['tmux', '-S', '/run/berth-tmux', ...args]);
     return stdout.toString();
   };
   const attach = async (): Promise<void> => {
@@ -276,9 +279,8 @@ function reasonOf(
 }
 
 async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {
-  const { runtime, terminals } = instance;
-  const exec = (script: string) =>
-    runtime.exec(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, maxOutputBytes: 1000 });
+  const { commands, terminals } = instance;
+  const exec = (script: string) => runIn(commands, handle, ['sh', '-c', script]);
   const open = await terminals.open(handle, aTerminal('main'));
   await reader(open).until('# ');
   t.match(await exec(REFUSED), { exitCode: 0 });
@@ -300,9 +302,7 @@ async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandl
   await again.close();
 }
 
-async function full(t: Test, { runtime, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
-  const exec = (command: string[]) =>
-    runtime.exec(handle, { command, timeoutSeconds: 60, maxOutputBytes: 1000 });
+async function full(t: Test, { commands, terminals }: TestInstance, handle: RuntimeHandle): Promise<void> {
   const first = await terminals.open(handle, aTerminal('first'));
   const output = reader(first);
   await output.until('# ');
@@ -319,5 +319,5 @@ async function full(t: Test, { runtime, terminals }: TestInstance, handle: Runti
   const second = await eventually(opening, Boolean, { patienceMs: 60_000, everyMs: 200 });
   t.ok(second, 'it opens when there is room');
   await second?.close();
-  t.match(await exec(['true']), { exitCode: 0 });
+  t.match(await runIn(commands, handle, ['true']), { exitCode: 0 });
 }

@@ -49,7 +49,7 @@ if (engine !== null) {
 
 /** A running container that finds the tools of the installation in this volume. */
 async function aBoxWithTools(
-  { docker, instanceId, network, terminals }: TestInstance,
+  { docker, instanceId, network, terminals, commands }: TestInstance,
   tools: string,
   spec: ContainerSpec,
   shell: string,
@@ -58,7 +58,7 @@ async function aBoxWithTools(
   const runtime = dockerRuntime(docker, { ...settings, tools: () => tools });
   const handle = await runtime.create(spec);
   await runtime.start(handle);
-  return { terminals, handle, shell, sh: shellIn(runtime, handle) };
+  return { terminals, handle, shell, sh: shellIn(commands, handle) };
 }
 
 async function made(t: Test, { docker, image, instanceId, isLocal }: TestInstance): Promise<void> {

@@ -2,15 +2,14 @@ import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { Static } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CommandOutput } from '../../../../app/containers/command-output.ts';
 import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
-import type { Containers } from '../../../../app/containers/containers.ts';
 import type { OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
 import type {
   CommandEvent,
   CommandRequest,
   RunningCommand,
 } from '../../../../ports/containers/container-commands.ts';
-import type { ExecResult } from '../../../../ports/containers/container-runtime.ts';
 import { orThrow } from '../../errors.ts';
 import { execAnswer } from '../../replies/exec-reply.ts';
 import { IdParams } from '../../schema/common.ts';
@@ -31,12 +30,7 @@ const STREAM_TYPE = 'application/x-ndjson';
 
 /** Answers at the end, or line by line for `Accept: application/x-ndjson`. */
 export const execRoutes =
-  (
-    containers: Pick<Containers, 'exec'>,
-    access: Pick<ContainerAccess, 'streamExec'>,
-    outputs: OutputSlots,
-    cutOff: AbortGuard,
-  ): Routes =>
+  (access: Pick<ContainerAccess, 'exec' | 'streamExec'>, outputs: OutputSlots, cutOff: AbortGuard): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/exec',
@@ -55,7 +49,7 @@ export const execRoutes =
         cutOff(request, reply);
         const room = outputs.reserve(caller.user.id);
         whenClosed(reply, room.release);
-        const result = await containers.exec(params.id, { ...toCommand(body), room }, caller, origin);
+        const result = await access.exec(params.id, toCommand(body), room, caller, origin);
         return sendResult(reply, orThrow(result));
       },
     );
@@ -75,7 +69,7 @@ const toCommand = ({
   ...(workdir === undefined ? {} : { workdir }),
 });
 
-const sendResult = (reply: FastifyReply, result: ExecResult): FastifyReply =>
+const sendResult = (reply: FastifyReply, result: CommandOutput): FastifyReply =>
   reply.type('application/json; charset=utf-8').send(execAnswer(result));
 
 /** The command ends with the answer, even without a reader. */

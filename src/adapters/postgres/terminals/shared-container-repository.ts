@@ -1,60 +1,31 @@
 import { sql } from 'kysely';
 import type {
-  CollaborationRepository,
-  Participation,
   PresentPerson,
   SharedContainer,
-} from '../../../ports/terminals/collaboration-repository.ts';
+  SharedContainerRepository,
+} from '../../../ports/terminals/shared-container-repository.ts';
 import { byRef, liveContainers, toContainer } from '../containers/container-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { run } from '../sql.ts';
-
-/** `u`: the owner. An owner who may not open terminals cannot share them. */
-const mayOwn = sql<boolean>`u.disabled_at is null and (u.guest_until is null or u.guest_until > now())`;
-
-/** `k`: the collaboration. */
-export const isLive = sql<boolean>`k.ended_at is null and k.expires_at > now()
-  and exists (
-    select from containers c join users u on u.id = c.owner_id
-    where c.db_id = k.db_id and c.state <> 'deleted' and ${mayOwn})`;
+import { isLive, mayOwn } from './collaboration-repository.ts';
 
 type Joined = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
 
-type Shared = Pick<
-  CollaborationRepository,
-  'findShared' | 'listShared' | 'stillActive' | 'isShared' | 'scene' | 'noteSize'
->;
-
 /** Queries for shared containers: who has access, who is present, and the owner's window size. */
-export function postgresShared(db: Db): Shared {
+export function postgresSharedContainers(db: Db): SharedContainerRepository {
   const live = () => db.selectFrom('collaborations as k').selectAll('k').where(isLive);
 
   return {
-    async findShared(ref, userId) {
+    async findFor(userId, ref) {
       const row = await byRef(sharedContainers(db, userId), ref).executeTakeFirst();
       return row === undefined ? null : toShared(row);
     },
 
-    async listShared(userId) {
+    async listFor(userId) {
       const rows = await sharedContainers(db, userId).execute();
       const seen = new Set<string>();
       const best = rows.filter(({ db_id }) => !seen.has(db_id) && seen.add(db_id));
       return best.sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).map(toShared);
-    },
-
-    async stillActive(participations) {
-      if (participations.length === 0) return [];
-      const rows = await db
-        .selectFrom('collaborations as k')
-        .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
-        .select(['p.collaboration_id', 'p.user_id'])
-        .where('k.id', 'in', [...new Set(participations.map(({ collaborationId }) => collaborationId))])
-        .where('p.left_at', 'is', null)
-        .where(isLive)
-        .execute();
-      return rows.map(
-        (row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id }),
-      );
     },
 
     async isShared(dbId) {

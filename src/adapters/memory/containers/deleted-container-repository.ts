@@ -1,0 +1,30 @@
+import type { DeletedContainerRepository } from '../../../ports/containers/deleted-container-repository.ts';
+import { asContainer, type MemoryState, type StoredContainer } from '../memory-state.ts';
+import { find } from './container-repository.ts';
+
+const isDeletedOf = (one: StoredContainer, ownerId: string): boolean =>
+  one.ownerId === ownerId && one.state === 'deleted';
+
+const isKept = (one: StoredContainer, ownerId: string): boolean =>
+  isDeletedOf(one, ownerId) && one.runtimeId !== null;
+
+const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
+  const { claimedAt, purgedAt } = volumes.get(dbId) ?? {};
+  return claimedAt === undefined && purgedAt === undefined;
+};
+
+export const memoryDeletedContainers = (state: MemoryState): DeletedContainerRepository => ({
+  findForUpdate: async (dbId, ownerId) =>
+    find(state, (one) => one.dbId === dbId && isDeletedOf(one, ownerId) && canComeBack(state, dbId)),
+
+  listRestorable: async (ownerId) =>
+    state.containers
+      .filter((one) => isKept(one, ownerId) && canComeBack(state, one.dbId))
+      .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
+      .map((row) => asContainer(state, row)),
+
+  countKept: async (ownerId) =>
+    state.containers.filter(
+      (one) => isKept(one, ownerId) && state.volumes.get(one.dbId)?.removedAt === undefined,
+    ).length,
+});

@@ -1,0 +1,32 @@
+import type { DeletedContainerRepository } from '../../../ports/containers/deleted-container-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
+import { containersWithOwner, toContainer } from './container-repository.ts';
+
+export const postgresDeletedContainers = (db: Db): DeletedContainerRepository => ({
+  findForUpdate: (dbId, ownerId) =>
+    restorable(db, ownerId).where('c.db_id', '=', dbId).forUpdate('c').$call(firstAs(toContainer)),
+
+  listRestorable: (ownerId) =>
+    restorable(db, ownerId)
+      .where('c.runtime_id', 'is not', null)
+      .orderBy('c.deleted_at', 'desc')
+      .$call(allAs(toContainer)),
+
+  countKept: (ownerId) =>
+    db
+      .selectFrom('containers')
+      .select(COUNT)
+      .where('owner_id', '=', ownerId)
+      .where('state', '=', 'deleted')
+      .where('runtime_id', 'is not', null)
+      .where('volume_removed_at', 'is', null)
+      .$call(countOf),
+});
+
+const restorable = (db: Db, ownerId: string) =>
+  containersWithOwner(db)
+    .where('c.owner_id', '=', ownerId)
+    .where('c.state', '=', 'deleted')
+    .where('c.volume_claimed_at', 'is', null)
+    .where('c.volume_purged_at', 'is', null);

@@ -1,0 +1,55 @@
+import { sql } from 'kysely';
+import type {
+  Participation,
+  ParticipationRepository,
+} from '../../../ports/terminals/participation-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import { run } from '../sql.ts';
+import { isLive } from './collaboration-repository.ts';
+
+export const postgresParticipations = (db: Db): ParticipationRepository => ({
+  admit: ({ collaborationId, userId }) =>
+    db
+      .insertInto('collaboration_participants')
+      .values({ collaboration_id: collaborationId, user_id: userId })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['collaboration_id', 'user_id'])
+          .doUpdateSet({
+            left_at: null,
+            joined_at: sql`excluded.joined_at`,
+            joined_after: sql`excluded.joined_after`,
+          })
+          .where('collaboration_participants.left_at', 'is not', null),
+      )
+      .$call(run),
+
+  dismiss: ({ collaborationId, userId }) =>
+    db
+      .updateTable('collaboration_participants')
+      .set({ left_at: sql<Date>`now()` })
+      .where('collaboration_id', '=', collaborationId)
+      .where('user_id', '=', userId)
+      .$call(run),
+
+  putOut: ({ collaborationId, userId }) =>
+    db
+      .updateTable('collaboration_participants')
+      .set({ left_at: sql<Date>`coalesce(left_at, now())`, removed_at: sql<Date>`now()` })
+      .where('collaboration_id', '=', collaborationId)
+      .where('user_id', '=', userId)
+      .$call(run),
+
+  async stillActive(participations) {
+    if (participations.length === 0) return [];
+    const rows = await db
+      .selectFrom('collaborations as k')
+      .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
+      .select(['p.collaboration_id', 'p.user_id'])
+      .where('k.id', 'in', [...new Set(participations.map(({ collaborationId }) => collaborationId))])
+      .where('p.left_at', 'is', null)
+      .where(isLive)
+      .execute();
+    return rows.map((row): Participation => ({ collaborationId: row.collaboration_id, userId: row.user_id }));
+  },
+});

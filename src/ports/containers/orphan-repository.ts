@@ -1,0 +1,5 @@
+/** Containers of the engine that no row knows. */
+export interface OrphanRepository {
+  /** When each was first seen, which is now if never before. Forgets all others. */
+  remember(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;
+}
