@@ -56,7 +56,7 @@ t.test('starts take turns between containers and their owners', async (t) => {
   t.equal(slots.waiting(), 0);
 });
 
-t.test('above 64 that wait for one container it is refused, and changes are not', async (t) => {
+t.test('a start beyond 64 waiting for one container is refused, and changes are not', async (t) => {
   const { slots, start, change, endAll } = setUp();
   const waits: string[] = [];
   slots.listen(({ outcome }) => waits.push(outcome));
@@ -70,7 +70,7 @@ t.test('above 64 that wait for one container it is refused, and changes are not'
   t.equal(waits.filter((outcome) => outcome === 'started').length, 67);
 });
 
-t.test('a fault of a call is its own, and its slot is free', async (t) => {
+t.test('a failed call frees its slot and affects no other', async (t) => {
   const { slots, begun, start, endAll } = setUp();
   for (let count = 0; count < 9; count += 1)
     await t.rejects(
@@ -84,7 +84,7 @@ t.test('a fault of a call is its own, and its slot is free', async (t) => {
   await next;
 });
 
-t.test('a start that is late gives its slot to others, and its container is refused more', async (t) => {
+t.test('a late start gives up its slot, and further starts in its container are refused', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const { slots, begun, start, endAll } = setUp();

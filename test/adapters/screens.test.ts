@@ -71,7 +71,7 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 
 const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 });
 
-t.test('who gets a picture sees what those see who saw everything', async (t) => {
+t.test('a client with a snapshot sees the same as one that saw everything', async (t) => {
   const property = fc.asyncProperty(output, shares, async (bytes, at) => {
     const all = aBrowserTerminal(SIZE);
     const screen = xtermScreens.open(SIZE);
@@ -104,7 +104,7 @@ const MOVED = [
   '漢字ab\x1b[4G\x1b[3@',
 ];
 
-t.test('a picture has each row and column where it was', async (t) => {
+t.test('a snapshot has each row and column in its place', async (t) => {
   for (const output of MOVED) {
     const all = aBrowserTerminal(SIZE);
     const late = aBrowserTerminal(SIZE);
@@ -117,7 +117,7 @@ t.test('a picture has each row and column where it was', async (t) => {
   }
 });
 
-t.test('a program that writes what costs too much is given up', async (t) => {
+t.test('a program with too expensive output is no longer drawn', async (t) => {
   const endless = ['b', 'L', 'M', 'S', 'T', 'I', 'Z', '@', 'P', 'X', ' @', ' A', "'}", "'~"];
   const screen = xtermScreens.open(SIZE);
   for (const final of endless) t.ok(await screen.write(Buffer.from(`a\x1b[2147483647${final}`)), final);
@@ -137,7 +137,7 @@ t.test('a program that writes what costs too much is given up', async (t) => {
 /** Each erases up to the last cell of the screen, on which xterm.js throws. */
 const ERASES_ALL = ['\x1b[999;999Hx\x1b[1J', '\x1b[999;999H\x1b[1J', '\x1b[999;999Hx\x1b[?1J'];
 
-t.test('what erases up to the last cell erases the screen', async (t) => {
+t.test('erasing up to the last cell erases the screen', async (t) => {
   for (const erase of ERASES_ALL) {
     const screen = xtermScreens.open(SIZE);
     t.ok(await screen.write(Buffer.from(`gone${erase}\x1b[2Hstays`)), JSON.stringify(erase));
@@ -149,7 +149,7 @@ t.test('what erases up to the last cell erases the screen', async (t) => {
   }
 });
 
-t.test('what xterm.js throws while it draws ends the screen and nothing else', async (t) => {
+t.test('an xterm.js error during drawing ends only that screen', async (t) => {
   const screen = xtermScreens.open(SIZE);
   const bytes = new Proxy(Buffer.from('text'), {
     get(target, key) {
@@ -162,13 +162,13 @@ t.test('what xterm.js throws while it draws ends the screen and nothing else', a
   screen.end();
 });
 
-t.test('another version of xterm.js is noticed as soon as a screen is opened', async (t) => {
+t.test('another version of xterm.js is noticed when a screen opens', async (t) => {
   const { terminal } = aBrowserTerminal(SIZE);
   t.ok(inputHandlerOf(terminal));
   t.throws(() => inputHandlerOf(Object.create(terminal, { _core: { value: { _inputHandler: {} } } })));
 });
 
-t.test('characters have their widths whatever is in the buffer pool of the process', async (t) => {
+t.test("characters have their widths whatever is in the process's buffer pool", async (t) => {
   const { line } = runModule(
     t,
     `let zeros;

@@ -47,7 +47,7 @@ process.setuid?.(64_999);
 spawnSync('prlimit', ['--pid', String(process.pid), '--nproc=1:1000']);
 `;
 
-t.test('a program that cannot be started for lack of descriptors or processes is code 127', async (t) => {
+t.test('a program that cannot start for lack of descriptors or processes has code 127', async (t) => {
   const descriptors = inShortage(NO_DESCRIPTORS, 'for (const each of open) closeSync(each);');
   t.same(JSON.parse(await runModule(t, descriptors).line()), [127, 127, 127, 0], 'no descriptors');
   const processes = inShortage(NO_PROCESSES, '');
@@ -65,7 +65,7 @@ const settles = async (marker: string, count: number): Promise<boolean> =>
     { everyMs: 50 },
   )) === count;
 
-t.test('a signal ends a program with all that it started, also one that ignores SIGTERM', async (t) => {
+t.test('a signal ends a program with its children, even one that ignores SIGTERM', async (t) => {
   const marker = `family-${process.pid}`;
   const family = `trap '' TERM; sh -c 'trap "" TERM; while :; do sleep 1; done' ${marker} & sh -c 'sleep 60; :' ${marker}; wait`;
   const stopping = new AbortController();
@@ -77,7 +77,7 @@ t.test('a signal ends a program with all that it started, also one that ignores 
   await t.rejects(startChild('true', [], { signal: stopping.signal }), { name: 'AbortError' });
 });
 
-t.test('the end of the process ends what it may leave to nobody', async (t) => {
+t.test("the process's end kills its child programs", async (t) => {
   const marker = `orphan-${process.pid}`;
   const code = `
 import { startChild } from ${MODULE};
@@ -91,14 +91,14 @@ process.exit(3);`;
 const folder = path.join(t.testdir(), 'recordings');
 const files = recordingFilesIn(folder);
 
-t.test('before anything is recorded there is no folder, and no fault', async (t) => {
+t.test('a missing recordings folder is no fault', async (t) => {
   t.same(await files.untouched(0), []);
 });
 
 await recordingFilesContract('memory', memoryRecordingFiles());
 await recordingFilesContract('files', files);
 
-t.test('nobody else can read them, and no other name is a recording', async (t) => {
+t.test('recordings are readable by the owner alone, and only their names count', async (t) => {
   const id = '11111111-1111-4111-8111-111111111111';
   await (await files.create(id)).close();
   t.equal(statSync(folder).mode & 0o777, 0o700);
@@ -125,7 +125,7 @@ const holder = (t: Test, directory: string) =>
      setInterval(() => {}, 1000);`,
   );
 
-t.test('a folder in use is refused, with the number of the process that has it', async (t) => {
+t.test("a folder in use is refused, with its process's number", async (t) => {
   const directory = aFolder(t);
   const other = holder(t, directory);
   const childPid = Number(await other.line());
@@ -133,7 +133,7 @@ t.test('a folder in use is refused, with the number of the process that has it',
   t.throws(() => lockDataDir(directory), new DataDirInUseError(directory, other.process.pid ?? 0));
 });
 
-t.test('a killed process gives the folder free at once, though its children live on', async (t) => {
+t.test('a killed process frees its folder at once, though its children live on', async (t) => {
   const directory = aFolder(t);
   const other = holder(t, directory);
   const childPid = Number(await other.line());
@@ -144,7 +144,7 @@ t.test('a killed process gives the folder free at once, though its children live
   lockDataDir(directory).release();
 });
 
-t.test('one process cannot take a folder twice, and can after giving it back', async (t) => {
+t.test('one process cannot lock a folder twice, and can after releasing it', async (t) => {
   const directory = path.join(aFolder(t), 'made', 'here');
   const lock = lockDataDir(directory);
   t.throws(() => lockDataDir(directory), DataDirInUseError);

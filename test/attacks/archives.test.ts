@@ -32,10 +32,10 @@ done`;
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await t.test('archives that nobody reads hold up no neighbour', (t) => unread(t, instance));
-  await t.test('what is lost is asked for often, and looked for once', (t) => asksOften(t, instance));
+  await t.test('unread archives delay no neighbour', (t) => unread(t, instance));
+  await t.test('frequent requests for losses are measured once', (t) => asksOften(t, instance));
   if (engine.isLocal && engine.kind === 'private')
-    await t.test('keys and requests of io_setup are seen when they are short', (t) => short(t, instance));
+    await t.test('keys and io_setup requests are read when they are short', (t) => short(t, instance));
 }
 
 /** A running container with a folder that is larger than all buffers on the way. */

@@ -97,4 +97,4 @@ async function filling(t: Test): Promise<void> {
 
 const reason = (await noEngineOfOurOwn()) ?? ((await missingEnginePackages()).join(', ') || null);
 if (reason !== null) t.pass('an engine of our own', { skip: reason });
-else await t.test('a container that fills its layer costs its own work, and nobody else', filling);
+else await t.test('a container that fills its layer harms only its own work', filling);

@@ -25,7 +25,7 @@ if (engine !== null && !(engine.isLocal && isRoot())) {
   t.pass('hung starts', { skip: 'what hangs can be killed by root of the same machine alone' });
 } else if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await t.test('a container in which nothing starts holds up nobody else', (t) => hungStarts(t, instance));
+  await t.test('a container with hanging starts delays nobody else', (t) => hungStarts(t, instance));
 }
 
 type Made = { readonly id: string; readonly db_id: string; readonly status: string };

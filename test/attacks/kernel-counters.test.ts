@@ -23,20 +23,25 @@ import { aPerson, aService, as, type Person } from '../support/service/service.t
 const OPEN_FILES = 1_024;
 const asked = { memory_mb: 256, cpu_shares: 200, disk_mb: 512 };
 
-t.test('counters of the kernel', async (t) => {
+t.test('exhausted kernel counters', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const instance = await testInstance(t, engine, undefined, OPEN_FILES);
-  await t.test('what is asked of the watcher', (t) => contract(t, instance));
+  await t.test("the watcher's figures are right", (t) => contract(t, instance));
   const scene = await aScene(t, instance);
-  await t.test('descriptors in flight: terminals open, and who keeps them is stopped', (t) =>
-    inFlight(t, scene, ''),
+  await t.test(
+    "with descriptors in flight exhausted, terminals open and their owner's container is stopped",
+    (t) => inFlight(t, scene, ''),
   );
-  await t.test('also when no process has the socket that holds them', (t) => inFlight(t, scene, 'hidden'));
+  await t.test('hidden descriptors are noticed even when no process has their socket', (t) =>
+    inFlight(t, scene, 'hidden'),
+  );
   for (const how of ['', 'nameless']) {
-    await t.test(`message queues: who takes most is stopped ${how}`, (t) => queues(t, scene, how));
+    await t.test(`message queues: the largest owner's container is stopped ${how}`, (t) =>
+      queues(t, scene, how),
+    );
   }
-  await t.test('inotify: neighbours and this machine still get instances', (t) => inotify(t, scene));
+  await t.test('inotify: neighbours and the host still get instances', (t) => inotify(t, scene));
 });
 
 async function contract(t: Test, { runtime, instanceId, image }: TestInstance): Promise<void> {
@@ -161,7 +166,7 @@ const REFUSED = [
 ];
 const ABSENT = ['device loop-control', 'device kmsg', 'device mem'];
 
-t.test('limits that a container shares, tried from inside', async (t) => {
+t.test('shared limits, tried from inside a container', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const instance = await testInstance(t, engine, undefined, FILES_AT_ONCE);

@@ -29,45 +29,42 @@ const COMMANDS = 8;
 /** 64 answers of 6 MiB would be 384; all that may be kept is 32 of 2 MiB beside what the commands themselves hold. */
 const MOST_MIB = 250;
 
-t.test(
-  'answers of commands that nobody reads do not fill the memory, nor hold up another user',
-  async (t) => {
-    const service = await aService();
-    const socketPath = await listenOnUnix(t, service);
-    const bob = await aPerson(service, 'bob');
-    const create = { name: 'dev', disk_mb: 512 };
-    const box = (await as(service, bob)('POST', '/api/containers', create)).json();
-    const requests: string[] = [];
-    for (let user = 0; user < USERS; user += 1) {
-      const eve = await aPerson(service, `eve${user}`);
-      const { db_id: id } = (await as(service, eve)('POST', '/api/containers', create)).json();
-      const body = JSON.stringify({ command: ['head', '-c', '1048576', '/dev/zero'] });
-      const lines = [
-        `POST /api/containers/${id}/exec HTTP/1.1`,
-        'Host: x',
-        `Authorization: Bearer ${eve.token}`,
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-      ];
-      requests.push(`${lines.join('\r\n')}\r\n\r\n${body}`);
-    }
-    const accepted: Socket[] = [];
-    service.http.server.on('connection', (socket: Socket) => accepted.push(socket));
-    const before = heldMib();
-    for (let n = 0; n < USERS * COMMANDS; n += 1)
-      await unreadConnection(t, socketPath, requests[n % USERS] ?? '');
-    const answering = (): number => accepted.filter((socket) => socket.writableLength > 0).length;
-    await waitFor(() => answering() >= USERS * 4, { what: 'every user has its share of answers' });
-    const neighbour = as(service, bob);
-    const { stdout } = (
-      await neighbour('POST', `/api/containers/${box.db_id}/exec`, { command: ['echo', 'here'] })
-    ).json();
-    t.equal(stdout, 'here\n', 'a neighbour is answered meanwhile');
-    t.equal(answering(), USERS * 4, 'four answers of each user are kept, and no more');
-    const grown = heldMib() - before;
-    t.ok(grown < MOST_MIB, `${Math.round(grown)} MiB more than before`);
-  },
-);
+t.test('unread command answers neither fill the memory nor delay another user', async (t) => {
+  const service = await aService();
+  const socketPath = await listenOnUnix(t, service);
+  const bob = await aPerson(service, 'bob');
+  const create = { name: 'dev', disk_mb: 512 };
+  const box = (await as(service, bob)('POST', '/api/containers', create)).json();
+  const requests: string[] = [];
+  for (let user = 0; user < USERS; user += 1) {
+    const eve = await aPerson(service, `eve${user}`);
+    const { db_id: id } = (await as(service, eve)('POST', '/api/containers', create)).json();
+    const body = JSON.stringify({ command: ['head', '-c', '1048576', '/dev/zero'] });
+    const lines = [
+      `POST /api/containers/${id}/exec HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${eve.token}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    requests.push(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  }
+  const accepted: Socket[] = [];
+  service.http.server.on('connection', (socket: Socket) => accepted.push(socket));
+  const before = heldMib();
+  for (let n = 0; n < USERS * COMMANDS; n += 1)
+    await unreadConnection(t, socketPath, requests[n % USERS] ?? '');
+  const answering = (): number => accepted.filter((socket) => socket.writableLength > 0).length;
+  await waitFor(() => answering() >= USERS * 4, { what: 'every user has its share of answers' });
+  const neighbour = as(service, bob);
+  const { stdout } = (
+    await neighbour('POST', `/api/containers/${box.db_id}/exec`, { command: ['echo', 'here'] })
+  ).json();
+  t.equal(stdout, 'here\n', 'a neighbour is answered meanwhile');
+  t.equal(answering(), USERS * 4, 'four answers of each user are kept, and no more');
+  const grown = heldMib() - before;
+  t.ok(grown < MOST_MIB, `${Math.round(grown)} MiB more than before`);
+});
 
 const CONNECTIONS = 160;
 const PIPELINED = 8;
@@ -77,7 +74,7 @@ const MOST_OF_PIPELINES_MIB = 80;
 const ask = 'GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 
 t.test(
-  'a connection that pipelines and reads nothing holds one answer, and other users are answered',
+  'a pipelining connection that reads nothing occupies one answer, and other users are served',
   async (t) => {
     const time = standingTime(t);
     const service = await aService();
@@ -121,7 +118,7 @@ async function scene() {
   return { service, root, eve, box, token };
 }
 
-t.test('a thousand commands of a stolen token make two records, which name it', async (t) => {
+t.test('a thousand commands of a stolen token make two records that name it', async (t) => {
   const { service, root, eve, box, token } = await scene();
   const call = as(service, token);
   for (let n = 0; n < TIMES; n += 1) {
@@ -174,7 +171,7 @@ async function counted(): Promise<{ hasher: PasswordHasher; hashed: string[] }> 
   return { hasher, hashed };
 }
 
-t.test('somebody signs in while another one has passwords hashed as often as it can', async (t) => {
+t.test('a sign-in passes while another user hashes passwords constantly', async (t) => {
   const { hasher, hashed } = await counted();
   const service = await aService({ hasher });
   const eve = await aPerson(service, 'eve');
@@ -195,7 +192,7 @@ t.test('somebody signs in while another one has passwords hashed as often as it 
   t.ok(all <= 5 + 1, `${all} of ${HASHED_TIMES} guesses were hashed`);
 });
 
-t.test('who guesses nothing has so many hashed in a minute all the same', async (t) => {
+t.test('hashes are limited per minute even without guessing', async (t) => {
   const { hasher, hashed } = await counted();
   const service = await aService({ hasher });
   const eve = await aPerson(service, 'eve');

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { batchByKey, batchedLookup } from '../../src/concurrency/batch.ts';
 
-t.test('lookups of one turn are one, and each starts after it was asked for', async (t) => {
+t.test('lookups of one turn are one query that starts after them', async (t) => {
   const batches: (readonly string[])[] = [];
   let version = 1;
   const find = batchedLookup(async (keys) => {
@@ -19,7 +19,7 @@ t.test('lookups of one turn are one, and each starts after it was asked for', as
   t.same(batches, [['a', 'b', 'none'], ['a']]);
 });
 
-t.test('a lookup that fails fails for all who asked, and the next one asks again', async (t) => {
+t.test('a failed lookup fails for all its callers, and the next one runs again', async (t) => {
   let fault: Error | null = new Error('no database');
   const find = batchedLookup(async (keys) => {
     if (fault) throw fault;
@@ -42,7 +42,7 @@ function aScene(most: number) {
   return { runs, ask, soon: () => new Promise((resolve) => setImmediate(resolve)) };
 }
 
-t.test('what comes during a run goes into the next ones, at most so much at a time', async (t) => {
+t.test('requests during a run go into the next ones, up to the limit', async (t) => {
   const { runs, ask, soon } = aScene(2);
   const all = ['a', 'b', 'c', 'd'].map((item) => ask('one', item));
   t.same(
@@ -73,7 +73,7 @@ t.test('keys do not wait for each other', async (t) => {
   );
 });
 
-t.test('a run that fails is the answer to those that were in it alone', async (t) => {
+t.test('a failed run fails only its own callers', async (t) => {
   const { runs, ask, soon } = aScene(2);
   const [first, second] = [ask('one', 'a'), ask('one', 'b')];
   runs[0]?.end(new Error('no engine'));
@@ -83,7 +83,7 @@ t.test('a run that fails is the answer to those that were in it alone', async (t
   await t.resolves(second);
 });
 
-t.test('a run that answers for each item fails those alone that it could not do', async (t) => {
+t.test('per-item results fail only their items', async (t) => {
   const ask = batchByKey<string>(9, async (_, items) =>
     items.map((item) => (item === 'stuck' ? new Error('still there') : null)),
   );

@@ -8,7 +8,7 @@ import { repeat } from '../../src/concurrency/repeat.ts';
 import { unlessAborted, within } from '../../src/concurrency/timeout.ts';
 import { standingTime } from '../support/time.ts';
 
-t.test('calls during a run share the next run, which starts after them', async (t) => {
+t.test('calls during a run share the next one', async (t) => {
   const runs: ((value: string | Error) => void)[] = [];
   const run = coalesced(() => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -29,7 +29,7 @@ t.test('calls during a run share the next run, which starts after them', async (
   t.equal(await last, 'last');
 });
 
-t.test('work gets its time and no more', async (t) => {
+t.test('work is limited to its time', async (t) => {
   const time = standingTime(t);
   t.equal(await within(10, Promise.resolve('done'), 'late'), 'done');
   await t.rejects(within(10, Promise.reject(new Error('no')), 'late'), { message: 'no' });
@@ -41,7 +41,7 @@ t.test('work gets its time and no more', async (t) => {
   await turn();
 });
 
-t.test('a check is repeated until it has an answer or its time is up', async (t) => {
+t.test('a check repeats until it succeeds or times out', async (t) => {
   let checks = 0;
   const third = async (): Promise<number | null> => {
     checks += 1;
@@ -53,7 +53,7 @@ t.test('a check is repeated until it has an answer or its time is up', async (t)
   t.equal(await pollUntil(async () => false, { withinMs: 2, everyMs: 1 }), false);
 });
 
-t.test('all items are worked on, and only so many at a time', async (t) => {
+t.test('all items are processed, only so many at a time', async (t) => {
   const begun: number[] = [];
   const ends: (() => void)[] = [];
   const all = forEachAtMost(2, [1, 2, 3], (item) => {
@@ -72,7 +72,7 @@ t.test('all items are worked on, and only so many at a time', async (t) => {
   );
 });
 
-t.test('what comes while the work goes on is done once, for the newest', async (t) => {
+t.test('requests during the work cause one more run, for the newest', async (t) => {
   const done: number[] = [];
   const work = latestOnly(async (value: number) => {
     done.push(value);
@@ -86,7 +86,7 @@ t.test('what comes while the work goes on is done once, for the newest', async (
   t.same(done, [1, 4, 5]);
 });
 
-t.test('work that fails is not the end of it', async (t) => {
+t.test('failing work does not end the schedule', async (t) => {
   const done: number[] = [];
   const work = latestOnly(async (value: number) => {
     if (value < 0) throw new Error('no');
@@ -97,7 +97,7 @@ t.test('work that fails is not the end of it', async (t) => {
   t.same(done, [1]);
 });
 
-t.test('work that knows no signal is left alone when it comes, and may fail later', async (t) => {
+t.test('work without a signal is abandoned at the abort, and may fail later', async (t) => {
   const stopping = new AbortController();
   const work = Promise.withResolvers<string>();
   const waited = unlessAborted(stopping.signal, work.promise);
@@ -110,31 +110,28 @@ t.test('work that knows no signal is left alone when it comes, and may fail late
   await t.rejects(unlessAborted(signal, Promise.reject(new Error('no'))), { message: 'no' });
 });
 
-t.test(
-  'a pass comes so long after the last one ended, whether or not it failed, until the stop',
-  async (t) => {
-    const time = standingTime(t);
-    let passes = 0;
-    const log = pino({ level: 'silent' });
-    const stop = repeat(
-      1_000,
-      async () => {
-        passes += 1;
-        throw new Error('no');
-      },
-      log,
-      100,
-    );
-    const seen: number[] = [];
-    for (const ms of [100, 900, 100, 1_000, 1_000]) {
-      time.pass(ms);
-      await turn();
-      seen.push(passes);
-    }
-    t.same(seen, [1, 1, 2, 3, 4]);
-    await stop();
-    time.pass(10_000);
+t.test('a pass starts a fixed time after the last one ended, failed or not, until stopped', async (t) => {
+  const time = standingTime(t);
+  let passes = 0;
+  const log = pino({ level: 'silent' });
+  const stop = repeat(
+    1_000,
+    async () => {
+      passes += 1;
+      throw new Error('no');
+    },
+    log,
+    100,
+  );
+  const seen: number[] = [];
+  for (const ms of [100, 900, 100, 1_000, 1_000]) {
+    time.pass(ms);
     await turn();
-    t.equal(passes, 4);
-  },
-);
+    seen.push(passes);
+  }
+  t.same(seen, [1, 1, 2, 3, 4]);
+  await stop();
+  time.pass(10_000);
+  await turn();
+  t.equal(passes, 4);
+});

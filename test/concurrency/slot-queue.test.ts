@@ -7,7 +7,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 const request = (id: string) => ({ id, resourceId: id, userId: id });
 
-t.test('a request waits for its slot until its time is up or it is withdrawn', async (t) => {
+t.test('a request waits for its slot until it times out or is withdrawn', async (t) => {
   const time = standingTime(t);
   const queue = slotQueue({ total: 1, perContainer: 1, perUser: 1 });
   t.equal(queue.enter(request('first')), true, 'a free slot is given at once');
@@ -52,7 +52,7 @@ function scene(maxRunning: number, maxWaiting = 100) {
   return { ask, end, order };
 }
 
-t.test('one piece of work of a key runs at a time, and keys take turns', async (t) => {
+t.test('work of one key runs one piece at a time, and keys take turns', async (t) => {
   const { ask, end, order } = scene(2);
   for (const n of [1, 2, 3]) void ask('a', `a${n}`);
   await settled();
@@ -69,7 +69,7 @@ t.test('one piece of work of a key runs at a time, and keys take turns', async (
   t.same(order, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-t.test('what is too much of one key is not taken, and a fault does not keep the slot', async (t) => {
+t.test('too much work of one key is refused, and a failure frees the slot', async (t) => {
   const turns = fairTurns({ maxRunning: 1, maxWaiting: 1 });
   const fault = turns.run('a', async () => Promise.reject(new Error('no')));
   const next = turns.run('a', async () => 'done');

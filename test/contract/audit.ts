@@ -11,7 +11,7 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
   const entry = (userId: string | null, details: string) =>
     ({ userId, action: 'login_failed', ipAddress: '::1', userAgent: 'agent', details }) as const;
 
-  await t.test(`${name}: a record is kept as given, with an id and a time`, async (t) => {
+  await t.test(`${name}: a record is stored as given, with an id and a time`, async (t) => {
     const { id: userId } = await storedUser(storage);
     await audit.append({ ...entry(userId, 'text "🚢"'), action: 'session_revoked' });
     const { items, next } = await audit.page({ userId }, { after: null, limit: 10 });
@@ -22,7 +22,7 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
     await audit.append(entry(null, 'of nobody'));
   });
 
-  await t.test(`${name}: pages follow each other, also for records of one instant`, async (t) => {
+  await t.test(`${name}: pages are continuous, also for records of one instant`, async (t) => {
     const { id: userId } = await storedUser(storage);
     await storage.inTransaction(async (tx) => {
       for (let n = 0; n < 5; n += 1) await tx.audit.append(entry(userId, `${n}`));
@@ -45,7 +45,7 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
     }
   });
 
-  await t.test(`${name}: filters join: user, action, from and to`, async (t) => {
+  await t.test(`${name}: filters combine: user, action, from and to`, async (t) => {
     const { id: userId } = await storedUser(storage);
     await audit.append({ ...entry(userId, 'a'), action: 'login' });
     await audit.append(entry(userId, 'b'));
@@ -64,7 +64,7 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
     );
   });
 
-  await t.test(`${name}: what is undone leaves no record`, async (t) => {
+  await t.test(`${name}: a rolled-back transaction leaves no record`, async (t) => {
     const { id: userId } = await storedUser(storage);
     const failing = storage.inTransaction(async (tx) => {
       await tx.audit.append(entry(userId, 'x'));
@@ -83,7 +83,7 @@ export async function auditChainContract(name: string, storage: Storage): Promis
     for (let n = 0; n < 1_000 && (await auditChain.seal(100)) > 0; n += 1);
   };
 
-  await t.test(`${name}: records are sealed once, a part at a time, and the chain holds`, async (t) => {
+  await t.test(`${name}: records are sealed once, in parts, and the chain verifies`, async (t) => {
     await sealAll();
     const before = (await auditChain.head())?.seq ?? 0n;
     for (let n = 0; n < 5; n += 1) await audit.append({ ...entry, details: `${n}\n` });
@@ -99,7 +99,7 @@ export async function auditChainContract(name: string, storage: Storage): Promis
     t.same(await checkAudit(auditChain, null), { kind: 'whole', head: await auditChain.head() });
   });
 
-  await t.test(`${name}: what waits to be sealed is no fault, and a head once seen stays`, async (t) => {
+  await t.test(`${name}: unsealed records are no fault, and an earlier head stays valid`, async (t) => {
     await sealAll();
     const head = await auditChain.head();
     await audit.append({ ...entry, details: 'waits' });
@@ -110,14 +110,14 @@ export async function auditChainContract(name: string, storage: Storage): Promis
     t.same(await checkAudit(auditChain, other), { kind: 'other_head', expected: other }, headText(other));
   });
 
-  await t.test(`${name}: those who seal at once seal nothing twice`, async (t) => {
+  await t.test(`${name}: concurrent sealers seal nothing twice`, async (t) => {
     for (let n = 0; n < 40; n += 1) await audit.append({ ...entry, details: `${n}` });
     await Promise.all(Array.from({ length: 8 }, () => auditChain.seal(7)));
     await sealAll();
     t.equal((await checkAudit(auditChain, null)).kind, 'whole');
   });
 
-  await t.test(`${name}: what is undone is never sealed`, async (t) => {
+  await t.test(`${name}: a rolled-back record is never sealed`, async (t) => {
     await sealAll();
     const head = await auditChain.head();
     const failing = storage.inTransaction(async (tx) => {

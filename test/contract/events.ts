@@ -38,7 +38,7 @@ export async function eventLogContract(
 ): Promise<void> {
   const { events } = storage.repositories;
 
-  await t.test(`${name}: an event comes back as it was written, to its owner`, async (t) => {
+  await t.test(`${name}: an event is read as written, by its owner`, async (t) => {
     const [owner, dbId] = [randomUUID(), randomUUID()];
     const start = await events.end();
     await events.append(anEvent(owner, dbId));
@@ -102,7 +102,7 @@ export async function eventLogContract(
     return { inStream, own: all.map(({ id }) => ids.has(id)) };
   }
 
-  await t.test(`${name}: who joins hears of what comes, and never of what was before`, async (t) => {
+  await t.test(`${name}: a new participant gets later events only`, async (t) => {
     const { bob, say, join, leave } = await aShare();
     const start = await events.end();
     await say();
@@ -119,7 +119,7 @@ export async function eventLogContract(
     t.same(await seenOf(bob, start, 4), { inStream: told, own: told }, 'who was away begins anew');
   });
 
-  await t.test(`${name}: a change is before the joining or after it, however slow it is`, async (t) => {
+  await t.test(`${name}: a change is before or after a joining, however slow it is`, async (t) => {
     const { ada, bob, dbId, join } = await aShare();
     const start = await events.end();
     let joining: Promise<unknown> = Promise.resolve();
@@ -138,7 +138,7 @@ export async function eventLogContract(
     t.same(await seenOf(bob, start, 1), { inStream: told, own: told }, `joined in the middle: ${hasJoined}`);
   });
 
-  await t.test(`${name}: who joins during a change waits for it, and sees it in the list`, async (t) => {
+  await t.test(`${name}: a join during a change waits for it, and sees it in the list`, async (t) => {
     const { ada, bob, dbId, join } = await aShare();
     const start = await events.end();
     let joining: Promise<unknown> = Promise.resolve();
@@ -152,7 +152,7 @@ export async function eventLogContract(
     t.same(await seenOf(bob, start, 1), { inStream: [false], own: [false] });
   });
 
-  await t.test(`${name}: whose share a delete has ended hears of that, and of nothing else`, async (t) => {
+  await t.test(`${name}: participants get the delete that ends their share, and nothing later`, async (t) => {
     const { ada, bob, dbId, say, join } = await aShare();
     const start = await events.end();
     await join();
@@ -167,7 +167,7 @@ export async function eventLogContract(
     t.same(await seenOf(bob, start, 3), { inStream: told, own: told });
   });
 
-  await t.test(`${name}: pages follow each other in the order of the changes`, async (t) => {
+  await t.test(`${name}: pages are in the order of the changes`, async (t) => {
     const owner = randomUUID();
     const start = await events.end();
     const written = Array.from({ length: 7 }, () => randomUUID());
@@ -180,7 +180,7 @@ export async function eventLogContract(
     t.equal(new Set(all.map(({ id }) => id)).size, 7);
   });
 
-  await t.test(`${name}: what is undone is no event`, async (t) => {
+  await t.test(`${name}: a rolled-back change is no event`, async (t) => {
     const start = await events.end();
     const failing = storage.inTransaction(async (tx) => {
       await tx.events.append(anEvent(randomUUID(), randomUUID()));
@@ -190,7 +190,7 @@ export async function eventLogContract(
     t.same((await events.after(start, 9)).events, []);
   });
 
-  await t.test(`${name}: a slow transaction is not overtaken for ever by a fast one`, async (t) => {
+  await t.test(`${name}: a slow transaction does not delay its event for ever`, async (t) => {
     const [owner, slow, fast] = [randomUUID(), randomUUID(), randomUUID()];
     const start = await events.end();
     let written = (): void => {};
@@ -220,7 +220,7 @@ export async function eventLogContract(
     t.same(idsOf([...before, ...after]), [slow, fast], 'both, in one order, and once');
   });
 
-  await t.test(`${name}: a part of the stream is read for somebody who may see it`, async (t) => {
+  await t.test(`${name}: a part of the stream is filtered by user`, async (t) => {
     const [mine, other] = [randomUUID(), randomUUID()];
     const start = await events.end();
     const written = Array.from({ length: 6 }, () => randomUUID());
@@ -237,7 +237,7 @@ export async function eventLogContract(
     t.same(await seen(start, at(5), 2), [written[0], written[2]]);
   });
 
-  await t.test(`${name}: an id is good for a day, and of what comes after it nothing is gone`, async (t) => {
+  await t.test(`${name}: an id is valid for a day, with all events after it`, async (t) => {
     const start = await events.end();
     const [first, second] = [randomUUID(), randomUUID()];
     await events.append(anEvent(first, first));

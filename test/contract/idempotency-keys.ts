@@ -23,7 +23,7 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     return { holder, begun: await keys.begin(request, hashOf(body), holder, leaseSeconds) };
   };
 
-  await t.test(`${name}: a key is worked on once, and its answer kept`, async (t) => {
+  await t.test(`${name}: a key is processed once, and its answer stored`, async (t) => {
     const request = await aRequest();
     const { holder, begun } = await begin(request);
     t.same(begun, { kind: 'begun', subject: null });
@@ -39,7 +39,7 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     t.match((await begin(request)).begun, { kind: 'done' });
   });
 
-  await t.test(`${name}: users, routes and keys are apart`, async (t) => {
+  await t.test(`${name}: users, routes and keys are separate`, async (t) => {
     const request = await aRequest();
     const other = await aRequest();
     for (const one of [
@@ -52,36 +52,33 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     }
   });
 
-  await t.test(`${name}: of many at once one begins`, async (t) => {
+  await t.test(`${name}: of concurrent attempts one begins`, async (t) => {
     const request = await aRequest();
     const all = await Promise.all(Array.from({ length: 6 }, () => begin(request)));
     t.same(all.map(({ begun }) => begun.kind).sort(), ['begun', 'busy', 'busy', 'busy', 'busy', 'busy']);
   });
 
-  await t.test(`${name}: what is forgotten begins anew`, async (t) => {
+  await t.test(`${name}: a forgotten key begins again`, async (t) => {
     const request = await aRequest();
     const { holder } = await begin(request);
     await keys.forget(holder);
     t.match((await begin(request, 'b')).begun, { kind: 'begun' });
   });
 
-  await t.test(
-    `${name}: what has made something is not forgotten, and the next try finds it at once`,
-    async (t) => {
-      const request = await aRequest();
-      const { holder } = await begin(request);
-      await keys.link(holder, 'made');
-      await keys.forget(holder);
-      t.same((await begin(request, 'b')).begun, { kind: 'other_body' });
-      const next = await begin(request);
-      t.same(next.begun, { kind: 'begun', subject: 'made' });
-      await keys.forget(holder);
-      t.same((await begin(request)).begun, { kind: 'busy' }, 'the earlier holder ends no lease of another');
-      t.ok(await keys.link(next.holder, 'second'), 'when it is gone another one is made');
-    },
-  );
+  await t.test(`${name}: a failed attempt that made something keeps it for the next`, async (t) => {
+    const request = await aRequest();
+    const { holder } = await begin(request);
+    await keys.link(holder, 'made');
+    await keys.forget(holder);
+    t.same((await begin(request, 'b')).begun, { kind: 'other_body' });
+    const next = await begin(request);
+    t.same(next.begun, { kind: 'begun', subject: 'made' });
+    await keys.forget(holder);
+    t.same((await begin(request)).begun, { kind: 'busy' }, 'the earlier holder ends no lease of another');
+    t.ok(await keys.link(next.holder, 'second'), 'when it is gone another one is made');
+  });
 
-  await t.test(`${name}: a try whose holder is gone is taken over by one, with what it made`, async (t) => {
+  await t.test(`${name}: an expired attempt is taken over by one, with what it made`, async (t) => {
     const request = await aRequest();
     const dead = await begin(request, 'a', 0);
     await keys.link(dead.holder, 'made');
@@ -96,14 +93,14 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     t.same((await begin(request)).begun, { kind: 'busy' });
   });
 
-  await t.test(`${name}: a lease that is kept is not taken`, async (t) => {
+  await t.test(`${name}: a renewed lease is not taken over`, async (t) => {
     const request = await aRequest();
     const { holder } = await begin(request, 'a', 0);
     await keys.renew(holder, 60);
     t.same((await begin(request)).begun, { kind: 'busy' });
   });
 
-  await t.test(`${name}: a key is kept for a day`, async (t) => {
+  await t.test(`${name}: a key lasts a day`, async (t) => {
     const request = await aRequest();
     const { holder } = await begin(request);
     await keys.finish(holder, answer);
@@ -113,7 +110,7 @@ export async function idempotencyKeysContract(name: string, storage: Storage, ag
     t.same((await begin(request, 'b')).begun, { kind: 'begun', subject: null });
   });
 
-  await t.test(`${name}: a link is undone with its transaction`, async (t) => {
+  await t.test(`${name}: a link is rolled back with its transaction`, async (t) => {
     const request = await aRequest();
     const { holder } = await begin(request, 'a', 0);
     const failing = storage.inTransaction(async (tx) => {

@@ -59,7 +59,7 @@ t.test('berth/domain exports every rule', async (t) => {
   );
 });
 
-t.test('the entry points of the package lead to files', async (t) => {
+t.test("the package's entry points lead to files", async (t) => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     exports: Record<string, { types: string; default: string }>;
   };
@@ -88,7 +88,7 @@ const run = async (script: string, env: NodeJS.ProcessEnv): Promise<string> =>
 /** Output comes in pieces as it likes; the page shows it whole. */
 const joined = (lines: string): string => lines.replace(/"\}\n\{"stream":"(?:stdout|stderr)","data":"/g, '');
 
-t.test('the examples of docs/containers.md answer what it says', { timeout: 120_000 }, async (t) => {
+t.test('the examples of docs/containers.md have the answers it shows', { timeout: 120_000 }, async (t) => {
   const service = await aService();
   t.teardown(() => service.http.close());
   const URL = await service.http.listen({ port: 0, host: '127.0.0.1' });
@@ -103,7 +103,7 @@ t.test('the examples of docs/containers.md answer what it says', { timeout: 120_
   }
 });
 
-t.test('pages that a page of the docs points to are there', async (t) => {
+t.test('every link between pages of docs leads to a page', async (t) => {
   const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.md'),
   );
@@ -116,7 +116,7 @@ t.test('pages that a page of the docs points to are there', async (t) => {
 
 const eventsPage = readFileSync('docs/events.md', 'utf8');
 
-t.test('the messages of docs/events.md are such as are sent', async (t) => {
+t.test('the messages of docs/events.md are real frames', async (t) => {
   const [, shown = ''] = /```json\n(.*)\n```/.exec(eventsPage) ?? [];
   const { type, data, id, time } = JSON.parse(shown);
   const event = { type, data, id, time: new Date(time), dbId: data.db_id, audience: [] };
@@ -131,7 +131,7 @@ const names = async (): Promise<ReadonlySet<string>> => {
 
 type Panel = { readonly title: string; readonly targets: readonly { readonly expr: string }[] };
 
-t.test('every metric of the dashboard is one that there is', async (t) => {
+t.test('every metric of the dashboard exists', async (t) => {
   const known = await names();
   const { panels } = JSON.parse(readFileSync('docs/grafana/berth.json', 'utf8')) as { panels: Panel[] };
   t.ok(panels.length > 10);
@@ -147,7 +147,7 @@ t.test('every metric of the dashboard is one that there is', async (t) => {
   }
 });
 
-t.test('docs/metrics.md has every metric of our own, and no other', async (t) => {
+t.test('docs/metrics.md lists exactly our own metrics', async (t) => {
   const page = readFileSync('docs/metrics.md', 'utf8');
   const listed = [...page.matchAll(/^\| `(berth_\w+)`/gm)].map(([, name]) => name);
   const ours = [...(await names())].filter((name) => name.startsWith('berth_'));
@@ -156,7 +156,7 @@ t.test('docs/metrics.md has every metric of our own, and no other', async (t) =>
 
 const securityPage = readFileSync('docs/security.md', 'utf8');
 
-t.test('the expression for scanners finds every API token, and little else', async (t) => {
+t.test('the expression for scanners matches every API token, and little else', async (t) => {
   const expression = new RegExp(/\n```\n(svc_.*)\n```/.exec(securityPage)?.[1] ?? 'missing', 'g');
   for (let n = 0; n < 100; n += 1) {
     const { secret } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));

@@ -51,7 +51,7 @@ const changed = (n: number, change: (link: ChainLink) => ChainLink): ChainLink[]
 const contentOf = (n: number, over: Partial<SealedContent>): ChainLink[] =>
   changed(n, (link) => ({ ...link, content: record(n, over) }));
 
-t.test('what was done to a chain is found at the first place that it shows', async (t) => {
+t.test('a change of the chain is found at the first place where it shows', async (t) => {
   const links = chain(5);
   const swapped = links.with(1, links[2] as ChainLink).with(2, links[1] as ChainLink);
   const renumbered = swapped.map((link, index) => ({ ...link, seq: BigInt(index + 1) }));
@@ -83,7 +83,7 @@ t.test('what was done to a chain is found at the first place that it shows', asy
   for (const [name, tampered, found] of cases) t.equal(checked(tampered), found, name);
 });
 
-t.test('fields do not flow into each other', async (t) => {
+t.test('fields of a record cannot run into each other', async (t) => {
   const seals = [
     record(1, { ipAddress: 'a', userAgent: 'b' }),
     record(1, { ipAddress: 'ab', userAgent: '' }),
@@ -94,14 +94,14 @@ t.test('fields do not flow into each other', async (t) => {
   t.equal(new Set(seals).size, seals.length);
 });
 
-t.test('a seal is what it was yesterday: what was sealed stays checkable', async (t) => {
+t.test('seals are stable, so that old ones stay verifiable', async (t) => {
   t.equal(
     sealOf(GENESIS, record(1, { details: 'text "🚢"\n' })),
     'e710554766b50b1ea26fa1b4be5cfbd4490b9c4012af5ee513a3f7e424668c53',
   );
 });
 
-t.test('a head is read as it was written', async (t) => {
+t.test('a head is parsed as it is printed', async (t) => {
   const head = chain(3)[2] as ChainLink;
   t.same(parseHead(` ${headText(head)}\n`), { seq: 3n, hash: head.hash });
   for (const bad of [

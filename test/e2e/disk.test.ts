@@ -33,7 +33,7 @@ async function signedIn(t: Test, place: Place): Promise<Running & { readonly cal
   return { ...running, call: client(running.address, await signInAdmin(running)) };
 }
 
-t.test('a size that is kept: through a full disk, a resize, a kill and a lost mount', async (t) => {
+t.test('an enforced size survives a full disk, a resize, a kill and a lost mount', async (t) => {
   const place = await aPlace(t, { BERTH_DISK_QUOTA: 'auto' });
   if (place === null) return;
   const first = await signedIn(t, place);

@@ -69,12 +69,12 @@ if (url !== null && scene !== null) {
   await t.test('an older set-up link is refused, and corrected with the newest one', (t) =>
     setUpByOlderLink(t, scene),
   );
-  await t.test('without an engine it starts degraded and says what mends it', (t) => isDegraded(t, scene));
-  await t.test('and so does the page', (t) => pageSaysSo(t, scene));
-  await t.test('the sign-in page offers what is on, and nothing of it moves', (t) =>
+  await t.test('without an engine it starts degraded and says how to fix it', (t) => isDegraded(t, scene));
+  await t.test('without an engine the page says how to fix it', (t) => pageSaysSo(t, scene));
+  await t.test('the sign-in page offers what is enabled, and nothing moves', (t) =>
     offersWhatIsOn(t, scene, browser),
   );
-  await t.test('SIGHUP rotates the key of a running service, and no request is refused for it', (t) =>
+  await t.test("SIGHUP rotates a running service's key without a refused request", (t) =>
     rotatesKeys(t, scene),
   );
   await t.test('no secret is in the log or in the database', (t) => keepsSecrets(t, scene, url));

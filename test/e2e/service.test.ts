@@ -9,62 +9,69 @@ import { FAULTY, inside, readCanary, small } from '../support/process/fault-scen
 import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
-t.test('from nothing to a shell, through a kill and an uncaught error, to the end', async (t) => {
-  const place = await aPlace(t);
-  if (place === null) return;
-  const first = await startService(t, place);
-  const token = await signInAdmin(first);
-  const call = client(first.address, token);
-  t.match((await call('GET', '/readyz')).body, { status: 'ready' });
+t.test(
+  'a service goes from nothing to a shell, through a kill and an uncaught error, to its end',
+  async (t) => {
+    const place = await aPlace(t);
+    if (place === null) return;
+    const first = await startService(t, place);
+    const token = await signInAdmin(first);
+    const call = client(first.address, token);
+    t.match((await call('GET', '/readyz')).body, { status: 'ready' });
 
-  const made = await call('POST', '/api/containers', { name: 'dev', ...small });
-  t.equal(made.status, 201);
-  const { db_id: dbId, id } = made.body as { db_id: string; id: string };
-  const at = { address: first.address.replace('http', 'ws'), dbId, token };
-  const shell = await terminalClient(at, { cols: 100, rows: 30 }, { origin: first.address });
-  shell.socket.send(Buffer.from('echo "=$((6*7))= $(stty size)"\r'));
-  // The screen has the size that was asked for.
-  await shell.until(() => shell.output().includes('=42= 30 100'));
-  shell.socket.terminate();
-  await inside(call, dbId, 'echo kept > /workspace/canary');
+    const made = await call('POST', '/api/containers', { name: 'dev', ...small });
+    t.equal(made.status, 201);
+    const { db_id: dbId, id } = made.body as { db_id: string; id: string };
+    const at = { address: first.address.replace('http', 'ws'), dbId, token };
+    const shell = await terminalClient(at, { cols: 100, rows: 30 }, { origin: first.address });
+    shell.socket.send(Buffer.from('echo "=$((6*7))= $(stty size)"\r'));
+    // The screen has the size that was asked for.
+    await shell.until(() => shell.output().includes('=42= 30 100'));
+    shell.socket.terminate();
+    await inside(call, dbId, 'echo kept > /workspace/canary');
 
-  const postmaster = path.join(place.dataDir, 'postgres/pgdata/postmaster.pid');
-  const postgres = (): number => Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
-  const before = postgres();
-  await first.stop('SIGKILL');
-  const env = { ...place.env, FAULT_AT: 'create before commit', FAULT_SIGNAL: 'throw' };
-  const second = await startService(t, { ...place, env }, FAULTY);
-  t.equal(second.setupCode, null);
-  const again = client(second.address, await signInAdmin(second));
-  const found = await again('GET', `/api/containers/${dbId}`);
-  t.match(found.body, { id, status: 'running' }, 'it never stopped');
-  t.equal(await readCanary(again, dbId), 'kept\n');
-  t.equal(postgres(), before, 'the database that was left is the one in use');
+    const postmaster = path.join(place.dataDir, 'postgres/pgdata/postmaster.pid');
+    const postgres = (): number => Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
+    const before = postgres();
+    await first.stop('SIGKILL');
+    const env = { ...place.env, FAULT_AT: 'create before commit', FAULT_SIGNAL: 'throw' };
+    const second = await startService(t, { ...place, env }, FAULTY);
+    t.equal(second.setupCode, null);
+    const again = client(second.address, await signInAdmin(second));
+    const found = await again('GET', `/api/containers/${dbId}`);
+    t.match(found.body, { id, status: 'running' }, 'it never stopped');
+    t.equal(await readCanary(again, dbId), 'kept\n');
+    t.equal(postgres(), before, 'the database that was left is the one in use');
 
-  const other = await again('POST', '/api/containers', { name: 'other', ...small });
-  t.equal(other.status, 201, 'what was under way at an uncaught error is done');
-  t.equal(await second.ended, 70);
-  const said = second
-    .output()
-    .split('\n')
-    .filter((line) => line.includes('a wire is loose'));
-  t.equal(said.length, 1, 'in one line');
-  t.match(JSON.parse(said[0] ?? '{}'), { level: 60, msg: /uncaught error/, err: { stack: /faulty-server/ } });
-  t.notOk(
-    (await processes()).some(({ pid }) => pid === before),
-    'its database is stopped',
-  );
+    const other = await again('POST', '/api/containers', { name: 'other', ...small });
+    t.equal(other.status, 201, 'what was under way at an uncaught error is done');
+    t.equal(await second.ended, 70);
+    const said = second
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('a wire is loose'));
+    t.equal(said.length, 1, 'in one line');
+    t.match(JSON.parse(said[0] ?? '{}'), {
+      level: 60,
+      msg: /uncaught error/,
+      err: { stack: /faulty-server/ },
+    });
+    t.notOk(
+      (await processes()).some(({ pid }) => pid === before),
+      'its database is stopped',
+    );
 
-  const third = await startService(t, place);
-  const last = client(third.address, await signInAdmin(third));
-  for (const one of [dbId, other.body['db_id']]) {
-    t.match((await last('GET', `/api/containers/${one}`)).body, { status: 'running' });
-    t.equal((await last('DELETE', `/api/containers/${one}`)).status, 200);
-  }
-  t.equal(await third.stop(), 0, 'ends cleanly');
-});
+    const third = await startService(t, place);
+    const last = client(third.address, await signInAdmin(third));
+    for (const one of [dbId, other.body['db_id']]) {
+      t.match((await last('GET', `/api/containers/${one}`)).body, { status: 'running' });
+      t.equal((await last('DELETE', `/api/containers/${one}`)).status, 200);
+    }
+    t.equal(await third.stop(), 0, 'ends cleanly');
+  },
+);
 
-t.test('bad settings are all told at once, and nothing is started', async (t) => {
+t.test('bad settings are all listed at once, and nothing starts', async (t) => {
   const env = { PATH: process.env['PATH'], BERTH_PORT: 'x', BERTH_LOG_LEVEL: 'loud' };
   const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/server.js'], {
     env,
@@ -74,7 +81,7 @@ t.test('bad settings are all told at once, and nothing is started', async (t) =>
   t.match(stderr, /BERTH_PORT must be .*\n.*BERTH_LOG_LEVEL must be/);
 });
 
-t.test('a database of a newer version is left alone, and that is said', async (t) => {
+t.test("a newer version's database is left alone, with a message", async (t) => {
   const url = await freshDatabase(t);
   if (url === null) return;
   await run(url, "insert into kysely_migration (name, timestamp) values ('9999_to_come', 'later')");

@@ -127,7 +127,7 @@ const readFromImage = (image: string, file: string): string =>
 
 const readIfThere = (file: string): string => (existsSync(file) ? readFileSync(file, 'latin1') : '');
 
-t.test('SIGTERM during a first start', async (t) => {
+t.test('SIGTERM during a first start leaves nothing', async (t) => {
   const reason = await noEngineOfOurOwn();
   if (reason !== null) {
     if (process.env['REQUIRE_ALL'] === '1') t.fail(reason);

@@ -52,9 +52,8 @@ if (engine !== null && url !== null && place !== null) {
     `with ${OPEN_FILES} descriptors and ${SILENT} silent connections signed-in users work on`,
     (t) => worksOn(t, scene),
   );
-  await t.test(
-    'SIGTERM lets what is in flight end, tells each terminal to come back, and puts the end of each on record',
-    (t) => stopsInOrder(t, scene, engine),
+  await t.test('SIGTERM lets requests end, asks each terminal to reconnect, and records each end', (t) =>
+    stopsInOrder(t, scene, engine),
   );
   for (const socket of scene.silent) socket.destroy();
   await db.end();

@@ -83,7 +83,7 @@ async function sealedIn(url: string): Promise<number> {
   return verdict.kind === 'whole' ? Number(verdict.head.seq) : -1;
 }
 
-t.test('a database that is put back meets an engine that went on: nothing is lost', async (t) => {
+t.test('a restored database meets an engine that ran on, and nothing is lost', async (t) => {
   const engine = await engineOrSkip(t);
   const place = await aPlace(t);
   if (engine === null || place === null) return;

@@ -182,9 +182,9 @@ async function serverIsKilled(t: Test, engine: TestEngine): Promise<void> {
 }
 
 t.setTimeout(1_800_000);
-t.test('a database', { timeout: 900_000 }, async (t) => {
+t.test('an unavailable database fails requests and ends nothing', { timeout: 900_000 }, async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
-  await t.test('that is cut off, or silent', (t) => lineFails(t, engine));
-  await t.test('whose server is killed', (t) => serverIsKilled(t, engine));
+  await t.test('a cut or silent database answers 503', (t) => lineFails(t, engine));
+  await t.test('a killed database server recovers', (t) => serverIsKilled(t, engine));
 });

@@ -72,7 +72,7 @@ const tokenNames = async (call: Call): Promise<string[]> => {
 };
 
 t.setTimeout(600_000);
-t.test('a disk that is full', { timeout: 600_000 }, async (t) => {
+t.test('a full disk fails writes and ends nothing', { timeout: 600_000 }, async (t) => {
   const shared = await bothEnginesOrSkip(t);
   if (shared === null) return;
   const dataDir = await aSmallDisk(t);

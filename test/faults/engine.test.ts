@@ -265,7 +265,7 @@ async function swapped(t: Test, place: Place, first: Running, before: Call): Pro
 }
 
 t.setTimeout(1_800_000);
-t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
+t.test('a private engine that fails', { timeout: 1_800_000 }, async (t) => {
   const shared = await bothEnginesOrSkip(t);
   const set = shared === null ? null : await scene(t, shared);
   if (shared === null || set === null) return;
@@ -277,9 +277,9 @@ t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
   const call = client(address, token);
   const { docker } = await openOwn(place.dataDir);
   const invariants = new Invariants(set.url, docker);
-  await t.test('is killed', (t) => killed(t, call, place, { address, token }));
-  await t.test('hangs', (t) => hung(t, call, place, invariants));
-  await t.test('was emptied', (t) => emptied(t, call, place));
+  await t.test('a killed engine comes back', (t) => killed(t, call, place, { address, token }));
+  await t.test('a hanging engine is replaced', (t) => hung(t, call, place, invariants));
+  await t.test('an emptied engine loses no volume', (t) => emptied(t, call, place));
   for (const point of POINTS) {
     await t.test(`is killed: ${point}`, (t) =>
       dies(t, call, invariants, next, point).catch((error) => {
@@ -290,5 +290,5 @@ t.test('an engine of our own', { timeout: 1_800_000 }, async (t) => {
   }
   await invariants.close();
   if (!t.passing()) t.comment(running.output().slice(-20_000));
-  await t.test('is empty at the start', (t) => swapped(t, set.place, running, call));
+  await t.test('an engine empty at the start loses no volume', (t) => swapped(t, set.place, running, call));
 });

@@ -99,7 +99,7 @@ async function sabotage(t: Test, engine: TestEngine, { url, dbId, deletedId }: S
     });
   }
 
-  await t.test('an operation that nobody ends', async (t) => {
+  await t.test('an operation without an owner is continued', async (t) => {
     await sql(
       'update operations set finished_at = null, outcome = null where id = (select id from operations where db_id = $1 limit 1)',
       dbId,
@@ -271,7 +271,7 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
     );
     if (ended?.ok !== true) return n + 1;
   }
-  await t.test('what looks at the invariants notices each that does not hold', async (t) => {
+  await t.test('the invariant checks notice each violation', async (t) => {
     await (await chain.call())('DELETE', `/api/containers/${rows.delete}`);
     // What the service would put right is to be seen.
     await chain.stop();
@@ -281,7 +281,7 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
 }
 
 t.setTimeout(3_600_000);
-t.test('a service that is killed in the middle of changes', { timeout: 3_600_000 }, async (t) => {
+t.test('a service killed during changes', { timeout: 3_600_000 }, async (t) => {
   const engine = await engineOrSkip(t);
   // What a death left in disorder says nothing of the next ones: those begin with containers of their own.
   for (let done = 0; engine !== null && done < DEATHS.length; )

@@ -16,7 +16,7 @@ const pair = await aPairOfReplicas(t);
 if (pair !== null) {
   const { replicas } = pair;
   // First: all that was ever announced is compared.
-  await t.test('changes go on while a replica is killed, and then both at once', (t) =>
+  await t.test('changes continue while a replica is killed, and then both', (t) =>
     soak(t, pair, 2, async ({ replicas: [one, other], changes, kill }) => {
       for (const which of [[one], [one, other]]) {
         await changes(CHANGES);
@@ -25,11 +25,10 @@ if (pair !== null) {
       await changes(CHANGES);
     }),
   );
-  await t.test(
-    'a program is taken over at another process, and ends with its container wherever that is',
-    (t) => takesOver(t, replicas),
+  await t.test('another process takes over a program, which ends with its container from anywhere', (t) =>
+    takesOver(t, replicas),
   );
-  await t.test('a subscriber whose replica is killed goes on at another, and misses nothing', (t) =>
+  await t.test('a subscriber whose replica is killed continues at another, and misses nothing', (t) =>
     followsOn(t, replicas),
   );
 }

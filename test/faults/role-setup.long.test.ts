@@ -68,7 +68,7 @@ async function endsWell(t: Test, service: Running, path: string, url: string): P
   await call('DELETE', path);
 }
 
-t.test('a killed service goes on with an installation when it comes back', async (t) => {
+t.test('a killed service continues an installation when it returns', async (t) => {
   const url = await freshDatabase(t);
   const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
   if (url === null || place === null) return;
@@ -78,7 +78,7 @@ t.test('a killed service goes on with an installation when it comes back', async
   await endsWell(t, await startService(t, place), path, url);
 });
 
-t.test('another replica takes over the installation of a killed one', async (t) => {
+t.test("another replica takes over a killed one's installation", async (t) => {
   const url = await freshDatabase(t);
   const shared = { DATABASE_URL: url ?? '', BERTH_JWT_SECRET: 'b5kQ0eT7-vJw2mZx9cRf4hUyA1sLd8gN' };
   const places = url === null ? null : [await aPlace(t, shared), await aPlace(t, shared)];

@@ -37,7 +37,7 @@ async function act(call: Call, what: string, id: string, n: number): Promise<num
 
 t.setTimeout((SECONDS + 240) * 1000);
 t.test(
-  `${SECONDS} s of anything from ${CLIENTS} clients on two replicas leave everything in order`,
+  `${SECONDS} s of random requests from ${CLIENTS} clients on two replicas leave everything in order`,
   async (t) => {
     const engine = await engineOrSkip(t);
     const url = await freshDatabase(t);

@@ -54,13 +54,13 @@ if (pair !== null) {
   await one.kill();
   const left = cutShort(t, recording());
   await one.restart();
-  await t.test('a killed service leaves nothing behind in containers but sessions', (t) =>
+  await t.test('a killed service leaves nothing in containers but sessions', (t) =>
     leavesSessions(t, scene, callOther),
   );
-  await t.test('it leaves a recording that lacks its last moment and nothing else', (t) =>
+  await t.test("a killed service's recording lacks only its last moment", (t) =>
     lacksTheEnd(t, scene, recording(), left),
   );
-  await t.test('a client comes back to the same session, drawn anew', async (t) => {
+  await t.test('a client returns to the same session, redrawn', async (t) => {
     const resume = { stream: main.ready.stream, after: main.output().length };
     const after = await open(one, 'main', resume);
     t.match(after.ready, { redraw: true, mux_session: 'main' });
@@ -68,7 +68,7 @@ if (pair !== null) {
     await after.until(() => after.output().includes('still-42'));
     after.socket.terminate();
   });
-  await t.test('a session that nobody comes back to ends; what another process has stays', (t) =>
+  await t.test("a session without a returning client ends; another process's stays", (t) =>
     endsTheRest(t, scene, callOther),
   );
 }

@@ -37,10 +37,10 @@ if (service !== null) {
   const person = await register(service);
   const { address } = service;
   const scene: Scene = { address, person, call: client(address, person.token) };
-  await t.test('a line that breaks every 200 ms loses nothing and repeats nothing', (t) =>
+  await t.test('a connection that breaks every 200 ms loses nothing and repeats nothing', (t) =>
     bothWays(t, scene),
   );
-  await t.test('a paste over a bad line arrives as it is, however it is cut into frames', (t) =>
+  await t.test('a paste over a bad connection arrives unchanged, however it is cut into frames', (t) =>
     pastes(t, scene),
   );
 }

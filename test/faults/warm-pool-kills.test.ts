@@ -97,7 +97,7 @@ const whileEmptying: Phase = async (t, { chain, settled, states, counts }, point
 };
 
 t.setTimeout(1_800_000);
-t.test('a service with a warm pool that is killed', { timeout: 1_800_000 }, async (t) => {
+t.test('a killed service with a warm pool', { timeout: 1_800_000 }, async (t) => {
   const engine = await engineOrSkip(t);
   const scene = engine === null ? null : await aScene(t, engine);
   if (scene === null) return;

@@ -26,7 +26,7 @@ t.test('every 401 names the scheme, and whether a credential was sent', async (t
   }
 });
 
-t.test('a credential is taken from the header alone', async (t) => {
+t.test('a credential is read from the header alone', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   const { token, cookie } = ada;
@@ -47,7 +47,7 @@ t.test('a credential is taken from the header alone', async (t) => {
   t.equal(lower.statusCode, 200, 'the scheme has no case');
 });
 
-t.test('a change from a foreign page is refused before anything is looked at; reading is not', async (t) => {
+t.test('a change from a foreign page is refused first; reading is not', async (t) => {
   const service = await aService();
   const call = as(service, await aPerson(service, 'ada'));
   for (const origin of [
@@ -72,7 +72,7 @@ t.test('a change from a foreign page is refused before anything is looked at; re
   t.equal((await call('POST', '/api/sessions/revoke-others', {}, { origin: ORIGIN })).statusCode, 200);
 });
 
-t.test('whatever is wrong with a request, the answer has the same form', async (t) => {
+t.test('all malformed requests get the same form of answer', async (t) => {
   const service = await aService();
   const root = await anAdmin(service);
   const headers = { authorization: `Bearer ${root.token}` };
@@ -108,7 +108,7 @@ t.test('whatever is wrong with a request, the answer has the same form', async (
   }
 });
 
-t.test('every answer says that it is not to be kept or guessed at, and has an id of ours', async (t) => {
+t.test('every answer forbids caching and sniffing, and has our request id', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   for (const url of ['/api/me', '/api/nothing', '/livez', '/api/version', '/api/sessions']) {
@@ -168,12 +168,12 @@ function target(service: InTime, who: Person | null) {
   };
 }
 
-t.test('whatever nobody sends, the answer is no fault of ours and a refusal changes nothing', async (t) => {
+t.test('random anonymous requests cause no fault, and a refusal changes nothing', async (t) => {
   const statuses = await throwAt(target(await aServiceInTime(), null));
   for (const status of [200, 400, 401]) t.ok(statuses.has(status), `${status}`);
 });
 
-t.test('whatever a user with a second factor sends, a refusal changes nothing', async (t) => {
+t.test('random requests with a second factor cause no fault, and a refusal changes nothing', async (t) => {
   const service = await aServiceInTime();
   const { who } = await withMfa(service, 'ada');
   const statuses = await throwAt(target(service, who));
@@ -181,7 +181,7 @@ t.test('whatever a user with a second factor sends, a refusal changes nothing', 
   t.equal((await as(service, who)('GET', '/api/me')).statusCode, 200, 'the session lived all the time');
 });
 
-t.test('whatever comes from a locked session, a refusal changes nothing', async (t) => {
+t.test('random requests from a locked session cause no fault, and a refusal changes nothing', async (t) => {
   const service = await aServiceInTime();
   const who = await aPerson(service, 'ada');
   await as(service, who)('PUT', '/api/me/lock', { passcode: '1234' });
@@ -191,7 +191,7 @@ t.test('whatever comes from a locked session, a refusal changes nothing', async 
   t.match((await as(service, who)('GET', '/api/me')).json(), { locked: true });
 });
 
-t.test('half of a surrogate pair is refused, as it would be kept as another character', async (t) => {
+t.test('an unpaired surrogate is refused, since it would be stored as another character', async (t) => {
   const service = await aServiceInTime();
   const who = await aPerson(service, 'ada');
   const half = '\udc00\ud83d';

@@ -319,7 +319,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   volume_removed: 'ada: ID',
 };
 
-t.test('whatever the audit can record is recorded when it happens, with who did it to what', async (t) => {
+t.test('every audit action is recorded, with actor and subject', async (t) => {
   const scene = await aScene(t);
   for (const [action, example] of Object.entries(EXAMPLES)) {
     const before = records(scene.service).length;

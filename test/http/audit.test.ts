@@ -46,7 +46,7 @@ async function addTo(
     await audit.append({ ...entry, details: typeof details === 'string' ? details : details(n) });
 }
 
-t.test('everybody reads what was done in their name, newest first, and nothing else', async (t) => {
+t.test('users read the records of their own actions, newest first, and no others', async (t) => {
   const { service, root, ada } = await aScene();
   service.clock.advance(1000);
   await as(service, ada)('POST', '/api/auth/logout');
@@ -72,7 +72,7 @@ t.test('everybody reads what was done in their name, newest first, and nothing e
   );
 });
 
-t.test('control characters of a program’s name reach no record', async (t) => {
+t.test("control characters of a program's name reach no record", async (t) => {
   const { service, ada } = await aScene();
   // Node.js refuses those below 0x20; these are CSI, NEL and DEL.
   const userAgent = 'Mozilla\u009b31m\u0085 ü\u007f/5.0';
@@ -81,7 +81,7 @@ t.test('control characters of a program’s name reach no record', async (t) => 
   t.match(records, [{ user_agent: 'Mozilla31m ü/5.0' }]);
 });
 
-t.test('a long list comes in parts, without a gap and without a repeat', async (t) => {
+t.test('a long list is paged without a gap or repeat', async (t) => {
   const { service, root, ada } = await aScene();
   await addTo(service, ada.id, (n) => `${n}`, 60);
   for (const [who, url] of [
@@ -109,7 +109,7 @@ t.test('a long list comes in parts, without a gap and without a repeat', async (
   t.equal((await page(service, ada, `${OWN}?limit=200`)).records.length, 61);
 });
 
-t.test('lists are filtered by action and time, and that of administrators by the user', async (t) => {
+t.test("lists are filtered by action and time, and administrators' by user", async (t) => {
   const { service, root, ada } = await aScene();
   await addTo(service, null, 'of nobody');
   service.clock.advance(60_000);
@@ -148,7 +148,7 @@ t.test('lists are filtered by action and time, and that of administrators by the
     t.equal((await page(service, root, `${ALL}?user=${user}`)).records.length, count, user);
 });
 
-t.test('a bad query of the audit is refused by field, before an export begins', async (t) => {
+t.test('a bad audit query is refused by field, before an export begins', async (t) => {
   const { service, root, ada } = await aScene();
   for (const [query, field] of [
     ['limit=0', 'limit'],
@@ -179,7 +179,7 @@ t.test('a bad query of the audit is refused by field, before an export begins', 
   t.equal((await as(service, ada)('GET', `${OWN}?from=x`, undefined, CSV)).statusCode, 400);
 });
 
-t.test('that an administrator looked is recorded, once in ten minutes for each session', async (t) => {
+t.test("an administrator's view is recorded, once in ten minutes per session", async (t) => {
   const { service, root } = await aScene();
   const count = async (action: string) =>
     (await page(service, root, `${ALL}?action=${action}`)).records.length;
@@ -192,7 +192,7 @@ t.test('that an administrator looked is recorded, once in ten minutes for each s
   t.equal(await count('audit_exported'), 1);
 });
 
-t.test('CSV holds everything that the filter lets through, and no formula', async (t) => {
+t.test('CSV has everything that the filter admits, and no formula', async (t) => {
   const { service, root, ada } = await aScene();
   await addTo(service, null, 'plain, "quoted"\nand broken', 1_100);
   const dangerous = ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1'];
@@ -213,7 +213,7 @@ t.test('CSV holds everything that the filter lets through, and no formula', asyn
   t.notMatch(own.body, /plain|HYPERLINK/, 'an own export holds nothing of others');
 });
 
-t.test('NDJSON has the objects of the list, one in a line', async (t) => {
+t.test("NDJSON has the list's objects, one per line", async (t) => {
   const { service, root, ada } = await aScene();
   await addTo(service, ada.id, 'two\nlines', 600);
   const own = await as(service, ada)('GET', `${OWN}?action=login_failed`, undefined, NDJSON);
@@ -282,7 +282,7 @@ async function settled(count: () => number, limit: number): Promise<number> {
 
 const MAX_PARTS = 40;
 
-t.test('an export that is not read on is not read from the database either', async (t) => {
+t.test('an unread export pauses the database read', async (t) => {
   const { answer, audit } = await anExport(t);
   answer.pause();
   const parts = await settled(audit.parts, MAX_PARTS);

@@ -48,12 +48,12 @@ async function aServer(t: Test, budget: number) {
   return { http, going, dial, get, open: () => sockets.filter(({ closed }) => !closed).length };
 }
 
-t.test('what the process may have open leaves a reserve, of a small limit a share', (t) => {
+t.test('the open file limit keeps a reserve, of a small limit a share', (t) => {
   t.same([64, 256, 1024, 20_000].map(connectionBudget), [38, 156, 924, 19_900]);
   t.end();
 });
 
-t.test('connections that send nothing give way to those that ask', async (t) => {
+t.test('silent connections make room for those with requests', async (t) => {
   const { dial, get, open } = await aServer(t, 10);
   for (let n = 0; n < 40; n += 1) {
     await dial();
@@ -62,7 +62,7 @@ t.test('connections that send nothing give way to those that ask', async (t) => 
   await waitFor(() => open() <= 10, { what: () => `${open()} are left` });
 });
 
-t.test('they give way also to a connection that sends its request later', async (t) => {
+t.test('silent connections make room for one that sends its request later', async (t) => {
   const { dial, open } = await aServer(t, 10);
   for (let n = 0; n < 30; n += 1) await dial();
   // Of another address, which has fewer of them.
@@ -74,7 +74,7 @@ t.test('they give way also to a connection that sends its request later', async 
   t.match(String(await heard), /^HTTP\/1.1 200/);
 });
 
-t.test('a connection between two requests outlives those that never sent one', async (t) => {
+t.test('a keep-alive connection outlives those that never sent a request', async (t) => {
   const { dial, get } = await aServer(t, 10);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
@@ -85,7 +85,7 @@ t.test('a connection between two requests outlives those that never sent one', a
   t.equal(Object.values(agent.freeSockets).flat()[0], kept, 'the same connection');
 });
 
-t.test('when all of them carry a request, another one is told to come back, until one ends', async (t) => {
+t.test('when all connections are busy, another one gets 503 until one ends', async (t) => {
   const { going, get } = await aServer(t, 10);
   const slow = Array.from({ length: 5 }, () => get('/slow'));
   for (const each of slow) each.catch(() => {});
@@ -137,7 +137,7 @@ async function opened(url: string, protocols: string[], from: string): Promise<W
   return await Promise.race([once(socket, 'open').then(() => socket), refused.promise]);
 }
 
-t.test('sockets of all users behind one address count, by what the proxy says', async (t) => {
+t.test("sockets of all users behind one address count, by the proxy's header", async (t) => {
   const { ada, bob, events, terminal } = await behindAProxy(t);
   const first = await events(ada, '192.0.2.1');
   t.type(await terminal(ada, '192.0.2.1'), WebSocket);
@@ -149,14 +149,14 @@ t.test('sockets of all users behind one address count, by what the proxy says', 
   await waitFor(async () => (await events(bob, '192.0.2.1')) instanceof WebSocket);
 });
 
-t.test('of IPv6 a /64 is one address', async (t) => {
+t.test('an IPv6 /64 is one address', async (t) => {
   const { ada, events } = await behindAProxy(t);
   for (const last of ['1', '2:3', 'ffff']) t.type(await events(ada, `2001:db8:0:1::${last}`), WebSocket);
   t.same(await events(ada, '2001:db8:0:1:a:b:c:d'), FULL);
   t.type(await events(ada, '2001:db8:0:2::1'), WebSocket);
 });
 
-t.test('a socket that is refused for another reason counts for no address', async (t) => {
+t.test('a socket refused for another reason counts for no address', async (t) => {
   const { ada, events } = await behindAProxy(t);
   const nobody = { ...ada, token: 'nonsense' };
   for (let n = 0; n < 5; n += 1) t.match(await events(nobody, '192.0.2.1'), [401]);
@@ -218,7 +218,7 @@ async function anHttpServer(
   return { http, slow, ...(await aConnection(t, http)) };
 }
 
-t.test('a few requests at once are answered one after the other', async (t) => {
+t.test('pipelined requests are answered one after the other', async (t) => {
   const { socket, slow } = await anHttpServer(t, {}, 4);
   socket.write(ask('/slow').repeat(3) + ask('/small'));
   let text = '';
@@ -235,7 +235,7 @@ t.test('a few requests at once are answered one after the other', async (t) => {
   t.equal(text.match(/HTTP\/1.1 200/g)?.length, 4);
 });
 
-t.test('nothing of a closed connection is begun', async (t) => {
+t.test('nothing more of a closed connection starts', async (t) => {
   const { http, socket, accepted, slow } = await anHttpServer(t);
   socket.write(ask('/slow').repeat(3));
   await waitFor(() => slow.length === 1);
@@ -248,7 +248,7 @@ t.test('nothing of a closed connection is begun', async (t) => {
   t.equal(slow.length, 1);
 });
 
-t.test('a connection that asks for an upgrade before it has its answer is closed', async (t) => {
+t.test('a connection with an upgrade before its answer is closed', async (t) => {
   const { socket, accepted, slow } = await anHttpServer(t);
   const closed = once(accepted, 'close');
   socket.write(
@@ -259,7 +259,7 @@ t.test('a connection that asks for an upgrade before it has its answer is closed
 });
 
 for (const paths of [['/large'], ['/endless'], ['/small', '/large']]) {
-  t.test(`a connection is closed whose answer is not read: ${paths}`, async (t) => {
+  t.test(`a connection with an unread answer is closed: ${paths}`, async (t) => {
     const { socket, accepted } = await anHttpServer(t, { stallSweeps: 20 });
     const closed = once(accepted, 'close');
     socket.write(`${paths.map(ask).join('')}GET / HTTP/1.1\r\nX: `);
@@ -269,7 +269,7 @@ for (const paths of [['/large'], ['/endless'], ['/small', '/large']]) {
   });
 }
 
-t.test('all unread answers are kept within a total: what stands still for longest is closed', async (t) => {
+t.test('all unread answers have a total limit: those stalled longest are closed', async (t) => {
   const { http, socket, accepted } = await anHttpServer(t, {
     stallSweeps: Number.POSITIVE_INFINITY,
     totalBytes: 40 * MIB,
@@ -286,7 +286,7 @@ t.test('all unread answers are kept within a total: what stands still for longes
   t.notOk(third.accepted.destroyed, 'and so does one that reads');
 });
 
-t.test('an answer in which nothing happens has no limit', async (t) => {
+t.test('a quiet answer has no limit', async (t) => {
   const { http, socket, slow } = await anHttpServer(t, { stallSweeps: 2 });
   for (const path of ['/slow', '/quiet']) {
     slow.length = 0;

@@ -31,7 +31,7 @@ async function aBoxOnAPort(t: Test, ports: Partial<Ports> = {}) {
   return { service, open, get };
 }
 
-t.test('whoever leaves what goes on ends the work behind it', async (t) => {
+t.test('a leaving client ends its streamed work', async (t) => {
   const { ports, atWork } = endless();
   const { service, ada, box } = await aBoxOfAda(ports);
   const address = await listening(t, service);
@@ -45,47 +45,44 @@ t.test('whoever leaves what goes on ends the work behind it', async (t) => {
   }
 });
 
-t.test(
-  'the head of a streamed answer comes before anything is written, and who leaves ends it',
-  async (t) => {
-    const runtime = memoryRuntime();
-    const { insight } = memoryAccess(runtime);
-    const silent = Promise.withResolvers<void>();
-    let ended = false;
-    const commands: Ports['commands'] = {
-      open: async () => ({
-        events: (async function* () {
-          await silent.promise;
-          yield { kind: 'exit' as const, exitCode: 0 };
-        })(),
-        end: async () => {
-          ended = true;
-          silent.resolve();
-        },
-      }),
-    };
-    const log = new Readable({ read() {} });
-    const { open } = await aBoxOnAPort(t, {
-      runtime,
-      commands,
-      insight: { ...insight, logs: async () => log },
-    });
-    for (const [method, path, accept, type, isOver] of [
-      ['POST', '/exec', 'application/x-ndjson', 'application/x-ndjson; charset=utf-8', () => ended],
-      ['GET', '/logs?follow=true', '*/*', 'text/plain; charset=utf-8', () => log.destroyed],
-    ] as const) {
-      const request = open(method, path, { accept, 'content-type': 'application/json' });
-      request.end(method === 'POST' ? '{"command":["sleep","999"]}' : undefined);
-      const [{ statusCode, headers }] = await once(request, 'response');
-      t.same([statusCode, headers['content-type'], headers['cache-control']], [200, type, 'no-store']);
-      t.notOk(isOver(), path);
-      request.destroy();
-      await waitFor(isOver, { what: path });
-    }
-  },
-);
+t.test("a streamed answer's head comes first, and leaving ends it", async (t) => {
+  const runtime = memoryRuntime();
+  const { insight } = memoryAccess(runtime);
+  const silent = Promise.withResolvers<void>();
+  let ended = false;
+  const commands: Ports['commands'] = {
+    open: async () => ({
+      events: (async function* () {
+        await silent.promise;
+        yield { kind: 'exit' as const, exitCode: 0 };
+      })(),
+      end: async () => {
+        ended = true;
+        silent.resolve();
+      },
+    }),
+  };
+  const log = new Readable({ read() {} });
+  const { open } = await aBoxOnAPort(t, {
+    runtime,
+    commands,
+    insight: { ...insight, logs: async () => log },
+  });
+  for (const [method, path, accept, type, isOver] of [
+    ['POST', '/exec', 'application/x-ndjson', 'application/x-ndjson; charset=utf-8', () => ended],
+    ['GET', '/logs?follow=true', '*/*', 'text/plain; charset=utf-8', () => log.destroyed],
+  ] as const) {
+    const request = open(method, path, { accept, 'content-type': 'application/json' });
+    request.end(method === 'POST' ? '{"command":["sleep","999"]}' : undefined);
+    const [{ statusCode, headers }] = await once(request, 'response');
+    t.same([statusCode, headers['content-type'], headers['cache-control']], [200, type, 'no-store']);
+    t.notOk(isOver(), path);
+    request.destroy();
+    await waitFor(isOver, { what: path });
+  }
+});
 
-t.test('a transfer in which nothing moves for a minute ends', async (t) => {
+t.test('a transfer without traffic for a minute ends', async (t) => {
   const silent = new Readable({ read() {} });
   const files = memoryRecordingFiles();
   const read: typeof files.read = async () => ({ content: silent, sizeBytes: 9 });
@@ -116,7 +113,7 @@ t.test('a transfer in which nothing moves for a minute ends', async (t) => {
   }
 });
 
-t.test('an upload that breaks off leaves the old file', async (t) => {
+t.test('an interrupted upload leaves the old file', async (t) => {
   const runtime = memoryRuntime();
   const { files } = memoryAccess(runtime);
   let [begun, ended] = [0, 0];
@@ -138,7 +135,7 @@ t.test('an upload that breaks off leaves the old file', async (t) => {
   t.equal((await get('file')).body, 'old');
 });
 
-t.test('an upload that is refused is answered while it is still being sent', async (t) => {
+t.test('a refused upload is answered while it is still being sent', async (t) => {
   const runtime = memoryRuntime();
   const { files } = memoryAccess(runtime);
   const write: Ports['files']['write'] = (handle, path, content) =>
@@ -152,7 +149,7 @@ t.test('an upload that is refused is answered while it is still being sent', asy
   request.destroy();
 });
 
-t.test('a body that does not come is not waited for, but where a body may take its time', async (t) => {
+t.test('a missing body times out, except where a body may be slow', async (t) => {
   const http = Fastify() as unknown as Http;
   limitBodies(http, 0.2);
   http.post('/quick', async () => ({ ok: true }));
@@ -194,7 +191,7 @@ t.test('a service that ends takes nothing new, and says so in the form of every 
   }
 });
 
-t.test('what is in flight ends with the service, and terminals are told to come back', async (t) => {
+t.test('requests end with the service, and terminals are asked to reconnect', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   const id = await aContainerOf(service, ada);

@@ -56,7 +56,7 @@ function isToldToComeAgain(t: Test, answer: Answer, what: string): void {
 
 const usual = await aScene(t);
 
-t.test('a database that takes no writes', async (t) => {
+t.test('a read-only database answers reads, and writes with 503', async (t) => {
   if (usual === null) return;
   const { admin, name, call, stop, status, interrupt } = usual;
   await admin.query(`alter database ${name} set default_transaction_read_only = on`);
@@ -70,7 +70,7 @@ t.test('a database that takes no writes', async (t) => {
   t.equal(await status(), 'stopped');
 });
 
-t.test('a statement that is ended or cancelled from outside', async (t) => {
+t.test('a statement ended or cancelled from outside is 503', async (t) => {
   if (usual === null) return;
   const { admin, start, stop, interrupt } = usual;
   for (const how of ['pg_terminate_backend', 'pg_cancel_backend'] as const) {
@@ -84,7 +84,7 @@ t.test('a statement that is ended or cancelled from outside', async (t) => {
   }
 });
 
-t.test('a database that takes no connections', async (t) => {
+t.test('a database that accepts no connections is 503', async (t) => {
   if (usual === null) return;
   const { elsewhere, name, call, start, stop, interrupt } = usual;
   t.equal((await start()).statusCode, 200);
@@ -96,7 +96,7 @@ t.test('a database that takes no connections', async (t) => {
   t.equal((await stop()).statusCode, 200);
 });
 
-t.test('a lock that is waited for too long', async (t) => {
+t.test('a long wait for a lock is 503', async (t) => {
   const scene = await aScene(t, { lockMs: 300 });
   if (scene === null) return;
   const { admin, service, call, stop, status } = scene;
@@ -109,7 +109,7 @@ t.test('a lock that is waited for too long', async (t) => {
   t.equal((await stop()).statusCode, 200);
 });
 
-t.test('a line that falls silent', async (t) => {
+t.test('a silent connection is 503 and replaced', async (t) => {
   const scene = await aScene(t, { connectMs: 1_000, silenceMs: 2_000 });
   if (scene === null) return;
   const { service, ada, line, stop } = scene;
@@ -126,7 +126,7 @@ t.test('a line that falls silent', async (t) => {
   await waitFor(async () => (await stop()).statusCode === 200, { what: 'and works again' });
 });
 
-t.test('all that a request waits for is over within five seconds', async (t) => {
+t.test('every wait of a request ends within five seconds', async (t) => {
   const { connectMs, lockMs, statementMs, silenceMs } = WAITS;
   t.ok(lockMs < statementMs && statementMs < silenceMs, 'a server that lives says so itself');
   t.ok(silenceMs < 5_000, 'a statement on a connection that is open');
@@ -138,7 +138,7 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-t.test('an event loop that stood still', async (t) => {
+t.test('a blocked event loop is not blamed on the database', async (t) => {
   const url = await freshDatabase(t);
   if (url === null) return;
   /** Shorter than those of the service, and long for a database that answers. */
@@ -149,7 +149,7 @@ t.test('an event loop that stood still', async (t) => {
   const service = await aService({ storage: postgresStorage(db) });
   const call = as(service, await aPerson(service, 'ada'));
 
-  await t.test('is no absent database', async (t) => {
+  await t.test('a blocked event loop is no absent database', async (t) => {
     for (const idle of [true, false]) {
       // New connections are waited for as well as free ones.
       if (!idle) for (const client of [await pool.connect(), await pool.connect()]) client.release(true);
@@ -160,7 +160,7 @@ t.test('an event loop that stood still', async (t) => {
     }
   });
 
-  await t.test('makes no statement silent', async (t) => {
+  await t.test('a blocked event loop makes no statement silent', async (t) => {
     const client = await pool.connect();
     t.teardown(() => client.release());
     const sent = client.query('select pg_sleep(0.2), 1 as one');
@@ -169,7 +169,7 @@ t.test('an event loop that stood still', async (t) => {
     t.equal((await sent).rows[0].one, 1);
   });
 
-  await t.test('makes no service unready', async (t) => {
+  await t.test('a blocked event loop does not make the service unready', async (t) => {
     const up = { status: 'ready', detail: '' } as const;
     const parts = { engine: { ...up, status: 'down' as const }, image: up, disk: up, isolation: up };
     const database = async () => void (await pool.query('select pg_sleep(0.1)'));

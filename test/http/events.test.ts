@@ -45,7 +45,7 @@ async function heardAll({ socket, messages, until }: EventClient, last: () => Pr
   await once(socket, 'pong');
 }
 
-t.test('every change of a container is told once, with what it is now', async (t) => {
+t.test('every change of a container is one event, with its new state', async (t) => {
   const { service, address, ada, dbId, stop, start } = await aScene(t);
   const client = await eventClient(address, ada.token);
   t.equal(client.socket.protocol, 'berth.events.v1', 'never the protocol that carries the token');
@@ -78,7 +78,7 @@ t.test('every change of a container is told once, with what it is now', async (t
   t.match(client.messages[0], { id: /^\S+$/, time: /^\d{4}-.*Z$/, data: { id: /^[0-9a-f]{64}$/ } });
 });
 
-t.test('what could not be made was in the list, and that it is there no more is told', async (t) => {
+t.test('a failed create was listed, and its removal is an event', async (t) => {
   const runtime = memoryRuntime();
   const service = await aService({ runtime });
   const ada = await aPerson(service, 'ada');
@@ -102,7 +102,7 @@ t.test('what could not be made was in the list, and that it is there no more is 
   t.same(states, ['creating', 'creating'], 'as whoever looked meanwhile has seen it');
 });
 
-t.test('nobody hears of containers of others, but who joins a shared one from then on', async (t) => {
+t.test('users get no events of foreign containers, and participants get them from joining on', async (t) => {
   const { service, address, ada, bob, dbId, stop, start } = await aScene(t);
   const admin = await anAdmin(service);
   const [guest, root] = [await eventClient(address, bob.token), await eventClient(address, admin.token)];
@@ -125,7 +125,7 @@ t.test('nobody hears of containers of others, but who joins a shared one from th
   t.same(back.messages, guest.messages, 'nor what came back from an id of before');
 });
 
-t.test('who comes back gets what was missed, then what comes, in order and once', async (t) => {
+t.test('a returning subscriber gets missed events, then new ones, in order and once', async (t) => {
   const { address, ada, stop, start } = await aScene(t);
   const first = await eventClient(address, ada.token);
   await stop();
@@ -144,7 +144,7 @@ t.test('who comes back gets what was missed, then what comes, in order and once'
   t.equal(new Set([last, ...second.messages].map(({ id }) => id)).size, 5);
 });
 
-t.test('what cannot be told from an id is answered by resync, and new events follow', async (t) => {
+t.test('an unknown id is answered by resync, and new events follow', async (t) => {
   const { service, address, ada, dbId, stop } = await aScene(t);
   const before = await eventClient(address, ada.token);
   await heardAll(before, stop);
@@ -180,7 +180,7 @@ t.test('what cannot be told from an id is answered by resync, and new events fol
   await resyncs('too old', old);
 });
 
-t.test('a subscriber that does not read gets resync when it does, and delays nobody', async (t) => {
+t.test('a subscriber that does not read gets resync later, and delays nobody', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   const dbId = await aContainerOf(service, ada);
@@ -214,7 +214,7 @@ t.test('a subscriber that does not read gets resync when it does, and delays nob
   t.equal(messages.length, at + 2);
 });
 
-t.test('a ping is answered, nothing else that is sent is, and much is read slowly', async (t) => {
+t.test('a ping is answered, other frames are ignored, and a flood is read slowly', async (t) => {
   const { service, address, ada } = await aScene(t);
   const { socket, messages, until } = await eventClient(address, ada.token);
   for (const text of ['{', 'null', '{"type":"ping"}', '{"type":"other","t":1}']) socket.send(text);
@@ -241,7 +241,7 @@ async function refusal(url: string, protocols: string[], headers: Record<string,
   });
 }
 
-t.test('credentials come as for terminals, and never in the address', async (t) => {
+t.test('credentials are accepted as for terminals, and never in the address', async (t) => {
   const { service, address, ada } = await aScene(t);
   const url = `${address}/api/events`;
   const { token } = await anApiToken(service, ada, { scopes: ['read'] });
@@ -262,7 +262,7 @@ t.test('credentials come as for terminals, and never in the address', async (t) 
     t.equal(await refusal(at, protocols, headers), status, `${at} ${protocols} ${Object.keys(headers)}`);
 });
 
-t.test('what is revoked or locked at one process closes the socket at the other', async (t) => {
+t.test('a revocation or lock at one process closes the socket at the other', async (t) => {
   const { here, addresses, ada, other, token, tokenId } = await aCluster(t);
   const sockets = [
     await eventClient(addresses[1], other.token),
@@ -285,7 +285,7 @@ t.test('what is revoked or locked at one process closes the socket at the other'
   t.same(await sockets[2].closed(), [4001, 'unauthorized'], 'a screen that locks ends the events');
 });
 
-t.test('a change at one process is told at the other, also when no message comes through', async (t) => {
+t.test('a change at one process reaches the other, even without a message', async (t) => {
   const { here, addresses, ada, dbId } = await aCluster(t);
   const client = await eventClient(addresses[1], ada.token);
   await as(here, ada)('POST', `/api/containers/${dbId}/stop`);
@@ -296,7 +296,7 @@ t.test('a change at one process is told at the other, also when no message comes
   t.same(typesOf(client), ['container_stopped', 'container_started']);
 });
 
-t.test('who comes back to a process that is behind gets nothing twice', async (t) => {
+t.test('a subscriber returning to a process that is behind gets nothing twice', async (t) => {
   const { here, addresses, ada, dbId } = await aCluster(t);
   const idle = await eventClient(addresses[1], ada.token);
   const { events } = here.ports.storage.repositories;

@@ -34,7 +34,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     return { runtime, service, who, call, create, token, count, loseNext: lossy.loseNext };
   };
 
-  await t.test(`${name}: a create that is repeated answers the same container`, async (t) => {
+  await t.test(`${name}: a repeated create answers the same container`, async (t) => {
     const { call, create, count } = await aCaller();
     const first = await create('a-1');
     t.equal(first.statusCode, 201);
@@ -53,7 +53,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.equal(await count(), 1);
   });
 
-  await t.test(`${name}: a key counts for its path, whatever query comes with it`, async (t) => {
+  await t.test(`${name}: a key counts for its path, whatever the query`, async (t) => {
     const { call, create, count } = await aCaller();
     const first = await create('q-1');
     const key = { 'idempotency-key': 'q-1' };
@@ -62,7 +62,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.equal(await count(), 1);
   });
 
-  await t.test(`${name}: of several at once one is done; the others are told to wait`, async (t) => {
+  await t.test(`${name}: of concurrent requests one is done; the others must wait`, async (t) => {
     const { runtime, create, token, count } = await aCaller();
     const { create: works } = runtime;
     const others: Awaited<ReturnType<typeof create>>[] = [];
@@ -83,7 +83,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.equal(tokens.filter(({ statusCode }) => statusCode === 201).length, 1);
   });
 
-  await t.test(`${name}: what was refused or failed can be tried again`, async (t) => {
+  await t.test(`${name}: a refused or failed request can be retried`, async (t) => {
     const { runtime, create, call } = await aCaller();
     const { create: works } = runtime;
     runtime.create = async () => Promise.reject(new RuntimeFailure('disk on fire'));
@@ -97,7 +97,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.equal((await create('bad', { name: 'other' })).statusCode, 201);
   });
 
-  await t.test(`${name}: a create that was answered by nobody is answered by another process`, async (t) => {
+  await t.test(`${name}: another process answers a create left without an answer`, async (t) => {
     let dead = false;
     const over = Promise.withResolvers<never>();
     // What waits for the dead one is not to outlive the test.
@@ -123,18 +123,21 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     await service.http.close();
   });
 
-  await t.test(`${name}: a create whose COMMIT was not answered is found by the next try`, async (t) => {
-    const { create, loseNext, who, count } = await aCaller();
-    loseNext('begin');
-    t.equal((await create('k')).statusCode, 503);
-    const [row] = await storage.repositories.containers.listOwned(who.id);
-    const again = await create('k');
-    t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
-    t.equal((await create('k', { memory_mb: 512 })).json().code, 'idempotency_key_reused');
-    t.equal(await count(), 1);
-  });
+  await t.test(
+    `${name}: a create without an answer to its COMMIT is found by the next attempt`,
+    async (t) => {
+      const { create, loseNext, who, count } = await aCaller();
+      loseNext('begin');
+      t.equal((await create('k')).statusCode, 503);
+      const [row] = await storage.repositories.containers.listOwned(who.id);
+      const again = await create('k');
+      t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
+      t.equal((await create('k', { memory_mb: 512 })).json().code, 'idempotency_key_reused');
+      t.equal(await count(), 1);
+    },
+  );
 
-  await t.test(`${name}: a change that is repeated is not done again`, async (t) => {
+  await t.test(`${name}: a repeated change is not done again`, async (t) => {
     const { runtime, call, create } = await aCaller();
     const { db_id } = (await create('k')).json();
     const patch = (key: string, over: object = {}) =>
@@ -153,7 +156,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.match((await patch('l', { memory_mb: 1024 })).json(), { restarted: true });
   });
 
-  await t.test(`${name}: a token is shown once, whatever is repeated`, async (t) => {
+  await t.test(`${name}: a token is shown once, even in repeats`, async (t) => {
     const { call, who, token } = await aCaller();
     const first = (await token('k')).json();
     const again = await token('k');
@@ -174,7 +177,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     t.equal((await token('bad')).statusCode, 201);
   });
 
-  await t.test(`${name}: a key belongs to its user, and must be one`, async (t) => {
+  await t.test(`${name}: a key belongs to its user, and must be valid`, async (t) => {
     const [ada, eve] = [await aCaller(), await aCaller()];
     const [hers, his] = [await ada.create('same'), await eve.create('same')];
     t.same([hers.statusCode, his.statusCode], [201, 201]);
@@ -215,7 +218,7 @@ const AFTER: { readonly [K in OperationKind]: { readonly row: object | null; rea
 };
 
 for (const kind of Object.keys(AFTER) as OperationKind[]) {
-  t.test(`${kind}: what was committed stays so, though the answer to the COMMIT was lost`, async (t) => {
+  t.test(`${kind}: a commit stays, though its answer was lost`, async (t) => {
     const clock = fixedClock();
     const runtime = memoryRuntime();
     const { storage, loseNext, isLost } = losesCommits(memoryStorage(clock));

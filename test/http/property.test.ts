@@ -89,7 +89,7 @@ async function aScene() {
 }
 
 t.setTimeout(240_000);
-t.test('whatever is thrown at a route, it is refused in words and changes nothing', async (t) => {
+t.test('any malformed request is refused in words and changes nothing', async (t) => {
   const { service, who } = await aScene();
   const routes = [...service.http.routeScopes.keys()].filter(
     (route) => !route.startsWith('HEAD') && !ENDS_SESSION.has(route),
@@ -112,7 +112,7 @@ t.test('odd query strings and addresses are refused as well', async (t) => {
   t.pass('each of them');
 });
 
-t.test('whatever stands in the place of an id, it names no token', async (t) => {
+t.test('any text in the place of an id names no token', async (t) => {
   const { service, who, login } = await aScene();
   await anApiToken(service, who);
   const before = structuredClone(stateOf(service).apiTokens);
@@ -131,7 +131,7 @@ t.test('whatever stands in the place of an id, it names no token', async (t) => 
   t.same(stateOf(service).apiTokens, before);
 });
 
-t.test('whatever is sent as a credential, it is refused', async (t) => {
+t.test('any false credential is refused', async (t) => {
   const { service } = await aScene();
   const hex = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), minLength: 60, maxLength: 68 });
   const part = fc.base64String();

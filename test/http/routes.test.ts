@@ -60,7 +60,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
   t.same((await good.inject('/z')).json(), { ok: true });
 });
 
-t.test('the description names every route', async (t) => {
+t.test('the API description names every route', async (t) => {
   const service = await aService();
   const { paths } = (await as(service, null)('GET', '/api/openapi.json')).json();
   for (const route of [
@@ -76,46 +76,49 @@ t.test('the description names every route', async (t) => {
 
 const KEY = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
 
-t.test('an upgrade to no WebSocket is refused as plain HTTP, and its connection ends', async (t) => {
-  const webRoot = aFolderOf(t, { 'index.html': '<html></html>', 'assets/a.js': '1' });
-  const service = await aService({}, { webRoot });
-  const { token } = await aPerson(service, 'ada');
-  const { http } = service;
-  await http.listen({ port: 0, host: '127.0.0.1' });
-  t.teardown(async () => {
-    http.server.closeAllConnections();
-    await http.close();
-  });
-  const { port } = http.addresses()[0] as AddressInfo;
-  const upgrade = async (
-    line: string,
-    { credential = '', version = '13', protocol = 'websocket' } = {},
-  ): Promise<number> => {
-    const socket = connect({ port, host: '127.0.0.1' });
-    await once(socket, 'connect');
-    const authorization = credential === '' ? [] : [`Authorization: Bearer ${credential}`];
-    const lines = [line, 'Host: x', 'Connection: Upgrade', `Upgrade: ${protocol}`, KEY, ...authorization];
-    socket.write(`${[...lines, `Sec-WebSocket-Version: ${version}`].join('\r\n')}\r\n\r\n`);
-    const [head] = (await once(socket, 'data')) as [Buffer];
-    const status = Number(/^HTTP\/1.1 (\d+)/.exec(String(head))?.[1]);
-    if (status === 101) socket.destroy();
-    else await text(socket);
-    return status;
-  };
-  const signedIn = { credential: token };
-  const get = (path: string, given = {}) => upgrade(`GET ${path} HTTP/1.1`, given);
-  for (const path of ['/', '/nope', '/assets/a.js', '/livez', '/api/nope'])
-    t.equal(await get(path), 404, path);
-  t.equal(await upgrade('POST /api/auth/login HTTP/1.1'), 404, 'not even with another method');
-  t.equal(await get('/', { protocol: 'h2c' }), 404, 'nor to another protocol');
-  for (const path of ['/api/me', '/api/events']) t.equal(await get(path), 401, path);
-  t.equal(await get('/api/me', signedIn), 404, 'with a credential');
-  t.equal(await upgrade('GET /api/events HTTP/1.0', signedIn), 426, 'HTTP/1.0');
-  for (const version of ['8', '14', ''])
-    t.equal(await get('/api/events', { ...signedIn, version }), 426, `version ${version}`);
-  t.equal(await new Promise((resolve) => http.server.getConnections((_, count) => resolve(count))), 0);
-  t.equal(await get('/api/events', signedIn), 101, 'the usual one is let in');
-});
+t.test(
+  'an upgrade on a route without a WebSocket is refused as plain HTTP, and its connection ends',
+  async (t) => {
+    const webRoot = aFolderOf(t, { 'index.html': '<html></html>', 'assets/a.js': '1' });
+    const service = await aService({}, { webRoot });
+    const { token } = await aPerson(service, 'ada');
+    const { http } = service;
+    await http.listen({ port: 0, host: '127.0.0.1' });
+    t.teardown(async () => {
+      http.server.closeAllConnections();
+      await http.close();
+    });
+    const { port } = http.addresses()[0] as AddressInfo;
+    const upgrade = async (
+      line: string,
+      { credential = '', version = '13', protocol = 'websocket' } = {},
+    ): Promise<number> => {
+      const socket = connect({ port, host: '127.0.0.1' });
+      await once(socket, 'connect');
+      const authorization = credential === '' ? [] : [`Authorization: Bearer ${credential}`];
+      const lines = [line, 'Host: x', 'Connection: Upgrade', `Upgrade: ${protocol}`, KEY, ...authorization];
+      socket.write(`${[...lines, `Sec-WebSocket-Version: ${version}`].join('\r\n')}\r\n\r\n`);
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      const status = Number(/^HTTP\/1.1 (\d+)/.exec(String(head))?.[1]);
+      if (status === 101) socket.destroy();
+      else await text(socket);
+      return status;
+    };
+    const signedIn = { credential: token };
+    const get = (path: string, given = {}) => upgrade(`GET ${path} HTTP/1.1`, given);
+    for (const path of ['/', '/nope', '/assets/a.js', '/livez', '/api/nope'])
+      t.equal(await get(path), 404, path);
+    t.equal(await upgrade('POST /api/auth/login HTTP/1.1'), 404, 'not even with another method');
+    t.equal(await get('/', { protocol: 'h2c' }), 404, 'nor to another protocol');
+    for (const path of ['/api/me', '/api/events']) t.equal(await get(path), 401, path);
+    t.equal(await get('/api/me', signedIn), 404, 'with a credential');
+    t.equal(await upgrade('GET /api/events HTTP/1.0', signedIn), 426, 'HTTP/1.0');
+    for (const version of ['8', '14', ''])
+      t.equal(await get('/api/events', { ...signedIn, version }), 426, `version ${version}`);
+    t.equal(await new Promise((resolve) => http.server.getConnections((_, count) => resolve(count))), 0);
+    t.equal(await get('/api/events', signedIn), 101, 'the usual one is let in');
+  },
+);
 
 const secret = { status: 'degraded', detail: 'private, 20.10.24', mend: 'update the engine' } as const;
 const readiness = async () => ({
@@ -141,7 +144,7 @@ t.test('anybody reads which parts are ready, administrators read why', async (t)
     t.same(await ask(who), { status: 'degraded', parts });
 });
 
-t.test('a database that does not answer is said to everybody, with a credential as without', async (t) => {
+t.test('a database that does not answer is reported to everybody', async (t) => {
   const ports = memoryPorts(fixedClock());
   const broken = async () => ({ ...(await readiness()), status: 'unready' as const });
   const service = await aService(ports, { readiness: broken });
@@ -153,7 +156,7 @@ t.test('a database that does not answer is said to everybody, with a credential 
   }
 });
 
-t.test('a page that asks how things are keeps no session open', async (t) => {
+t.test('a readiness check does not keep a session alive', async (t) => {
   const service = await aService({}, { readiness });
   const root = await anAdmin(service);
   const { sessions } = service.ports.storage.repositories;
@@ -242,7 +245,7 @@ t.test('terminals count their bytes both ways, and how many are open', async (t)
   t.same([await bytes('in'), await bytes('out')], [5, 1_000]);
 });
 
-t.test('how late events go out is counted where they do', async (t) => {
+t.test('the lag of sent events is measured', async (t) => {
   const service = await aMeasured();
   const ada = await aPerson(service, 'ada');
   const address = await listening(t, service);
@@ -257,7 +260,7 @@ t.test('how late events go out is counted where they do', async (t) => {
   t.ok(sent !== null && sent > 0, `${sent}`);
 });
 
-t.test('the process itself is measured, too', async (t) => {
+t.test('the process itself is measured', async (t) => {
   const text = await scrape(await aMeasured());
   for (const name of [
     'process_resident_memory_bytes',
@@ -268,7 +271,7 @@ t.test('the process itself is measured, too', async (t) => {
   }
 });
 
-t.test('only this machine and administrators read them', async (t) => {
+t.test('only local programs and administrators read the metrics', async (t) => {
   const service = await aMeasured();
   const status = async (headers: Record<string, string>) =>
     (await as(service, null)('GET', '/metrics', undefined, { ...local, ...headers })).statusCode;

@@ -51,7 +51,7 @@ await storageContracts('memory', storage, {
   ageAll: async (days) => clock.advance(days * DAY_MS),
 });
 
-t.test('the days are those of the settings, and a long backlog is worked off', async (t) => {
+t.test('a long history backlog is removed in parts by the days of the settings', async (t) => {
   const { settings, sessions } = storage.repositories;
   await settings.change({ historyDays: 60 });
   const userId = (await storedUser(storage)).id;
@@ -126,7 +126,7 @@ async function aDeletedBox() {
   };
 }
 
-t.test('the volume goes in two steps, with the private image, and is on record', async (t) => {
+t.test('a volume is removed in two steps, with its private image and an audit record', async (t) => {
   const box = await aDeletedBox();
   const { service } = box;
   for (const hours of [0, WEEK - 1, 1, 23.9]) {
@@ -147,7 +147,7 @@ t.test('the volume goes in two steps, with the private image, and is on record',
   t.equal(await box.images(), 0);
 });
 
-t.test('a restore between the steps saves it', async (t) => {
+t.test('a restore between the two steps saves the volume', async (t) => {
   const box = await aDeletedBox();
   await box.pass(WEEK);
   await box.service.collectVolumes();
@@ -158,7 +158,7 @@ t.test('a restore between the steps saves it', async (t) => {
   t.equal(await box.audited(), 0);
 });
 
-t.test('a process that dies between the removal and the record is followed by another', async (t) => {
+t.test('another process completes a removal whose process died before recording it', async (t) => {
   const box = await aDeletedBox();
   await box.pass(WEEK);
   await box.service.collectVolumes();
@@ -187,7 +187,7 @@ t.test('a process that dies between the removal and the record is followed by an
   t.equal(await box.audited(), 1);
 });
 
-t.test('a volume that something uses stays; a silent engine is waited for', async (t) => {
+t.test('a used volume stays, and a silent engine is waited for', async (t) => {
   const box = await aDeletedBox();
   const { dbId, runtime } = box;
   await box.pass(WEEK);

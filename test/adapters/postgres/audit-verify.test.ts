@@ -52,7 +52,7 @@ async function onDatabase(url: string): Promise<void> {
     }
   }
 
-  await t.test('a whole audit is said to be, with the head to keep', async (t) => {
+  await t.test('an intact audit verifies and prints its head', async (t) => {
     const whole = await berth(t, url, 'audit', 'verify');
     t.same(whole, { code: 0, says: `the audit is intact: ${RECORDS} records\nhead ${headText(head)}\n` });
     await audit.append({ ...ENTRY, details: 'later' });
@@ -64,14 +64,14 @@ async function onDatabase(url: string): Promise<void> {
     t.match(await berth(t, url, 'audit', 'verify', '--head', 'x'), { code: 64 });
   });
 
-  await t.test('an end that was cut off looks whole by itself, and not to who kept the head', async (t) => {
+  await t.test('a cut-off end verifies alone, but not against a kept head', async (t) => {
     const cut = `delete from audit_records where id in (select record_id from audit_chain where seq >= 10);
       delete from audit_chain where seq >= 10`;
     t.match(await tampered(cut), { kind: 'whole', head: { seq: 9n } });
     t.same(await tampered(cut, head), { kind: 'other_head', expected: head });
   });
 
-  await t.test('what was done behind the triggers is named', async (t) => {
+  await t.test('changes behind the triggers are named', async (t) => {
     const put = (id: string, at: string): string =>
       `update audit_chain set record_id = '${id}' where record_id = '${at}'`;
     const spare = '99999999-9999-4999-8999-999999999999';
@@ -119,8 +119,9 @@ async function onDatabase(url: string): Promise<void> {
     t.match(await checkAudit(auditChain, null), { kind: 'whole' }, 'all of it is undone');
   });
 
-  await t.test('a role of the service can add to the audit and change nothing of it, triggers or not', (t) =>
-    asServiceRole(t, url),
+  await t.test(
+    "the service's role can append to the audit and change nothing, with or without triggers",
+    (t) => asServiceRole(t, url),
   );
 
   await t.test('records from before the chain are sealed like new ones', async (t) => {

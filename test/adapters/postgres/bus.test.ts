@@ -59,7 +59,7 @@ const terminate = (sql: pg.Client, database: string, application: string) =>
 const pair = await openPair(t);
 busContract(t, async () => pair);
 
-t.test('a line that is cut once comes back by itself, and the gap is told', async (t) => {
+t.test('a lost listener reconnects by itself and reports the gap', async (t) => {
   if (pair === null) return;
   let gaps = 0;
   pair.there.subscribe(
@@ -74,37 +74,34 @@ t.test('a line that is cut once comes back by itself, and the gap is told', asyn
   t.ok(pair.there.connected);
 });
 
-t.test(
-  'words of strangers on the channel are passed over, and a failing handler harms no other',
-  async (t) => {
-    if (pair === null) return;
-    const heard: unknown[] = [];
-    pair.there.subscribe(
-      'a',
-      () => {
-        throw new Error('broken handler');
-      },
-      () => undefined,
-    );
-    pair.there.subscribe(
-      'a',
-      (message) => heard.push(message),
-      () => undefined,
-    );
-    const stranger = new pg.Client({ connectionString: pair.url });
-    await stranger.connect();
-    for (const text of ['', '{', 'null', '[]', '{"topic":"a"}']) {
-      await stranger.query('select pg_notify($1, $2)', ['berth', text]);
-    }
-    await stranger.end();
-    pair.here.publish('a', { n: 1 });
-    await waitFor(() => heard.length > 0);
-    t.same(heard, [{ n: 1 }]);
-    t.ok(pair.there.connected);
-  },
-);
+t.test('foreign payloads on the channel are ignored, and a failing handler affects no other', async (t) => {
+  if (pair === null) return;
+  const heard: unknown[] = [];
+  pair.there.subscribe(
+    'a',
+    () => {
+      throw new Error('broken handler');
+    },
+    () => undefined,
+  );
+  pair.there.subscribe(
+    'a',
+    (message) => heard.push(message),
+    () => undefined,
+  );
+  const stranger = new pg.Client({ connectionString: pair.url });
+  await stranger.connect();
+  for (const text of ['', '{', 'null', '[]', '{"topic":"a"}']) {
+    await stranger.query('select pg_notify($1, $2)', ['berth', text]);
+  }
+  await stranger.end();
+  pair.here.publish('a', { n: 1 });
+  await waitFor(() => heard.length > 0);
+  t.same(heard, [{ n: 1 }]);
+  t.ok(pair.there.connected);
+});
 
-t.test('one connection a process, outside any pool, and never inside a transaction', async (t) => {
+t.test('the bus uses one connection per process, outside the pool, and never a transaction', async (t) => {
   if (pair === null) return;
   let heard = 0;
   pair.there.subscribe(
@@ -147,7 +144,7 @@ if (url !== null) {
       return Number(rows[0]?.rows);
     });
 
-  await t.test('a user with very many sessions is no more work than another one', async (t) => {
+  await t.test('a user with very many sessions costs no more than another', async (t) => {
     const { id: userId } = await storedUser(storage);
     await run(
       url,
@@ -170,7 +167,7 @@ if (url !== null) {
     for (const rows of reads) t.ok(rows < 200, `read ${rows} rows of ${MANY}`);
   });
 
-  await t.test('what is forgotten is found by an index', async (t) => {
+  await t.test('forgotten rows are found by an index', async (t) => {
     const { id: userId } = await storedUser(storage);
     await run(
       url,
@@ -213,7 +210,7 @@ if (url !== null) {
     t.ok(rows < 1_000, `read ${rows} rows of ${MANY}`);
   });
 
-  await t.test('a part of a long backlog is sealed in order, and the rest of it is not read', async (t) => {
+  await t.test('part of a long backlog is sealed in order without reading the rest', async (t) => {
     const { auditChain } = storage.repositories;
     await run(
       url,
@@ -243,7 +240,7 @@ function said(sqlState: string): Error {
 
 const failed = (message: string, code?: string): Error => Object.assign(new Error(message), { code });
 
-t.test('what the server says of its own state is no answer to the request', async (t) => {
+t.test("the server's state is no refusal of a statement", async (t) => {
   const moods = [
     ...['08000', '08003', '08006', '08P01', '25006', '25P03', '25P04', '28000', '28P01', '3D000', '40001'],
     ...['40003', '40P01', '53000', '53100', '53200', '53300', '53400', '55006', '55P03', '57014', '57P01'],
@@ -252,14 +249,14 @@ t.test('what the server says of its own state is no answer to the request', asyn
   for (const sqlState of moods) t.type(whyUnavailable(said(sqlState)), 'string', sqlState);
 });
 
-t.test('what it says of the statement is', async (t) => {
+t.test("a statement's own error is passed on", async (t) => {
   const answers = ['23505', '23503', '22P02', '42601', '42P01', '42501', '25P02', '22003', 'P0001', 'XX000'];
   for (const sqlState of answers) t.equal(whyUnavailable(said(sqlState)), null, sqlState);
   t.equal(whyUnavailable(new Error('a fault of ours')), null);
   t.equal(whyUnavailable('no error'), null);
 });
 
-t.test('a line that fails is no answer either', async (t) => {
+t.test('a lost connection is no refusal of a statement', async (t) => {
   for (const code of ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])
     t.type(whyUnavailable(failed('connect', code)), 'string', code);
   for (const words of [
@@ -270,7 +267,7 @@ t.test('a line that fails is no answer either', async (t) => {
     t.type(whyUnavailable(failed(words)), 'string', words);
 });
 
-t.test('a connection that is silent, or takes no writes, is not used again', async (t) => {
+t.test('a silent or read-only connection is not used again', async (t) => {
   t.ok(spoilsConnection(said('25006')));
   t.ok(spoilsConnection(failed('Query read timeout')));
   t.notOk(spoilsConnection(said('55P03')), 'one that waited for a lock is');

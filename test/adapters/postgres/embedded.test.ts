@@ -28,19 +28,23 @@ const asRoot = process.getuid?.() === 0;
 const made = aFolder(t);
 const first = await start(t, made);
 
-t.test('the first start makes a database that only we can enter', async (t) => {
+t.test('the first start makes a database that only this user can enter', async (t) => {
   t.equal(await ask(first.url(), 'show listen_addresses'), '', 'no TCP');
   for (const folder of ['pgdata', 'run']) t.equal(statSync(path.join(made, folder)).mode & 0o777, 0o700);
 });
 
-t.test('as root, the server runs as a user that nobody is', { skip: !asRoot && 'needs root' }, async (t) => {
-  const status = readFileSync(`/proc/${first.pid}/status`, 'utf8');
-  const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
-  t.ok(uid >= 61_000 && uid < 61_184, `${uid}`);
-  t.match(status, /^NoNewPrivs:\s+1$/m);
-});
+t.test(
+  'as root, the server runs as an otherwise unused user',
+  { skip: !asRoot && 'needs root' },
+  async (t) => {
+    const status = readFileSync(`/proc/${first.pid}/status`, 'utf8');
+    const uid = Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
+    t.ok(uid >= 61_000 && uid < 61_184, `${uid}`);
+    t.match(status, /^NoNewPrivs:\s+1$/m);
+  },
+);
 
-t.test('other users of the machine are not let in', { skip: !asRoot && 'needs root' }, async (t) => {
+t.test('other users of the machine are refused', { skip: !asRoot && 'needs root' }, async (t) => {
   const module = JSON.stringify(path.resolve('node_modules/pg/lib/index.js'));
   const intruder = runModule(
     t,
@@ -54,7 +58,7 @@ t.test('other users of the machine are not let in', { skip: !asRoot && 'needs ro
   t.equal(await intruder.line(), 'EACCES');
 });
 
-t.test('a stop waits for the end and not for clients, and the next start finds all data', async (t) => {
+t.test('a stop waits for its end but not for clients, and the next start finds all data', async (t) => {
   await ask(first.url(), 'create table kept as select 42 as answer');
   const client = new pg.Client({ connectionString: first.url() });
   client.on('error', () => {});
@@ -75,7 +79,7 @@ const file = t;
 /** A copy of it, with which each test begins as the one before has left it. */
 let root = '';
 
-t.test('the server that a killed process left is taken over', async (t) => {
+t.test("a killed process's server is taken over", async (t) => {
   root = aCopy(file, made);
   const killed = starter(t, root);
   const before = await serverOf(killed);
@@ -90,7 +94,7 @@ t.test('the server that a killed process left is taken over', async (t) => {
   t.ok(await goes(before.pid), 'and stops with its new owner');
 });
 
-t.test('a server with other settings is stopped and started anew', async (t) => {
+t.test('a server with other settings is restarted', async (t) => {
   const before = await start(t, root);
   const after = await startEmbedded(root);
   t.teardown(() => after.stop());
@@ -98,7 +102,7 @@ t.test('a server with other settings is stopped and started anew', async (t) => 
   t.equal(await ask(after.url(), 'show fsync'), 'on');
 });
 
-t.test('a database crash is recovered from', async (t) => {
+t.test('a start recovers from a database crash', async (t) => {
   const before = await start(t, root);
   await ask(before.url(), 'create table crashed as select 42 as answer');
   await ask(before.url(), 'checkpoint');
@@ -114,7 +118,7 @@ t.test('a database crash is recovered from', async (t) => {
 /** Of a server that has ended: all but the number of its process. */
 let lockLines: readonly string[] = [];
 
-t.test('a lock file whose number belongs to another program by now is no obstacle', async (t) => {
+t.test('a stale lock file with a reused process number is no obstacle', async (t) => {
   const { uid } = statSync(path.join(root, 'pgdata'));
   const stranger = spawn('sleep', ['60'], asRoot ? { uid, gid: uid } : {});
   t.teardown(() => stranger.kill());
@@ -124,7 +128,7 @@ t.test('a lock file whose number belongs to another program by now is no obstacl
   t.equal(stranger.exitCode, null, 'the other program is left alone');
 });
 
-t.test('an initialisation that was broken off is begun again', async (t) => {
+t.test('an interrupted initialisation is repeated', async (t) => {
   const parts = ['x'.repeat(100), 'y'.repeat(100)];
   const far = path.join(aFolder(t), ...parts);
   mkdirSync(path.join(far, 'pgdata.new'), { recursive: true });
@@ -140,7 +144,7 @@ t.test('an initialisation that was broken off is begun again', async (t) => {
 });
 
 t.test(
-  'data of another major version is left alone, and the message names both and the way out',
+  'data of another major version is left alone, and the message names both versions and a way out',
   async (t) => {
     const root = aFolder(t);
     mkdirSync(path.join(root, 'pgdata'));
@@ -184,7 +188,7 @@ async function during(t: Test, data: string, work: (server: { pid: number; url: 
   t.ok(await goes(server.pid));
 }
 
-t.test('a checkout below a folder that is closed to others, installed without scripts, works', async (t) => {
+t.test('a checkout below a closed folder, installed without scripts, works', async (t) => {
   await during(t, '.berth', async ({ pid, url }) => {
     t.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), checkout, 'by its own binaries');
     await ask(url, 'create table kept as select 42 as answer');
@@ -192,20 +196,16 @@ t.test('a checkout below a folder that is closed to others, installed without sc
   });
 });
 
-t.test(
-  'a checkout that is open to everybody needs no capability',
-  { skip: !asRoot && 'needs root' },
-  async (t) => {
-    chmodSync(outside, 0o755);
-    await during(
-      t,
-      '.berth',
-      async ({ pid }) => void t.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^CapPrm:\s+0+$/m),
-    );
-  },
-);
+t.test('a checkout in open folders needs no capability', { skip: !asRoot && 'needs root' }, async (t) => {
+  chmodSync(outside, 0o755);
+  await during(
+    t,
+    '.berth',
+    async ({ pid }) => void t.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^CapPrm:\s+0+$/m),
+  );
+});
 
-t.test('programs that only their owner may execute work too', async (t) => {
+t.test('programs executable only by their owner work too', async (t) => {
   for (const program of readdirSync(bin)) chmodSync(path.join(bin, program), 0o700);
   await during(t, '.other', async ({ url }) => void t.equal(await ask(url, 'select 42'), '42'));
 });

@@ -61,7 +61,7 @@ t.test('processes that migrate an empty database at once apply each migration on
   t.same(rows, [{ count: '1' }]);
 });
 
-t.test('a migration that fails takes the others of its run back, and the next run can go on', async (t) => {
+t.test('a failing migration rolls back its whole run, and the next run can continue', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
   const directory = aFolderOf(t, { ...MIGRATIONS, '0003_wrong.sql': 'create table third (id nonsense);' });
@@ -74,7 +74,7 @@ t.test('a migration that fails takes the others of its run back, and the next ru
   t.same(await migrate(db, directory), []);
 });
 
-t.test('the limits of the connection hold again afterwards', async (t) => {
+t.test("the connection's limits are restored after a migration", async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
   const pool = new pg.Pool({ connectionString: url, lock_timeout: 100, max: 1 });
@@ -84,7 +84,7 @@ t.test('the limits of the connection hold again afterwards', async (t) => {
   t.same((await sql`show lock_timeout`.execute(db)).rows, [{ lock_timeout: '100ms' }]);
 });
 
-t.test('a database that is ahead of the program is refused', async (t) => {
+t.test('a database newer than the program is refused', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
   const directory = aFolderOf(t, MIGRATIONS);
@@ -140,24 +140,21 @@ const countIn = async (t: Test, url: string, table: string): Promise<number> => 
   return Number(rows[0]?.count);
 };
 
-t.test(
-  'a sign-in of an older process and the migrations do not wait for each other in a circle',
-  async (t) => {
-    const made = await olderVersion(t);
-    if (made === null) return;
-    const { url, older } = made;
-    await older.sql(SIGNED_IN);
-    const migrating = migrate(open(t, url), ALL);
-    await older.blocks(1);
-    await older.sql(AUDITED);
-    await older.commit();
-    t.match((await migrating)[0], NEWER_FROM);
-    for (const table of ['sessions', 'audit_records', 'audit_unsealed'])
-      t.equal(await countIn(t, url, table), 1);
-  },
-);
+t.test("an older process's sign-in and the migrations do not deadlock", async (t) => {
+  const made = await olderVersion(t);
+  if (made === null) return;
+  const { url, older } = made;
+  await older.sql(SIGNED_IN);
+  const migrating = migrate(open(t, url), ALL);
+  await older.blocks(1);
+  await older.sql(AUDITED);
+  await older.commit();
+  t.match((await migrating)[0], NEWER_FROM);
+  for (const table of ['sessions', 'audit_records', 'audit_unsealed'])
+    t.equal(await countIn(t, url, table), 1);
+});
 
-t.test('while the migrations wait for a long transaction, older processes go on writing', async (t) => {
+t.test('older processes keep writing while the migrations wait for a long transaction', async (t) => {
   const made = await olderVersion(t);
   if (made === null) return;
   const { url, older } = made;
@@ -173,7 +170,7 @@ t.test('while the migrations wait for a long transaction, older processes go on 
   t.equal(await countIn(t, url, 'sessions'), 2);
 });
 
-t.test('what an older process writes at the moment of the migrations is kept', async (t) => {
+t.test("an older process's write during the migrations is kept", async (t) => {
   const made = await olderVersion(t);
   if (made === null) return;
   const { url, older: migration } = made;

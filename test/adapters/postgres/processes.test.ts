@@ -29,26 +29,23 @@ if (url !== null) {
   const [here, there] = [await aProcess(), await aProcess()];
   const ada = await aPerson(here, 'ada');
 
-  await t.test(
-    'one lookup serves many requests at once, and no more are made while it is remembered',
-    async (t) => {
-      const token = await anApiToken(here, ada);
-      let asked = 0;
-      const { findWithUser } = storage.repositories.tokens;
-      storage.repositories.tokens.findWithUser = (hashes) => {
-        asked += 1;
-        return findWithUser(hashes);
-      };
-      const use = () => as(here, token)('GET', '/api/tokens/validate');
-      await Promise.all(Array.from({ length: 50 }, use));
-      t.equal(asked, 1);
-      for (let i = 0; i < 20; i += 1) t.equal((await use()).statusCode, 200);
-      t.ok(asked <= 3, `asked ${asked} times`);
-      storage.repositories.tokens.findWithUser = findWithUser;
-    },
-  );
+  await t.test('one cached lookup serves many concurrent requests', async (t) => {
+    const token = await anApiToken(here, ada);
+    let asked = 0;
+    const { findWithUser } = storage.repositories.tokens;
+    storage.repositories.tokens.findWithUser = (hashes) => {
+      asked += 1;
+      return findWithUser(hashes);
+    };
+    const use = () => as(here, token)('GET', '/api/tokens/validate');
+    await Promise.all(Array.from({ length: 50 }, use));
+    t.equal(asked, 1);
+    for (let i = 0; i < 20; i += 1) t.equal((await use()).statusCode, 200);
+    t.ok(asked <= 3, `asked ${asked} times`);
+    storage.repositories.tokens.findWithUser = findWithUser;
+  });
 
-  await t.test('the limit of tokens holds on two processes at once', async (t) => {
+  await t.test('the token limit holds on two processes at once', async (t) => {
     const eve = await aPerson(here, 'eve');
     for (let i = 0; i < 95; i += 1) await anApiToken(here, eve);
     const create = (service: typeof here) => as(service, eve)('POST', '/api/tokens', { name: 'ci' });
@@ -57,24 +54,21 @@ if (url !== null) {
     t.same(statuses, [201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
   });
 
-  await t.test(
-    'a token that is revoked in one process is refused at once there, and soon in the other',
-    async (t) => {
-      // No time passes for these, so what they remember does not fade: only the message ends it.
-      const [here, there] = [await aProcess(() => 0), await aProcess(() => 0)];
-      const token = await anApiToken(here, ada);
-      const status = async (service: typeof here, who: Bearer) =>
-        (await as(service, who)('GET', '/api/me')).statusCode;
-      t.same([await status(here, token), await status(there, token)], [200, 200]);
-      await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
-      t.equal(await status(here, token), 401);
-      const refused = await eventually(
-        () => status(there, token),
-        (code) => code !== 200,
-      );
-      t.equal(refused, 401, 'by a message');
-    },
-  );
+  await t.test('a revoked token is refused at once in its process, and soon in the other', async (t) => {
+    // No time passes for these, so what they remember does not fade: only the message ends it.
+    const [here, there] = [await aProcess(() => 0), await aProcess(() => 0)];
+    const token = await anApiToken(here, ada);
+    const status = async (service: typeof here, who: Bearer) =>
+      (await as(service, who)('GET', '/api/me')).statusCode;
+    t.same([await status(here, token), await status(there, token)], [200, 200]);
+    await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
+    t.equal(await status(here, token), 401);
+    const refused = await eventually(
+      () => status(there, token),
+      (code) => code !== 200,
+    );
+    t.equal(refused, 401, 'by a message');
+  });
 
   await t.test('a thousand uses in each of two processes write the row once', async (t) => {
     const token = await anApiToken(here, ada);
@@ -97,7 +91,7 @@ if (url !== null) {
     t.not(await version(), first, 'or at the end of a process');
   });
 
-  await t.test('two processes share the limit on requests', async (t) => {
+  await t.test('two processes share the request limit', async (t) => {
     // All requests are in one moment, also for the database.
     const now = new Date();
     const { requestCounts } = storage.repositories;
@@ -118,7 +112,7 @@ if (url !== null) {
     await storage.repositories.settings.change({ requestsPerMinute: 0 });
   });
 
-  await t.test('of many creates at once on two replicas, each gets a container of its own', async (t) => {
+  await t.test('concurrent creates on two replicas each get their own container', async (t) => {
     const engine = memoryRuntime();
     const ports = {
       storage,

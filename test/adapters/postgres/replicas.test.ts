@@ -82,7 +82,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     return { ...group, bob, eve, id, code, open, addressHere, addressThere };
   }
 
-  t.test('a revocation reaches the sockets and requests of the other process', async (t) => {
+  t.test("a revocation reaches the other process's sockets and requests", async (t) => {
     const cluster = await scene();
     const { here, there, ada, other, token, tokenId } = cluster;
     const [first, second] = [
@@ -103,7 +103,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     await waitFor(async () => (await records()).length === 0, { what: 'their records go with them' });
   });
 
-  t.test('a revocation cuts off what the other process is sending', async (t) => {
+  t.test("a revocation aborts the other process's streamed answers", async (t) => {
     const cluster = await scene();
     const { here, ada, other, token, tokenId, addresses } = cluster;
     const open = (who: typeof ada) =>
@@ -119,7 +119,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     await waitFor(() => work.atWork() === STREAMS.length);
   });
 
-  t.test('a line that was cut at the wrong moment delays a revocation, and does not lose it', async (t) => {
+  t.test('a connection cut at the wrong moment delays a revocation without losing it', async (t) => {
     const cluster = await scene();
     const { here, ada, other, buses } = cluster;
     const sockets = await cluster.openEverywhere(ada, 'main');
@@ -130,7 +130,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     await waitFor(() => buses.every((one) => one.connected));
   });
 
-  t.test('of many who revoke one session at once, one is told that it did', async (t) => {
+  t.test('of concurrent revocations of one session, one reports success', async (t) => {
     const cluster = await scene();
     const { here, there, ada, other } = cluster;
     const id = await sessionIdOf(here, ada);
@@ -148,7 +148,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     t.same(records, [{ details: id }]);
   });
 
-  t.test('of many refreshes at once one rotates, and all get the same successor', async (t) => {
+  t.test('of concurrent refreshes one rotates, and all get the same successor', async (t) => {
     const cluster = await scene();
     const { here, there, ada, sql } = cluster;
     const answers = await Promise.all(
@@ -164,28 +164,25 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     t.same(rows.map(({ fresh }) => fresh).sort(), [false, true]);
   });
 
-  t.test(
-    'revoking the others while somebody signs in leaves the new session or ends it, never half',
-    async (t) => {
-      const cluster = await scene();
-      const { here, there, ada } = cluster;
-      const [answer, ...fresh] = await Promise.all([
-        as(here, ada)('POST', '/api/sessions/revoke-others'),
-        ...Array.from({ length: 4 }, () => again(there, ada, cluster.username)),
-      ]);
-      t.equal(answer.statusCode, 200);
-      const listed = await sessionsOf(here, ada);
-      t.equal(listed.length, 6);
-      const active = listed.filter((session) => session['revoked_at'] === null).length;
-      const working = (await Promise.all(fresh.map((one) => statusOf(here, one)))).filter(
-        (status) => status === 200,
-      );
-      t.equal(active, working.length + 1);
-      t.equal(answer.json().count, 6 - active);
-    },
-  );
+  t.test('revoking the others during a sign-in leaves the new session or ends it, never half', async (t) => {
+    const cluster = await scene();
+    const { here, there, ada } = cluster;
+    const [answer, ...fresh] = await Promise.all([
+      as(here, ada)('POST', '/api/sessions/revoke-others'),
+      ...Array.from({ length: 4 }, () => again(there, ada, cluster.username)),
+    ]);
+    t.equal(answer.statusCode, 200);
+    const listed = await sessionsOf(here, ada);
+    t.equal(listed.length, 6);
+    const active = listed.filter((session) => session['revoked_at'] === null).length;
+    const working = (await Promise.all(fresh.map((one) => statusOf(here, one)))).filter(
+      (status) => status === 200,
+    );
+    t.equal(active, working.length + 1);
+    t.equal(answer.json().count, 6 - active);
+  });
 
-  t.test('the session of another user costs the database what an unknown one does', async (t) => {
+  t.test("another user's session costs the same queries as an unknown one", async (t) => {
     const cluster = await scene();
     const { here, ada, statements } = cluster;
     const eve = await aPerson(here, randomName());
@@ -259,7 +256,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     },
   );
 
-  t.test('who is at the other process is shown, and the size of the owner holds there', async (t) => {
+  t.test("participants at the other process are listed, and the owner's size applies there", async (t) => {
     const group = await shared('control');
     const { ada, bob, open, addressHere, addressThere } = group;
     const owner = await open(ada, addressHere, { cols: 90, rows: 20 });
@@ -279,7 +276,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     await guest.until(() => size()?.['cols'] === null && (told(guest) as unknown[]).length === 1);
   });
 
-  t.test('a line that was cut at the wrong moment delays the end, and does not lose it', async (t) => {
+  t.test('a connection cut at the wrong moment delays the end of a share without losing it', async (t) => {
     const group = await shared('view');
     const { here, ada, bob, id, open, addressThere } = group;
     const guest = await open(bob, addressThere);
@@ -288,7 +285,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     t.same(await guest.closed(), ENDED);
   });
 
-  t.test('of many who end it at once one does, and it is recorded once', async (t) => {
+  t.test('of concurrent ends of a share one succeeds, recorded once', async (t) => {
     const group = await shared('control');
     const { here, there, ada, id, code, sql } = group;
     const answers = await Promise.all([

@@ -226,7 +226,7 @@ on('a failed sign-in does the same work whether or not the user exists', async (
   t.same(nobody, known);
 });
 
-t.test('a password of nobody is hashed like any other', async (t) => {
+t.test("an unknown user's password is hashed like any other", async (t) => {
   const { hash, verify } = await argon2Hasher();
   const stored = await hash('correct horse battery');
   const costOf = async (of: string | null): Promise<number> => {

@@ -85,23 +85,20 @@ if (url !== null) {
       where user_id = ${userId} and key = ${key}`.execute(db);
   });
 
-  await t.test(
-    'a request that is repeated with its key is answered alike, and no secret is kept for it',
-    async (t) => {
-      const service = await aService({ storage, clock: { now: () => new Date() } });
-      const call = as(service, await aPerson(service, 'ada'));
-      const keyed = { 'idempotency-key': 'k' };
-      const create = () => call('POST', '/api/containers', { name: 'dev' }, keyed);
-      t.equal((await create()).json().db_id, (await create()).json().db_id);
-      const { token } = (await call('POST', '/api/tokens', { name: 'ci' }, keyed)).json();
-      const { rows } = await sql<{ all: string }>`select string_agg(k::text, ' ') as all
+  await t.test('a repeated request with its key gets the same answer, without a stored secret', async (t) => {
+    const service = await aService({ storage, clock: { now: () => new Date() } });
+    const call = as(service, await aPerson(service, 'ada'));
+    const keyed = { 'idempotency-key': 'k' };
+    const create = () => call('POST', '/api/containers', { name: 'dev' }, keyed);
+    t.equal((await create()).json().db_id, (await create()).json().db_id);
+    const { token } = (await call('POST', '/api/tokens', { name: 'ci' }, keyed)).json();
+    const { rows } = await sql<{ all: string }>`select string_agg(k::text, ' ') as all
       from idempotency_keys k`.execute(db);
-      t.match(rows[0]?.all, token.slice(0, 12));
-      t.notMatch(rows[0]?.all, token.slice(0, 13));
-    },
-  );
+    t.match(rows[0]?.all, token.slice(0, 12));
+    t.notMatch(rows[0]?.all, token.slice(0, 13));
+  });
 
-  await t.test('the database refuses what no token can be', async (t) => {
+  await t.test('the database refuses an impossible token', async (t) => {
     const user = await storedUser(storage);
     const insert = (change: object) =>
       db
@@ -123,20 +120,23 @@ if (url !== null) {
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
   });
 
-  await t.test('events of another server, whose transactions went further, are not waited for', async (t) => {
-    const { events } = storage.repositories;
-    const from = await events.end();
-    await sql`insert into events (xid, db_id, owner_id, type, data)
+  await t.test(
+    'restored events of a server with higher transaction numbers are not waited for',
+    async (t) => {
+      const { events } = storage.repositories;
+      const from = await events.end();
+      await sql`insert into events (xid, db_id, owner_id, type, data)
       values ('9000000000000000000', gen_random_uuid(), gen_random_uuid(), 'container_started', '{}')`.execute(
-      db,
-    );
-    t.notMatch(await events.end(), /^9000/);
-    t.notOk(await events.keepsSince('9000000000000000000-1'));
-    await events.sweep();
-    t.same(await events.after(from, 9), { events: [], waiting: false });
-  });
+        db,
+      );
+      t.notMatch(await events.end(), /^9000/);
+      t.notOk(await events.keepsSince('9000000000000000000-1'));
+      await events.sweep();
+      t.same(await events.after(from, 9), { events: [], waiting: false });
+    },
+  );
 
-  await t.test('what is committed and may not be handed out yet is said to be waiting', async (t) => {
+  await t.test('a committed event held back by a transaction is reported as waiting', async (t) => {
     const { events } = storage.repositories;
     const from = await events.end();
     const { id } = await storedUser(storage);
@@ -149,31 +149,34 @@ if (url !== null) {
     t.equal(event?.dbId, id);
   });
 
-  await t.test('events of one container are in the order of its changes, whoever began first', async (t) => {
-    const { events } = storage.repositories;
-    const from = await events.end();
-    const { id: ownerId } = await storedUser(storage);
-    const { dbId } = await storedContainer(storage, ownerId);
-    const written: number[] = [];
-    await Promise.all(
-      Array.from({ length: 30 }, (_, n) =>
-        storage.inTransaction(async (tx) => {
-          await tx.roleSetups.findForUpdate(dbId);
-          await tx.users.rename(ownerId, `ordered${n}`);
-          for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
-          written.push(n);
-          await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
-        }),
-      ),
-    );
-    const all = await read(events, from, 30);
-    t.same(
-      all.map(({ data }) => data['n']),
-      written,
-    );
-  });
+  await t.test(
+    "one container's events are in the order of its changes, whichever transaction began first",
+    async (t) => {
+      const { events } = storage.repositories;
+      const from = await events.end();
+      const { id: ownerId } = await storedUser(storage);
+      const { dbId } = await storedContainer(storage, ownerId);
+      const written: number[] = [];
+      await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          storage.inTransaction(async (tx) => {
+            await tx.roleSetups.findForUpdate(dbId);
+            await tx.users.rename(ownerId, `ordered${n}`);
+            for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
+            written.push(n);
+            await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
+          }),
+        ),
+      );
+      const all = await read(events, from, 30);
+      t.same(
+        all.map(({ data }) => data['n']),
+        written,
+      );
+    },
+  );
 
-  await t.test('the audit only grows, whoever asks', async (t) => {
+  await t.test('no database user can change the audit', async (t) => {
     for (const statement of [
       'update audit_records set details = $$x$$',
       'delete from audit_records',
@@ -186,13 +189,13 @@ if (url !== null) {
     }
   });
 
-  await t.test('a statement that takes too long is told from a database that is away', async (t) => {
+  await t.test('a slow statement is told from an unavailable database', async (t) => {
     const short = openDatabase(openPool({ url, statementWithinMs: 50 }));
     t.teardown(() => short.destroy());
     await t.rejects(sql`select pg_sleep(5)`.execute(short), StorageTooSlow);
   });
 
-  await t.test('a database that is gone is said to be, and is not taken for an answer', async (t) => {
+  await t.test('an unavailable database is reported as such', async (t) => {
     const dead = openDatabase(openPool({ url: url.replace(/host=[^&]+/, 'host=/nonexistent') }));
     t.teardown(() => dead.destroy());
     const { repositories, inTransaction } = postgresStorage(dead);
@@ -204,20 +207,17 @@ if (url !== null) {
     );
   });
 
-  await t.test(
-    'a connection that is not free in time is a shortage, and no fault of the database',
-    async (t) => {
-      const narrow = openDatabase(openPool({ url, poolSize: 1 }));
-      t.teardown(() => narrow.destroy());
-      const { repositories, inTransaction } = postgresStorage(narrow);
-      await inTransaction(async () => {
-        await t.rejects(repositories.settings.read(), StorageBusy);
-      });
-      await t.resolves(repositories.settings.read(), 'and then it is free again');
-    },
-  );
+  await t.test('a lack of free connections is no fault of the database', async (t) => {
+    const narrow = openDatabase(openPool({ url, poolSize: 1 }));
+    t.teardown(() => narrow.destroy());
+    const { repositories, inTransaction } = postgresStorage(narrow);
+    await inTransaction(async () => {
+      await t.rejects(repositories.settings.read(), StorageBusy);
+    });
+    await t.resolves(repositories.settings.read(), 'and then it is free again');
+  });
 
-  await t.test('sessions that cannot be removed stop nothing else from being forgotten', async (t) => {
+  await t.test('undeletable sessions do not stop the cleanup of others', async (t) => {
     const { id: userId } = await storedUser(storage);
     const { dbId } = await storedContainer(storage, userId);
     const { sessions, collaborations } = storage.repositories;

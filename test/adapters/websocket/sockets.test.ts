@@ -29,9 +29,9 @@ function aPeer() {
   return peer;
 }
 
-t.test('a peer that is gone is noticed within 75 s, whenever its line was lost', async (t) => {
+t.test('a lost peer is noticed within 75 s, whenever it was lost', async (t) => {
   for (const lostMs of [0, 100, 29_900, 30_000, 30_100, 61_000, 89_900]) {
-    await t.test(`after ${lostMs} ms`, async (t) => {
+    await t.test(`a peer lost after ${lostMs} ms is noticed`, async (t) => {
       const time = standingTime(t);
       const peer = Object.assign(aPeer(), { nowMs: time.nowMs });
       let pongs = 0;
@@ -49,7 +49,7 @@ t.test('a peer that is gone is noticed within 75 s, whenever its line was lost',
   }
 });
 
-t.test('a peer that answers late stays, and one that is closed is left alone', async (t) => {
+t.test('a peer that answers late stays, and a closed one is left alone', async (t) => {
   const time = standingTime(t);
   const peer = Object.assign(aPeer(), { nowMs: time.nowMs, answers: false });
   keepAlive(peer as never, () => {});
@@ -64,7 +64,7 @@ t.test('a peer that answers late stays, and one that is closed is left alone', a
   t.equal(peer.endedAtMs, null);
 });
 
-t.test('who loses the right to a socket and does not answer is cut off, others are waited for', async (t) => {
+t.test('an unresponsive peer without a right to its socket is cut off; others are waited for', async (t) => {
   const time = standingTime(t);
   const cutOff = new Set<CloseReason>([CLOSE.unauthorized, CLOSE.collaborationEnded]);
   /** What happens to a socket that is closed so, and answers or not. */
@@ -100,7 +100,7 @@ t.test('who loses the right to a socket and does not answer is cut off, others a
   t.match(closed(CLOSE.serviceRestarting, 'soon'), [{ retry_ms: 5_000 }]);
 });
 
-t.test('a peer that leaves before it is answered is noticed, and what it sent stays', async (t) => {
+t.test('a peer that leaves before its answer is noticed, and its bytes are kept', async (t) => {
   const aSocket = (over = {}) =>
     Object.assign(new EventEmitter(), {
       readableLength: 0,
@@ -133,7 +133,7 @@ t.test('a peer that leaves before it is answered is noticed, and what it sent st
   t.notOk(watch().signal.aborted);
 });
 
-t.test('the address of a terminal asks for what there is, and for nothing else', async (t) => {
+t.test("the terminal's query accepts only known values", async (t) => {
   const long = 'a'.repeat(64);
   const taken: Readonly<Record<string, readonly [yes: readonly string[], no: readonly string[]]>> = {
     connection_id: [
@@ -197,7 +197,7 @@ t.test('the address of a terminal asks for what there is, and for nothing else',
   });
 });
 
-t.test('a frame of a terminal says what there is, within its bounds', async (t) => {
+t.test("a terminal's frames accept only values within bounds", async (t) => {
   const MAX = Number.MAX_SAFE_INTEGER;
   const yes = [
     { type: 'resize', cols: 1, rows: 1 },
@@ -225,7 +225,7 @@ t.test('a frame of a terminal says what there is, within its bounds', async (t) 
   for (const one of no) t.equal(decodeClientFrame(JSON.stringify(one)), null, JSON.stringify(one));
 });
 
-t.test('a recording is shown where it is made, and to guests of the main terminal', async (t) => {
+t.test('a recording is announced on its terminal and to guests of the main terminal', async (t) => {
   const entry = (userId: string, connectionId: string, owner: boolean, dbId = 'box') => ({
     userId,
     dbId,
@@ -247,7 +247,7 @@ t.test('a recording is shown where it is made, and to guests of the main termina
     t.same([watches(one, main), watches(one, pane)], [ofMain, ofPane], JSON.stringify(one));
 });
 
-t.test('a socket that sends too fast is left unread for a while', async (t) => {
+t.test('a socket that sends too fast is paused', async (t) => {
   const time = standingTime(t);
   const happened: string[] = [];
   const rest = new SocketRest({

@@ -55,14 +55,14 @@ t.test('the first act is recorded at once, those of the next minute in one recor
   t.equal(entries.length, 4, 'after a quiet minute at once');
 });
 
-t.test('another credential, container or action has a record of its own', async (t) => {
+t.test('another credential, container or action has its own record', async (t) => {
   const { acts, entries } = scene();
   for (const act of [ran('ls'), ran('ls', 'other'), ran('ls', 'box', 's2')]) await acts.record(act);
   await acts.record({ ...ran('ls'), action: 'file_uploaded', what: { path: '/workspace/a' } });
   t.equal(entries.length, 4);
 });
 
-t.test('a user with many credentials makes no more records than others', async (t) => {
+t.test('many credentials give a user no more records', async (t) => {
   const { acts, entries, after, details } = scene();
   for (let n = 0; n < 1_000; n += 1) await acts.record(ran('ls', 'box', `s${n}`));
   t.equal(entries.length, KINDS_PER_USER + 1);
@@ -74,7 +74,7 @@ t.test('a user with many credentials makes no more records than others', async (
   t.match(details().at(-1), { session_id: 's5' }, 'later it has its own again');
 });
 
-t.test('what could not be written is written later, once; the end writes all', async (t) => {
+t.test('a failed write is repeated once later; the end writes all', async (t) => {
   const { acts, entries, state, after, details } = scene();
   state.fault = new Error('down');
   await t.rejects(acts.record(ran('ls')), /down/, 'the act is not done without its record');
@@ -95,7 +95,7 @@ t.test('what could not be written is written later, once; the end writes all', a
   t.equal(entries.length, 3);
 });
 
-t.test('an act that comes while the minute is closed is not lost', async (t) => {
+t.test('an act during the closing of its minute is not lost', async (t) => {
   const { acts, entries, state, after, details } = scene();
   await acts.record(ran('ls'));
   state.meanwhile = async () => {
@@ -108,7 +108,7 @@ t.test('an act that comes while the minute is closed is not lost', async (t) => 
   t.match(details().slice(1), [{ command: 'rm' }]);
 });
 
-t.test('the first of many acts at once fails for itself alone', async (t) => {
+t.test('the first of concurrent acts fails alone', async (t) => {
   const { acts, state, after, details } = scene();
   state.meanwhile = async () => {
     state.meanwhile = async () => {};
@@ -121,7 +121,7 @@ t.test('the first of many acts at once fails for itself alone', async (t) => {
   t.match(details(), [{ command: 'rm' }], 'the second was done, so it is on record');
 });
 
-t.test('a record has the first word and a path as text, and nothing else', async (t) => {
+t.test("a record has a command's first word or a path as text, and nothing else", async (t) => {
   const { acts, details } = scene();
   const caller = aCaller({
     credential: { kind: 'api_token', tokenId: 't', prefix: 'svc_01234567', scopes: ['write'] },

@@ -11,7 +11,7 @@ import { aService } from '../../support/service/service.ts';
 const MINUTE_MS = 60_000;
 const secret = (fill: number): Buffer => Buffer.alloc(32, fill);
 
-t.test('each purpose has a key of its own, the same wherever the secret is the same', async (t) => {
+t.test('each purpose has its own key, equal wherever the secret is', async (t) => {
   const [one] = keysFrom(secret(1)).live();
   const [two] = keysFrom(secret(2)).live();
   t.same(keysFrom(secret(1)).live()[0], one);
@@ -30,14 +30,14 @@ t.test('a short, missing, repeated or third secret is refused', async (t) => {
   t.throws(() => keysFrom(secret(1), secret(2), secret(3)));
 });
 
-t.test('the setting holds the current secret, and perhaps the previous one', async (t) => {
+t.test('the setting has the current secret and optionally the previous one', async (t) => {
   const [a, b] = ['a'.repeat(40), 'b'.repeat(40)];
   t.same(configuredKeys(a).live(), keysFrom(Buffer.from(a)).live());
   t.same(configuredKeys(`${a}, ${b}`).live(), keysFrom(Buffer.from(a), Buffer.from(b)).live());
 });
 
 t.test(
-  'the first start makes a secret that only its owner may read, and the next one finds it',
+  'the first start makes a secret that only its owner may read, and the next start finds it',
   async (t) => {
     const dir = t.testdir();
     const made = (await loadKeys(dir, null)).live();
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test('after a rotation both keys are live, until the last token of the old one has expired', async (t) => {
+t.test("after a rotation both keys are live until the old one's last token has expired", async (t) => {
   const dir = t.testdir();
   let nowMs = Date.parse('2026-01-01T00:00:00Z');
   const keys = await keptKeys(dir, () => nowMs);
@@ -72,7 +72,7 @@ t.test('after a rotation both keys are live, until the last token of the old one
   t.same((await keptKeys(dir, () => nowMs)).live(), [current]);
 });
 
-t.test('two rotations at once are one; a removed file gives a new secret alone', async (t) => {
+t.test('concurrent rotations are one; a removed file gives a new secret alone', async (t) => {
   const dir = t.testdir();
   const keys = await keptKeys(dir);
   const [first] = keys.live();
@@ -85,7 +85,7 @@ t.test('two rotations at once are one; a removed file gives a new secret alone',
   t.notOk(before.includes(keys.live()[0]?.id ?? ''));
 });
 
-t.test('a file that was put in place by hand is taken over as it is', async (t) => {
+t.test('a replaced key file is taken over as it is', async (t) => {
   const root = t.testdir({ here: {}, there: {} });
   const [here, there] = [path.join(root, 'here'), path.join(root, 'there')];
   const keys = await keptKeys(here);
@@ -98,7 +98,7 @@ t.test('a file that was put in place by hand is taken over as it is', async (t) 
   t.same(readFileSync(path.join(here, 'secret.json')), text);
 });
 
-t.test('a rotation that fails leaves the keys as they are, and is told', async (t) => {
+t.test('a failed rotation leaves the keys unchanged and is reported', async (t) => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const dir = t.testdir();
@@ -115,7 +115,7 @@ t.test('a rotation that fails leaves the keys as they are, and is told', async (
 const [one, two, three] = [randomBytes(32), randomBytes(32), randomBytes(32)];
 const plain = Buffer.from('a secret of twenty b');
 
-t.test('what is sealed opens with its key and for what it was sealed, and never twice alike', async (t) => {
+t.test('a sealed secret opens with its key and purpose, and never looks the same twice', async (t) => {
   const sealed = encrypt([one], plain, 'ada');
   t.same(decrypt([one], sealed, 'ada'), plain);
   t.notSame(encrypt([one], plain, 'ada'), sealed);
@@ -129,7 +129,7 @@ t.test('what is sealed opens with its key and for what it was sealed, and never 
   }
 });
 
-t.test('the first key seals, all of them open', async (t) => {
+t.test('the first key seals, all keys open', async (t) => {
   const old = encrypt([one], plain, 'ada');
   t.same(decrypt([two, one], old, 'ada'), plain);
   t.notOk(isCurrentKey([two, one], old));
@@ -139,7 +139,7 @@ t.test('the first key seals, all of them open', async (t) => {
   t.throws(() => encrypt([], plain, 'ada'));
 });
 
-t.test('second factors follow the key of the service, and none is lost on the way', async (t) => {
+t.test('second factors follow a key rotation, and none is lost', async (t) => {
   const before = await aServiceInTime();
   const { secret: shown, recoveryCodes } = await withMfa(before, 'ada');
   const { ports, clock } = before;

@@ -98,7 +98,7 @@ t.test('a socket closes when its own session, token or user ends, and no other d
   }
 });
 
-t.test('a change that ends nothing closes nothing; nobody else is asked about', async (t) => {
+t.test('a change that ends nothing closes nothing, and other callers are not checked', async (t) => {
   const { bus, asked, open } = aProcess();
   const [one, two] = [await open(bySession('s1')), await open(bySession('s2', 'eve'))];
   asked.length = 0;
@@ -111,7 +111,7 @@ t.test('a change that ends nothing closes nothing; nobody else is asked about', 
   t.same([one.closed(), two.closed()], [0, 0]);
 });
 
-t.test('sockets of one credential are looked at together', async (t) => {
+t.test('sockets of one credential are checked in one query', async (t) => {
   const { bus, asked, open } = aProcess();
   for (let panes = 0; panes < 10; panes += 1) await open(bySession('s1'));
   asked.length = 0;
@@ -120,7 +120,7 @@ t.test('sockets of one credential are looked at together', async (t) => {
   t.equal(asked.length, 1);
 });
 
-t.test('what ended between the request and the upgrade is noticed', async (t) => {
+t.test('an end between request and upgrade is noticed', async (t) => {
   const { ended, open } = aProcess();
   ended.add('s1');
   const socket = await open(bySession('s1'));
@@ -128,7 +128,7 @@ t.test('what ended between the request and the upgrade is noticed', async (t) =>
   t.equal(socket.closed(), 1);
 });
 
-t.test('who may not stay as they are now is closed though the credential holds', async (t) => {
+t.test('a caller who may no longer stay is closed although the credential is valid', async (t) => {
   const { bus, open } = aProcess();
   let allowed = true;
   const socket = await open(bySession('s1'), () => allowed);
@@ -138,7 +138,7 @@ t.test('who may not stay as they are now is closed though the credential holds',
   await waitFor(() => socket.closed() === 1);
 });
 
-t.test('a message that was missed is made up for after the gap', async (t) => {
+t.test('the check after a gap covers missed messages', async (t) => {
   const { bus, elsewhere, ended, open } = aProcess();
   const socket = await open(bySession('s1'));
   bus.cut();
@@ -150,7 +150,7 @@ t.test('a message that was missed is made up for after the gap', async (t) => {
   await waitFor(() => socket.closed() === 1);
 });
 
-t.test('without any message the regular look finds it', async (t) => {
+t.test('the regular check works without any message', async (t) => {
   const { bus, ended, open } = aProcess(20);
   const socket = await open(bySession('s1'));
   bus.cut();
@@ -159,7 +159,7 @@ t.test('without any message the regular look finds it', async (t) => {
   t.equal(socket.closed(), 1, 'once');
 });
 
-t.test('a database that does not answer ends nothing, and is asked again', async (t) => {
+t.test('a silent database ends nothing, and is asked again', async (t) => {
   const { bus, ended, open, breakDown } = aProcess();
   const socket = await open(bySession('s1'));
   breakDown(new Error('no answer'));
@@ -171,7 +171,7 @@ t.test('a database that does not answer ends nothing, and is asked again', async
   await waitFor(() => socket.closed() === 1);
 });
 
-t.test('only what somebody does counts as a use', async (t) => {
+t.test('only user activity counts as a use', async (t) => {
   const { bus, asked, open } = aProcess();
   const [typing, watching] = [await open(bySession('s1')), await open(bySession('s2'))];
   asked.length = 0;
@@ -206,57 +206,51 @@ async function aTypist(process: ReturnType<typeof aProcess>) {
   return { ...socket, type, typed: () => typed };
 }
 
-t.test(
-  'what is done after a credential may have ended by itself waits until that was looked at',
-  async (t) => {
-    const process = aProcess();
-    const { ended, asked, advance, holdFor } = process;
-    const socket = await aTypist(process);
-    socket.type('a');
-    t.equal(socket.typed(), 'a', 'at once while it is known to hold');
-    await settled();
-    advance(HOUR_MS - 1);
-    socket.type('b');
-    t.equal(socket.typed(), 'ab', 'a moment before');
-    advance(1);
-    asked.length = 0;
-    for (const key of 'cde') socket.type(key);
-    t.equal(socket.typed(), 'ab', 'not yet');
-    await settled();
-    t.same([socket.typed(), asked], ['abcde', [['s1', true]]], 'in its order, and asked for once');
-    holdFor(10);
-    advance(HOUR_MS);
-    socket.type('f');
-    await settled();
-    t.equal(socket.typed(), 'abcdef');
-    advance(10);
-    ended.add('s1');
-    for (const key of 'gh') socket.type(key);
-    await waitFor(() => socket.closed() === 1);
-    t.equal(socket.typed(), 'abcdef', 'and never, when it had ended');
-    t.notOk(socket.type('i'));
-    t.equal(socket.typed(), 'abcdef');
-  },
-);
+t.test('input after a possible expiry waits for the check', async (t) => {
+  const process = aProcess();
+  const { ended, asked, advance, holdFor } = process;
+  const socket = await aTypist(process);
+  socket.type('a');
+  t.equal(socket.typed(), 'a', 'at once while it is known to hold');
+  await settled();
+  advance(HOUR_MS - 1);
+  socket.type('b');
+  t.equal(socket.typed(), 'ab', 'a moment before');
+  advance(1);
+  asked.length = 0;
+  for (const key of 'cde') socket.type(key);
+  t.equal(socket.typed(), 'ab', 'not yet');
+  await settled();
+  t.same([socket.typed(), asked], ['abcde', [['s1', true]]], 'in its order, and asked for once');
+  holdFor(10);
+  advance(HOUR_MS);
+  socket.type('f');
+  await settled();
+  t.equal(socket.typed(), 'abcdef');
+  advance(10);
+  ended.add('s1');
+  for (const key of 'gh') socket.type(key);
+  await waitFor(() => socket.closed() === 1);
+  t.equal(socket.typed(), 'abcdef', 'and never, when it had ended');
+  t.notOk(socket.type('i'));
+  t.equal(socket.typed(), 'abcdef');
+});
 
-t.test(
-  'what waits while the database does not answer is let through when it does, up to a limit',
-  async (t) => {
-    const process = aProcess();
-    const { breakDown, advance } = process;
-    const socket = await aTypist(process);
-    breakDown(new Error('no answer'));
-    advance(HOUR_MS);
-    for (let keys = 0; keys < 256; keys += 1) t.ok(socket.type('x'));
-    t.notOk(socket.type('y'), 'no more than that');
-    await settled();
-    t.same([socket.typed(), socket.closed()], ['', 0]);
-    breakDown(null);
-    await waitFor(() => socket.typed() === 'x'.repeat(256));
-  },
-);
+t.test('input waiting for the database passes when it answers, up to a limit', async (t) => {
+  const process = aProcess();
+  const { breakDown, advance } = process;
+  const socket = await aTypist(process);
+  breakDown(new Error('no answer'));
+  advance(HOUR_MS);
+  for (let keys = 0; keys < 256; keys += 1) t.ok(socket.type('x'));
+  t.notOk(socket.type('y'), 'no more than that');
+  await settled();
+  t.same([socket.typed(), socket.closed()], ['', 0]);
+  breakDown(null);
+  await waitFor(() => socket.typed() === 'x'.repeat(256));
+});
 
-t.test('what waits behind input that ends the socket is dropped', async (t) => {
+t.test('input behind the end of its socket is dropped', async (t) => {
   const process = aProcess();
   const socket = await aTypist(process);
   process.advance(HOUR_MS);
@@ -267,7 +261,7 @@ t.test('what waits behind input that ends the socket is dropped', async (t) => {
   t.equal(socket.typed(), 'a');
 });
 
-t.test('what waits is not more than a mebibyte, and what need not wait is not counted', async (t) => {
+t.test('waiting input is limited to a mebibyte, and other input is not counted', async (t) => {
   const { breakDown, advance, open } = aProcess();
   const socket = await open(bySession('s1'));
   let through = 0;
@@ -289,7 +283,7 @@ t.test('what waits is not more than a mebibyte, and what need not wait is not co
   t.ok(send(1_048_576), 'and then as much again');
 });
 
-t.test('a socket that has closed by itself is forgotten', async (t) => {
+t.test('a socket that closed by itself is forgotten', async (t) => {
   const { bus, asked, ended, live, open } = aProcess();
   const socket = await open(bySession('s1'));
   socket.end();

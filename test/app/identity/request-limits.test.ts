@@ -24,7 +24,7 @@ function setUp() {
 const admitted = (limits: ReturnType<typeof requestLimits>, times: number, perMinute = 600): number =>
   Array.from({ length: times }, () => limits.admit('a', perMinute)).filter((one) => one.ok).length;
 
-t.test('600 requests a minute are admitted, the next is told when to come back', async (t) => {
+t.test('600 requests a minute are admitted, and the next gets a retry time', async (t) => {
   const { clock, process } = setUp();
   const limits = process();
   t.equal(admitted(limits, 601), 600);
@@ -38,7 +38,7 @@ t.test('600 requests a minute are admitted, the next is told when to come back',
   t.equal(admitted(limits, 601), 600);
 });
 
-t.test('no limit is no limit, and is not counted', async (t) => {
+t.test('a limit of 0 counts nothing', async (t) => {
   const { process, state } = setUp();
   const limits = process();
   t.equal(admitted(limits, 5000, 0), 5000);
@@ -57,7 +57,7 @@ t.test('counts reach the database in batches, each request once', async (t) => {
   t.equal(admitted(limits, 600), 599);
 });
 
-t.test('two processes share a limit; neither lets through much more than its part unheard', async (t) => {
+t.test('two processes share a limit and exceed it at most by their unsent parts', async (t) => {
   const { process } = setUp();
   const [one, two] = [process(), process()];
   t.equal(admitted(one, 300), 300);
@@ -71,7 +71,7 @@ t.test('two processes share a limit; neither lets through much more than its par
   t.equal(admitted(one, 100), 0);
 });
 
-t.test('a tenth of the limit is told at once, without waiting for the timer', async (t) => {
+t.test('a tenth of the limit is sent at once, without the timer', async (t) => {
   const { process, state } = setUp();
   const limits = process();
   admitted(limits, 59);
@@ -81,7 +81,7 @@ t.test('a tenth of the limit is told at once, without waiting for the timer', as
   t.equal(state.added, 1);
 });
 
-t.test('a database that does not answer delays nobody, and the counts are not lost', async (t) => {
+t.test('a silent database delays nobody, and counts are kept', async (t) => {
   const { process, state } = setUp();
   const [one, two] = [process(), process()];
   state.fault = new Error('no database');
@@ -95,7 +95,7 @@ t.test('a database that does not answer delays nobody, and the counts are not lo
   t.equal(admitted(two, 600), 299);
 });
 
-t.test('what was counted in a minute that ended before it was told is told as of that minute', async (t) => {
+t.test('counts of a finished minute are sent for that minute', async (t) => {
   const { clock, process } = setUp();
   const [one, two] = [process(), process()];
   t.equal(admitted(one, 50), 50);
@@ -120,7 +120,7 @@ t.test('minutes that no longer count are forgotten', async (t) => {
   t.equal(state.requestCounts.size, 2);
 });
 
-t.test('requests without a credential are counted by address, of IPv6 by the network', async (t) => {
+t.test('requests without a credential count by address, for IPv6 by network', async (t) => {
   const { process } = setUp();
   const limits = process();
   t.equal(limits.keyOfAddress('2001:db8::1'), limits.keyOfAddress('2001:db8::2'));

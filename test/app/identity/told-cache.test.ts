@@ -33,7 +33,7 @@ function setUp() {
   return { rows, state, cache, hold };
 }
 
-t.test('what was looked up is answered without asking for a second, then asked for again', async (t) => {
+t.test('a cached value is answered for a second, then read again', async (t) => {
   const { cache, state } = setUp();
   t.equal(cache.peek('a'), null);
   t.equal(await cache.find('a'), 'ada');
@@ -44,7 +44,7 @@ t.test('what was looked up is answered without asking for a second, then asked f
   t.equal(cache.peek('a'), null);
 });
 
-t.test('what ends by itself is not answered beyond its end', async (t) => {
+t.test('a cached value is not answered after its own expiry', async (t) => {
   const { cache, state } = setUp();
   state.lifeMs = 10;
   await cache.find('a');
@@ -54,7 +54,7 @@ t.test('what ends by itself is not answered beyond its end', async (t) => {
   t.equal(cache.peek('a'), null);
 });
 
-t.test('what is not there is never kept', async (t) => {
+t.test('a missing value is never cached', async (t) => {
   const { cache, rows } = setUp();
   t.equal(await cache.find('c'), null);
   rows.set('c', 'cleo');
@@ -62,14 +62,14 @@ t.test('what is not there is never kept', async (t) => {
   t.equal(await cache.find('c'), 'cleo');
 });
 
-t.test('what one is told of is forgotten at once, and only that', async (t) => {
+t.test('an invalidation drops exactly its values', async (t) => {
   const { cache } = setUp();
   await Promise.all([cache.find('a'), cache.find('b')]);
   cache.forget((value) => value === 'ada');
   t.same([cache.peek('a'), cache.peek('b')], [null, 'bob']);
 });
 
-t.test('an answer read before a change is not kept after it', async (t) => {
+t.test('a read that began before a change is not cached after it', async (t) => {
   const { cache, hold, rows } = setUp();
   const release = hold();
   const early = cache.find('a');
@@ -81,7 +81,7 @@ t.test('an answer read before a change is not kept after it', async (t) => {
   t.equal(await cache.find('a'), null);
 });
 
-t.test('while changes may be missed, everything is asked for', async (t) => {
+t.test('while messages may be missed, everything is read', async (t) => {
   const { cache, state } = setUp();
   await cache.find('a');
   state.hears = false;
@@ -91,7 +91,7 @@ t.test('while changes may be missed, everything is asked for', async (t) => {
   t.equal(cache.peek('b'), null, 'nor was it kept');
 });
 
-t.test('it holds so many and no more', async (t) => {
+t.test('the cache has a maximum size', async (t) => {
   const { cache, rows } = setUp();
   for (let i = 0; i <= 10_000; i += 1) rows.set(`${i}`, `row ${i}`);
   for (let i = 0; i < 10_000; i += 1) await cache.find(`${i}`);

@@ -19,7 +19,7 @@ function setUp() {
   return { seen, writes, state, at: (ms: number) => new Date(1_000_000 + ms) };
 }
 
-t.test('a first use is written before the promise settles, and only once however many come', async (t) => {
+t.test('a first use is written before the promise settles, and once however many come', async (t) => {
   const { seen, writes, at } = setUp();
   await Promise.all([1, 2, 3].map(() => seen.used('a', null)));
   t.same(writes, [[{ id: 'a', at: at(0) }]]);
@@ -29,7 +29,7 @@ t.test('a first use is written before the promise settles, and only once however
   t.equal(writes.length, 1);
 });
 
-t.test('later uses are pending at once and written once a minute, however many they are', async (t) => {
+t.test('later uses are pending at once and written once a minute', async (t) => {
   const { seen, writes, state, at } = setUp();
   await seen.used('a', null);
   for (let second = 1; second <= 180; second += 1) {
@@ -44,7 +44,7 @@ t.test('later uses are pending at once and written once a minute, however many t
   );
 });
 
-t.test('a last use is written a minute after the one before, though nothing follows it', async (t) => {
+t.test('a last use is written a minute after the previous write, without another use', async (t) => {
   const { seen, writes, state, at } = setUp();
   await seen.used('a', null);
   state.nowMs += 10_000;
@@ -57,7 +57,7 @@ t.test('a last use is written a minute after the one before, though nothing foll
   t.equal(seen.pending('a'), null);
 });
 
-t.test('what another process has written lately is not written again', async (t) => {
+t.test("another process's recent write is not repeated", async (t) => {
   const { seen, writes, state } = setUp();
   void seen.used('a', state.nowMs - 59_000);
   await seen.flush();
@@ -69,7 +69,7 @@ t.test('what another process has written lately is not written again', async (t)
   t.same(writes, [], 'it wrote again meanwhile');
 });
 
-t.test('many uses go together, each with its own time', async (t) => {
+t.test('many uses are written in one batch, each with its time', async (t) => {
   const { seen, writes, state, at } = setUp();
   void seen.used('a', 0);
   state.nowMs += 5;
@@ -83,7 +83,7 @@ t.test('many uses go together, each with its own time', async (t) => {
   ]);
 });
 
-t.test('a write that fails is made up for by the next one, with what came meanwhile', async (t) => {
+t.test("a failed write's uses are in the next one, with later ones", async (t) => {
   const { seen, writes, state, at } = setUp();
   void seen.used('a', 0);
   void seen.used('b', 0);
@@ -102,7 +102,7 @@ t.test('a write that fails is made up for by the next one, with what came meanwh
   ]);
 });
 
-t.test('a first use that cannot be written fails nobody, and is written later', async (t) => {
+t.test('a first use that cannot be written fails no request, and is written later', async (t) => {
   const { seen, writes, state, at } = setUp();
   state.fault = new Error('no database');
   await t.resolves(seen.used('a', null) ?? Promise.reject(new Error('nothing to wait for')));
@@ -113,7 +113,7 @@ t.test('a first use that cannot be written fails nobody, and is written later', 
   t.same(writes, [[{ id: 'a', at: at(0) }]]);
 });
 
-t.test('a use that comes while a write is under way is not lost', async (t) => {
+t.test('a use during a write is not lost', async (t) => {
   const uses: Use[] = [];
   const state = { nowMs: 1_000_000, done: (): void => undefined };
   const seen = lastUsedWriter({
@@ -144,7 +144,7 @@ t.test('a use that comes while a write is under way is not lost', async (t) => {
   );
 });
 
-t.test('the end of the process writes all that is pending, due or not', async (t) => {
+t.test('shutdown writes all pending uses, due or not', async (t) => {
   const { seen, writes, state, at } = setUp();
   await seen.used('a', null);
   state.nowMs += 1;

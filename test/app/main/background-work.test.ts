@@ -17,7 +17,7 @@ import { CLOSE, type CloseReason, type TerminalSize } from '../../../src/domain/
 import type { SharedScene } from '../../../src/ports/terminals/shared-container-repository.ts';
 import { standingTime } from '../../support/time.ts';
 
-t.test('what has failed is tried again until it succeeds', async (t) => {
+t.test('failed work is retried until it succeeds', async (t) => {
   let tries = 0;
   const attempt = async (): Promise<boolean> => {
     tries += 1;
@@ -27,7 +27,7 @@ t.test('what has failed is tried again until it succeeds', async (t) => {
   t.equal(tries, 4);
 });
 
-t.test('the pauses grow', async (t) => {
+t.test('retry intervals grow', async (t) => {
   const pauses: number[] = [];
   const pause = async (ms: number): Promise<void> => void pauses.push(ms);
   await retryWithBackoff(async () => pauses.length === 9, new AbortController().signal, undefined, pause);
@@ -39,7 +39,7 @@ t.test('the pauses grow', async (t) => {
   );
 });
 
-t.test('a signal ends the tries, also in a pause', async (t) => {
+t.test('a signal ends retries, even during a pause', async (t) => {
   const stopping = new AbortController();
   let tries = 0;
   const attempt = async (): Promise<boolean> => {
@@ -57,7 +57,7 @@ t.test('a signal ends the tries, also in a pause', async (t) => {
 
 const log = pino({ level: 'silent' });
 
-t.test('parts stop in the opposite order, whether or not one fails', async (t) => {
+t.test('parts stop in reverse order, whether or not one fails', async (t) => {
   const opened = stops(log);
   const stopped: string[] = [];
   opened.add('first', async () => void stopped.push('first'));
@@ -70,7 +70,7 @@ t.test('parts stop in the opposite order, whether or not one fails', async (t) =
   t.same(stopped, ['third', 'second', 'first'], 'once');
 });
 
-t.test('a pass that does not end holds nobody up', async (t) => {
+t.test('a hanging stop delays the others only up to its limit', async (t) => {
   const opened = stops(log);
   let passes = 0;
   let began = (): void => {};
@@ -93,27 +93,24 @@ t.test('a pass that does not end holds nobody up', async (t) => {
   t.equal(passes, 1);
 });
 
-t.test(
-  'what has ended long ago is forgotten a part at a time, and a kind that fails stops no other',
-  async (t) => {
-    const { storage } = memoryPorts();
-    const { repositories } = storage;
-    const asked: Record<string, number> = {};
-    const history = {
-      forget: async (kind: string, days: number, limit: number): Promise<number> => {
-        asked[kind] = (asked[kind] ?? 0) + 1;
-        t.same([days, limit], [(await repositories.settings.read()).historyDays, 200]);
-        if (kind === 'operations') throw new Error('no');
-        if (kind === 'sessions') return 1;
-        return asked[kind] === 3 ? 0 : limit;
-      },
-    };
-    await forgetEnded({ ...storage, repositories: { ...repositories, history } }, log)();
-    t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3 });
-  },
-);
+t.test('history is removed in parts, and a failing kind stops no other', async (t) => {
+  const { storage } = memoryPorts();
+  const { repositories } = storage;
+  const asked: Record<string, number> = {};
+  const history = {
+    forget: async (kind: string, days: number, limit: number): Promise<number> => {
+      asked[kind] = (asked[kind] ?? 0) + 1;
+      t.same([days, limit], [(await repositories.settings.read()).historyDays, 200]);
+      if (kind === 'operations') throw new Error('no');
+      if (kind === 'sessions') return 1;
+      return asked[kind] === 3 ? 0 : limit;
+    },
+  };
+  await forgetEnded({ ...storage, repositories: { ...repositories, history } }, log)();
+  t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3 });
+});
 
-t.test('what fails after it was left alone ends nothing', async (t) => {
+t.test('a failure after the time limit ends nothing', async (t) => {
   const opened = stops(log);
   let fail = (_: Error): void => {};
   const never = new Promise<void>((_, reject) => {
@@ -126,7 +123,7 @@ t.test('what fails after it was left alone ends nothing', async (t) => {
   t.pass("it is nobody's any more");
 });
 
-t.test('what is opened while the others are being stopped, or later, is stopped too', async (t) => {
+t.test('a part opened during or after the stop is stopped too', async (t) => {
   const opened = stops(log);
   const stopped: string[] = [];
   opened.add('first', async () => {
@@ -174,7 +171,7 @@ async function turns(): Promise<void> {
   for (let n = 0; n < 20; n += 1) await turn();
 }
 
-t.test('what is held back by a transaction is asked for soon, then less and less often', async (t) => {
+t.test('events held back by a transaction are requested at growing intervals', async (t) => {
   const time = standingTime(t);
   let waiting = true;
   const { feed, subscribe, looks } = await aFeed(() => waiting);
@@ -200,7 +197,7 @@ t.test('what is held back by a transaction is asked for soon, then less and less
   feed.close(CLOSE.serviceRestarting);
 });
 
-t.test('the first subscriber gets what came since the feed was ready, without a message', async (t) => {
+t.test('the first subscriber gets events since the feed was ready, without a message', async (t) => {
   const time = standingTime(t);
   const { feed, subscribe, happens, announce, closed, looks } = await aFeed();
   await happens('early');
@@ -267,7 +264,7 @@ function aSharedBox(t: Test) {
   return { bus, now, noted, enter, settle };
 }
 
-t.test('the size of what is shared is that of its owner, and of nobody else', async (t) => {
+t.test("a shared terminal has its owner's size, and nobody else's", async (t) => {
   const { noted, enter } = aSharedBox(t);
   const [own, small] = [
     { cols: 80, rows: 24 },
@@ -300,7 +297,7 @@ t.test('the size of what is shared is that of its owner, and of nobody else', as
   );
 });
 
-t.test('the size of a terminal that nobody shares is written nowhere', async (t) => {
+t.test("an unshared terminal's size is not stored", async (t) => {
   const { now, noted, enter } = aSharedBox(t);
   now.scene = null;
   const owner = await enter('owner', { cols: 80, rows: 24 });
@@ -309,7 +306,7 @@ t.test('the size of a terminal that nobody shares is written nowhere', async (t)
   t.same([noted, owner.sizes, owner.notices], [[], [{ cols: 90, rows: 30 }], []]);
 });
 
-t.test('what was missed while no messages came is told after them', async (t) => {
+t.test('events missed during a gap are sent after it', async (t) => {
   const { bus, now, enter, settle } = aSharedBox(t);
   const guest = await enter('participant', { cols: 80, rows: 24 });
   const present = [{ userId: 'eve', username: 'eve', owner: false, mode: 'view' }] as const;

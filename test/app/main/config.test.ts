@@ -11,7 +11,7 @@ const config = (env: NodeJS.ProcessEnv): Config => {
   return read.config;
 };
 
-t.test('without any setting the service is for this machine only', async (t) => {
+t.test('without settings the service listens on this machine only', async (t) => {
   t.match(config({}), {
     databaseUrl: null,
     dockerHost: null,
@@ -55,7 +55,7 @@ t.test('settings are read with their types', async (t) => {
   });
 });
 
-t.test('metrics need a credential on this machine, too, once anything tells of a proxy', async (t) => {
+t.test('local metrics need a credential once a setting suggests a proxy', async (t) => {
   const proxied = [
     { BERTH_PUBLIC_URL: 'https://berth.example' },
     { BERTH_ALLOWED_ORIGINS: 'https://berth.example' },
@@ -69,7 +69,7 @@ t.test('metrics need a credential on this machine, too, once anything tells of a
   }
 });
 
-t.test('every fault is told at once, and no secret is repeated', async (t) => {
+t.test('all faults are listed at once, and no secret is repeated', async (t) => {
   const read = readConfig({
     DATABASE_URL: 'mysql://x',
     DOCKER_HOST: 'nonsense',
@@ -152,7 +152,7 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
   },
 };
 
-t.test('each setting takes what it should up to its bounds, and nothing beyond', async (t) => {
+t.test('each setting accepts values up to its bounds and none beyond', async (t) => {
   const faultsOf = (env: NodeJS.ProcessEnv): readonly string[] => {
     const read = readConfig(env);
     return 'faults' in read ? read.faults : [];
@@ -174,7 +174,7 @@ t.test('each setting takes what it should up to its bounds, and nothing beyond',
   ]);
 });
 
-t.test('a secret is long and random; two of them differ', async (t) => {
+t.test('a secret must be long and random, and two must differ', async (t) => {
   const good = 'k3v9Qz7Lw2Rt8Yb5Nc4Xd6Fg1Hj0Mpas';
   const other = good.toLowerCase();
   t.equal(config({ BERTH_JWT_SECRET: good }).jwtSecret, good);
@@ -199,7 +199,7 @@ t.test('a secret is long and random; two of them differ', async (t) => {
   }
 });
 
-t.test('a port that is taken, or cannot be, is refused with the setting to change', async (t) => {
+t.test('a taken or impossible port is refused, naming the setting', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.teardown(() => taken.close());
@@ -213,7 +213,7 @@ t.test('a port that is taken, or cannot be, is refused with the setting to chang
   await requireFreePort('127.0.0.1', 0);
 });
 
-t.test('the printed address and its loopback names may open sockets, and nothing else', async (t) => {
+t.test('only the printed address and its loopback names may open sockets', async (t) => {
   t.equal(addressOf('0.0.0.0', 80), 'http://127.0.0.1:80');
   t.equal(addressOf('::', 80), 'http://127.0.0.1:80');
   t.equal(addressOf('::1', 80), 'http://[::1]:80');

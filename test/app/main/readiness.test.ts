@@ -16,7 +16,7 @@ const silent = async (): Promise<never> => {
   throw new Error('no answer');
 };
 
-t.test('the whole is as good as its parts, and a part that has gone silent is said', async (t) => {
+t.test('readiness is degraded by any part, and a silent part is named', async (t) => {
   const all: Parts = { engine: up, image: up, disk: up, isolation: up };
   const noEngine: Parts = { ...all, engine: none, image: none };
   const cases: [string, Parts, typeof answers, typeof answers, string, string][] = [
@@ -36,7 +36,7 @@ t.test('the whole is as good as its parts, and a part that has gone silent is sa
   }
 });
 
-t.test('alive while the loop turns and the reconcile beats', async (t) => {
+t.test('liveness needs a running loop and reconciler', async (t) => {
   const cases: readonly (readonly [number, number, string])[] = [
     [0, 0, 'live'],
     [1_999, 89_999, 'live'],
@@ -48,7 +48,7 @@ t.test('alive while the loop turns and the reconcile beats', async (t) => {
   }
 });
 
-t.test('a loop that does not turn is late already', async (t) => {
+t.test('a blocked loop counts as late at once', async (t) => {
   let now = 0;
   const loop = watchLoop(() => now);
   t.teardown(loop.stop);
@@ -59,7 +59,7 @@ t.test('a loop that does not turn is late already', async (t) => {
   t.equal(loop.lagMs(), 3_000);
 });
 
-t.test('whoever is stuck says so, with 503', async (t) => {
+t.test('a stuck service answers 503 with the reason', async (t) => {
   const service = await aService({}, { liveness: () => ({ status: 'stuck', detail: 'why' }) });
   const answer = await as(service, null)('GET', '/livez');
   t.same([answer.statusCode, answer.json()], [503, { status: 'stuck', detail: 'why' }]);
@@ -115,7 +115,7 @@ async function after(finds: readonly (readonly Reached[] | Error)[]) {
   return { ...parts.isolation, asserted, logged: lines.map((line) => JSON.parse(line)) };
 }
 
-t.test('what a canary finds is what the readiness says', async (t) => {
+t.test("readiness shows the isolation check's result", async (t) => {
   const fine = await after([[]]);
   t.match(fine, { status: 'ready', detail: /^verified at /, asserted: 0 });
   t.same(fine.logged, []);
@@ -153,7 +153,7 @@ t.test('what a canary finds is what the readiness says', async (t) => {
   );
 });
 
-t.test('a canary that is replaced before it flew does not fly, and the last one is stopped', async (t) => {
+t.test('a replaced isolation check does not run, and the last one is stopped', async (t) => {
   const parts = { isolation: NOT_LOOKED };
   const watched = watchIsolation({ parts, log, assertRules: async () => [], firstAfterMs: 1, everyMs: 1 });
   const flown: string[] = [];
@@ -175,39 +175,36 @@ t.test('a canary that is replaced before it flew does not fly, and the last one 
   t.match(parts.isolation, { status: 'ready', detail: /^verified at / });
 });
 
-t.test(
-  'rules that others changed degrade the readiness until they are found as they were left',
-  async (t) => {
-    const proved = { status: 'ready', detail: 'proved at noon' } as const;
-    const parts: { isolation: PartState } = { isolation: proved };
-    const { log, lines } = errors();
-    const found: (readonly string[] | Error)[] = [];
-    const watched = watchIsolation({
-      parts,
-      log,
-      assertRules: async () => {
-        const next = found.shift() ?? [];
-        if (next instanceof Error) throw next;
-        return next;
-      },
-    });
-    const look = async (what: readonly string[] | Error): Promise<unknown> => {
-      found.push(what);
-      return await watched.lookAtRules().catch((error: Error) => error.message);
-    };
-    await look([]);
-    t.same([parts.isolation, lines], [proved, []]);
-    await look(['gone: -A INPUT -j BERTH-1-IN']);
-    t.match(parts.isolation, { status: 'degraded', detail: /changed from outside \(1 rule\)/, mend: /log/ });
-    await look(['gone: a', 'gone: b']);
-    t.match(parts.isolation, { detail: /changed from outside \(2 rules\)/ });
-    t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
-    t.equal(await look(new Error('no iptables')), 'no iptables');
-    t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
-    await look([]);
-    t.same(parts.isolation, proved, 'the next good look');
-  },
-);
+t.test('foreign rule changes degrade the readiness until the rules are found intact', async (t) => {
+  const proved = { status: 'ready', detail: 'proved at noon' } as const;
+  const parts: { isolation: PartState } = { isolation: proved };
+  const { log, lines } = errors();
+  const found: (readonly string[] | Error)[] = [];
+  const watched = watchIsolation({
+    parts,
+    log,
+    assertRules: async () => {
+      const next = found.shift() ?? [];
+      if (next instanceof Error) throw next;
+      return next;
+    },
+  });
+  const look = async (what: readonly string[] | Error): Promise<unknown> => {
+    found.push(what);
+    return await watched.lookAtRules().catch((error: Error) => error.message);
+  };
+  await look([]);
+  t.same([parts.isolation, lines], [proved, []]);
+  await look(['gone: -A INPUT -j BERTH-1-IN']);
+  t.match(parts.isolation, { status: 'degraded', detail: /changed from outside \(1 rule\)/, mend: /log/ });
+  await look(['gone: a', 'gone: b']);
+  t.match(parts.isolation, { detail: /changed from outside \(2 rules\)/ });
+  t.match(lines, [/gone: -A INPUT -j BERTH-1-IN/]);
+  t.equal(await look(new Error('no iptables')), 'no iptables');
+  t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
+  await look([]);
+  t.same(parts.isolation, proved, 'the next good look');
+});
 
 const ENDING = moduleAt(path.resolve('src/app/main/process/exit.ts'));
 
@@ -225,7 +222,7 @@ const FAULTS = [
 ] as const;
 
 for (const [name, fault, origin] of FAULTS) {
-  t.test(`${name} stops the service in order, is logged, and the exit code says so`, async (t) => {
+  t.test(`${name} stops the service in order, is logged, and sets the exit code`, async (t) => {
     const { line, ended } = runModule(t, aProcess(fault));
     t.equal(await line(), `${origin} loose: uncaught error: stopping the service`);
     t.match(await line(), /Stopping/);
@@ -233,7 +230,7 @@ for (const [name, fault, origin] of FAULTS) {
   });
 }
 
-t.test('a second signal ends a process at once that is still stopping', async (t) => {
+t.test('a second signal ends a stopping process at once', async (t) => {
   const { line, ended, errors, process } = runModule(
     t,
     aProcess('console.log("here");', 'new Promise(() => {})'),

@@ -28,7 +28,7 @@ function scene() {
   return { bus, here: recordingMessages(bus, silentLog), received, warned };
 }
 
-t.test('each message reaches its listener in the other process, and only that one', async (t) => {
+t.test('each message reaches exactly its listener in the other process', async (t) => {
   const { here, received, warned } = scene();
   here.publishNotice(NOTICE as never, true, 'on');
   here.start(REQUEST);

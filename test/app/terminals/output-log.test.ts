@@ -13,7 +13,7 @@ function readAll(log: ReturnType<typeof outputBuffer>, from: number, maxBytes: n
   return Buffer.concat(pieces);
 }
 
-t.test('what is held is what came, from any offset and in any pieces', async (t) => {
+t.test('the buffer returns its contents, from any offset and in any pieces', async (t) => {
   const size = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 9_000 }));
   const holds = () =>
     fc.assert(
@@ -40,7 +40,7 @@ t.test('what is held is what came, from any offset and in any pieces', async (t)
   t.doesNotThrow(holds);
 });
 
-t.test('old output is let go, whatever the size of the chunks', async (t) => {
+t.test('old output is dropped, whatever the size of the chunks', async (t) => {
   for (const bytes of [1, 100, 5_000, 70_000]) {
     const log = outputBuffer(200_000);
     for (let sum = 0; sum < 600_000; sum += bytes) log.append(Buffer.alloc(bytes, 1));
@@ -51,7 +51,7 @@ t.test('old output is let go, whatever the size of the chunks', async (t) => {
   }
 });
 
-t.test('a terminal that says little costs little', async (t) => {
+t.test('a quiet terminal costs little memory', async (t) => {
   const logs = Array.from({ length: 500 }, () => outputBuffer(2_097_152));
   const before = process.memoryUsage().arrayBuffers;
   for (const log of logs) for (let keys = 0; keys < 700; keys += 1) log.append(Buffer.from('a'));

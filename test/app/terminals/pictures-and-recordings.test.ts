@@ -49,7 +49,7 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
 const linesFrom = (first: number, draw: (line: number) => string): string =>
   Array.from({ length: 20 }, (_, at) => draw(first + at)).join('');
 
-t.test('a picture goes on with the output behind it, cut anywhere', async () => {
+t.test('output continues after a snapshot, cut anywhere', async () => {
   const words = fc.constantFrom(
     'ls\r\n',
     '漢字😀',
@@ -80,7 +80,7 @@ t.test('a picture goes on with the output behind it, cut anywhere', async () => 
   await fc.assert(property, { numRuns: 100 });
 });
 
-t.test('what the log has forgotten is on the picture, modes as well', async (t) => {
+t.test('a snapshot shows dropped output, including modes', async (t) => {
   const { say, late, all, history, log } = aTerminal(30_000);
   await say('\x1b[?2004h\x1b[?1049h\x1b[?1006h\x1b[?1000h\x1b[2;3Htop of the screen');
   await history.snapshot();
@@ -113,7 +113,7 @@ function countedScreens() {
   return { screens: { open }, drawn: () => bytes };
 }
 
-t.test('what comes slowly is drawn before it is forgotten', async (t) => {
+t.test('slow output is drawn before it is dropped', async (t) => {
   const pace: Pace = { behindBytes: 8_192, closeBytes: 4_096, calmMs: 2, calmBytes: 1_000_000 };
   const { screens, drawn } = countedScreens();
   const { say, late, all, history, log } = aTerminal(100_000, pace, screens);
@@ -134,7 +134,7 @@ t.test('what comes slowly is drawn before it is forgotten', async (t) => {
   history.end();
 });
 
-t.test('a flood of text leaves the same screen, though most of it was never drawn', async (t) => {
+t.test('heavy output leaves the same screen, though most of it was never drawn', async (t) => {
   const { say, late, all, history, log } = aTerminal(200_000);
   await say('\x1b[?2004h');
   for (let block = 0; block < 40; block += 1) {
@@ -149,7 +149,7 @@ t.test('a flood of text leaves the same screen, though most of it was never draw
   history.end();
 });
 
-t.test('the size may change on the way', async (t) => {
+t.test('a snapshot follows a size change', async (t) => {
   const { say, late, all, history } = aTerminal(200_000);
   await say('x'.repeat(100));
   const size = { cols: 30, rows: 10 };
@@ -164,7 +164,7 @@ t.test('the size may change on the way', async (t) => {
   history.end();
 });
 
-t.test('after its end there is none', async (t) => {
+t.test('an ended terminal has no snapshot', async (t) => {
   const { say, history } = aTerminal(1_000);
   await say('x');
   history.end();
@@ -195,7 +195,7 @@ function notingScreens(written: () => Promise<void> = async () => {}) {
   return { screens: { open }, steps, drawn: () => bytes };
 }
 
-t.test('each size counts from the output on that was written under it', async (t) => {
+t.test('each size applies from the output written under it', async (t) => {
   const { screens, steps } = notingScreens();
   const { say, history } = aTerminal(1_000_000, undefined, screens);
   await say('a');
@@ -227,7 +227,7 @@ t.test('of very many sizes only some are kept, and the last one counts', async (
 
 const EAGER: Pace = { behindBytes: 8_192, closeBytes: 4_096, calmMs: 1, calmBytes: 1_000_000 };
 
-t.test('drawing begins at the limit, and goes on by itself with what came meanwhile', async (t) => {
+t.test('drawing begins at the limit and includes later output', async (t) => {
   const gate = Promise.withResolvers<void>();
   const { screens, steps, drawn } = notingScreens(() => gate.promise);
   const { say, history } = aTerminal(100_000, EAGER, screens);
@@ -240,7 +240,7 @@ t.test('drawing begins at the limit, and goes on by itself with what came meanwh
   history.end();
 });
 
-t.test('two snapshots at once are drawn once, and neither is taken before the drawing ends', async (t) => {
+t.test('concurrent snapshots are drawn once, after the drawing ends', async (t) => {
   const gate = Promise.withResolvers<void>();
   const { screens, steps, drawn } = notingScreens(() => gate.promise);
   const { say, history } = aTerminal(100_000, undefined, screens);
@@ -252,7 +252,7 @@ t.test('two snapshots at once are drawn once, and neither is taken before the dr
   history.end();
 });
 
-t.test('the picture of a history has its scrollback, that of a buffer has none', async (t) => {
+t.test("a history's snapshot has its scrollback, a buffer's has none", async (t) => {
   const { log, history, say } = aTerminal(100_000);
   await say(linesFrom(0, (line) => `line ${line}\r\n`));
   t.match((await history.snapshot())?.bytes.toString(), /line 3\b/);
@@ -262,7 +262,7 @@ t.test('the picture of a history has its scrollback, that of a buffer has none',
   t.notMatch(picture?.bytes.toString(), /line 3\b/);
 });
 
-t.test('what can not be drawn is no picture, and ends nothing else', async (t) => {
+t.test('undrawable output gives no snapshot and affects nothing else', async (t) => {
   const faults = {
     write: async () => {
       throw new Error('not to be drawn');
@@ -294,7 +294,7 @@ t.test('what can not be drawn is no picture, and ends nothing else', async (t) =
   }
 });
 
-t.test('a screen that can not be opened is no picture', async (t) => {
+t.test('a screen that cannot open gives no snapshot', async (t) => {
   const screens = {
     open: () => {
       throw new Error('not to be opened');
@@ -327,7 +327,7 @@ function setUp() {
   return { tape, events, written, cuts };
 }
 
-t.test('a long output is several events, cut between no bytes of a character', async (t) => {
+t.test('long output is several events, cut between characters', async (t) => {
   const { tape, events, cuts } = setUp();
   const text = 'grüße, 漢字 😀\n'.repeat(20_000);
   tape.output(Buffer.from(text));
@@ -337,7 +337,7 @@ t.test('a long output is several events, cut between no bytes of a character', a
   t.same(cuts, []);
 });
 
-t.test('control bytes in it end the recording where it waits for too much, and no later', async (t) => {
+t.test('escaped control bytes count for the limit that ends a recording', async (t) => {
   const { tape, events, written, cuts } = setUp();
   tape.output(Buffer.alloc(2 * 1_048_576));
   t.same(cuts, ['too_fast']);

@@ -21,7 +21,7 @@ import type { TerminalRecord } from '../../../src/ports/terminals/terminal-recor
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { silentLog } from '../../support/samples/samples.ts';
 
-t.test('many ends of one moment are few transactions, and one that fails is tried again', async (t) => {
+t.test('many simultaneous ends take few transactions, and a failed one is retried', async (t) => {
   const { storage } = memoryPorts(fixedClock());
   const { terminals, audit } = storage.repositories;
   const user = await storedUser(storage);
@@ -99,7 +99,7 @@ function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: n
 
 const aStorage = () => memoryPorts(fixedClock()).storage;
 
-t.test('a session whose end fails is tried again, and then nothing is on record', async (t) => {
+t.test('a failed session end is retried, and then nothing stays on record', async (t) => {
   const storage = aStorage();
   const { target, stream, attempts, isEnded } = aContainer({ failures: 2 });
   const { leases, ending } = aProcess(storage, 2);
@@ -144,7 +144,7 @@ t.test('two processes that end the same session at once leave none', async (t) =
   t.same(await storage.repositories.terminalLeases.inContainer(dbId), []);
 });
 
-t.test('a session that another process shows is not ended', async (t) => {
+t.test('a session shown by another process is not ended', async (t) => {
   const storage = aStorage();
   const { target, stream, isEnded } = aContainer();
   const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
@@ -157,7 +157,7 @@ t.test('a session that another process shows is not ended', async (t) => {
   t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ streamId: ids[1] }]);
 });
 
-t.test('a service that ends waits for no further attempt', async (t) => {
+t.test('a stopping service waits for no further attempt', async (t) => {
   const storage = aStorage();
   const { target, stream, attempts } = aContainer({ failures: 9 });
   const { leases } = aProcess(storage, 0);
@@ -184,7 +184,7 @@ const PART = {
   participation: { collaborationId: randomUUID(), userId: randomUUID(), mode: 'view' as const },
 };
 
-t.test('a delete ends the terminals of the owner, and the share for those who take part', async (t) => {
+t.test("a delete ends the owner's terminals and the participants' share", async (t) => {
   const ends = endsWhere('deleted');
   for (const [target, reason] of [
     [OWN, CLOSE.containerDeleted],
@@ -195,7 +195,7 @@ t.test('a delete ends the terminals of the owner, and the share for those who ta
   }
 });
 
-t.test('a terminal that could not be opened is told why', async (t) => {
+t.test('a terminal that could not open gets its close reason', async (t) => {
   for (const [fault, reason] of [
     [new StorageUnavailable('no answer'), CLOSE.tryAgainLater],
     [new RuntimeBusy('container_unresponsive', 5), CLOSE.unresponsive],

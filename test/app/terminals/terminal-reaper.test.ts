@@ -55,7 +55,7 @@ async function aScene(t: Test) {
   };
 }
 
-t.test('what a dead process had in containers is ended by another, but for the main session', async (t) => {
+t.test("another process ends a dead one's leftovers, except the main session", async (t) => {
   const { victim, other, open, left, pass, handle, dbId } = await aScene(t);
   await open('main');
   await open('pane2');
@@ -73,7 +73,7 @@ t.test('what a dead process had in containers is ended by another, but for the m
 });
 
 t.test(
-  'the next run of a replica ends the programs at once, and a session that nobody comes back to',
+  "a replica's next run ends its old programs at once, and sessions without a returning client",
   async (t) => {
     const { victim, start, open, left, pass } = await aScene(t);
     await open('pane2');
@@ -88,7 +88,7 @@ t.test(
   },
 );
 
-t.test('after an outage nobody is taken for dead', async (t) => {
+t.test('after an outage no process counts as dead', async (t) => {
   const { victim, other, open, left, pass } = await aScene(t);
   await open('pane2');
   await pass(300);
@@ -100,7 +100,7 @@ t.test('after an outage nobody is taken for dead', async (t) => {
   t.equal((await left()).marks.length, 1);
 });
 
-t.test('what no row tells of ends as well', async (t) => {
+t.test('leftovers without a row end too', async (t) => {
   const { other, backend, handle, left, pass } = await aScene(t);
   const marker = '99999999-9999-4999-8999-999999999999';
   await backend.open(handle, aTerminal('pane-stray', { marker }));
@@ -109,20 +109,17 @@ t.test('what no row tells of ends as well', async (t) => {
   t.same(await left(), { sessions: ['main'], marks: [] });
 });
 
-t.test(
-  'a service that ends leaves a pane to the client that comes back, also while it still reaps',
-  async (t) => {
-    const { victim, open, left } = await aScene(t);
-    await open('main');
-    await open('pane2');
-    victim.terminals.closeEverything(CLOSE.serviceRestarting);
-    await victim.terminals.idle();
-    await victim.reapTerminals();
-    t.match((await left()).sessions, ['main', 'pane-pane2']);
-  },
-);
+t.test('a stopping service leaves a pane to its returning client, even while it reaps', async (t) => {
+  const { victim, open, left } = await aScene(t);
+  await open('main');
+  await open('pane2');
+  victim.terminals.closeEverything(CLOSE.serviceRestarting);
+  await victim.terminals.idle();
+  await victim.reapTerminals();
+  t.match((await left()).sessions, ['main', 'pane-pane2']);
+});
 
-t.test('a service that ends does not wait for containers that were not looked into yet', async (t) => {
+t.test('a stopping service does not wait for unchecked containers', async (t) => {
   const { other, open, left, pass } = await aScene(t);
   await open('pane2');
   other.drain();
@@ -130,7 +127,7 @@ t.test('a service that ends does not wait for containers that were not looked in
   t.match((await left()).sessions, ['pane-pane2']);
 });
 
-t.test('a session that can not be ended keeps nothing else there', async (t) => {
+t.test('a session that cannot be ended does not block others', async (t) => {
   const { other, backend, handle, left, pass } = await aScene(t);
   const { killMuxSession } = backend;
   Object.assign(backend, {
@@ -149,7 +146,7 @@ t.test('a session that can not be ended keeps nothing else there', async (t) => 
   t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
 });
 
-t.test('what runs in a paused container stays on record, and is ended once it goes on', async (t) => {
+t.test("a paused container's leftovers stay on record, and end when it resumes", async (t) => {
   const { victim, box, call, open, left, leases, pass } = await aScene(t);
   await pass(60, victim);
   await open('main');
@@ -166,7 +163,7 @@ t.test('what runs in a paused container stays on record, and is ended once it go
   t.same(await leases(), []);
 });
 
-t.test('a pane whose client is back after a pause goes on', async (t) => {
+t.test('a pane whose client returned after a pause continues', async (t) => {
   const { victim, box, call, open, left, pass } = await aScene(t);
   await pass(60, victim);
   await open('pane2');
@@ -179,7 +176,7 @@ t.test('a pane whose client is back after a pause goes on', async (t) => {
   t.same([sessions, marks.length], [['pane-pane2'], 1]);
 });
 
-t.test('a stop that fails loses sight of no program', async (t) => {
+t.test('a failed stop loses no program', async (t) => {
   const { victim, runtime, call, open, left, pass } = await aScene(t);
   await pass(60, victim);
   await open('main');
@@ -196,7 +193,7 @@ t.test('a stop that fails loses sight of no program', async (t) => {
   t.same(await left(), { sessions: ['main'], marks: [] });
 });
 
-t.test('nothing stays on record of what ended with its container', async (t) => {
+t.test('terminals that ended with their container leave no record', async (t) => {
   const { victim, call, open, leases, pass } = await aScene(t);
   await open('pane2');
   t.equal((await call('stop')).statusCode, 200);
@@ -205,7 +202,7 @@ t.test('nothing stays on record of what ended with its container', async (t) => 
   t.same(await leases(), []);
 });
 
-t.test('nothing stays on record of a container whose row is gone', async (t) => {
+t.test('a container without a row leaves no record', async (t) => {
   const { victim, other, open, leases, pass } = await aScene(t);
   await open('pane2');
   await pass(90, victim, other);

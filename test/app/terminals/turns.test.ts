@@ -28,7 +28,7 @@ t.test('one user has few slots, and another gets one at once', async (t) => {
   t.ok(third?.unwanted.aborted);
 });
 
-t.test('users take turns', async (t) => {
+t.test('users take turns for output slots', async (t) => {
   const { reserve: hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
   const got: string[] = [];
   const first = hold('eve');
@@ -46,7 +46,7 @@ t.test('users take turns', async (t) => {
   t.same(got, ['ada1', 'bob1', 'cyd1', 'ada2', 'ada3']);
 });
 
-t.test('who leaves while waiting takes no slot', async (t) => {
+t.test('a leaving caller frees its place in the queue', async (t) => {
   const { reserve: hold } = outputSlots({ slots: 1, slotsPerUser: 1 });
   const [first, second, third] = [hold('ada'), hold('bob'), hold('cyd')];
   await first.more();
@@ -87,7 +87,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   };
 }
 
-t.test('one flood alone goes on at once, however late this process is', async (t) => {
+t.test('a single heavy terminal is read at once, however late this process is', async (t) => {
   const { rest, waits, end } = aScene(t);
   for (let turn = 0; turn < 50; turn += 1) {
     rest(true);
@@ -98,7 +98,7 @@ t.test('one flood alone goes on at once, however late this process is', async (t
   t.equal(waits[0]?.ms, 1);
 });
 
-t.test('several take turns in order, the further apart the later they come, up to a bound', async (t) => {
+t.test('several take turns in order, further apart the later they come, up to a limit', async (t) => {
   const { rest, waits, end } = aScene(t);
   const turns: number[] = [];
   const goesOn = (flood: number): void =>
@@ -131,7 +131,7 @@ t.test('several take turns in order, the further apart the later they come, up t
   t.equal(turns.length - before, 4, 'and several in one');
 });
 
-t.test('a turn that one can not use is the next one’s', async (t) => {
+t.test('an unused turn passes to the next', async (t) => {
   const { rest, waits, end } = aScene(t);
   const turns: string[] = [];
   rest();
@@ -175,7 +175,7 @@ function aPacedStream() {
   };
 }
 
-t.test('a stream that brings much for long is a flood', async (t) => {
+t.test('sustained output counts as heavy', async (t) => {
   const cases: readonly (readonly [what: string, bytes: number, everyMs: number, isFlood: boolean])[] = [
     ['typing', 64, 20, false],
     ['a screen that is drawn ten times a second', 4_096, 100, false],
@@ -189,7 +189,7 @@ t.test('a stream that brings much for long is a flood', async (t) => {
   }
 });
 
-t.test('what is held or closed when its turn comes does not use it', async (t) => {
+t.test('a paused or closed stream does not use its turn', async (t) => {
   const { stream, pace, rests, takes } = aPacedStream();
   const turn = (): boolean | undefined => {
     takes(65_536, 1, 1);

@@ -13,7 +13,7 @@ import { aTier } from '../../support/samples/samples.ts';
 export async function catalogueRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { catalogue, containers } = storage.repositories;
 
-  await t.test(`${name}: the tiers are those that were decided, smallest first`, async (t) => {
+  await t.test(`${name}: the tiers are the documented ones, smallest first`, async (t) => {
     const of = (
       max: number,
       cpu: number,
@@ -48,13 +48,13 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
     t.equal(await catalogue.tier('gold'), null);
   });
 
-  await t.test(`${name}: the default image and role are there`, async (t) => {
+  await t.test(`${name}: the default image and role exist`, async (t) => {
     const image = (await catalogue.images()).find(({ key }) => key === DEFAULT_IMAGE_KEY);
     t.match(image, { label: String, reference: 'berth/debian:12', digest: null, shell: '/bin/bash' });
     t.ok((await catalogue.roles()).some(({ key }) => key === DEFAULT_ROLE_KEY));
   });
 
-  await t.test(`${name}: the six roles are there, and the default one installs nothing`, async (t) => {
+  await t.test(`${name}: the six roles exist, and the default one installs nothing`, async (t) => {
     const roles = await catalogue.roles();
     t.same(
       roles.map(({ key }) => key),
@@ -72,7 +72,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
     t.equal(await catalogue.role('cobol'), null);
   });
 
-  await t.test(`${name}: entries are written whole, and only once for a key`, async (t) => {
+  await t.test(`${name}: entries are written completely, and once per key`, async (t) => {
     const tier = { ...aTier({ name: 'tiny' }), maxAgents: 0 };
     const image = {
       key: 'a',
@@ -93,7 +93,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
     await checkEdits(t, editing.role, 'a', role, { ...role, packages: {}, script: null });
   });
 
-  await t.test(`${name}: what is used is known; what is deleted uses nothing`, async (t) => {
+  await t.test(`${name}: used entries are known; a deleted row uses none`, async (t) => {
     const { editing } = catalogue;
     const { id } = await storedUser(storage);
     const before = { image: await editing.image.isUsed('b'), role: await editing.role.isUsed('go') };
@@ -109,7 +109,7 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
     t.equal(await editing.tier.isUsed('pro'), false);
   });
 
-  await t.test(`${name}: what a container is made of stays while it is made`, async (t) => {
+  await t.test(`${name}: a container's image and role stay while it is made`, async (t) => {
     t.equal(await catalogue.keep('debian', 'go'), true);
     t.equal(await catalogue.keep('debian', 'cobol'), false);
     t.equal(await catalogue.keep('windows', 'go'), false);

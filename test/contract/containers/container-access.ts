@@ -54,7 +54,7 @@ type Insight = Pick<Open, 'runtime' | 'insight'> & {
 
 /** The container has stopped when it is done. */
 async function insightContract(t: Test, { runtime, insight, handle, begunMs }: Insight): Promise<void> {
-  await t.test('figures are those of now', async (t) => {
+  await t.test('statistics are current', async (t) => {
     const usage = await insight.usage(handle);
     t.ok(usage.at.getTime() >= begunMs && usage.at.getTime() <= Date.now());
     t.ok(usage.memoryBytes > 0 && usage.memoryBytes < 512 * 1024 ** 2);
@@ -63,18 +63,15 @@ async function insightContract(t: Test, { runtime, insight, handle, begunMs }: I
     t.ok(usage.diskBytes === null || usage.diskBytes >= 0);
   });
 
-  await t.test(
-    'logs end by themselves when they are not followed, and by the reader when they are',
-    async (t) => {
-      t.type(String(await bytesOf(await insight.logs(handle, { tail: null, follow: false }))), 'string');
-      t.equal(String(await bytesOf(await insight.logs(handle, { tail: 0, follow: false }))), '');
-      const followed = await insight.logs(handle, { tail: 0, follow: true });
-      followed.destroy();
-      t.ok(followed.destroyed);
-    },
-  );
+  await t.test('unfollowed logs end by themselves, followed ones with their reader', async (t) => {
+    t.type(String(await bytesOf(await insight.logs(handle, { tail: null, follow: false }))), 'string');
+    t.equal(String(await bytesOf(await insight.logs(handle, { tail: 0, follow: false }))), '');
+    const followed = await insight.logs(handle, { tail: 0, follow: true });
+    followed.destroy();
+    t.ok(followed.destroyed);
+  });
 
-  await t.test('changes are told of a running and of a stopped container', async (t) => {
+  await t.test('changes are reported for running and stopped containers', async (t) => {
     t.equal((await insight.changes(handle)).complete, true);
     await runtime.stop(handle, 1);
     t.match(await insight.changes(handle), { complete: true, debian: null });

@@ -50,7 +50,7 @@ async function lifecycle(
   const [handle, same] = await Promise.all([runtime.create(spec), runtime.create(spec)]);
   const next = await runtime.create({ ...spec, generation: 2 });
 
-  await t.test('a create that is tried again returns the same container', async (t) => {
+  await t.test('a repeated create returns the same container', async (t) => {
     t.same(same, handle);
     t.match(handle.runtimeId, /^[0-9a-f]{64}$/);
     t.not(next.runtimeId, handle.runtimeId, 'another generation is another container');
@@ -69,7 +69,7 @@ async function lifecycle(
     await t.resolves(runtime.ping());
   });
 
-  await t.test('a volume is not removed while a container has it', async (t) => {
+  await t.test('a volume in use is not removed', async (t) => {
     t.match(await runtime.volumeFacts(volume), { quota: runtime.diskQuota });
     const bytes = await runtime.usedBytes(volume, { image, running: null });
     t.ok(bytes !== null && bytes < 1_048_576, `an empty one holds next to nothing: ${bytes}`);
@@ -77,7 +77,7 @@ async function lifecycle(
     t.equal(await runtime.volumeExists(volume), true);
   });
 
-  await t.test('start and stop are success when the state holds already', async (t) => {
+  await t.test('start and stop succeed when the state already holds', async (t) => {
     const begunMs = Date.now();
     t.equal((await runtime.observe(handle)).kind, 'stopped', 'a new container does not run yet');
     await Promise.all([runtime.start(handle), runtime.start(handle)]);
@@ -91,19 +91,22 @@ async function lifecycle(
     t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
   });
 
-  await t.test('a removed container is gone, its volume stays, removing it again is success', async (t) => {
-    await runtime.start(handle);
-    await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);
-    await runtime.remove(handle);
-    t.same(await runtime.observe(handle), { kind: 'gone' });
-    t.equal(await runtime.find(dbId, 1), null);
-    t.ok(await absent(runtime, handle));
-    t.equal(await runtime.volumeExists(volume), true);
-    t.equal(await runtime.stop(handle, 1), 'gone');
-    await t.rejects(runtime.start(handle), { name: 'ContainerNotRunning', isGone: true });
-  });
+  await t.test(
+    'a removed container is gone, its volume stays, and a repeated removal succeeds',
+    async (t) => {
+      await runtime.start(handle);
+      await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);
+      await runtime.remove(handle);
+      t.same(await runtime.observe(handle), { kind: 'gone' });
+      t.equal(await runtime.find(dbId, 1), null);
+      t.ok(await absent(runtime, handle));
+      t.equal(await runtime.volumeExists(volume), true);
+      t.equal(await runtime.stop(handle, 1), 'gone');
+      await t.rejects(runtime.start(handle), { name: 'ContainerNotRunning', isGone: true });
+    },
+  );
 
-  await t.test('a volume is removed with all that is in it, however often', async (t) => {
+  await t.test('a volume is removed with its contents, and again without error', async (t) => {
     await Promise.all([runtime.removeVolume(volume), runtime.removeVolume(volume)]);
     await runtime.removeVolume(volume);
     t.equal(await runtime.volumeExists(volume), false);
@@ -123,12 +126,12 @@ async function within(t: Test, { runtime, commands, image, pause }: OpenRuntime)
     t.equal(use?.snapshotImageBytes, 0);
   });
 
-  await t.test('room on the host is told, or not known', async (t) => {
+  await t.test("the host's space is reported, or unknown", async (t) => {
     const spaces = await runtime.hostSpace();
     t.ok(spaces.every(({ freeBytes, totalBytes }) => freeBytes > 0 && freeBytes <= totalBytes));
   });
 
-  await t.test('a paused container does not run, and a start makes it go on', async (t) => {
+  await t.test('a paused container does not run, and a start resumes it', async (t) => {
     const before = await runtime.observe(handle);
     await pause(handle);
     t.same(await runtime.observe(handle), { kind: 'paused' });
@@ -142,7 +145,7 @@ async function within(t: Test, { runtime, commands, image, pause }: OpenRuntime)
     t.match(await runtime.observe(handle), { kind: 'stopped' });
   });
 
-  await t.test('a container that is down can be captured as an image', async (t) => {
+  await t.test('a stopped container can be captured as an image', async (t) => {
     const mine = async () => (await runtime.snapshotImages()).filter(({ dbId }) => dbId === spec.dbId);
     t.same(await mine(), []);
     const captured = { ...spec, generation: 2 };

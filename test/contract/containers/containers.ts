@@ -16,7 +16,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
   const byDbId = (dbId: string) => ({ kind: 'db_id', dbId }) as const;
   const byRuntimeId = (prefix: string) => ({ kind: 'runtime_id', prefix }) as const;
 
-  await t.test(`${name}: a container is kept as given, without anything of the engine yet`, async (t) => {
+  await t.test(`${name}: a new container is stored as given, without an engine container`, async (t) => {
     const owner = await storedUser(storage);
     const asked = aNewContainer(owner.id);
     await containers.insert(asked);
@@ -35,24 +35,27 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.same(await containers.findAny(asked.dbId), found);
   });
 
-  await t.test(`${name}: it is found by its row's id, its engine's id and 12 digits of that`, async (t) => {
-    const owner = await storedUser(storage);
-    const box = await storedContainer(storage, owner.id);
-    const id = box.runtimeId ?? '';
-    for (const ref of [byDbId(box.dbId), byRuntimeId(id), byRuntimeId(id.slice(0, 12))]) {
-      t.same(await containers.findOwned(ref, owner.id), box);
-    }
-    for (const ref of [
-      byDbId(NOBODY),
-      byRuntimeId(id.slice(1)),
-      byRuntimeId(randomBytes(32).toString('hex')),
-    ]) {
-      t.equal(await containers.findOwned(ref, owner.id), null);
-    }
-    t.equal(await containers.findOwned({ kind: 'agent', agentId: box.dbId }, owner.id), null);
-  });
+  await t.test(
+    `${name}: a container is found by its row id, its runtime id and 12 digits of that`,
+    async (t) => {
+      const owner = await storedUser(storage);
+      const box = await storedContainer(storage, owner.id);
+      const id = box.runtimeId ?? '';
+      for (const ref of [byDbId(box.dbId), byRuntimeId(id), byRuntimeId(id.slice(0, 12))]) {
+        t.same(await containers.findOwned(ref, owner.id), box);
+      }
+      for (const ref of [
+        byDbId(NOBODY),
+        byRuntimeId(id.slice(1)),
+        byRuntimeId(randomBytes(32).toString('hex')),
+      ]) {
+        t.equal(await containers.findOwned(ref, owner.id), null);
+      }
+      t.equal(await containers.findOwned({ kind: 'agent', agentId: box.dbId }, owner.id), null);
+    },
+  );
 
-  await t.test(`${name}: another's row is as absent as an unknown one`, async (t) => {
+  await t.test(`${name}: another user's container looks unknown`, async (t) => {
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const box = await storedContainer(storage, ada.id);
     t.equal(await containers.findOwned(byDbId(box.dbId), eve.id), null);
@@ -62,7 +65,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.equal(await containers.nameInUse(eve.id, box.name), false);
   });
 
-  await t.test(`${name}: live names of one owner differ, also when taken at once`, async (t) => {
+  await t.test(`${name}: an owner's live names differ, also under concurrency`, async (t) => {
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const called = randomName();
     const made = await Promise.allSettled(
@@ -80,7 +83,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     await containers.insert(aNewContainer(ada.id, { name: called }));
   });
 
-  await t.test(`${name}: a state changes only from an expected one, with what goes along`, async (t) => {
+  await t.test(`${name}: a state changes only from an expected one, with its other fields`, async (t) => {
     const owner = await storedUser(storage);
     const box = await storedContainer(storage, owner.id);
     t.type(box.startedAt, Date);
@@ -101,7 +104,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.match(await containers.findOwned(byDbId(box.dbId), owner.id), change);
   });
 
-  await t.test(`${name}: of many who change a state at once, one did it`, async (t) => {
+  await t.test(`${name}: of concurrent state changes, one succeeds`, async (t) => {
     const box = await storedContainer(storage, (await storedUser(storage)).id);
     const done = await Promise.all(
       Array.from({ length: 6 }, () => containers.changeState(box.dbId, ['running'], { state: 'stopping' })),
@@ -138,7 +141,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     },
   );
 
-  await t.test(`${name}: lists have the newest first, and the reconciler sees everybody's`, async (t) => {
+  await t.test(`${name}: lists have the newest first, and the reconciler's has all owners`, async (t) => {
     const owner = await storedUser(storage);
     const made: string[] = [];
     for (let n = 0; n < 3; n += 1) made.unshift((await storedContainer(storage, owner.id)).dbId);
@@ -153,7 +156,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.ok(made.every((dbId) => all.some((one) => one.dbId === dbId)));
   });
 
-  await t.test(`${name}: a use is noted`, async (t) => {
+  await t.test(`${name}: a use is stored`, async (t) => {
     const owner = await storedUser(storage);
     const asked = aNewContainer(owner.id);
     await containers.insert(asked);
@@ -175,23 +178,20 @@ const changes = {
 export async function snapshotImagesContract(name: string, storage: Storage): Promise<void> {
   const { snapshotImages } = storage.repositories;
 
-  await t.test(
-    `${name}: a container is made of its last private image, until it is not any more`,
-    async (t) => {
-      const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
-      t.equal(await snapshotImages.find(dbId), null);
-      t.equal(await snapshotImages.find(NOBODY), null);
-      const [first, second] = [`carried-${dbId}:g2`, `carried-${dbId}:g3`];
-      await snapshotImages.put(dbId, { image: first, changes });
-      t.same(await snapshotImages.find(dbId), { image: first, changes });
-      await snapshotImages.put(dbId, { image: second, changes: null });
-      t.same(await snapshotImages.find(dbId), { image: second, changes: null });
-      t.notOk((await snapshotImages.inUse()).has(first));
-      t.ok((await snapshotImages.inUse()).has(second));
-      await snapshotImages.put(dbId, null);
-      await snapshotImages.put(dbId, null);
-      t.equal(await snapshotImages.find(dbId), null);
-      t.notOk((await snapshotImages.inUse()).has(second));
-    },
-  );
+  await t.test(`${name}: a container uses its last private image, until that is removed`, async (t) => {
+    const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
+    t.equal(await snapshotImages.find(dbId), null);
+    t.equal(await snapshotImages.find(NOBODY), null);
+    const [first, second] = [`carried-${dbId}:g2`, `carried-${dbId}:g3`];
+    await snapshotImages.put(dbId, { image: first, changes });
+    t.same(await snapshotImages.find(dbId), { image: first, changes });
+    await snapshotImages.put(dbId, { image: second, changes: null });
+    t.same(await snapshotImages.find(dbId), { image: second, changes: null });
+    t.notOk((await snapshotImages.inUse()).has(first));
+    t.ok((await snapshotImages.inUse()).has(second));
+    await snapshotImages.put(dbId, null);
+    await snapshotImages.put(dbId, null);
+    t.equal(await snapshotImages.find(dbId), null);
+    t.notOk((await snapshotImages.inUse()).has(second));
+  });
 }

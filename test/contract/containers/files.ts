@@ -76,7 +76,7 @@ type Files = ReturnType<typeof filesOf>;
 
 /** What every place must do that holds files, of a container that runs. */
 export async function filesContract(t: Test, files: Files): Promise<void> {
-  await t.test('what was written is read again, byte for byte', async (t) => {
+  await t.test('written content is read back byte for byte', async (t) => {
     const sizes = [0, 65_536, 3_000_001];
     await atOnce(sizes, async (size) => {
       const bytes = randomBytes(size);
@@ -87,7 +87,7 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     t.equal(String(await files.read(['data', '0'])), 'other');
   });
 
-  await t.test('names may have every character', async (t) => {
+  await t.test('names may contain any character', async (t) => {
     const paths = [AWKWARD, RISKY].map((names) => ['awkward', ...names]);
     for (const path of paths) {
       await files.write(path, 'deep');
@@ -103,7 +103,7 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     t.same(await files.names(['awkward']), [AWKWARD[0]], 'and they alone are removed');
   });
 
-  await t.test('a folder is listed with the facts of each entry', async (t) => {
+  await t.test("a folder is listed with each entry's details", async (t) => {
     // Times of files are told in whole seconds.
     const begunMs = Math.floor(Date.now() / 1_000) * 1_000;
     await files.write(['list', 'b.txt'], 'four');
@@ -122,7 +122,7 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     t.ok((await files.names([])).includes('list'), 'the home itself');
   });
 
-  await t.test('a folder is archived whole, below its name', async (t) => {
+  await t.test('a folder is archived completely, below its name', async (t) => {
     await files.write(['tree', 'x', 'y', 'z'], 'deep');
     await files.write(['tree', 'top'], 'top');
     t.same(
@@ -141,7 +141,7 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     );
   });
 
-  await t.test('what is not there, or in the way, is refused', async (t) => {
+  await t.test('a missing or obstructed path is refused', async (t) => {
     await files.write(['plain'], 'x');
     const absent = { message: 'file_not_found' };
     const inTheWay = { message: 'file_in_the_way' };
@@ -157,32 +157,29 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     t.equal(String(await files.read(['plain'])), 'x');
   });
 
-  await t.test('a folder is removed with all inside', async (t) => {
+  await t.test('a folder is removed with its contents', async (t) => {
     await files.write(['gone', 'a', 'b'], 'x');
     await files.remove(['gone']);
     await t.rejects(files.names(['gone']), { message: 'file_not_found' });
   });
 
-  await t.test(
-    'an upload that is too large or breaks off leaves the old file and nothing else',
-    async (t) => {
-      await files.write(['kept', 'file'], 'old');
-      const large = Readable.from([Buffer.alloc(600), Buffer.alloc(600)]);
-      await t.rejects(files.write(['kept', 'file'], large, 1000), { message: 'file_too_large' });
-      t.notOk(large.destroyed, 'what is not taken is left unread');
-      const broken = Readable.from(
-        (async function* () {
-          yield Buffer.from('half');
-          throw new Error('the line broke');
-        })(),
-      );
-      await t.rejects(files.write(['kept', 'file'], broken), { message: 'the line broke' });
-      t.equal(String(await files.read(['kept', 'file'])), 'old');
-      t.same(await files.names(['kept']), ['file']);
-    },
-  );
+  await t.test('an oversized or interrupted upload leaves the old file and nothing else', async (t) => {
+    await files.write(['kept', 'file'], 'old');
+    const large = Readable.from([Buffer.alloc(600), Buffer.alloc(600)]);
+    await t.rejects(files.write(['kept', 'file'], large, 1000), { message: 'file_too_large' });
+    t.notOk(large.destroyed, 'what is not taken is left unread');
+    const broken = Readable.from(
+      (async function* () {
+        yield Buffer.from('half');
+        throw new Error('the line broke');
+      })(),
+    );
+    await t.rejects(files.write(['kept', 'file'], broken), { message: 'the line broke' });
+    t.equal(String(await files.read(['kept', 'file'])), 'old');
+    t.same(await files.names(['kept']), ['file']);
+  });
 
-  await t.test('a reader that goes away disturbs nobody', async (t) => {
+  await t.test('a leaving reader disturbs nobody', async (t) => {
     await files.write(['big'], randomBytes(5_000_000));
     const opened = await files.open(['big'], 'archive');
     if (opened.kind === 'file') {

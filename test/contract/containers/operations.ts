@@ -67,7 +67,7 @@ export async function operationRepositoryContract(
   };
 
   await t.test(`${name}: OperationRepository`, async (t) => {
-    await t.test('a container has at most one active operation, however many begin', async (t) => {
+    await t.test('a container has at most one active operation, also under concurrency', async (t) => {
       const dbId = await aRow();
       const owner = randomUUID();
       const begun = await Promise.all(
@@ -83,7 +83,7 @@ export async function operationRepositoryContract(
       t.ok(await operations.begin(anOperation(dbId, userId, owner), LEASE_SECONDS), 'and then another one');
     });
 
-    await t.test('what was left behind is kept as measured; that it is not known, too', async (t) => {
+    await t.test('a loss report is stored, and so is its absence', async (t) => {
       const owner = randomUUID();
       const operation = { ...anOperation(await aRow(), userId, owner), carryOver: true };
       await operations.begin(operation, LEASE_SECONDS);
@@ -105,7 +105,7 @@ export async function operationRepositoryContract(
       t.match(await operations.find(operation.id), { measured: true, leftBehind: null });
     });
 
-    await t.test('only the holder of the lease writes', async (t) => {
+    await t.test("only the lease's owner writes", async (t) => {
       const dbId = await aRow();
       const owner = randomUUID();
       const operation = anOperation(dbId, userId, owner);
@@ -122,27 +122,24 @@ export async function operationRepositoryContract(
       );
     });
 
-    await t.test(
-      'what is committed is neither taken back nor failed, only cleaned up and finished',
-      async (t) => {
-        const owner = randomUUID();
-        const { id, ...rest } = anOperation(await aRow(), userId, owner);
-        await operations.begin({ id, ...rest }, LEASE_SECONDS);
-        t.ok(await operations.record(id, owner, { phase: 'committed', freshRuntimeId: 'f'.repeat(64) }));
-        t.notOk(await operations.record(id, owner, { phase: 'back', freshRuntimeId: null }));
-        t.notOk(await operations.record(id, owner, { phase: 'forward' }));
-        t.notOk(await operations.finish(id, owner, 'failed'));
-        t.match(await operations.find(id), {
-          phase: 'committed',
-          outcome: null,
-          freshRuntimeId: 'f'.repeat(64),
-        });
-        t.ok(await operations.record(id, owner, { phase: 'committed', step: 'remove_old' }));
-        t.ok(await operations.finish(id, owner, 'done'));
-      },
-    );
+    await t.test('a committed operation neither goes back nor fails, and can only be finished', async (t) => {
+      const owner = randomUUID();
+      const { id, ...rest } = anOperation(await aRow(), userId, owner);
+      await operations.begin({ id, ...rest }, LEASE_SECONDS);
+      t.ok(await operations.record(id, owner, { phase: 'committed', freshRuntimeId: 'f'.repeat(64) }));
+      t.notOk(await operations.record(id, owner, { phase: 'back', freshRuntimeId: null }));
+      t.notOk(await operations.record(id, owner, { phase: 'forward' }));
+      t.notOk(await operations.finish(id, owner, 'failed'));
+      t.match(await operations.find(id), {
+        phase: 'committed',
+        outcome: null,
+        freshRuntimeId: 'f'.repeat(64),
+      });
+      t.ok(await operations.record(id, owner, { phase: 'committed', step: 'remove_old' }));
+      t.ok(await operations.finish(id, owner, 'done'));
+    });
 
-    await t.test('what goes back stays so until it is committed after all, or has failed', async (t) => {
+    await t.test('an operation going back stays so until it commits after all or fails', async (t) => {
       const owner = randomUUID();
       for (const end of [
         (id: string) => operations.finish(id, owner, 'failed'),
@@ -156,42 +153,39 @@ export async function operationRepositoryContract(
       }
     });
 
-    await t.test(
-      'a lease that is over is taken by exactly one process; one that is kept, by none',
-      async (t) => {
-        const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
-        const abandoned = anOperation(await aRow(), userId, first);
-        const kept = anOperation(await aRow(), userId, second);
-        const forgotten = anOperation(await aRow(), userId, second);
-        await operations.begin(abandoned, 60);
-        await operations.begin(kept, 60);
-        await operations.begin(forgotten, 60);
-        t.same(await operations.takeOver(third, LEASE_SECONDS, false), [], 'not before its end');
-        await operations.renew(second, [kept.id, abandoned.id], LEASE_SECONDS);
-        await advance(90);
-        const taken = await Promise.all([
-          operations.takeOver(third, LEASE_SECONDS, false),
-          operations.takeOver(third, LEASE_SECONDS, false),
-        ]);
-        t.same(
-          taken
-            .flat()
-            .map(({ id, leaseOwner }) => [id, leaseOwner])
-            .toSorted(),
-          [
-            [abandoned.id, third],
-            [forgotten.id, third],
-          ].toSorted(),
-          'also one whose owner lives and does not work on it',
-        );
-        t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
-        await operations.release(kept.id, second);
-        t.same(
-          (await operations.takeOver(third, LEASE_SECONDS, false)).map(({ id }) => id),
-          [kept.id],
-          'one that is given back is free at once',
-        );
-      },
-    );
+    await t.test('an expired lease is taken by exactly one process, a renewed one by none', async (t) => {
+      const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+      const abandoned = anOperation(await aRow(), userId, first);
+      const kept = anOperation(await aRow(), userId, second);
+      const forgotten = anOperation(await aRow(), userId, second);
+      await operations.begin(abandoned, 60);
+      await operations.begin(kept, 60);
+      await operations.begin(forgotten, 60);
+      t.same(await operations.takeOver(third, LEASE_SECONDS, false), [], 'not before its end');
+      await operations.renew(second, [kept.id, abandoned.id], LEASE_SECONDS);
+      await advance(90);
+      const taken = await Promise.all([
+        operations.takeOver(third, LEASE_SECONDS, false),
+        operations.takeOver(third, LEASE_SECONDS, false),
+      ]);
+      t.same(
+        taken
+          .flat()
+          .map(({ id, leaseOwner }) => [id, leaseOwner])
+          .toSorted(),
+        [
+          [abandoned.id, third],
+          [forgotten.id, third],
+        ].toSorted(),
+        'also one whose owner lives and does not work on it',
+      );
+      t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
+      await operations.release(kept.id, second);
+      t.same(
+        (await operations.takeOver(third, LEASE_SECONDS, false)).map(({ id }) => id),
+        [kept.id],
+        'one that is given back is free at once',
+      );
+    });
   });
 }

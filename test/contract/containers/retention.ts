@@ -42,21 +42,24 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     return share.id;
   }
 
-  await t.test(`${name}: a finished operation is forgotten in time, one at work never`, async (t) => {
-    const userId = await aUserId();
-    const { dbId } = await storedContainer(storage, userId);
-    const finished = await anOperationOf(dbId, userId, true);
-    const active = await anOperationOf(dbId, userId, false);
-    await age(29);
-    await all();
-    t.ok(await operations.find(finished), 'not before');
-    await age(2);
-    await all();
-    t.equal(await operations.find(finished), null);
-    t.ok(await operations.find(active));
-  });
+  await t.test(
+    `${name}: a finished operation is forgotten after its days, an active one never`,
+    async (t) => {
+      const userId = await aUserId();
+      const { dbId } = await storedContainer(storage, userId);
+      const finished = await anOperationOf(dbId, userId, true);
+      const active = await anOperationOf(dbId, userId, false);
+      await age(29);
+      await all();
+      t.ok(await operations.find(finished), 'not before');
+      await age(2);
+      await all();
+      t.equal(await operations.find(finished), null);
+      t.ok(await operations.find(active));
+    },
+  );
 
-  await t.test(`${name}: a session is forgotten with its refresh tokens, since it ended`, async (t) => {
+  await t.test(`${name}: an ended session is forgotten with its refresh tokens`, async (t) => {
     const userId = await aUserId();
     const signIn = async () => {
       const { id } = await sessions.insert({ userId, ...from });
@@ -87,7 +90,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     t.same([await isKept(expires), await isKept(late)], [false, true]);
   });
 
-  await t.test(`${name}: many refresh tokens go a few at a time, and then their session`, async (t) => {
+  await t.test(`${name}: many refresh tokens are removed in batches, then their session`, async (t) => {
     await age(100);
     await all();
     const userId = await aUserId();
@@ -107,30 +110,27 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     t.same([await left(), await sessions.findWithUser(id)], [0, null]);
   });
 
-  await t.test(
-    `${name}: a share is forgotten with its participants, since it ended or ran out`,
-    async (t) => {
-      const userId = await aUserId();
-      const { dbId } = await storedContainer(storage, userId);
-      const [ended, ranOut, lasts] = [
-        await aShareOf(dbId, userId, 60),
-        await aShareOf(dbId, userId, 60),
-        await aShareOf(dbId, userId, 60 * 24 * 365),
-      ];
-      await collaborations.end(ended);
-      await age(29);
-      await all();
-      const found = async (ids: readonly string[]) =>
-        await Promise.all(ids.map(async (id) => (await collaborations.find(id)) !== null));
-      t.same(await found([ended, ranOut, lasts]), [true, true, true]);
-      await age(2);
-      await all();
-      t.same(await found([ended, ranOut, lasts]), [false, false, true]);
-    },
-  );
+  await t.test(`${name}: an ended or expired share is forgotten with its participants`, async (t) => {
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const [ended, ranOut, lasts] = [
+      await aShareOf(dbId, userId, 60),
+      await aShareOf(dbId, userId, 60),
+      await aShareOf(dbId, userId, 60 * 24 * 365),
+    ];
+    await collaborations.end(ended);
+    await age(29);
+    await all();
+    const found = async (ids: readonly string[]) =>
+      await Promise.all(ids.map(async (id) => (await collaborations.find(id)) !== null));
+    t.same(await found([ended, ranOut, lasts]), [true, true, true]);
+    await age(2);
+    await all();
+    t.same(await found([ended, ranOut, lasts]), [false, false, true]);
+  });
 
   await t.test(
-    `${name}: a deleted container is forgotten with all of its own once its volume is long gone`,
+    `${name}: a deleted container is forgotten with its dependents long after its volume`,
     async (t) => {
       const userId = await aUserId();
       const deleted = async () => {
@@ -161,7 +161,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     },
   );
 
-  await t.test(`${name}: some at a time, the oldest first, and each by one process`, async (t) => {
+  await t.test(`${name}: forgetting goes in batches, oldest first, each by one process`, async (t) => {
     await all();
     const userId = await aUserId();
     const { dbId } = await storedContainer(storage, userId);
@@ -205,7 +205,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
   };
   const claimed = async (days = 7) => (await retention.claim(days)).map(({ dbId }) => dbId);
 
-  await t.test(`${name}: a volume is due a day after its retention was found to be over`, async (t) => {
+  await t.test(`${name}: a volume is due a day after its retention has expired`, async (t) => {
     const { dbId, ownerId, volume } = await deleted();
     await age(dbId, WEEK - 1);
     await retention.review(7);
@@ -224,7 +224,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.same(await claimed(), []);
   });
 
-  await t.test(`${name}: one that was taken and not removed is taken again`, async (t) => {
+  await t.test(`${name}: a claimed but unremoved volume is claimed again`, async (t) => {
     const { dbId } = await condemned();
     await age(dbId, 24);
     t.same(await claimed(), [dbId]);
@@ -252,7 +252,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
   });
 
-  await t.test(`${name}: a longer retention spares what is condemned`, async (t) => {
+  await t.test(`${name}: a longer retention spares a condemned volume`, async (t) => {
     const { dbId } = await condemned();
     await age(dbId, 24);
     t.same(await claimed(30), [], 'it holds for the removal as well');
@@ -264,7 +264,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     await retention.markRemoved(dbId);
   });
 
-  await t.test(`${name}: the volume of a live container is never due`, async (t) => {
+  await t.test(`${name}: a live container's volume is never due`, async (t) => {
     const live = await storedContainer(storage, (await storedUser(storage)).id);
     await age(live.dbId, 100 * WEEK);
     await retention.review(0);
@@ -274,7 +274,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.notOk(await retention.markRemoved(NOBODY));
   });
 
-  await t.test(`${name}: a purged one is due at once and does not come back`, async (t) => {
+  await t.test(`${name}: a purged volume is due at once and not restorable`, async (t) => {
     const { dbId, ownerId } = await deleted();
     t.equal(await deletedContainers.countKept(ownerId), 1);
     t.match(await deletedContainers.listRestorable(ownerId), [{ dbId }]);
@@ -288,7 +288,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.equal(await deletedContainers.countKept(ownerId), 0);
   });
 
-  await t.test(`${name}: what a guest deletes is due within the hour`, async (t) => {
+  await t.test(`${name}: a guest's deleted volume is due within the hour`, async (t) => {
     const guest = await storedUser(storage, { guestUntil: new Date('2100-01-01T00:00:00Z') });
     const { dbId } = await storedContainer(storage, guest.id);
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
@@ -299,7 +299,7 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.ok(await retention.markRemoved(dbId));
   });
 
-  await t.test(`${name}: of many who ask at once, one gets each`, async (t) => {
+  await t.test(`${name}: each due volume goes to one of concurrent claims`, async (t) => {
     const made = [await deleted(), await deleted(), await deleted()].map(({ dbId }) => dbId);
     for (const dbId of made) await age(dbId, WEEK);
     await retention.review(7);

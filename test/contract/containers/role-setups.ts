@@ -161,20 +161,20 @@ export async function roleInstallerContract(
     );
     await runtime.start(handle);
 
-    await t.test('what it prints arrives, and how it ended', async (t) => {
+    await t.test("an installer's output and exit code arrive", async (t) => {
       t.match(await collect(await install('echo one\necho two')), { stdout: /one\ntwo\n/, exitCode: 0 });
       t.match(await collect(await install('echo one\nexit 3\necho two')), { stdout: 'one\n', exitCode: 3 });
       const empty = await installer.install(handle, { ...scripted(''), script: null });
       t.match(await collect(empty), { exitCode: 0 });
     });
 
-    await t.test('one that is ended is over soon', async (t) => {
+    await t.test('an ended installer stops soon', async (t) => {
       const { running, left } = await begun();
       await running.end();
       t.not((await left).exitCode, 0);
     });
 
-    await t.test('the next one ends what an earlier one has left at work', async (t) => {
+    await t.test("an installer ends an earlier one's programs", async (t) => {
       const { left } = await begun();
       t.match(await collect(await install('echo second')), { stdout: 'second\n', exitCode: 0 });
       const ended = await left;
@@ -182,7 +182,7 @@ export async function roleInstallerContract(
       t.notMatch(ended.stdout, /never/);
     });
 
-    await t.test('it ends with its container', async (t) => {
+    await t.test('an installer ends with its container', async (t) => {
       const { left } = await begun();
       await runtime.stop(handle, 1);
       t.not((await left).exitCode, 0);

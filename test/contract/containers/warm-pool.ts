@@ -43,13 +43,13 @@ export async function warmPoolRepositoryContract(
   await t.test(`${name}: WarmPoolRepository`, async (t) => {
     t.afterEach(empty);
 
-    await t.test('however many make members at once, there are never more than wanted', async (t) => {
+    await t.test('concurrent processes never make more members than wanted', async (t) => {
       const begun = await Promise.all(Array.from({ length: 6 }, () => begin(aMember(), 2, randomUUID(), 60)));
       t.equal(begun.filter(Boolean).length, 2);
       t.equal((await warmPool.ids()).size, 2);
     });
 
-    await t.test('what is ready goes to exactly one, the oldest first', async (t) => {
+    await t.test('a ready member goes to exactly one claim, the oldest first', async (t) => {
       const owner = randomUUID();
       const made = [await ready(owner), await ready(owner), await ready(owner)];
       const claimed = await Promise.all(
@@ -64,7 +64,7 @@ export async function warmPoolRepositoryContract(
       t.equal((await warmPool.ids()).size, 0);
     });
 
-    await t.test('a claim that is undone gives its member back', async (t) => {
+    await t.test('a rolled-back claim returns its member', async (t) => {
       const dbId = await ready(randomUUID());
       await t.rejects(
         storage.inTransaction(async (tx) => {
@@ -76,7 +76,7 @@ export async function warmPoolRepositoryContract(
       t.match(await warmPool.claim(wanted), { dbId });
     });
 
-    await t.test('only what fits is given away', async (t) => {
+    await t.test('a claim takes only a fitting member', async (t) => {
       const owner = randomUUID();
       await begin(aMember(), 100, owner, 60);
       await ready(owner);
@@ -87,23 +87,20 @@ export async function warmPoolRepositoryContract(
       t.equal(await warmPool.claim(wanted), null, 'not what is still being made');
     });
 
-    await t.test(
-      'what is being removed is not given away, and what was given away not removed',
-      async (t) => {
-        const owner = randomUUID();
-        const [first, second] = [await ready(owner), await ready(owner)];
-        const remover = randomUUID();
-        t.ok(await warmPool.retire(first, remover, 60), 'a ready one by anybody');
-        makers.set(first, remover);
-        t.match(await warmPool.claim(wanted), { dbId: second });
-        t.notOk(await warmPool.retire(second, owner, 60));
-        t.notOk(await warmPool.retire(first, randomUUID(), 60), 'nor by two');
-        await warmPool.forget(first, randomUUID());
-        t.ok((await warmPool.ids()).has(first), 'only its remover forgets it');
-      },
-    );
+    await t.test('a member is never both claimed and removed', async (t) => {
+      const owner = randomUUID();
+      const [first, second] = [await ready(owner), await ready(owner)];
+      const remover = randomUUID();
+      t.ok(await warmPool.retire(first, remover, 60), 'a ready one by anybody');
+      makers.set(first, remover);
+      t.match(await warmPool.claim(wanted), { dbId: second });
+      t.notOk(await warmPool.retire(second, owner, 60));
+      t.notOk(await warmPool.retire(first, randomUUID(), 60), 'nor by two');
+      await warmPool.forget(first, randomUUID());
+      t.ok((await warmPool.ids()).has(first), 'only its remover forgets it');
+    });
 
-    await t.test('what a killed process leaves is seen to be abandoned', async (t) => {
+    await t.test("a killed process's members are recognised as abandoned", async (t) => {
       const [owner, other] = [randomUUID(), randomUUID()];
       const member = aMember();
       await begin(member, 1, owner, 60);
@@ -130,7 +127,7 @@ export type OpenWarmPool = {
 export async function warmPoolEngineContract(name: string, given: OpenWarmPool): Promise<void> {
   const { warmPool, image, absent } = given;
   await t.test(`${name}: WarmPoolEngine`, async (t) => {
-    await t.test('an image has an id as long as it is there', async (t) => {
+    await t.test('an image has an id while it exists', async (t) => {
       const id = await warmPool.imageId(image);
       t.ok(id);
       t.equal(await warmPool.imageId(image), id);

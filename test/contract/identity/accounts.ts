@@ -10,7 +10,7 @@ import { aNewUser, atOnce, NOBODY, randomName, storedUser, trues } from '../../s
 export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { users } = storage.repositories;
 
-  await t.test(`${name}: a user is kept as given, and found by id`, async (t) => {
+  await t.test(`${name}: a user is stored as given, and found by id`, async (t) => {
     const guestUntil = new Date('2030-01-01T00:00:00.123Z');
     const asked = aNewUser({ email: null, tier: 'guest', guestUntil });
     const made = await users.insert(asked);
@@ -28,7 +28,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     t.equal(await users.findById(NOBODY), null);
   });
 
-  await t.test(`${name}: email and username are taken in any case; guests have no email`, async (t) => {
+  await t.test(`${name}: email and username are unique in any case; guests have no email`, async (t) => {
     const { email, username } = await storedUser(storage);
     t.same(await users.insert(aNewUser({ email: email?.toUpperCase() ?? null })), { taken: 'email' });
     t.same(await users.insert(aNewUser({ username: username.toUpperCase(), email: null })), {
@@ -38,7 +38,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     await storedUser(storage, { email: null });
   });
 
-  await t.test(`${name}: of many who take one name at once, one gets it`, async (t) => {
+  await t.test(`${name}: of concurrent registrations of one name, one succeeds`, async (t) => {
     const username = randomName();
     const made = await Promise.all(
       Array.from({ length: 8 }, (_, n) =>
@@ -58,7 +58,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     }
   });
 
-  await t.test(`${name}: changes are partial, and disabling again keeps the first time`, async (t) => {
+  await t.test(`${name}: changes are partial, and disabling twice keeps the first time`, async (t) => {
     const user = await storedUser(storage);
     t.match(await users.change(user.id, { tier: 'pro' }), { ...user, tier: 'pro' });
     t.match(await users.change(user.id, { role: 'admin' }), { tier: 'pro', role: 'admin', disabledAt: null });
@@ -70,7 +70,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     t.equal(await users.change(NOBODY, { tier: 'pro' }), null);
   });
 
-  await t.test(`${name}: administrators are those that are not disabled`, async (t) => {
+  await t.test(`${name}: only enabled administrators count`, async (t) => {
     const [admin, disabled, plain] = [
       await storedUser(storage, { role: 'admin' }),
       await storedUser(storage, { role: 'admin' }),
@@ -84,7 +84,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     );
   });
 
-  await t.test(`${name}: pages follow each other without a gap or a repeat`, async (t) => {
+  await t.test(`${name}: pages have neither gaps nor repeats`, async (t) => {
     const made: string[] = [];
     for (let n = 0; n < 7; n += 1) made.push((await storedUser(storage)).id);
     const seen: string[] = [];
@@ -101,7 +101,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     }
   });
 
-  await t.test(`${name}: a user is renamed to a name that is free, whatever its letters`, async (t) => {
+  await t.test(`${name}: a user can take any free name, whatever its letters`, async (t) => {
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const username = ada.username.toUpperCase();
     t.match(await users.rename(ada.id, username), { username });
@@ -109,7 +109,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     t.match(await users.findById(ada.id), { username });
   });
 
-  await t.test(`${name}: a password is replaced only by who knows which it was`, async (t) => {
+  await t.test(`${name}: a password is replaced only by a caller who knows it`, async (t) => {
     const { id } = await storedUser(storage, { passwordHash: 'old' });
     t.equal(await users.changePassword(id, 'not it', 'new'), false);
     const done = await atOnce(storage, 8, (tx, n) => tx.users.changePassword(id, 'old', `new ${n}`));
@@ -150,7 +150,7 @@ export async function settingsRepositoryContract(
     t.same(await settings.change(DEFAULT_SETTINGS), DEFAULT_SETTINGS);
   });
 
-  await t.test(`${name}: a change that is undone was never made`, async (t) => {
+  await t.test(`${name}: a rolled-back change has no effect`, async (t) => {
     const failing = inTransaction(async (tx) => {
       await tx.settings.change({ sessionIdleMinutes: 99 });
       throw new Error('no');
@@ -166,7 +166,7 @@ const hashOf = (code: string): Buffer => createHash('sha256').update(code).diges
 export async function installationRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { installation } = storage.repositories;
 
-  await t.test(`${name}: the set-up code works once, also for many at once`, async (t) => {
+  await t.test(`${name}: the set-up code works once, also under concurrency`, async (t) => {
     t.match(await installation.id(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
     t.equal(await installation.id(), await installation.id());
     t.equal(await installation.setupRequired(), true);
@@ -186,7 +186,7 @@ export async function installationRepositoryContract(name: string, storage: Stor
     t.equal(await known(second), false);
   });
 
-  await t.test(`${name}: a spent code is back when its transaction is undone`, async (t) => {
+  await t.test(`${name}: a rollback restores a spent code`, async (t) => {
     await installation.setSetupCodeHash(hashOf('again'));
     const failing = storage.inTransaction(async (tx) => {
       t.equal(await tx.installation.spendSetupCode(hashOf('again')), true);
@@ -196,7 +196,7 @@ export async function installationRepositoryContract(name: string, storage: Stor
     t.equal(await installation.spendSetupCode(hashOf('again')), true);
   });
 
-  await t.test(`${name}: with an administrator there is nothing to set up any more`, async (t) => {
+  await t.test(`${name}: with an administrator there is no set-up`, async (t) => {
     await storedUser(storage);
     t.equal(await installation.setupRequired(), true, 'a plain user is none');
     await storedUser(storage, { role: 'admin' });
@@ -217,7 +217,7 @@ export async function sshKeyRepositoryContract(name: string, storage: Storage): 
     fingerprint,
   });
 
-  await t.test(`${name}: a key is kept for its user, once`, async (t) => {
+  await t.test(`${name}: a user's key is stored once`, async (t) => {
     const [ada, eve] = [(await storedUser(storage)).id, (await storedUser(storage)).id];
     const asked = aKey(ada);
     const made = await Promise.all([sshKeys.insert(asked), sshKeys.insert(asked), sshKeys.insert(asked)]);

@@ -42,7 +42,7 @@ export async function sessionRepositoryContract(
     t.not((await open(userId)).id, session.id);
   });
 
-  await t.test(`${name}: a session is found with its user, the time and the settings`, async (t) => {
+  await t.test(`${name}: a session is read with its user, the time and the settings`, async (t) => {
     const user = await storedUser(storage);
     const session = await open(user.id);
     const found = await sessions.findWithUser(session.id);
@@ -59,7 +59,7 @@ export async function sessionRepositoryContract(
     t.same(await sessions.findAllWithUser([]), []);
   });
 
-  await t.test(`${name}: the last use never goes back`, async (t) => {
+  await t.test(`${name}: the last use never moves back`, async (t) => {
     const session = await open(await aUserId());
     const at = (ms: number) => new Date(session.lastSeenAt.getTime() + ms);
     const seen = async () => (await sessions.findWithUser(session.id))?.session.lastSeenAt;
@@ -72,7 +72,7 @@ export async function sessionRepositoryContract(
     t.same(await seen(), at(5000));
   });
 
-  await t.test(`${name}: a session is revoked once, by its user alone`, async (t) => {
+  await t.test(`${name}: a session is revoked once, by its user only`, async (t) => {
     const [ada, eve] = [await aUserId(), await aUserId()];
     const session = await open(ada);
     t.equal(await sessions.revoke(session.id, eve, 'no'), false);
@@ -83,14 +83,14 @@ export async function sessionRepositoryContract(
     t.match(found?.session, { revokedAt: Date, revokedReason: 'lost laptop' });
   });
 
-  await t.test(`${name}: of many who revoke at once, one did it`, async (t) => {
+  await t.test(`${name}: of concurrent revocations, one succeeds`, async (t) => {
     const ada = await aUserId();
     const { id } = await open(ada);
     const done = await Promise.all(Array.from({ length: 8 }, () => sessions.revoke(id, ada, 'x')));
     t.equal(done.filter(Boolean).length, 1);
   });
 
-  await t.test(`${name}: the others are all of the user's but one, and not yet revoked`, async (t) => {
+  await t.test(`${name}: revoking the others covers all of the user's unrevoked ones but one`, async (t) => {
     const [ada, eve] = [await aUserId(), await aUserId()];
     const [kept, second, third, revoked] = [
       await open(ada),
@@ -112,7 +112,7 @@ export async function sessionRepositoryContract(
     t.same(await sessions.revokeOthers(ada, null, 'all'), [kept.id]);
   });
 
-  await t.test(`${name}: the list has the user's own, newest first, without what is long over`, async (t) => {
+  await t.test(`${name}: the list has the user's own, newest first, without long-ended ones`, async (t) => {
     const [ada, eve] = [await aUserId(), await aUserId()];
     const made: UserSession[] = [];
     for (let n = 0; n < 5; n += 1) made.push(await open(ada));
@@ -130,7 +130,7 @@ export async function sessionRepositoryContract(
     t.equal(idleMinutes, DEFAULT_SETTINGS.sessionIdleMinutes);
   });
 
-  await t.test(`${name}: it is known whether a user was seen at an address or near it`, async (t) => {
+  await t.test(`${name}: earlier sign-ins from an address or its group are known`, async (t) => {
     const ada = await aUserId();
     await open(ada);
     t.equal(await sessions.seenAt(ada, '2001:db8::1'), true);

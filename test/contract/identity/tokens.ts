@@ -32,7 +32,7 @@ export async function tokenRepositoryContract(
     ...over,
   });
 
-  await t.test(`${name}: a token is kept as it was asked for, with its life from now`, async (t) => {
+  await t.test(`${name}: a token is stored as requested, with its life from now`, async (t) => {
     const { id: userId } = await aUser();
     const made = await tokens.insert(
       aRequest(userId, { name: "O'Neil 😀", scopes: ['admin'], lifeMs: 1500 }),
@@ -50,43 +50,37 @@ export async function tokenRepositoryContract(
     t.equal((await tokens.insert(aRequest(userId))).expiresAt, null);
   });
 
-  await t.test(
-    `${name}: tokens are found by their hashes, with their user and the time, and no others`,
-    async (t) => {
-      const [ada, eve] = [await aUser(), await aUser()];
-      const [first, second] = [aRequest(ada.id), aRequest(eve.id)];
-      const made = [await tokens.insert(first), await tokens.insert(second)];
-      await tokens.revoke(made[1]?.id ?? '', eve.id);
-      const found = await tokens.findWithUser([first.hash, randomBytes(32), second.hash]);
-      t.same(new Set(found.map(({ hash }) => hash.toString('hex'))).size, 2);
-      const hers = found.find(({ hash }) => hash.equals(first.hash));
-      t.same(hers?.token, made[0]);
-      t.same(hers?.user, ada, 'without her password');
-      t.ok(hers && hers.now.getTime() >= hers.token.createdAt.getTime());
-      t.type(hers?.requestsPerMinute, 'number');
-      t.ok(found.find(({ hash }) => hash.equals(second.hash))?.token.revokedAt, 'whatever their state');
-      t.same(await tokens.findWithUser([randomBytes(32)]), []);
-      t.same(
-        (await tokens.findAllByIdWithUser([made[0]?.id ?? '', NOBODY])).map(({ token }) => token),
-        [made[0]],
-      );
-    },
-  );
+  await t.test(`${name}: tokens are found by hash, with their user and the time`, async (t) => {
+    const [ada, eve] = [await aUser(), await aUser()];
+    const [first, second] = [aRequest(ada.id), aRequest(eve.id)];
+    const made = [await tokens.insert(first), await tokens.insert(second)];
+    await tokens.revoke(made[1]?.id ?? '', eve.id);
+    const found = await tokens.findWithUser([first.hash, randomBytes(32), second.hash]);
+    t.same(new Set(found.map(({ hash }) => hash.toString('hex'))).size, 2);
+    const hers = found.find(({ hash }) => hash.equals(first.hash));
+    t.same(hers?.token, made[0]);
+    t.same(hers?.user, ada, 'without her password');
+    t.ok(hers && hers.now.getTime() >= hers.token.createdAt.getTime());
+    t.type(hers?.requestsPerMinute, 'number');
+    t.ok(found.find(({ hash }) => hash.equals(second.hash))?.token.revokedAt, 'whatever their state');
+    t.same(await tokens.findWithUser([randomBytes(32)]), []);
+    t.same(
+      (await tokens.findAllByIdWithUser([made[0]?.id ?? '', NOBODY])).map(({ token }) => token),
+      [made[0]],
+    );
+  });
 
-  await t.test(
-    `${name}: the limit of requests that comes with a token is the one of the settings`,
-    async (t) => {
-      const request = aRequest((await aUser()).id);
-      await tokens.insert(request);
-      const { requestsPerMinute } = await storage.repositories.settings.read();
-      t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute }]);
-      await storage.repositories.settings.change({ requestsPerMinute: 7 });
-      t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute: 7 }]);
-      await storage.repositories.settings.change({ requestsPerMinute });
-    },
-  );
+  await t.test(`${name}: a token comes with the request limit of the settings`, async (t) => {
+    const request = aRequest((await aUser()).id);
+    await tokens.insert(request);
+    const { requestsPerMinute } = await storage.repositories.settings.read();
+    t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute }]);
+    await storage.repositories.settings.change({ requestsPerMinute: 7 });
+    t.match(await tokens.findWithUser([request.hash]), [{ requestsPerMinute: 7 }]);
+    await storage.repositories.settings.change({ requestsPerMinute });
+  });
 
-  await t.test(`${name}: a list has the user's own, newest first, with the ended ones`, async (t) => {
+  await t.test(`${name}: a list has the user's own, newest first, including ended ones`, async (t) => {
     const { id: userId } = await aUser();
     const ids: string[] = [];
     for (let i = 0; i < 4; i += 1) {
@@ -103,7 +97,7 @@ export async function tokenRepositoryContract(
     t.same(await tokens.listOwned(NOBODY), []);
   });
 
-  await t.test(`${name}: those that open something are counted apart from all`, async (t) => {
+  await t.test(`${name}: live tokens are counted separately`, async (t) => {
     const { id: userId } = await aUser();
     t.same(await tokens.count(userId), { live: 0, kept: 0 });
     const revoked = await tokens.insert(aRequest(userId));
@@ -115,7 +109,7 @@ export async function tokenRepositoryContract(
     t.same(await tokens.count(userId), { live: 2, kept: 4 });
   });
 
-  await t.test(`${name}: the first revocation stays, and only the owner's counts`, async (t) => {
+  await t.test(`${name}: the first revocation counts, and only its owner's`, async (t) => {
     const { id: userId } = await aUser();
     const { id } = await tokens.insert(aRequest(userId));
     t.equal(await tokens.revoke(id, NOBODY), null);
@@ -134,7 +128,7 @@ export async function tokenRepositoryContract(
     );
   });
 
-  await t.test(`${name}: a deletion removes the row, of the owner only`, async (t) => {
+  await t.test(`${name}: a delete removes the row, for its owner only`, async (t) => {
     const { id: userId } = await aUser();
     const made = await tokens.insert(aRequest(userId));
     t.equal(await tokens.delete(made.id, NOBODY), null);
@@ -143,32 +137,35 @@ export async function tokenRepositoryContract(
     t.same(await tokens.listOwned(userId), []);
   });
 
-  await t.test(`${name}: uses are written together, each with its time, and never go back`, async (t) => {
-    const { id: userId } = await aUser();
-    const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
-    const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
-    const uses = async () => {
-      const list = await tokens.listOwned(userId);
-      return [a, b].map(({ id }) => list.find((one) => one.id === id)?.lastUsedAt);
-    };
-    await tokens.touch([
-      { id: a.id, at: at(0) },
-      { id: b.id, at: at(5) },
-      { id: NOBODY, at: at(9) },
-    ]);
-    t.same(await uses(), [at(0), at(5)]);
-    await tokens.touch([
-      { id: a.id, at: at(1) },
-      { id: b.id, at: at(4) },
-    ]);
-    t.same(await uses(), [at(1), at(5)]);
-  });
+  await t.test(
+    `${name}: uses are written in one batch, each with its time, and never move back`,
+    async (t) => {
+      const { id: userId } = await aUser();
+      const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
+      const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
+      const uses = async () => {
+        const list = await tokens.listOwned(userId);
+        return [a, b].map(({ id }) => list.find((one) => one.id === id)?.lastUsedAt);
+      };
+      await tokens.touch([
+        { id: a.id, at: at(0) },
+        { id: b.id, at: at(5) },
+        { id: NOBODY, at: at(9) },
+      ]);
+      t.same(await uses(), [at(0), at(5)]);
+      await tokens.touch([
+        { id: a.id, at: at(1) },
+        { id: b.id, at: at(4) },
+      ]);
+      t.same(await uses(), [at(1), at(5)]);
+    },
+  );
 }
 
 /** What counting requests over all processes must guarantee. */
 export async function requestCountsContract(name: string, counts: RequestCountStore): Promise<void> {
   await t.test(
-    `${name}: counts of a key in a minute add up, and the minute before is told with them`,
+    `${name}: a key's counts in a minute add up, and come with the previous minute's`,
     async (t) => {
       const first = await counts.add([
         { key: 'a', minute: 10, count: 3 },
@@ -186,7 +183,7 @@ export async function requestCountsContract(name: string, counts: RequestCountSt
     },
   );
 
-  await t.test(`${name}: additions at once all count`, async (t) => {
+  await t.test(`${name}: concurrent additions all count`, async (t) => {
     const keys = ['x', 'y', 'z'].map((key) => ({ key, minute: 20, count: 1 }));
     await Promise.all(Array.from({ length: 20 }, (_, i) => counts.add(i % 2 ? keys : keys.toReversed())));
     const { tallies } = await counts.add(keys);
@@ -196,7 +193,7 @@ export async function requestCountsContract(name: string, counts: RequestCountSt
     );
   });
 
-  await t.test(`${name}: old minutes are forgotten`, async (t) => {
+  await t.test(`${name}: old minutes are removed`, async (t) => {
     await counts.add([
       { key: 'old', minute: 30, count: 5 },
       { key: 'old', minute: 31, count: 5 },

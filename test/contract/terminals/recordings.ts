@@ -31,7 +31,7 @@ export async function recordingRepositoryContract(
   };
   const first = { after: null, limit: 50 };
 
-  await t.test(`${name}: a recording goes on until it is ended, once`, async (t) => {
+  await t.test(`${name}: a recording is active until it is ended, once`, async (t) => {
     const { id: ada } = await storedUser(storage);
     const { id: eve } = await storedUser(storage);
     const asked = aRecording(ada);
@@ -60,7 +60,7 @@ export async function recordingRepositoryContract(
     t.same(await recordings.activeIn(asked.dbId), []);
   });
 
-  await t.test(`${name}: the newest come first, page by page, of one container or of all`, async (t) => {
+  await t.test(`${name}: the newest come first, by page, for one container or all`, async (t) => {
     const { id: ada } = await storedUser(storage);
     const box = randomUUID();
     const one = await begun(ada, { dbId: box });
@@ -79,7 +79,7 @@ export async function recordingRepositoryContract(
     await t.rejects(recordings.page(ada, null, { after: 'nonsense', limit: 2 }), UnknownPage);
   });
 
-  await t.test(`${name}: what a user's recordings hold is summed up, and goes with them`, async (t) => {
+  await t.test(`${name}: a user's recordings are summed up, and deleted ones are not counted`, async (t) => {
     const { id: ada } = await storedUser(storage);
     t.equal(await recordings.usedBytes(ada), 0);
     const [one, two] = [await begun(ada), await begun(ada)];
@@ -95,7 +95,7 @@ export async function recordingRepositoryContract(
     t.same(await recordings.known([]), new Set());
   });
 
-  await t.test(`${name}: those of a process that is silent are found`, async (t) => {
+  await t.test(`${name}: a silent process's recordings are found`, async (t) => {
     const { id: ada } = await storedUser(storage);
     const [silent, lively, ended] = [await begun(ada), await begun(ada), await begun(ada)];
     const facts = { sizeBytes: 1, durationMs: 1 };
@@ -125,7 +125,7 @@ export async function recordingFilesContract(name: string, files: RecordingFiles
     return bytes.toString();
   };
 
-  await t.test(`${name}: a file grows, and is read as far as is asked`, async (t) => {
+  await t.test(`${name}: a file grows, and is read up to a limit`, async (t) => {
     const id = randomUUID();
     t.equal(await textOf(id), null);
     const file = await files.create(id);
@@ -170,7 +170,7 @@ export async function recordingFilesContract(name: string, files: RecordingFiles
     t.equal(await files.mend(randomUUID()), null);
   });
 
-  await t.test(`${name}: those that were not written to are told`, async (t) => {
+  await t.test(`${name}: files not written for a while are found`, async (t) => {
     const id = randomUUID();
     const file = await files.create(id);
     await file.append(HEADER);

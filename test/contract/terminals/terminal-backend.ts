@@ -52,24 +52,21 @@ export async function terminalBackendContract(
   { terminals, handle }: OpenTerminals,
 ): Promise<void> {
   await t.test(`${name}: TerminalBackend`, async (t) => {
-    await t.test(
-      'what is typed is shown, and the end of the shell ends the stream with its code',
-      async (t) => {
-        const pty = await terminals.open(handle, aTerminal('typed'));
-        const output = reader(pty);
-        t.equal(pty.muxSession, 'typed');
-        await new Promise<void>((resolve) => pty.write('echo typed-text', resolve));
-        await output.until('typed-text');
-        await pty.resize(120, 40);
-        pty.write('\rexit\r');
-        await once(pty.stream, 'close');
-        t.same(await pty.ending(), { kind: 'exited', code: 0 });
-        await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
-        await t.resolves(pty.close(), 'a close after the end is harmless');
-      },
-    );
+    await t.test("input is echoed, and the shell's exit ends the stream with its code", async (t) => {
+      const pty = await terminals.open(handle, aTerminal('typed'));
+      const output = reader(pty);
+      t.equal(pty.muxSession, 'typed');
+      await new Promise<void>((resolve) => pty.write('echo typed-text', resolve));
+      await output.until('typed-text');
+      await pty.resize(120, 40);
+      pty.write('\rexit\r');
+      await once(pty.stream, 'close');
+      t.same(await pty.ending(), { kind: 'exited', code: 0 });
+      await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
+      await t.resolves(pty.close(), 'a close after the end is harmless');
+    });
 
-    await t.test('a session goes on when its terminal is closed, and is shown again', async (t) => {
+    await t.test('a session survives its terminal, and is shown again', async (t) => {
       const first = await terminals.open(handle, aTerminal('lasting'));
       const shown = reader(first);
       first.write('still-here');
@@ -81,7 +78,7 @@ export async function terminalBackendContract(
       await second.close();
     });
 
-    await t.test('two terminals of one session see the same', async (t) => {
+    await t.test('two terminals of one session show the same', async (t) => {
       const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('shared'))));
       const readers = both.map(reader);
       both[0]?.write('seen-by-both');
@@ -91,7 +88,7 @@ export async function terminalBackendContract(
       t.pass('ending the session ends both');
     });
 
-    await t.test('a session that is wanted after all goes on', async (t) => {
+    await t.test('a session wanted after all survives', async (t) => {
       const pty = await terminals.open(handle, aTerminal('wanted'));
       const shown = reader(pty);
       await terminals.killMuxSession(handle, 'wanted', async () => true);
@@ -102,7 +99,7 @@ export async function terminalBackendContract(
       t.pass('and ends when it is not');
     });
 
-    await t.test('a forced new session starts afresh', async (t) => {
+    await t.test('a forced new session starts with an empty shell', async (t) => {
       const first = await terminals.open(handle, aTerminal('forced'));
       const before = reader(first);
       first.write('old-text');
@@ -116,7 +113,7 @@ export async function terminalBackendContract(
       await terminals.killMuxSession(handle, 'forced');
     });
 
-    await t.test('what is left is seen, and ended by its mark', async (t) => {
+    await t.test('leftovers are listed, and ended by their marker', async (t) => {
       const [kept, lost] = [randomUUID(), randomUUID()];
       const first = await terminals.open(handle, aTerminal('left', { marker: kept }));
       const second = await terminals.open(handle, aTerminal('left', { marker: lost }));
@@ -143,7 +140,7 @@ export async function terminalBackendContract(
       t.notOk((await terminals.leftovers(handle)).sessions.includes('left'));
     });
 
-    await t.test('who looks on sees the session, and types nothing', async (t) => {
+    await t.test('a viewer sees the session and types nothing', async (t) => {
       t.equal(await terminals.hasMultiplexer(handle), true);
       const owner = await terminals.open(handle, aTerminal('shown'));
       const shown = reader(owner);
@@ -163,7 +160,7 @@ export async function terminalBackendContract(
       await terminals.killMuxSession(handle, 'shown');
     });
 
-    await t.test('who types along has a session that shares the windows, and ends alone', async (t) => {
+    await t.test('a participant in control has a grouped session that ends alone', async (t) => {
       const sharedAs = { mode: 'control', session: 'user-1' } as const;
       const guest = await terminals.open(handle, aTerminal('typed-along', { sharedAs }));
       t.equal(guest.muxSession, 'user-1', 'also when the owner is not there yet');
@@ -182,7 +179,7 @@ export async function terminalBackendContract(
       await terminals.killMuxSession(handle, 'typed-along');
     });
 
-    await t.test('a session that is begun anew leaves nothing of the old one with guests', async () => {
+    await t.test('a forced new session leaves guests nothing of the old one', async () => {
       const sharedAs = { mode: 'control', session: 'user-2' } as const;
       const guest = await terminals.open(handle, aTerminal('renewed', { sharedAs }));
       guest.stream.resume();
@@ -193,7 +190,7 @@ export async function terminalBackendContract(
       await terminals.killMuxSession(handle, 'renewed');
     });
 
-    await t.test('ending an absent session is success', async (t) => {
+    await t.test('ending an absent session succeeds', async (t) => {
       await t.resolves(terminals.killMuxSession(handle, 'never-was'));
     });
   });

@@ -16,13 +16,13 @@ const LONE = Buffer.from('c3 41 c3 1b 41 f0 9f e2 82 1b e2 ff c3'.replaceAll(' '
 /** Input is bytes, whatever they are and however they are cut: true of every terminal whose program reads them as they are. */
 export async function terminalInput(t: Test, name: string, box: TypedInto): Promise<void> {
   await firstLines(t, name, box);
-  await t.test(`${name}: every byte, what is no UTF-8, and pieces that end within characters`, (t) =>
+  await t.test(`${name}: every byte arrives, invalid UTF-8 and pieces cut within characters included`, (t) =>
     pasted(t, box),
   );
 }
 
 export const firstLines = (t: Test, name: string, box: TypedInto) =>
-  t.test(`${name}: lines typed byte by byte from the first moment on`, (t) => typedAtOnce(t, box));
+  t.test(`${name}: lines typed byte by byte arrive from the first moment`, (t) => typedAtOnce(t, box));
 
 /** In turns, so that each finds another moment of the beginning. */
 async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {

@@ -23,7 +23,7 @@ export async function terminalRecordsContract(
   };
   const listed = async (id: string) => (await terminals.list()).find((one) => one.id === id);
 
-  await t.test(`${name}: a terminal's record is there from insert to remove, with its names`, async (t) => {
+  await t.test(`${name}: a terminal's record exists from insert to remove, with its names`, async (t) => {
     const { user, container } = await aPlace();
     const record = recordOf(user, container, { muxSession: null, connectionId: 'pane', owner: false });
     const createdAt = await terminals.insert(record);
@@ -36,7 +36,7 @@ export async function terminalRecordsContract(
     await terminals.remove([record.id]);
   });
 
-  await t.test(`${name}: a ping is noted, and brings a record back as it was`, async (t) => {
+  await t.test(`${name}: a ping is stored, and restores a swept record`, async (t) => {
     const [one, two] = [await aRecord(), await aRecord()];
     const createdAt = await terminals.insert(one);
     const before = new Date(createdAt.getTime() - 5_000);
@@ -53,7 +53,7 @@ export async function terminalRecordsContract(
     await terminals.remove([one.id, two.id]);
   });
 
-  await t.test(`${name}: sizes change, and nothing else with them`, async (t) => {
+  await t.test(`${name}: a resize changes only the size`, async (t) => {
     const record = await aRecord();
     await terminals.insert(record);
     const gone = { id: randomUUID(), cols: 1, rows: 1 };
@@ -64,7 +64,7 @@ export async function terminalRecordsContract(
     await terminals.remove([record.id]);
   });
 
-  await t.test(`${name}: what is silent for more than 75 s is not seen, and is swept`, async (t) => {
+  await t.test(`${name}: a record silent for over 75 s is skipped, and swept`, async (t) => {
     const [silent, lively] = [await aRecord(), await aRecord()];
     await terminals.insert(silent);
     await terminals.insert(lively);
@@ -79,7 +79,7 @@ export async function terminalRecordsContract(
     await terminals.remove([lively.id]);
   });
 
-  await t.test(`${name}: an earlier run's records go together`, async (t) => {
+  await t.test(`${name}: an earlier run's records are removed`, async (t) => {
     const [own, other] = [await aRecord(), await aRecord()];
     await terminals.insert(own);
     await terminals.insert(other);
@@ -101,7 +101,7 @@ export async function terminalRecordsContract(
     await terminals.remove([first.id, second.id, other.id]);
   });
 
-  await t.test(`${name}: how containers are now`, async (t) => {
+  await t.test(`${name}: the containers' present states are read`, async (t) => {
     const { container } = await aPlace();
     const { dbId, runtimeId } = container;
     const now = () => terminals.containerStatuses([dbId, randomUUID()]);
@@ -143,7 +143,7 @@ export async function terminalLeasesContract(
     };
   };
 
-  await t.test(`${name}: a hold is there from put to remove`, async (t) => {
+  await t.test(`${name}: a lease exists from put to remove`, async (t) => {
     const lease = await aLease();
     await leases.renew(lease.incarnation);
     await leases.put(lease);
@@ -159,7 +159,7 @@ export async function terminalLeasesContract(
     await leases.remove([]);
   });
 
-  await t.test(`${name}: the first of a session is told from a later one`, async (t) => {
+  await t.test(`${name}: a session's first lease is told from a later one`, async (t) => {
     const first = await aLease();
     const later = { ...first, streamId: randomUUID(), incarnation: randomUUID() };
     const others = [
@@ -175,7 +175,7 @@ export async function terminalLeasesContract(
     await leases.remove([first.streamId]);
   });
 
-  await t.test(`${name}: how long a run was silent, and for ever when it never spoke`, async (t) => {
+  await t.test(`${name}: a run's silence is measured, infinite without any renewal`, async (t) => {
     const lease = await aLease();
     await leases.put(lease);
     const silent = async () => (await leases.inContainer(lease.dbId))[0]?.silentSeconds;
@@ -188,7 +188,7 @@ export async function terminalLeasesContract(
     await leases.remove([lease.streamId]);
   });
 
-  await t.test(`${name}: what nobody seems to have`, async (t) => {
+  await t.test(`${name}: orphaned leases are found`, async (t) => {
     const me = { replica: randomUUID(), incarnation: randomUUID() };
     const [mine, lost, earlier, alive, dead, unheard] = [
       await aLease(me),

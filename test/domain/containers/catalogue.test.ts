@@ -69,7 +69,7 @@ const images: readonly (readonly [string, Partial<Image>, readonly string[]])[] 
 /** Each field that is refused says why. */
 const saysWhy = (faults: FieldFaults): boolean => Object.values(faults).every((words) => /\w/.test(words));
 
-t.test('an image names what an engine can be asked for', async (t) => {
+t.test('an image has a valid reference', async (t) => {
   t.same(imageFaults(image), {});
   for (const [name, over, fields] of images) {
     const faults = imageFaults({ ...image, ...over });
@@ -98,7 +98,7 @@ const roles: readonly (readonly [string, Partial<Role>, readonly string[]])[] = 
   ['a bad key', { key: 'Ruby' }, ['key']],
 ];
 
-t.test('a role names packages that no manager takes for anything else', async (t) => {
+t.test('a role names only harmless package names', async (t) => {
   t.same(roleFaults(role), {});
   for (const [name, over, fields] of roles) {
     const faults = roleFaults({ ...role, ...over });
@@ -128,7 +128,7 @@ const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = 
   ['more to install into than is stored', { layerMb: 16_777_217 }, ['layerMb']],
 ];
 
-t.test('a tier has ranges that can be met', async (t) => {
+t.test("a tier's ranges can be met", async (t) => {
   t.same(tierFaults(aTier()), {});
   for (const [name, over, fields] of tiers) {
     const faults = tierFaults(aTier(over));
@@ -137,7 +137,7 @@ t.test('a tier has ranges that can be met', async (t) => {
   }
 });
 
-t.test('tiers go by size, other entries by label behind the default', async (t) => {
+t.test('tiers are sorted by size, other entries by label after the default', async (t) => {
   const named = (name: string, max: number, maxContainers = 1) =>
     aTier({ name, memoryMb: { min: 64, max }, maxContainers });
   const sorted = [named('c', 512), named('b', 512), named('a', 1024), named('d', 512, 0)].sort(compareTiers);
@@ -171,7 +171,7 @@ t.test('tiers go by size, other entries by label behind the default', async (t) 
     t.same([Math.sign(compare(before, after)), Math.sign(compare(after, before))], [-1, 1]);
 });
 
-t.test('there is an entry that the service gives by itself, of each kind', async (t) => {
+t.test('each kind has an entry that cannot be deleted', async (t) => {
   t.same(NEEDED, { tier: ['guest', 'free', 'enterprise'], image: ['debian'], role: ['standard'] });
 });
 
@@ -207,7 +207,7 @@ const TABLE: readonly (readonly [string, RoleSetupInput, Partial<Record<Name, Ro
   ['broken', { what: 'ended', well: false, detail: 'x' }, { status: 'failed', id: null, detail: 'x' }],
 ];
 
-t.test('what becomes of a setup, whatever it is', async (t) => {
+t.test('a role setup moves through its states', async (t) => {
   for (const [name, input, becomes] of TABLE) {
     for (const [from, setup] of Object.entries(ALL) as [Name, RoleSetup][]) {
       const expected = 'status' in becomes ? becomes : (becomes[from] ?? setup);
@@ -216,7 +216,7 @@ t.test('what becomes of a setup, whatever it is', async (t) => {
   }
 });
 
-t.test('a retry begins anew but leaves alone what is under way; a role without tools refuses', async (t) => {
+t.test('a retry restarts, except an installation in progress; a role without tools refuses', async (t) => {
   for (const [name, setup] of Object.entries(ALL)) {
     const expected = setup === installing ? installing : begun;
     t.same(retryRoleSetup(setup, true, 'b'), { ok: true, value: expected }, name);
@@ -224,7 +224,7 @@ t.test('a retry begins anew but leaves alone what is under way; a role without t
   }
 });
 
-t.test('what is under way or due can be cancelled, and nothing else', async (t) => {
+t.test('only an installation in progress or due can be cancelled', async (t) => {
   t.match(cancelRoleSetup(installing), {
     value: { status: 'failed', id: null, detail: 'so far\ncancelled' },
   });
@@ -245,11 +245,11 @@ const outputs: readonly (readonly [string, string, string])[] = [
   ['nothing', '\n\n', ''],
 ];
 
-t.test('of an output plain text is kept', async (t) => {
+t.test('output is reduced to plain text', async (t) => {
   for (const [name, output, expected] of outputs) t.equal(outputTail(output), expected, name);
 });
 
-t.test('of a long output the last whole lines are kept', async (t) => {
+t.test('the last whole lines of long output are kept', async (t) => {
   const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} 😀`);
   const tail = outputTail(lines.join('\n'));
   t.ok(tail.length <= TAIL_CHARACTERS && tail.length > TAIL_CHARACTERS - 20);

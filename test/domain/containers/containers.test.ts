@@ -22,7 +22,7 @@ const stopped: Observation = { kind: 'stopped' };
 const paused: Observation = { kind: 'paused' };
 const gone: Observation = { kind: 'gone', volumeExists: false };
 
-t.test('a row settles on what the engine says, and a second pass changes nothing', async (t) => {
+t.test("a row settles on the engine's state, and a second pass changes nothing", async (t) => {
   const cases: [Container['state'], Observation, Container['state'] | null][] = [
     ['running', running, null],
     ['running', stopped, 'stopped'],
@@ -66,18 +66,18 @@ t.test('the environment has shell names, no NUL, and at most 32 KiB', async (t) 
   t.match(envFaults(named(513)), { env: String });
 });
 
-t.test('a command has at most 128 KiB of arguments, and the environment of a container', async (t) => {
+t.test("a command has at most 128 KiB of arguments, and a container's environment limits", async (t) => {
   const arguments_ = (count: number) => Array.from({ length: count }, () => 'x'.repeat(1023));
   t.same(commandFaults({ command: arguments_(128) }), {});
   t.same(commandFaults({ command: [...arguments_(128), ''] }), { command: 'must be at most 128 KiB in all' });
   t.match(commandFaults({ command: ['true'], env: { 'A=B': '' } }), { env: String });
 });
 
-t.test('the volume is named after the id, so a rename keeps the data', async (t) => {
+t.test('the volume is named by the id, so a rename keeps the data', async (t) => {
   t.equal(volumeName('6f0d1d6e-0000-4000-8000-000000000000'), 'ws-6f0d1d6e-0000-4000-8000-000000000000');
 });
 
-t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else names nothing', async (t) => {
+t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else is unknown', async (t) => {
   const uuid = '6f0d1d6e-0000-4000-8000-00000000000a';
   t.same([uuid, `${uuid}0`, uuid.slice(1)].map(isUuid), [true, false, false]);
   t.same(parseContainerRef(uuid.toUpperCase()), { kind: 'db_id', dbId: uuid });
@@ -99,7 +99,7 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else nam
 });
 
 t.test(
-  'an engine container goes only when its row is deleted or it stayed unclaimed for an hour',
+  'an engine container is removed only when its row is deleted or after an unclaimed hour',
   async (t) => {
     const id = 'a'.repeat(64);
     const other = 'b'.repeat(64);
@@ -122,7 +122,7 @@ t.test(
 
 const inside = { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 };
 
-t.test('resources within the tier are taken as they are, and every other value is named', async (t) => {
+t.test('resources within the tier are accepted, and every other value is named', async (t) => {
   t.same(withinTier(inside, aTier()), { ok: true, value: inside });
   t.same(resourceFaults({ memoryMb: 256, cpuMillicores: 2000, diskMb: 10_240 }, aTier()), {}, 'its ends');
   const result = withinTier({ memoryMb: 255, cpuMillicores: 2001, diskMb: 0.5 }, aTier());
@@ -132,7 +132,7 @@ t.test('resources within the tier are taken as they are, and every other value i
     t.match(resourceFaults({ ...inside, memoryMb }, aTier()), { memoryMb: String }, String(memoryMb));
 });
 
-t.test('who asks for nothing gets a quarter of the tier, within it', async (t) => {
+t.test('the default resources are a quarter of the tier, within its range', async (t) => {
   for (const [min, max, memoryMb] of [
     [256, 256, 256],
     [256, 512, 256],
@@ -173,7 +173,7 @@ t.test('a volume is condemned after its retention, and removed a day later', asy
   }
 });
 
-t.test('what is purged goes at once, what a guest deletes within the hour', async (t) => {
+t.test("a purged volume is due at once, a guest's within the hour", async (t) => {
   const cases: [string, number, { isPurged?: boolean; isGuests?: boolean }, ReturnType<typeof volumeDue>][] =
     [
       ['purged just now', 0, { isPurged: true }, 'remove'],
@@ -187,7 +187,7 @@ t.test('what is purged goes at once, what a guest deletes within the hour', asyn
   }
 });
 
-t.test('nothing is removed that was not condemned a day before, whatever the retention', async (t) => {
+t.test('nothing is removed without being condemned a day before, whatever the retention', async (t) => {
   for (let hours = 0; hours < 24 * 400; hours += 7) {
     for (const retentionDays of [0, 1, 7, 30, 365]) {
       t.not(volumeDue({ deletedAt: hoursAgo(hours), condemnedAt: null }, retentionDays, NOW), 'remove');
@@ -195,7 +195,7 @@ t.test('nothing is removed that was not condemned a day before, whatever the ret
   }
 });
 
-t.test('what is deleted is not removed before the time that its owner is told', async (t) => {
+t.test('a deleted volume is not removed before its announced time', async (t) => {
   const deletedAt = NOW;
   for (const retentionDays of [0, 7]) {
     const until = keptUntil({ deletedAt }, retentionDays);
@@ -210,7 +210,7 @@ t.test('what is deleted is not removed before the time that its owner is told', 
   t.same([at(-1), at(0)], ['nothing', 'remove'], 'a guest');
 });
 
-t.test('a path is taken below the workspace, however it is written', async (t) => {
+t.test('a path is resolved below the workspace, however it is written', async (t) => {
   const table: readonly (readonly [string, readonly string[]])[] = [
     ['', []],
     ['.', []],
@@ -233,7 +233,7 @@ t.test('a path is taken below the workspace, however it is written', async (t) =
     t.same(parseFilePath(text), { ok: true, value: path }, JSON.stringify(text));
 });
 
-t.test('what leaves the workspace or can not be a name is refused', async (t) => {
+t.test('a path outside the workspace or with an invalid name is refused', async (t) => {
   const table = [
     ['..', 'must not contain ..'],
     ['a/../b', 'must not contain ..'],
@@ -267,7 +267,7 @@ t.test('the workspace itself can be read, but neither written nor removed', asyn
   t.same(parseTarget('/workspace/a'), { ok: true, value: ['a'] });
 });
 
-t.test('a path is shown as it is in the container', async (t) => {
+t.test('a path is shown absolute, as in the container', async (t) => {
   t.equal(pathText([]), '/workspace');
   t.equal(pathText(['a', 'b c']), '/workspace/a/b c');
 });

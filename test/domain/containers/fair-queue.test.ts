@@ -124,11 +124,11 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-t.test('which requests get a slot when', async (t) => {
+t.test('slots are granted fairly', async (t) => {
   for (const [name, limits, events, started] of CASES) t.same(run(limits, events), started, name);
 });
 
-t.test('so many wait of a user and of a container', async (t) => {
+t.test('waiting is limited per user and container', async (t) => {
   let queue = EMPTY_QUEUE;
   for (const named of ['ada1@dev', 'ada2@dev', 'ada3@dev', 'ada4@web'])
     queue = nextQueue(queue, enter(named), { ...WIDE, perUser: 1 }).queue;
@@ -153,7 +153,7 @@ t.test('so many wait of a user and of a container', async (t) => {
   t.notOk(isUnresponsive(nextQueue(queue, leave('ada1'), WIDE).queue, 'dev'));
 });
 
-t.test('whatever comes, limits hold, nothing that may start waits, and all are started once', async (t) => {
+t.test('whatever happens, limits hold, no startable request waits, and all start once', async (t) => {
   const limits = { total: 3, perContainer: 2, perUser: 2 };
   const request = fc.tuple(fc.constantFrom('ada', 'bob', 'eve'), fc.constantFrom('a', 'b'));
   const count = (queue: FairQueue, key: 'userId' | 'resourceId', value: string): number =>

@@ -74,7 +74,7 @@ t.test('files are grouped by folder', async (t) => {
   for (const [words, paths, expected] of table) t.same(rows(paths), expected, words);
 });
 
-t.test('the biggest come first, and what is not known has no size', async (t) => {
+t.test('the largest come first, and unknown sizes stay unknown', async (t) => {
   const { files } = lossReport(
     layer([added('/opt/s/a', 10), added('/opt/b/a', 500), added('/opt/b/c', 7), added('/srv/x')]),
   );
@@ -88,7 +88,7 @@ t.test('the biggest come first, and what is not known has no size', async (t) =>
   );
 });
 
-t.test('a report stays short, whatever was done, and counts everything', async (t) => {
+t.test('a report stays short and counts everything', async (t) => {
   const many = (count: number, path: (index: number) => string): PathChange[] =>
     Array.from({ length: count }, (_, index) => added(path(index), 1));
   const trees: readonly (readonly PathChange[])[] = [
@@ -114,7 +114,7 @@ t.test('a report stays short, whatever was done, and counts everything', async (
   t.same(rows(beside), ['/var 202 0 0'], 'what is joined with more than caches is none');
 });
 
-t.test('what is made anew by itself is disposable', async (t) => {
+t.test('regenerated files are disposable', async (t) => {
   const folders = [
     'tmp',
     'run',
@@ -129,7 +129,7 @@ t.test('what is made anew by itself is disposable', async (t) => {
   t.same(rows([changed('/etc/ld.so.cache')]), ['/etc/ld.so.cache 0 1 0 disposable']);
 });
 
-t.test('of rows without a size those with more files come first', async (t) => {
+t.test('without sizes, rows with more files come first', async (t) => {
   const [more, less] = ['z', 'b'].map((name) => [1, 2, 3].map((at) => added(`/opt/${name}/${at}`)));
   const four = [...(more ?? []).slice(0, 1), ...[4, 5, 6].map((at) => changed(`/opt/z/${at}`))];
   for (const paths of [
@@ -141,7 +141,7 @@ t.test('of rows without a size those with more files come first', async (t) => {
   t.same(rows(same), ['/opt/b 3 0 0', '/opt/y 3 0 0', '/opt/z 3 0 0'], 'and of as many the first by name');
 });
 
-t.test('packages of Debian are seen by their books', async (t) => {
+t.test("Debian packages are recognised by dpkg's files", async (t) => {
   const books = [
     added('/var/lib/dpkg/info/jq.list'),
     added('/var/lib/dpkg/info/libjq1:amd64.list'),
@@ -168,7 +168,7 @@ t.test('packages of Debian are seen by their books', async (t) => {
   ]);
 });
 
-t.test('a running container knows versions, what came along, and which files are whose', async (t) => {
+t.test('a running container adds versions, dependencies and file owners', async (t) => {
   const jq: DebianPackage = {
     name: 'jq',
     version: '1.6-2',
@@ -197,7 +197,7 @@ t.test('a running container knows versions, what came along, and which files are
   ]);
 });
 
-t.test('what pip and npm installed for everybody is named', async (t) => {
+t.test('global installations of pip and npm are named', async (t) => {
   const paths = [
     added('/usr/local/lib/python3.11/dist-packages/requests-2.31.0.dist-info/METADATA'),
     added('/usr/local/lib/python3.11/dist-packages/requests/api.py'),
@@ -235,12 +235,12 @@ const group = (path: string, added: number, sizeBytes: number | null = added * 1
 };
 const carried = (changes: LossReport | null) => ({ image: 'berth/carried:g2', changes });
 
-t.test('where nothing was carried over the report stays as it is', async (t) => {
+t.test('without a carry-over the report is unchanged', async (t) => {
   const now = report({ packages: [apt('jq')], layerBytes: 7 });
   t.equal(withSnapshotImage(now, null), now);
 });
 
-t.test('what was carried over and what came since are one report', async (t) => {
+t.test('carried-over and newer changes make one report', async (t) => {
   const before = report({
     packages: [apt('jq'), apt('zsh')],
     files: [group('/usr/local/bin', 2), group('/opt/tool', 9)],
@@ -258,7 +258,7 @@ t.test('what was carried over and what came since are one report', async (t) => 
   t.ok(whole.complete);
 });
 
-t.test('of a package the later word holds', async (t) => {
+t.test('of two changes to a package the later counts', async (t) => {
   const cases: [string, PackageChange, PackageChange, readonly PackageChange[]][] = [
     ['came and went', apt('jq'), apt('jq', 'removed'), []],
     ['came and was updated', apt('jq'), apt('jq', 'updated', '2'), [apt('jq', 'added', '2')]],
@@ -272,7 +272,7 @@ t.test('of a package the later word holds', async (t) => {
   }
 });
 
-t.test('what is not known is said', async (t) => {
+t.test('unknown parts are reported as unknown', async (t) => {
   t.match(withSnapshotImage(report(), carried(null)), { complete: false });
   t.match(withSnapshotImage(report(), carried(report({ complete: false }))), { complete: false });
   t.match(withSnapshotImage(report({ layerBytes: null }), carried(report())), { layerBytes: null });
@@ -280,7 +280,7 @@ t.test('what is not known is said', async (t) => {
   t.match(withSnapshotImage(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
 });
 
-t.test('it stays short, and counts what it leaves out', async (t) => {
+t.test('a joined report stays short, and counts what it omits', async (t) => {
   const many = (word: string) =>
     report({
       packages: Array.from({ length: MAX_ROWS }, (_, n) => apt(`${word}${n}`)),
@@ -294,7 +294,7 @@ t.test('it stays short, and counts what it leaves out', async (t) => {
   t.notOk(whole.complete);
 });
 
-t.test('the size of a text in JSON is that of its JSON', async (t) => {
+t.test('the JSON size of a text is exact', async (t) => {
   const characters = Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code));
   const halves = ['\ud800', '\ud83dx', '\udc00x', 'x\ud83d', '\ud83d\ude00\ud83d', '\uffff'];
   for (const text of [...characters, '', 'grüße, 漢字 😀\n', ...halves])
@@ -303,7 +303,7 @@ t.test('the size of a text in JSON is that of its JSON', async (t) => {
 
 const bytesOf = (report: LossReport): number => Buffer.byteLength(JSON.stringify(report));
 
-t.test('a report of what would be lost has a size as JSON', async (t) => {
+t.test("a loss report's JSON is limited", async (t) => {
   const usual = report({ files: Array.from({ length: 200 }, (_, at) => group(`/opt/tool-${at}/bin`, 1)) });
   t.equal(shortened(usual), usual);
   const nasty = Array.from({ length: 200 }, (_, at) => group(`/${at}/${'\u0001'.repeat(4000)}`, 1));
@@ -314,7 +314,7 @@ t.test('a report of what would be lost has a size as JSON', async (t) => {
   t.equal(short.packageCount, 0);
 });
 
-t.test('so has one that a container makes, and one that is joined with what was carried over', async (t) => {
+t.test("a container's own and a joined report are limited too", async (t) => {
   const paths = Array.from({ length: 150 }, (_, at) => added(`/etc/x${at}/${'\u0002'.repeat(3000)}`, 1));
   const jq = { name: 'jq', version: '\u0003'.repeat(1_000_000), automatic: false, files: [] };
   const found = lossReport(layer(paths, [jq]));

@@ -94,7 +94,7 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
   }
 }
 
-t.test('the way of each operation when nothing fails', async (t) => {
+t.test('each operation has its usual steps when nothing fails', async (t) => {
   const wasStopped = { before: { ...operation().before, state: 'stopped' } } as const;
   const renamed = { target: { name: 'other', resources: small } };
   const begun = 'create_fresh, start fresh';
@@ -163,7 +163,7 @@ t.test('the way of each operation when nothing fails', async (t) => {
     t.equal(play(operation(changes), { old, fresh }).steps.join(', '), steps, name);
 });
 
-t.test('whatever is seen, every operation in every phase comes to an end', async (t) => {
+t.test('every operation ends, from any phase and facts', async (t) => {
   const ways = KINDS.flatMap((kind) =>
     PHASES.flatMap((phase) =>
       FACTS.flatMap((facts) =>
@@ -205,7 +205,7 @@ t.test('an update of a paused container stops it before another one starts', asy
   }
 });
 
-t.test('what is carried over is taken from a container that is down, before another is made', async (t) => {
+t.test('a carry-over captures a stopped container before the fresh one is made', async (t) => {
   for (const old of ['running', 'stopped'] as const) {
     const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
     t.equal(end.op.snapshotImage, 'image of the stopped one');
@@ -217,7 +217,7 @@ t.test('what is carried over is taken from a container that is down, before anot
   }
 });
 
-t.test('a create, start or restore that fails leaves no fresh container', async (t) => {
+t.test('a failed create, start or restore leaves no fresh container', async (t) => {
   for (const kind of ['create', 'start', 'restore'] as const) {
     for (const point of ['create_fresh', 'start fresh', 'commit fresh']) {
       const end = play(operation({ kind }), { old: 'gone', fresh: 'gone' }, (step) => text(step) === point);
@@ -226,13 +226,13 @@ t.test('a create, start or restore that fails leaves no fresh container', async 
   }
 });
 
-t.test('a delete goes back only while its container is still there', async (t) => {
+t.test('a delete goes back only while its container exists', async (t) => {
   const failed = operation({ kind: 'delete', phase: 'back' });
   t.same(play(failed, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
   t.same(play(failed, { old: 'gone', fresh: 'gone' }).steps, ['commit none', 'finish done']);
 });
 
-t.test('what the engine has done although its answer was lost is committed', async (t) => {
+t.test('work done by the engine without an answer is committed', async (t) => {
   const stopped = { ...operation().before, state: 'stopped' as const };
   const start = operation({ kind: 'start', phase: 'back', before: stopped });
   t.same(play(start, { old: 'running', fresh: 'gone' }).steps, ['commit old', 'finish done']);
@@ -245,7 +245,7 @@ t.test('what the engine has done although its answer was lost is committed', asy
   t.same(play(stop, { old: 'running', fresh: 'gone' }).steps, ['put_back']);
 });
 
-t.test('where a fault leads', async (t) => {
+t.test('a fault leads back, to an abandon or to a retry', async (t) => {
   const first: OperationFault = { during: 'look', touchesEngine: false };
   const later: OperationFault = { during: 'look', touchesEngine: true };
   const step: OperationFault = { during: 'step', touchesEngine: true };
@@ -263,7 +263,7 @@ t.test('where a fault leads', async (t) => {
   }
 });
 
-t.test('an operation is called failed only when what was asked for will not be done', async (t) => {
+t.test('an operation is failed only when its request will not be done', async (t) => {
   for (const kind of KINDS) {
     const told = (phase: Operation['phase']) => standing(operation({ kind, phase }), null);
     t.equal(told('forward'), 'under_way', kind);
@@ -286,7 +286,7 @@ t.test('after the commit nothing goes back, and one container is left', async (t
   }
 });
 
-t.test('a killed update goes forward from wherever it was', async (t) => {
+t.test('a killed update continues from anywhere', async (t) => {
   const whole = ['create_fresh', 'stop_old', 'start fresh', 'verify_fresh', 'commit fresh', 'remove old'];
   const measured = operation({ measured: true });
   const states: Facts[] = [

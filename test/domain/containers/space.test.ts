@@ -30,7 +30,7 @@ import {
   type WatchedMember,
 } from '../../../src/domain/containers/warm-pool.ts';
 
-t.test('the best way that was seen to work is taken, and why not a better one', async (t) => {
+t.test('the best working method is chosen, with reasons against better ones', async (t) => {
   const cases: [QuotaSetting, string | null, string | null, string, Quota, RegExp][] = [
     ['auto', null, null, 'image', 'hard', /^hard/],
     ['auto', 'no root', null, 'engine', 'hard', /^hard/],
@@ -48,7 +48,7 @@ t.test('the best way that was seen to work is taken, and why not a better one', 
   }
 });
 
-t.test('above 100 % nothing starts, above 110 % it is stopped; a hard quota needs neither', async (t) => {
+t.test('above 100 % nothing starts, above 110 % it stops; a hard quota needs neither', async (t) => {
   const cases: [Quota, number | null, DiskVerdict][] = [
     ['soft', null, 'fine'],
     ['soft', 0, 'fine'],
@@ -64,7 +64,7 @@ t.test('above 100 % nothing starts, above 110 % it is stopped; a hard quota need
   t.same([0, 1, 1_048_576, 1_048_577].map(toMb), [0, 1, 1, 2]);
 });
 
-t.test('a tenth or 5 GiB of the host stays free, or what is set', async (t) => {
+t.test('a tenth or 5 GiB of the host stays free, or the set value', async (t) => {
   const gib = 1024 ** 3;
   t.equal(floorBytes(20 * gib, null), 2 * gib);
   t.equal(floorBytes(500 * gib, null), 5 * gib);
@@ -110,7 +110,7 @@ const lookAt = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {
 const stopped = (shares: readonly OwnedShare[], given: Partial<KernelReading> = {}): readonly string[] =>
   findHogs(lookAt(shares, given), shares).map(({ runtimeId }) => runtimeId);
 
-t.test('whoever has most of what is short is stopped, above the allowance', async (t) => {
+t.test('the owner with most of a short counter is stopped, above the allowance', async (t) => {
   const few = share('few', 'ada', { descriptorsInFlight: 100 });
   const many = (count: number): OwnedShare => share('many', 'mallory', { descriptorsInFlight: count });
   t.same(stopped([few, many(400)]), [], 'half of it is left');
@@ -118,7 +118,7 @@ t.test('whoever has most of what is short is stopped, above the allowance', asyn
   t.same(stopped([]), []);
 });
 
-t.test('several with little are left alone until together they have nearly all', async (t) => {
+t.test('several small owners are left alone until they use nearly all', async (t) => {
   const each = (count: number): readonly OwnedShare[] =>
     Array.from({ length: 7 }, (_, at) => share(`c${at}`, `u${at}`, { descriptorsInFlight: count + at }));
   t.same(stopped(each(104)), [], '749 of 1000');
@@ -127,7 +127,7 @@ t.test('several with little are left alone until together they have nearly all',
   t.same(stopped(few, { totals: { descriptorsInFlight: 999 } }), [], 'what others of the machine have');
 });
 
-t.test('containers of one owner are charged to the owner', async (t) => {
+t.test('containers of one owner count together', async (t) => {
   const many = Array.from({ length: 5 }, (_, at) =>
     share(`c${at}`, 'mallory', { descriptorsInFlight: 90 + at }),
   );
@@ -135,7 +135,7 @@ t.test('containers of one owner are charged to the owner', async (t) => {
   t.same(stopped([large, ...many]), ['c4'], 'the largest of the owner who has most');
 });
 
-t.test('what the kernel says of all goes before the sum', async (t) => {
+t.test("the kernel's total precedes the sum", async (t) => {
   const shares = [share('hides', 'mallory', { descriptorsInFlight: 126 })];
   t.same(stopped(shares), []);
   t.same(stopped(shares, { totals: { descriptorsInFlight: 501 } }), ['hides']);
@@ -143,7 +143,7 @@ t.test('what the kernel says of all goes before the sum', async (t) => {
   t.same(stopped(counted, { totals: { descriptorsInFlight: 3 } }), [], 'counted twice, and enough is left');
 });
 
-t.test('a container that takes several counters is stopped once', async (t) => {
+t.test('a container that exhausts several counters is stopped once', async (t) => {
   const shares = [share('both', 'mallory', { descriptorsInFlight: 900, inotifyInstances: 700 })];
   t.same(shortCounters(lookAt(shares)), ['descriptorsInFlight', 'inotifyInstances']);
   t.same(stopped(shares), ['both']);
@@ -154,7 +154,7 @@ t.test('a counter without a limit is never short', async (t) => {
   t.same(stopped(shares), []);
 });
 
-t.test('the reason says what was used, and of how much', async (t) => {
+t.test('the reason names use and limit', async (t) => {
   const reason = hogReason({ counter: 'inotifyInstances', used: 700, limit: 800 });
   t.match(reason, /^it used 700 of 800 inotify instances that all containers share/);
   const little = hogReason({ counter: 'keys', used: 100, limit: 800 });
@@ -190,7 +190,7 @@ const planned = (
   return { remove: remove.map((one) => one.dbId), make };
 };
 
-t.test('what is removed and how many are made', async (t) => {
+t.test('a pool plan removes and makes members', async (t) => {
   const old = { imageId: 'sha256:old' };
   const left = member('a', { state: 'making', abandoned: true });
   const making = member('a', { state: 'making', runtimeId: null });
@@ -219,7 +219,7 @@ t.test('what is removed and how many are made', async (t) => {
   }
 });
 
-t.test('any pool is in order after at most two passes, and is then left alone', async (t) => {
+t.test('any pool is in order after two passes at most, and then left alone', async (t) => {
   const anyMember = fc.record({
     state: fc.constantFrom('making', 'ready', 'removing'),
     abandoned: fc.boolean(),
@@ -250,12 +250,12 @@ t.test('any pool is in order after at most two passes, and is then left alone', 
   t.doesNotThrow(holds);
 });
 
-t.test('only a disk of a fixed size has to fit', async (t) => {
+t.test('only an enforced disk size must match', async (t) => {
   t.equal(diskToClaim(resources, 'soft'), null);
   t.equal(diskToClaim(resources, 'hard'), 2560);
 });
 
-t.test('a file counts as 8 KiB at least, and what was carried over counts beside what is new', async (t) => {
+t.test('a file counts at least 8 KiB, and carried-over data counts too', async (t) => {
   t.same([bytesOf(100_000, 3), bytesOf(0, 3)], [100_000, 24_576]);
   t.equal(layerMb({ ownBytes: 1_048_576, snapshotImageBytes: 1_048_577 }), 3);
 });

@@ -42,7 +42,7 @@ const CALLERS: readonly (readonly [string, Caller, ...Access[]])[] = [
   ["admin's token admin", byToken('admin', 'admin'), true, true, true, true, LOGIN, true],
 ];
 
-t.test('what a credential opens follows from its kind, its scopes and the role of its user', async (t) => {
+t.test("a credential's rights follow from its kind, its scopes and its user's role", async (t) => {
   for (const [name, caller, ...expected] of CALLERS) {
     const opened = SCOPES.map((scope) => authorize(caller, scope));
     t.same(
@@ -53,7 +53,7 @@ t.test('what a credential opens follows from its kind, its scopes and the role o
   }
 });
 
-t.test('an administrator is one by role, and by scope where the credential has scopes', async (t) => {
+t.test('an administrator needs the role and, with an API token, the scope', async (t) => {
   const admins = CALLERS.filter(([, caller]) => isAdmin(caller));
   t.same(
     admins.map(([name]) => name),
@@ -63,7 +63,7 @@ t.test('an administrator is one by role, and by scope where the credential has s
 
 const at = (seconds: number): Date => new Date(Date.parse('2026-01-01T00:00:00Z') + seconds * 1000);
 
-t.test('a token is active until it is revoked, its time has passed, or its row is gone', async (t) => {
+t.test('a token is active until it is revoked, expired or deleted', async (t) => {
   const cases: [string, Parameters<typeof tokenState>, string][] = [
     ['fresh, for ever', [aToken(), at(1e9)], 'active'],
     [
@@ -79,7 +79,7 @@ t.test('a token is active until it is revoked, its time has passed, or its row i
   for (const [name, args, expected] of cases) t.equal(tokenState(...args), expected, name);
 });
 
-t.test('only an active token of a user who is not disabled is accepted', async (t) => {
+t.test('only an active token of an enabled user is accepted', async (t) => {
   t.ok(tokenAccepted(aToken(), aUser(), at(0)));
   t.notOk(tokenAccepted(aToken({ revokedAt: at(0) }), aUser(), at(0)));
   t.notOk(tokenAccepted(aToken({ expiresAt: at(0) }), aUser(), at(0)));
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('what is not exactly svc_ and 64 lower-case hex digits is no token', async (t) => {
+t.test('anything but svc_ and 64 lower-case hex digits is no token', async (t) => {
   const good = `svc_${'0a'.repeat(32)}`;
   t.ok(isTokenShaped(good));
   for (const text of [
@@ -124,7 +124,7 @@ const read = (body: unknown): TokenRequest | Readonly<Record<string, string>> =>
   return result.error.code === 'validation_failed' ? result.error.fields : { code: result.error.code };
 };
 
-t.test('a request has a name; scopes default to read and write, and the life to for ever', async (t) => {
+t.test('a token request has a name; scopes default to read and write, and life to for ever', async (t) => {
   t.same(read({ name: 'ci' }), { name: 'ci', scopes: ['read', 'write'], lifeMs: null });
   t.same(
     read({ name: ' \t ci\u00a0\n' }),
@@ -138,7 +138,7 @@ t.test('a request has a name; scopes default to read and write, and the life to 
   });
 });
 
-t.test('a name that is missing, empty or not a string is required', async (t) => {
+t.test('a missing, empty or non-string name is required', async (t) => {
   const nameless = [undefined, null, 1, true, '', ' ', '\n\t', '\ufeff', [], ['ci'], {}, Number.NaN];
   for (const name of nameless) t.same(read({ name }), { name: 'is required' }, JSON.stringify(name));
   for (const body of [undefined, null, {}, [], ['ci'], 'ci', 1, true]) {
@@ -147,7 +147,7 @@ t.test('a name that is missing, empty or not a string is required', async (t) =>
 });
 
 t.test(
-  'a name has 1 to 100 characters, none of which is a control character or half a character',
+  'a token name has 1 to 100 characters, without control characters or unpaired surrogates',
   async (t) => {
     const tooLong = { name: 'must have at most 100 characters' };
     t.match(read({ name: 'x'.repeat(100) }), { name: 'x'.repeat(100) });
@@ -198,7 +198,7 @@ t.test('expires_in is a number of days above 0 and at most 3650; fractions count
   }
 });
 
-t.test('every fault is named at once, the name first; fields that nobody knows are refused', async (t) => {
+t.test('every fault is named at once, the name first; unknown fields are refused', async (t) => {
   const all = read({ scopes: [], expires_in: 0, extra: 1 });
   t.same(Object.keys(all), ['name', 'scopes', 'expires_in']);
   t.same(read({ name: 'ci', userId: 'x', id: 1 }), {
@@ -208,7 +208,7 @@ t.test('every fault is named at once, the name first; fields that nobody knows a
   t.same(Object.keys(read({ 0: 1, name: '' })), ['name'], 'a field like a number does not come before it');
 });
 
-t.test('whatever the body is, it is a request within all bounds or a refusal', async () => {
+t.test('any body is a valid request or a refusal', async () => {
   fc.assert(
     fc.property(fc.anything({ withNullPrototype: true, withObjectString: true }), (body) => {
       const result = readTokenRequest(body);
@@ -233,14 +233,14 @@ t.test('whatever the body is, it is a request within all bounds or a refusal', a
   );
 });
 
-t.test('admin is for administrators to ask for', async (t) => {
+t.test('only administrators may request the scope admin', async (t) => {
   const admin = aUser({ role: 'admin' });
   t.same(mayGrant(aUser(), ['read', 'admin']), { ok: false, error: { code: 'not_authorized' } });
   t.ok(mayGrant(aUser(), ['read', 'write']).ok);
   t.ok(mayGrant(admin, ['admin']).ok);
 });
 
-t.test('a user has at most 100 tokens that open something, and a list that ends', async (t) => {
+t.test('a user has at most 100 live tokens, and a limited list', async (t) => {
   const full = { ok: false, error: { code: 'token_limit_reached', max: MAX_LIVE_TOKENS } };
   t.ok(checkTokenLimit(99, 99).ok);
   t.same(checkTokenLimit(100, 100), full);

@@ -16,7 +16,7 @@ import {
 import { parseSshKey, sshKeyName, sshKeyNameFaults } from '../../../src/domain/identity/ssh-key.ts';
 import { anyCharacter, DSA_KEY, SHORT_RSA_KEY, SSH_KEYS, wire } from '../../support/samples/samples.ts';
 
-t.test('recovery codes are ten, of 80 bits each, and read as they are written', async (t) => {
+t.test('ten recovery codes of 80 bits are read as they are written', async (t) => {
   const made = recoveryCodes(randomBytes(RECOVERY_RANDOM_BYTES));
   t.equal(new Set(made).size, 10);
   for (const code of made) {
@@ -44,7 +44,7 @@ t.test('each bit of the random bytes counts', async () => {
   );
 });
 
-t.test('what is neither a code nor a recovery code is none', async (t) => {
+t.test('text that is neither code nor recovery code is refused', async (t) => {
   for (const [typed, kind] of [
     ['123456', 'totp'],
     ['123 456', 'totp'],
@@ -62,7 +62,7 @@ t.test('what is neither a code nor a recovery code is none', async (t) => {
   );
 });
 
-t.test('passkeys are for a domain name with https, and for this machine by its name', async (t) => {
+t.test('passkeys need a domain name with https, or localhost', async (t) => {
   for (const [url, party] of [
     ['https://berth.example.org', { id: 'berth.example.org', origin: 'https://berth.example.org' }],
     ['https://berth.example.org:8443', { id: 'berth.example.org', origin: 'https://berth.example.org:8443' }],
@@ -79,7 +79,7 @@ t.test('passkeys are for a domain name with https, and for this machine by its n
   }
 });
 
-t.test('a challenge is read from what the browser says, whatever that is', async (t) => {
+t.test('a challenge is read from any browser data', async (t) => {
   const encode = (text: string): string => Buffer.from(text).toString('base64url');
   t.equal(challengeIn(encode('{"challenge":"abc"}')), 'abc');
   for (const text of ['', 'null', '7', '[]', '{', '{"challenge":7}', '"x"'])
@@ -87,7 +87,7 @@ t.test('a challenge is read from what the browser says, whatever that is', async
   fc.assert(fc.property(fc.string(), (text) => typeof challengeIn(text) !== 'number'));
 });
 
-t.test('a count grows, or is not kept at all', async (t) => {
+t.test('a counter grows, or is always 0', async (t) => {
   for (const [before, now, holds] of [
     [0, 0, true],
     [0, 1, true],
@@ -100,7 +100,7 @@ t.test('a count grows, or is not kept at all', async (t) => {
   }
 });
 
-t.test('a user is known to authenticators by the bytes of its id', async (t) => {
+t.test("a user handle is the id's bytes", async (t) => {
   const id = '01234567-89ab-cdef-0123-456789abcdef';
   t.equal(Buffer.from(userHandleOf(id), 'base64url').toString('hex'), id.replaceAll('-', ''));
   for (const good of ['x', '🔑'.repeat(100)]) t.same(passkeyNameFaults(good), {});
@@ -112,7 +112,7 @@ const faultOf = (text: string): string | null => {
   return 'fault' in parsed ? parsed.fault : null;
 };
 
-t.test('keys of OpenSSH are read, with the fingerprint that it prints', async (t) => {
+t.test('OpenSSH keys are read, with the fingerprint that it prints', async (t) => {
   for (const [type, fingerprint, base64] of SSH_KEYS) {
     const publicKey = `${type} ${base64}`;
     t.same(parseSshKey(publicKey), { type, publicKey, fingerprint, comment: '' }, type);
@@ -132,7 +132,7 @@ t.test('keys of hardware tokens are read', async (t) => {
   t.match(faultOf(`${ed} ${wire(ed, Buffer.alloc(32, 7))}`), /not a valid/, 'without what it is for');
 });
 
-t.test('what is no sound public key is refused, with a word that helps', async (t) => {
+t.test('an invalid public key is refused with a helpful message', async (t) => {
   const [ed25519 = ['', '', '']] = SSH_KEYS;
   const [type, , base64] = ed25519;
   const rsa = (e: Buffer, n: Buffer) => `ssh-rsa ${wire('ssh-rsa', e, n)}`;
@@ -193,7 +193,7 @@ t.test('what is no sound public key is refused, with a word that helps', async (
   for (const [name, text, words] of cases) t.match(faultOf(text), words, name);
 });
 
-t.test('a key is named as asked, else by its comment, else by its type', async (t) => {
+t.test("a key's name is the given one, else its comment, else its type", async (t) => {
   const [[type, , base64] = ['', '', '']] = SSH_KEYS;
   const parsed = parseSshKey(`${type} ${base64} ada@laptop`);
   if ('fault' in parsed) return t.fail(parsed.fault);

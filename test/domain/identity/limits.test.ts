@@ -34,7 +34,7 @@ const tally = (count: number, countBefore = 0, minute = 100): RequestTally => {
 };
 const at = (seconds: number, minute = 100): number => minute * MINUTE + seconds * 1000;
 
-t.test('as many requests as the limit fit into a minute, and not one more', async (t) => {
+t.test("a minute has room for exactly the limit's requests", async (t) => {
   const cases: [string, RequestTally, number, number][] = [
     ['none yet', tally(0), at(0), 0],
     ['one below', tally(599), at(0), 0],
@@ -50,7 +50,7 @@ t.test('as many requests as the limit fit into a minute, and not one more', asyn
   t.equal(waitMs(tally(1), 1, at(0)), 120_000, 'a limit of one: the whole next minute is spoken for');
 });
 
-t.test('whoever waits as long as told fits, and a millisecond earlier does not', async () => {
+t.test('a request after the announced wait fits, and a millisecond earlier does not', async () => {
   const cases = fc.record({
     count: fc.nat(2000),
     countBefore: fc.nat(2000),
@@ -68,7 +68,7 @@ t.test('whoever waits as long as told fits, and a millisecond earlier does not',
   );
 });
 
-t.test('a tally moves on with the minutes, and never back', async (t) => {
+t.test('a tally moves with the minutes, and never back', async (t) => {
   t.same(rolled(tally(5, 3), 100), tally(5, 3));
   t.same(rolled(tally(5, 3), 101), tally(0, 5, 101));
   t.same(rolled(tally(5, 3), 102), tally(0, 0, 102));
@@ -111,13 +111,13 @@ t.test('a delay begins after the free failures and doubles up to an hour', async
   t.same(withFailure(ACCOUNT_LIMIT, counted(50), date(24 * HOUR_MS + 1)).count, 1);
 });
 
-t.test('somebody who never stops gets so many guesses', async (t) => {
+t.test('constant guessing gets a limited number of tries', async (t) => {
   t.ok(guesses(ACCOUNT_LIMIT, HOUR_MS) <= 17, 'of an account in an hour');
   t.ok(guesses(ACCOUNT_LIMIT, 24 * HOUR_MS) <= 41, 'and in a day');
   t.ok(guesses(ADDRESS_LIMIT, 10 * 60_000) <= 20 + 10 * 20, 'from an address in ten minutes');
 });
 
-t.test('a bucket holds what it says and forgets steadily', async (t) => {
+t.test('a bucket has its size and empties steadily', async (t) => {
   let tally: Tally | null = null;
   for (let n = 0; n < 20; n += 1) {
     t.equal(guessWaitMs(ADDRESS_LIMIT, tally, date(0)), 0);
@@ -128,7 +128,7 @@ t.test('a bucket holds what it says and forgets steadily', async (t) => {
   t.equal(withFailure(ADDRESS_LIMIT, tally, date(60_000)).count, 1, 'empty after a minute');
 });
 
-t.test('a clock that goes back opens nothing early and never throws', async (t) => {
+t.test('a clock that moves back allows nothing early and never throws', async (t) => {
   const wait = (count: number, ms: number) => guessWaitMs(ACCOUNT_LIMIT, counted(count, ms), date(0));
   t.equal(wait(5, 5_000), 6_000);
   fc.assert(
@@ -147,7 +147,7 @@ t.test('a clock that goes back opens nothing early and never throws', async (t) 
   );
 });
 
-t.test('the owner elsewhere is let through while the account is guessed at', async (t) => {
+t.test('the owner elsewhere may try while the account is guessed', async (t) => {
   const attacked = { ...none, account: counted(10) };
   t.equal(signInWaitMs(attacked, false, date(0)), 0, 'an address without a failure');
   t.equal(signInWaitMs({ ...attacked, pair: counted(10) }, true, date(0)), 32_000, 'the one that guessed');
@@ -165,7 +165,7 @@ t.test('after a hundred failures in a row only known addresses may try', async (
   t.equal(signInWaitMs(nearly, false, date(0)), 0);
 });
 
-t.test('a failure is counted everywhere', async (t) => {
+t.test('a failure is counted for account, address and network', async (t) => {
   const after = afterFailedSignIn(none, date(0));
   t.same(
     Object.values(after).map(({ count }) => count),
@@ -175,7 +175,7 @@ t.test('a failure is counted everywhere', async (t) => {
 
 const MIB = 1_048_576;
 
-t.test('a paste goes through at once, and more than that is read at a mebibyte a second', async (t) => {
+t.test('a paste passes at once, and more is read at a mebibyte a second', async (t) => {
   /** Mebibytes that come at these milliseconds. */
   const cases: readonly (readonly [name: string, atMs: readonly number[], mib: number, restMs: number])[] = [
     ['nothing', [], 1, 0],
@@ -192,7 +192,7 @@ t.test('a paste goes through at once, and more than that is read at a mebibyte a
   t.equal(restMs(takeTokens(after([1_000], 2), 0, 0)), 0, 'a clock that goes back');
 });
 
-t.test('whatever comes, no more than the burst and a mebibyte a second is taken', async (t) => {
+t.test('no input exceeds the burst and a mebibyte a second', async (t) => {
   const frames = fc.array(fc.tuple(fc.nat(3_000), fc.nat(MIB)), { maxLength: 50 });
   fc.assert(
     fc.property(frames, (comes) => {
@@ -212,30 +212,27 @@ t.test('whatever comes, no more than the burst and a mebibyte a second is taken'
   t.pass();
 });
 
-t.test(
-  'an IPv4 address counts by itself, of an IPv6 address the first half; networks are larger',
-  async (t) => {
-    const cases: readonly (readonly [ip: string, address: string, network: string])[] = [
-      ['192.0.2.77', '192.0.2.77', '192.0.2.0/24'],
-      ['::ffff:192.0.2.77', '192.0.2.77', '192.0.2.0/24'],
-      ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
-      ['2001:DB8:1:2::6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
-      ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
-      ['1:2:3::', '1:2:3:0::/64', '1:2:3::/48'],
-      ['1::3:4:5:6:7:8', '1:0:3:4::/64', '1:0:3::/48'],
-      ['1::ffff:192.0.2.77', '1:0:0:0::/64', '1:0:0::/48'],
-      ['::1', '0:0:0:0::/64', '0:0:0::/48'],
-      ['::', '0:0:0:0::/64', '0:0:0::/48'],
-      ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
-    ];
-    for (const [ip, address, network] of cases) {
-      t.equal(addressGroup(ip), address, ip);
-      t.same(clientNetworkOf(ip), { address, network }, ip);
-    }
-  },
-);
+t.test('an IPv4 address counts alone, an IPv6 address by its /64; networks are larger', async (t) => {
+  const cases: readonly (readonly [ip: string, address: string, network: string])[] = [
+    ['192.0.2.77', '192.0.2.77', '192.0.2.0/24'],
+    ['::ffff:192.0.2.77', '192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:DB8:1:2::6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
+    ['1:2:3::', '1:2:3:0::/64', '1:2:3::/48'],
+    ['1::3:4:5:6:7:8', '1:0:3:4::/64', '1:0:3::/48'],
+    ['1::ffff:192.0.2.77', '1:0:0:0::/64', '1:0:0::/48'],
+    ['::1', '0:0:0:0::/64', '0:0:0::/48'],
+    ['::', '0:0:0:0::/64', '0:0:0::/48'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+  ];
+  for (const [ip, address, network] of cases) {
+    t.equal(addressGroup(ip), address, ip);
+    t.same(clientNetworkOf(ip), { address, network }, ip);
+  }
+});
 
-t.test('each use that lasts has a limit of its own', async (t) => {
+t.test('each concurrent use has its own limit', async (t) => {
   const limits = {
     ...DEFAULT_USE_LIMITS,
     maxTerminals: 1,

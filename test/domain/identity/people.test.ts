@@ -14,7 +14,7 @@ const TIERS = ['guest', 'free', 'pro', 'enterprise'];
 const admin = aUser({ role: 'admin', tier: 'enterprise' });
 const off = new Date('2026-01-01T00:00:00Z');
 
-t.test('only what differs is left of a change', async (t) => {
+t.test('a user change is reduced to its differences', async (t) => {
   const cases: readonly (readonly [UserChange, UserChange])[] = [
     [{}, {}],
     [{ tier: 'free', role: 'user', disabled: false }, {}],
@@ -55,7 +55,7 @@ t.test('the last administrator who can sign in stays one', async (t) => {
   t.ok(decideUserChange(disabled, { role: 'user' }, TIERS, 0).ok, 'a disabled one is not counted on');
 });
 
-t.test('tiers are those of the catalogue, and guests do not administrate', async (t) => {
+t.test('tiers come from the catalogue, and guests cannot be administrators', async (t) => {
   const guest = aUser({ tier: 'guest', guestUntil: off });
   t.match(decideUserChange(guest, { tier: 'gold', role: 'admin' }, TIERS, 1), {
     ok: false,
@@ -71,7 +71,7 @@ const emailFault = (email: string): string | undefined =>
 const hex = (text: string): string =>
   JSON.stringify(text).replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
 
-t.test('addresses that people have are taken', async (t) => {
+t.test('real addresses are accepted', async (t) => {
   const addresses = [
     'ada@example.org',
     "o'neil+berth@mail.example.co.uk",
@@ -88,7 +88,7 @@ t.test('addresses that people have are taken', async (t) => {
   for (const address of addresses) t.equal(emailFault(address), undefined, address);
 });
 
-t.test('an address with something that cannot be seen is refused, and says so', async (t) => {
+t.test('an address with invisible characters is refused with a reason', async (t) => {
   const unseen = [
     ...['\u200b', '\u200d', '\u202e', '\u2066', '\ufeff', '\u00ad', '\u034f', '\u3164', '\u115f', '\u180e'],
     ...['\u2800', '\ufe0f', '\u0000', '\u0085', '\ue000', '\u{e0061}', '\u{1d173}', ' ', '\u00a0', '\u3000'],
@@ -99,7 +99,7 @@ t.test('an address with something that cannot be seen is refused, and says so', 
       t.equal(emailFault(address), 'must have no spaces and no invisible characters', hex(address));
 });
 
-t.test('an address that passes for another one is refused', async (t) => {
+t.test('a lookalike address is refused', async (t) => {
   const twins = [
     ['аda@example.org', 'a Cyrillic a'],
     ['admіn@example.org', 'a Cyrillic i'],
@@ -122,7 +122,7 @@ t.test('forms of the same letters are one address', async (t) => {
   t.equal(comparable('ju\u0308rgen@x'), 'j\u00fcrgen@x');
 });
 
-t.test('a guest is not called like the service or who runs it', async (t) => {
+t.test('a guest cannot be named like the service or its operators', async (t) => {
   const official =
     'root admin admins administrator administrators sysadmin superuser sudo berth system service server operator ' +
     'owner staff team moderator support helpdesk help security info official noreply postmaster daemon';
@@ -133,7 +133,7 @@ t.test('a guest is not called like the service or who runs it', async (t) => {
   t.match(guestNameFaults('-x'), { username: /letters/ });
 });
 
-t.test('every fault of a new person is named at once', async (t) => {
+t.test('every fault of a new user is named at once', async (t) => {
   t.same(personFaults(GOOD), {});
   const faults = personFaults({ email: 'x', username: '-', password: 'short' });
   t.same(Object.keys(faults), ['email', 'username', 'password']);
@@ -148,7 +148,7 @@ t.test('a password has 8 to 1024 characters and is not trimmed', async (t) => {
   t.match(passwordFaults('x'.repeat(1025)), { password: String });
 });
 
-t.test('a guest ends at the end of its life, others never', async (t) => {
+t.test('a guest expires at the end of its life, others never', async (t) => {
   const at = (ms: number) => new Date(off.getTime() + ms);
   t.notOk(guestExpired(aUser(), at(1e12)));
   t.notOk(guestExpired(aUser({ guestUntil: off }), at(-1)));

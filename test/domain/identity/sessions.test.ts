@@ -29,18 +29,15 @@ t.test('a session ends by revocation, by its absolute life and by idleness', asy
   for (const [name, args, expected] of cases) t.equal(sessionState(...args), expected, name);
 });
 
-t.test(
-  'a refresh token rotates once; a lost answer may be asked for again by the same client, soon',
-  async (t) => {
-    const spent = { sessionId: 's', spentAt: at(0), spentBy: 'browser' };
-    t.equal(decideRefresh({ sessionId: 's', spentAt: null, spentBy: null }, 'browser', at(0)), 'rotate');
-    t.equal(decideRefresh(spent, 'browser', at(REFRESH_GRACE_SECONDS)), 'repeat');
-    t.equal(decideRefresh(spent, 'browser', at(REFRESH_GRACE_SECONDS + 1)), 'reused');
-    t.equal(decideRefresh(spent, 'another', at(1)), 'reused');
-  },
-);
+t.test('a refresh token rotates once; the same client may repeat it within the grace period', async (t) => {
+  const spent = { sessionId: 's', spentAt: at(0), spentBy: 'browser' };
+  t.equal(decideRefresh({ sessionId: 's', spentAt: null, spentBy: null }, 'browser', at(0)), 'rotate');
+  t.equal(decideRefresh(spent, 'browser', at(REFRESH_GRACE_SECONDS)), 'repeat');
+  t.equal(decideRefresh(spent, 'browser', at(REFRESH_GRACE_SECONDS + 1)), 'reused');
+  t.equal(decideRefresh(spent, 'another', at(1)), 'reused');
+});
 
-t.test('a list has what is active, and what was until it was revoked in the last 30 days', async (t) => {
+t.test('a list has active sessions, and those revoked in the last 30 days while active', async (t) => {
   const day = 86_400;
   const cases: [string, Parameters<typeof sessionListed>, boolean][] = [
     ['active', [aSession(), at(60), 30], true],
@@ -66,7 +63,7 @@ const facts = (over: Partial<LockFacts> = {}): LockFacts => ({
 });
 const never = Number.POSITIVE_INFINITY;
 
-t.test('a session is locked on purpose or by its idleness, and never without a passcode', async (t) => {
+t.test('a session locks on request or when idle, and never without a passcode', async (t) => {
   for (const [name, lock, idleMinutes, locked, leftMs] of [
     ['in use', facts(), 0, false, 5 * MINUTE_MS],
     ['a moment before', facts(), 5 - 1 / MINUTE_MS, false, 1],
@@ -84,7 +81,7 @@ t.test('a session is locked on purpose or by its idleness, and never without a p
   }
 });
 
-t.test('a use is written often enough for the lock that waits for it', async (t) => {
+t.test('uses are written often enough for the auto-lock', async (t) => {
   for (const [autoLockMinutes, everyMs] of [
     [null, MINUTE_MS],
     [1, MINUTE_MS / 4],
@@ -95,7 +92,7 @@ t.test('a use is written often enough for the lock that waits for it', async (t)
     t.equal(seenEveryMs(facts({ autoLockMinutes }), MINUTE_MS), everyMs, `${autoLockMinutes}`);
 });
 
-t.test('a passcode has 4 to 64 characters, however many bytes those have', async (t) => {
+t.test('a passcode has 4 to 64 characters, of any number of bytes', async (t) => {
   for (const passcode of ['1234', '    ', 'x'.repeat(64), '🔒'.repeat(4), '🔒'.repeat(64)])
     t.same(passcodeFaults(passcode), {}, passcode);
   for (const passcode of ['', '123', 'x'.repeat(65), '🔒🔒🔒', '🔒'.repeat(65)])

@@ -64,7 +64,7 @@ const CASES: readonly (readonly [string, Collaboration, CollaborationEvent, effe
   ['time is over for one that has ended', ended, over, ''],
 ];
 
-t.test('what becomes of a share', async (t) => {
+t.test('a share moves through its states', async (t) => {
   for (const [name, collaboration, event, expected] of CASES) {
     const decided = decideCollaboration(collaboration, event);
     const effects = decided.ok && decided.value.map((effect) => Object.values(effect).flat().join(' '));
@@ -77,7 +77,7 @@ t.test('a share lasts from a minute to a day', async (t) => {
   for (const minutes of [0, -1, 1441, 1.5, Number.NaN]) t.ok(minutesFaults(minutes)['expiresInMinutes']);
 });
 
-t.test('the session of a participant is theirs alone', async (t) => {
+t.test("a participant's session belongs to them alone", async (t) => {
   t.equal(
     participantSession('11111111-1111-4111-8111-111111111111'),
     'user-11111111-1111-4111-8111-111111111111',

@@ -28,10 +28,13 @@ import {
   type TerminalLease,
 } from '../../../src/domain/terminals/terminal-reaping.ts';
 
-t.test('the key names container, user and connection, also for agents with colons in their id', async (t) => {
-  t.equal(terminalKey('abc', 'u', 'main'), 'abc:u:main');
-  t.equal(terminalKey('agent:1', 'u', 'pane2'), 'agent:1:u:pane2');
-});
+t.test(
+  'the key contains container, user and connection, also for agents with colons in their id',
+  async (t) => {
+    t.equal(terminalKey('abc', 'u', 'main'), 'abc:u:main');
+    t.equal(terminalKey('agent:1', 'u', 'pane2'), 'agent:1:u:pane2');
+  },
+);
 
 t.test('the main pane keeps its session; others have one each', async (t) => {
   t.equal(muxSessionName('main'), 'main');
@@ -67,13 +70,13 @@ const PLACES: readonly (readonly [name: string, now: ContainerStatus | null, clo
   ['is unknown', null, DELETED, DELETED],
 ];
 
-t.test('what becomes of terminals in a container that', async (t) => {
+t.test("a container's change closes its terminals with the right reason", async (t) => {
   for (const [name, now, close, down] of PLACES) {
     t.same([closeReason(now, 'r1'), takedownReason(now, 'r1')], [close, down], name);
   }
 });
 
-t.test('who takes part loses the share with the container, and its owner the container', async (t) => {
+t.test("participants see the end of the share, and the owner the container's", async (t) => {
   t.equal(forParticipant(DELETED, true), CLOSE.collaborationEnded);
   t.equal(forParticipant(DELETED, false), DELETED);
   t.equal(forParticipant(STOPPED, true), STOPPED);
@@ -106,12 +109,12 @@ const ENDS: readonly (readonly [name: string, StreamEnd, Row, Engine, CloseReaso
   ['the database and the engine are silent', lost, undefined, 'silent', DETACHED],
 ];
 
-t.test('what the client is told when', async (t) => {
+t.test('the end of a stream has the right close reason', async (t) => {
   for (const [name, end, row, engine, reason] of ENDS)
     t.same(closeAfterEnd({ ...end, ranMs: LONG_MS }, row, 'r1', engine), reason, name);
 });
 
-t.test('a shell whose end nobody saw within a second has not begun', async (t) => {
+t.test('a shell that ends within a second without an exit code has not started', async (t) => {
   const after = (end: StreamEnd, ranMs: number, engine: EngineSight = 'running'): CloseReason =>
     closeAfterEnd({ ...end, ranMs }, running, 'r1', engine);
   t.same(after(exited(null), 999), CLOSE.notOpened);
@@ -141,7 +144,7 @@ const FAULTS: readonly (readonly [name: string, OpenFault, Row, EngineSight, Clo
   ['the database is silent', 'no_processes', undefined, 'running', CLOSE.tooManyProcesses],
 ];
 
-t.test('what the client is told whose terminal does not open, when', async (t) => {
+t.test('a failed opening has the right close reason', async (t) => {
   for (const [name, fault, row, engine, reason] of FAULTS)
     t.same(closeAfterFault(fault, row, 'r1', engine), reason, name);
 });
@@ -257,7 +260,7 @@ const REAPINGS: readonly Reaped[] = [
   ],
 ];
 
-t.test('what is ended of what terminals left', async (t) => {
+t.test('leftovers of terminals are ended by rule', async (t) => {
   for (const [name, seen, leases, by, expected, at = HERE] of REAPINGS) {
     t.same(decideReaping(seen, leases, at, by), { ...NOTHING, ...expected }, name);
   }

@@ -20,7 +20,7 @@ import {
 import { incompleteBytes, utf8At } from '../../../src/domain/utf8.ts';
 import { anyCharacter } from '../../support/samples/samples.ts';
 
-t.test('a client gets what it misses, or a redraw when that is gone', async (t) => {
+t.test('a client gets the missing output, or a redraw when it is gone', async (t) => {
   const held = { start: 100, end: 900 };
   for (const after of [100, 500, 900]) t.same(resumeFrom(held, after), { offset: after, redraw: false });
   for (const after of [0, 99, 901, 2 ** 53]) t.same(resumeFrom(held, after), { offset: 100, redraw: true });
@@ -33,7 +33,7 @@ t.test('a client gets what it misses, or a redraw when that is gone', async (t) 
   );
 });
 
-t.test('input that is sent again is taken once, wherever the client begins', async (t) => {
+t.test('resent input is accepted once, wherever the client begins', async (t) => {
   t.same(takeInput(10, 10, 5), { known: 0, received: 15, position: 15 });
   t.same(takeInput(10, 4, 5), { known: 5, received: 10, position: 9 });
   t.same(takeInput(10, 8, 5), { known: 2, received: 13, position: 13 });
@@ -62,7 +62,7 @@ t.test('input that is sent again is taken once, wherever the client begins', asy
   );
 });
 
-t.test('questions in old output are not asked again, and nothing moves', async (t) => {
+t.test('queries in old output are blanked without moving anything', async (t) => {
   const ESC = '\x1b';
   for (const question of [
     '\x05',
@@ -99,40 +99,37 @@ t.test('questions in old output are not asked again, and nothing moves', async (
   t.equal(withoutQuestions(any).length, any.length, 'also of bytes that are no text');
 });
 
-t.test('every question is filled, not only the first', async (t) => {
+t.test('every query is blanked, not only the first', async (t) => {
   t.equal(String(withoutQuestions(Buffer.from('\x05a\x05'))), '\0a\0');
 });
 
-t.test(
-  'of output that is not drawn the private modes remain, in the order of their last switch',
-  async (t) => {
-    const cases: readonly (readonly [what: string, output: readonly string[], modes: readonly string[]])[] = [
-      ['text', ['plain \x1b[31mred'], []],
-      ['modes', ['a\x1b[?25lb\x1b[?1006;1000hc'], ['25l', '1006;1000h']],
-      ['a mode that is switched twice', ['\x1b[?25l\x1b[?1h\x1b[?25l'], ['1h', '25l']],
-      ['what is no mode', ['\x1b[?u\x1b[?2026$p\x1b[?1h'], ['1h']],
-      ['one that is cut in two', ['a\x1b[?10', '49hb'], ['1049h']],
-      ['one that is cut in three', ['a\x1b', '[?10', '49h'], ['1049h']],
-      ['one behind much text', ['x'.repeat(100), `${'x'.repeat(100)}\x1b[?1h${'x'.repeat(100)}`], ['1h']],
-    ];
-    for (const [what, output, modes] of cases) {
-      const gap = trackModes();
-      t.ok(gap.isEmpty());
-      for (const piece of output) gap.add(Buffer.from(piece));
-      t.notOk(gap.isEmpty());
-      const expected = `\x18\x1b[m\x1b(B${modes.map((mode) => `\x1b[?${mode}`).join('')}`;
-      t.equal(gap.take().toString(), expected, what);
-      t.ok(gap.isEmpty());
-      t.equal(gap.take().toString(), '\x18\x1b[m\x1b(B', `${what}: it is forgotten`);
-    }
-    const many = trackModes();
-    for (let mode = 1; mode <= 257; mode += 1) many.add(Buffer.from(`\x1b[?${mode}h`));
-    const [, ...left] = many.take().toString().split('\x1b[?');
-    t.same([left.length, left[0], left.at(-1)], [256, '2h', '257h'], 'the oldest of too many goes');
-  },
-);
+t.test('undrawn output keeps its private modes, in the order of their last change', async (t) => {
+  const cases: readonly (readonly [what: string, output: readonly string[], modes: readonly string[]])[] = [
+    ['text', ['plain \x1b[31mred'], []],
+    ['modes', ['a\x1b[?25lb\x1b[?1006;1000hc'], ['25l', '1006;1000h']],
+    ['a mode that is switched twice', ['\x1b[?25l\x1b[?1h\x1b[?25l'], ['1h', '25l']],
+    ['what is no mode', ['\x1b[?u\x1b[?2026$p\x1b[?1h'], ['1h']],
+    ['one that is cut in two', ['a\x1b[?10', '49hb'], ['1049h']],
+    ['one that is cut in three', ['a\x1b', '[?10', '49h'], ['1049h']],
+    ['one behind much text', ['x'.repeat(100), `${'x'.repeat(100)}\x1b[?1h${'x'.repeat(100)}`], ['1h']],
+  ];
+  for (const [what, output, modes] of cases) {
+    const gap = trackModes();
+    t.ok(gap.isEmpty());
+    for (const piece of output) gap.add(Buffer.from(piece));
+    t.notOk(gap.isEmpty());
+    const expected = `\x18\x1b[m\x1b(B${modes.map((mode) => `\x1b[?${mode}`).join('')}`;
+    t.equal(gap.take().toString(), expected, what);
+    t.ok(gap.isEmpty());
+    t.equal(gap.take().toString(), '\x18\x1b[m\x1b(B', `${what}: it is forgotten`);
+  }
+  const many = trackModes();
+  for (let mode = 1; mode <= 257; mode += 1) many.add(Buffer.from(`\x1b[?${mode}h`));
+  const [, ...left] = many.take().toString().split('\x1b[?');
+  t.same([left.length, left[0], left.at(-1)], [256, '2h', '257h'], 'the oldest of too many goes');
+});
 
-t.test('what has begun and not ended is told from what is whole', async (t) => {
+t.test('an unfinished sequence is recognised', async (t) => {
   const cases: readonly [output: string, tail: string][] = [
     ['', ''],
     ['plain', ''],
@@ -159,7 +156,7 @@ t.test('what has begun and not ended is told from what is whole', async (t) => {
 
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 
-t.test('what begins at a byte', async (t) => {
+t.test('a character is recognised at any byte', async (t) => {
   const cases: readonly [string, string | number][] = [
     ['00', 1],
     ['7f', 1],
@@ -193,7 +190,7 @@ t.test('what begins at a byte', async (t) => {
   }
 });
 
-t.test('how much of the end is the beginning of a character', async (t) => {
+t.test('partial characters at the end are measured', async (t) => {
   const cases: readonly [string, number][] = [
     ['', 0],
     ['41', 0],
@@ -212,7 +209,7 @@ t.test('how much of the end is the beginning of a character', async (t) => {
   for (const [hex, expected] of cases) t.equal(incompleteBytes(bytes(hex)), expected, hex);
 });
 
-t.test('every character is read as what it is, and each cut in it is seen', async () => {
+t.test('every character is recognised, and every cut in it', async () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }), (text) => {
       const whole = Buffer.from(text);
@@ -295,7 +292,7 @@ t.test('every event is one line, and the recording is as long as the last one', 
   }
 });
 
-t.test('what has no room is not written, not even half of it', async (t) => {
+t.test('a line beyond the limit is not written, not even in part', async (t) => {
   const { cast } = begin();
   const limited = { ...cast, limitBytes: cast.sizeBytes + 14 };
   const fits = nextCast(limited, { type: 'output', atMs: 0, text: 'abc' });
@@ -306,7 +303,7 @@ t.test('what has no room is not written, not even half of it', async (t) => {
   t.equal(full.cast.sizeBytes, limited.limitBytes);
 });
 
-t.test('a new recording gets what the others leave', async (t) => {
+t.test('a new recording gets the quota that the others leave', async (t) => {
   t.equal(remainingQuota(1, 0), 1_048_576);
   t.equal(remainingQuota(1, 1_000_000), 48_576);
   t.equal(remainingQuota(1, 1_048_000), null, 'too little for anything');
@@ -314,7 +311,7 @@ t.test('a new recording gets what the others leave', async (t) => {
   t.equal(remainingQuota(0, 0), null);
 });
 
-t.test('the whole part of a file ends with its last line that can be read', async (t) => {
+t.test("a file's valid part ends with its last readable line", async (t) => {
   const header = begin().line;
   const cases: readonly [text: string, whole: string, durationMs: number][] = [
     [header, header, 0],

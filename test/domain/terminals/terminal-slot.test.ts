@@ -216,7 +216,7 @@ const PANE: readonly Case[] = [
   ['nobody came back', kept(NOW), tick, EMPTY, [end()]],
 ];
 
-t.test('what becomes of a terminal', async (t) => {
+t.test('a terminal slot moves through its states', async (t) => {
   const tables = { main: [...BOTH, ...MAIN], pane: [...BOTH, ...PANE] };
   for (const [pane, cases] of Object.entries(tables)) {
     for (const [name, before, event, slot, effects] of cases) {
@@ -225,23 +225,20 @@ t.test('what becomes of a terminal', async (t) => {
   }
 });
 
-t.test('the main pane is waited for longer than others', async (t) => {
+t.test('the main pane waits longer than others', async (t) => {
   t.same([KEEP_MAIN_MS, KEEP_PANE_MS], [300_000, 60_000]);
 });
 
-t.test(
-  'a socket waits for its turn when its stream has to be opened, and never to come back to one',
-  async (t) => {
-    const wish = { resumes: null, forceNew: false, otherMode: false };
-    for (const [slot, given, expected] of [
-      [EMPTY, {}, true],
-      [opening, {}, false],
-      [kept(9), {}, true],
-      [kept(9), { resumes: 'a' }, false],
-      [shown, { resumes: 'a', forceNew: true }, true],
-      [shown, { resumes: 'a', otherMode: true }, true],
-      [plain, {}, false],
-    ] as const)
-      t.equal(needsOpening(slot, { ...wish, ...given }), expected, JSON.stringify([slot, given]));
-  },
-);
+t.test('a socket waits for a turn when its stream must be opened, and never to resume', async (t) => {
+  const wish = { resumes: null, forceNew: false, otherMode: false };
+  for (const [slot, given, expected] of [
+    [EMPTY, {}, true],
+    [opening, {}, false],
+    [kept(9), {}, true],
+    [kept(9), { resumes: 'a' }, false],
+    [shown, { resumes: 'a', forceNew: true }, true],
+    [shown, { resumes: 'a', otherMode: true }, true],
+    [plain, {}, false],
+  ] as const)
+    t.equal(needsOpening(slot, { ...wish, ...given }), expected, JSON.stringify([slot, given]));
+});

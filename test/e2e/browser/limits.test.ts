@@ -8,7 +8,7 @@ import { fakeTerminals } from '../../support/terminal/terminals.ts';
 
 t.setTimeout(300_000);
 
-t.test('a container that runs out of room outside its volume says so, and what to do', async (t) => {
+t.test('a container without space outside its volume says so, and what to do', async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;
   const { browser, paged } = scene;
@@ -47,7 +47,7 @@ t.test('a container that runs out of room outside its volume says so, and what t
   t.same(faults, []);
 });
 
-t.test('deleted containers that take up room are found, restored and deleted permanently', async (t) => {
+t.test('deleted containers that use space are found, restored and deleted permanently', async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;
   const { browser, paged } = scene;
@@ -115,7 +115,7 @@ t.test('a guest is told that nothing is kept', async (t) => {
   await page.getByText(/erased in 50 min/).waitFor();
 });
 
-t.test('people see their limits, and administrators change those of a tier', async (t) => {
+t.test("users see their limits, and administrators change a tier's", async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;
   const { browser, paged } = scene;
@@ -151,7 +151,7 @@ t.test('people see their limits, and administrators change those of a tier', asy
   t.same(faults, []);
 });
 
-t.test('a terminal that is a plain shell says so until that is read', async (t) => {
+t.test('a fallback shell says so until dismissed', async (t) => {
   const scene = await aScene(t, { terminalBackend: fakeTerminals({ isFallback: true }) });
   if (scene === null) return;
   const { browser, paged } = scene;
@@ -166,7 +166,7 @@ t.test('a terminal that is a plain shell says so until that is read', async (t) 
   t.same(faults, []);
 });
 
-t.test('a terminal that cannot be opened now says why', async (t) => {
+t.test('a terminal that cannot open now says why', async (t) => {
   const hung: ReturnType<typeof memoryTerminals> = {
     ...memoryTerminals(memoryRuntime()),
     open: async () => {

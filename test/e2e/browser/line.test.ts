@@ -38,13 +38,13 @@ const shown = (page: Page, words: string | RegExp): Promise<void> => page.getByT
 
 const status = (page: Page) => page.locator('.terminal-bar .status');
 
-t.test('a line that goes dead is told, what is typed meanwhile is counted and arrives', async (t) => {
+t.test('a dead connection is shown, and input meanwhile is counted and arrives', async (t) => {
   const visit = await aTerminal(t);
   if (visit === null) return;
   const { page, line, pty } = visit;
   const context = page.context();
 
-  await t.test('the browser’s own notice', async (t) => {
+  await t.test("the browser's offline event is shown", async (t) => {
     await context.setOffline(true);
     await shown(page, 'You are offline.');
     await page.keyboard.type('echo "=offline="');
@@ -57,7 +57,7 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     await page.locator('.terminal-bar .status:not(.stale)').waitFor();
   });
 
-  await t.test('packets that are dropped without a word', async () => {
+  await t.test('silently dropped packets are noticed', async () => {
     line.fallSilent();
     await shown(page, 'Berth is not responding.');
     await page.keyboard.type('echo "=dead="');
@@ -71,7 +71,7 @@ t.test('a line that goes dead is told, what is typed meanwhile is counted and ar
     await waitFor(() => pty().typed() === 'echo "=offline="echo "=dead="last', { what });
   });
 
-  await t.test('the list says it as well', async (t) => {
+  await t.test('the list shows a dead connection too', async (t) => {
     await page.getByRole('link', { name: 'All containers' }).click();
     await page.getByText('running', { exact: true }).waitFor();
     line.fallSilent();

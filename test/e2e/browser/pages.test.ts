@@ -45,7 +45,7 @@ const chooseFromMenu = async (page: Page, name: string, item: string): Promise<v
   await page.getByRole('menuitem', { name: item }).click();
 };
 
-t.test('a shell made by keyboard alone outlives a reload', async (t) => {
+t.test('a shell opened by keyboard alone survives a reload', async (t) => {
   const scene = await visit(t);
   if (scene === null) return;
   const { page, faults } = scene;
@@ -107,7 +107,7 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
   t.pass('an open terminal says that its container is gone');
 });
 
-t.test('the list shows what happens elsewhere, without looking again and again', async (t) => {
+t.test('the list shows changes from elsewhere without polling', async (t) => {
   const scene = await visit(t);
   if (scene === null) return;
   const { page, faults, call } = scene;
@@ -179,7 +179,7 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
 });
 
 t.test(
-  'a part of the page that did not come is asked for again, if need be with the whole page',
+  'a part of the page that failed to load is requested again, if need be with the whole page',
   async (t) => {
     const scene = await visit(t);
     if (scene === null) return;
@@ -202,7 +202,7 @@ t.test(
   },
 );
 
-t.test('other limits say what they cost, and keep what was installed when asked to', async (t) => {
+t.test('new limits show what they cost, and keep installed software on request', async (t) => {
   const scene = await visit(t);
   if (scene === null) return;
   const { page, faults } = scene;

@@ -13,8 +13,8 @@ const shell = await aShell(t);
 if (shell !== null) {
   const { page, faults } = shell;
   await t.test('vim and htop are installed', (t) => install(t, shell));
-  await t.test('vim: the mouse moves its cursor, and the shell is as it was afterwards', (t) => vim(t, page));
-  await t.test('htop: drawn with its colours', (t) => htop(t, page));
+  await t.test('vim: the mouse moves its cursor, and the shell is unchanged afterwards', (t) => vim(t, page));
+  await t.test('htop: is drawn with its colours', (t) => htop(t, page));
   t.same(faults, [], 'nothing went wrong in the page');
 }
 

@@ -48,11 +48,9 @@ const SHOWN = `for i in $(seq 1 8); do printf '\\033[3%dmstep %d\\033[0m ðŸš¢ hÃ
 const shell = await aShell(t);
 if (shell !== null) {
   const { page, faults } = shell;
-  await t.test('the wheel scrolls back over all that was printed, also after a reload', () =>
-    scrollsBack(page),
-  );
-  await t.test('colours, wide characters and emoji', (t) => colours(t, page));
-  await t.test('less and git log: the wheel scrolls a pager that has the screen', (t) => pagers(t, page));
+  await t.test('the wheel scrolls back over all output, also after a reload', () => scrollsBack(page));
+  await t.test('colours, wide characters and emoji are drawn', (t) => colours(t, page));
+  await t.test('less and git log: the wheel scrolls a pager on the whole screen', (t) => pagers(t, page));
   await t.test('a paste of 1 MB arrives byte by byte, in its brackets', (t) => pasteMuch(t, page));
   await t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', (t) =>
     isRecorded(t, shell),
@@ -234,7 +232,7 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
   await shellAnswers(page);
 }
 
-t.test('only the page that plays may compile WebAssembly, and it runs no script of others', async (t) => {
+t.test('only the playback page may compile WebAssembly, and it runs no foreign script', async (t) => {
   const service = await sharedService(t);
   if (service === null) return;
   const scriptsOf = async (path: string): Promise<string | undefined> => {

@@ -73,7 +73,7 @@ async function createToken(page: Page): Promise<string> {
   return token;
 }
 
-t.test('second factor, API token and screen lock, from the pages alone', async (t) => {
+t.test('second factor, API token and screen lock work from the pages alone', async (t) => {
   const scene = await visit(t);
   if (scene === null) return;
   const { address, page, person, service } = scene;
@@ -124,7 +124,7 @@ async function saved(page: Page, name: string): Promise<string> {
   return await text(await download.createReadStream());
 }
 
-t.test('the audit on the pages: filters, older records, files', async (t) => {
+t.test('the audit pages have filters, older records and files', async (t) => {
   const scene = await visit(t, { role: 'admin' });
   if (scene === null) return;
   const { address, page, person, service, faults } = scene;
@@ -170,7 +170,7 @@ t.test('the audit on the pages: filters, older records, files', async (t) => {
   t.same(faults, [], 'nothing went wrong in the page');
 });
 
-t.test('an administrator makes a set of tools by keyboard, and follows how it is installed', async (t) => {
+t.test('an administrator makes a role by keyboard, and follows its installation', async (t) => {
   const scene = await visit(t, { role: 'admin' });
   if (scene === null) return;
   const { address, page, faults, call } = scene;

@@ -38,7 +38,7 @@ async function follow(browser: Browser, link: string, { username, password }: Me
   return { page, faults };
 }
 
-t.test('a terminal is shared by a link, typed in together, looked on at, and taken back', async (t) => {
+t.test('a terminal is shared by a link, typed in by two, viewed, and ended', async (t) => {
   const [service, browser] = [await sharedService(t), await openBrowser(t)];
   if (service === null || browser === null) return;
   const { address } = service;

@@ -81,7 +81,7 @@ for (const [kind, { one, entry, change, bad, needed }] of Object.entries(KINDS))
     }
   });
 
-  t.test(`${kind} that are bad or needed are refused with what is wrong, and nothing changes`, async (t) => {
+  t.test(`invalid or needed ${kind} are refused with the fault, and nothing changes`, async (t) => {
     const { call } = await aboard();
     const before = (await call('GET', url)).json();
     const field = Object.keys(bad)[0] ?? '';
@@ -103,7 +103,7 @@ for (const [kind, { one, entry, change, bad, needed }] of Object.entries(KINDS))
   });
 }
 
-t.test('what is in use cannot be deleted, and a change leaves those who have it as they are', async (t) => {
+t.test('a used entry cannot be deleted, and a change leaves its users as they are', async (t) => {
   const { service, call: admin } = await aboard();
   const ada = await aPerson(service, 'ada');
   for (const [kind, { entry }] of Object.entries(KINDS)) await admin('POST', `/api/admin/${kind}`, entry);
@@ -130,7 +130,7 @@ t.test('what is in use cannot be deleted, and a change leaves those who have it 
   }
 });
 
-t.test('a pinned image is asked for by its digest, and only images of the catalogue start', async (t) => {
+t.test('a pinned image is requested by its digest, and only catalogue images start', async (t) => {
   const { call } = await aboard();
   await call('POST', '/api/admin/images', { ...KINDS.images.entry, digest: DIGEST });
   const made = (await call('POST', '/api/containers', { name: 'dev', image: 'alpine' })).json();
@@ -141,7 +141,7 @@ t.test('a pinned image is asked for by its digest, and only images of the catalo
   }
 });
 
-t.test('the script of a role is for administrators, its packages are for all', async (t) => {
+t.test("a role's script is for administrators, its packages are for all", async (t) => {
   const { service, call } = await aboard();
   await call('POST', '/api/admin/roles', KINDS.roles.entry);
   const seen = (await as(service, await aPerson(service, 'ada'))('GET', '/api/roles')).json().roles;
@@ -182,7 +182,7 @@ async function withInstalled(options: Parameters<typeof aService>[1] = {}) {
   return { runtime, service, call, box, url, patch, image, installed };
 }
 
-t.test('what was installed is carried over, and kept by whatever makes the container anew', async (t) => {
+t.test('installed software is carried over, and kept by every recreate', async (t) => {
   const { runtime, service, call, box, url, patch, image } = await withInstalled();
   const answer = await patch({ ...large, carry_over: true });
   t.match(answer.json(), { restarted: true, container: { status: 'running', image: box.image } });
@@ -200,26 +200,29 @@ t.test('what was installed is carried over, and kept by whatever makes the conta
   t.same([...runtime.images.keys()], [carried], 'it is not put away while it is needed');
 });
 
-t.test('without carry_over the catalogue’s image is used again, and the answer tells the loss', async (t) => {
-  const { runtime, service, box, patch, image, installed } = await withInstalled();
-  await patch({ ...large, carry_over: true });
-  installed.paths = [file('/srv/later')];
-  const answer = (await patch({ ...small })).json();
-  t.match(answer, { restarted: true, left_behind: { layer_bytes: 8192, complete: true } });
-  t.same(
-    answer.left_behind.files.map(({ path }: { path: string }) => path),
-    ['/opt/tool/bin', '/srv/later'],
-    'also what had been carried over before',
-  );
-  t.same(image(), [box.image]);
-  await service.reconcile();
-  t.equal(runtime.images.size, 0, 'nobody needs the private image any more');
-  runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
-  await service.reconcile();
-  t.same([...runtime.images.keys()], ['stray'], 'one of a row that is not there is left alone');
-});
+t.test(
+  "without carry_over the catalogue's image is used again, and the answer reports the loss",
+  async (t) => {
+    const { runtime, service, box, patch, image, installed } = await withInstalled();
+    await patch({ ...large, carry_over: true });
+    installed.paths = [file('/srv/later')];
+    const answer = (await patch({ ...small })).json();
+    t.match(answer, { restarted: true, left_behind: { layer_bytes: 8192, complete: true } });
+    t.same(
+      answer.left_behind.files.map(({ path }: { path: string }) => path),
+      ['/opt/tool/bin', '/srv/later'],
+      'also what had been carried over before',
+    );
+    t.same(image(), [box.image]);
+    await service.reconcile();
+    t.equal(runtime.images.size, 0, 'nobody needs the private image any more');
+    runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
+    await service.reconcile();
+    t.same([...runtime.images.keys()], ['stray'], 'one of a row that is not there is left alone');
+  },
+);
 
-t.test('a replaced private image is put away; a second one holds everything', async (t) => {
+t.test('a replaced private image is removed; a second one has everything', async (t) => {
   const { runtime, service, call, box, url, patch } = await withInstalled();
   await patch({ ...large, carry_over: true });
   await patch({ ...small, carry_over: true });
@@ -235,7 +238,7 @@ t.test('a replaced private image is put away; a second one holds everything', as
   t.equal(runtime.images.size, 0, 'a purge leaves none');
 });
 
-t.test('a loss that cannot be measured is said to be unknown, and stops nothing', async (t) => {
+t.test('an unmeasurable loss is reported as unknown, and stops nothing', async (t) => {
   const { patch, installed } = await withInstalled();
   installed.fault = new RuntimeFailure('disk on fire');
   t.match((await patch(large)).json(), { restarted: true, left_behind: null });
@@ -244,7 +247,7 @@ t.test('a loss that cannot be measured is said to be unknown, and stops nothing'
   t.match((await patch(large)).json(), { left_behind: { complete: false } }, 'what was carried is not known');
 });
 
-t.test('what has vanished is carried over no more, and keeps nothing from starting', async (t) => {
+t.test('a vanished private image is not used again, and no start fails because of it', async (t) => {
   const { runtime, service, call, url, patch, image, box } = await withInstalled();
   runtime.boxes.clear();
   const told = { restarted: true, left_behind: null };
@@ -259,7 +262,7 @@ t.test('what has vanished is carried over no more, and keeps nothing from starti
   t.equal(await snapshotImages.find(box.db_id), null, 'nor does anything else go by it');
 });
 
-t.test('nothing is left behind where nothing is made anew', async (t) => {
+t.test('without a recreate nothing is left behind', async (t) => {
   const { runtime, patch } = await withInstalled();
   for (const over of [{ name: 'other' }, { name: 'other', carry_over: true }]) {
     const answer = (await patch(over)).json();
@@ -272,7 +275,7 @@ t.test('nothing is left behind where nothing is made anew', async (t) => {
 });
 
 for (const broken of ['capture', 'create', 'start'] as const) {
-  t.test(`when ${broken} fails, the old container runs again with what it had`, async (t) => {
+  t.test(`when ${broken} fails, the old container runs again with its software`, async (t) => {
     const { runtime, service, call, box, url, patch, image } = await withInstalled();
     await patch({ ...large, carry_over: true });
     const before = (await call('GET', url)).json();
@@ -287,7 +290,7 @@ for (const broken of ['capture', 'create', 'start'] as const) {
   });
 }
 
-t.test('an image of an operation under way is not put away', async (t) => {
+t.test("an active operation's image is not removed", async (t) => {
   const [captured, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const checkpoint = async (name: string): Promise<void> => {
     if (name !== 'update after capture_old') return;
@@ -303,7 +306,7 @@ t.test('an image of an operation under way is not put away', async (t) => {
   t.match((await patched).json(), { restarted: true });
 });
 
-t.test('a carry-over that a killed process left is ended by another one', async (t) => {
+t.test("another process continues a killed one's carry-over", async (t) => {
   for (const point of pointsOf([
     'measure_old',
     'stop_old',

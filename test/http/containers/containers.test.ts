@@ -72,7 +72,7 @@ t.test('a container is created, listed, read, stopped, started and deleted', asy
   t.same((await call('GET', '/api/containers')).json(), { containers: [] });
 });
 
-t.test('a container that the engine lost is made anew, and the answer says so', async (t) => {
+t.test('a container lost by the engine is recreated, and the answer says so', async (t) => {
   const { runtime, call, id, url } = await aScene();
   runtime.boxes.clear();
   const answers = await Promise.all([1, 2, 3].map(() => call('POST', `${url}/start`)));
@@ -117,7 +117,7 @@ t.test('a name is unique among the live containers of its owner', async (t) => {
   t.equal((await call('POST', '/api/containers', dev)).statusCode, 201, 'free after a delete');
 });
 
-t.test("the tier's count holds, also when many ask at once", async (t) => {
+t.test("the tier's count holds, also for concurrent creates", async (t) => {
   const service = await aService();
   const call = as(service, await aPerson(service, 'ada'));
   const answers = await Promise.all(
@@ -128,7 +128,7 @@ t.test("the tier's count holds, also when many ask at once", async (t) => {
   t.same(refused?.json(), { error: 'container limit reached', code: 'container_limit_reached' });
 });
 
-t.test('without an engine each operation answers 500 in the words of the interface', async (t) => {
+t.test("without an engine each operation answers 500 in the interface's words", async (t) => {
   const { runtime, call, db_id, url } = await aScene();
   Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
   for (const [method, path, payload, words] of [
@@ -144,7 +144,7 @@ t.test('without an engine each operation answers 500 in the words of the interfa
   t.match(containers, [{ db_id, status: 'running' }], 'nothing changed, and the failed create left no row');
 });
 
-t.test('a create whose image cannot be had says so, and leaves nothing', async (t) => {
+t.test('a create with an unavailable image says so, and leaves nothing', async (t) => {
   const { runtime, call, url } = await aScene();
   await call('DELETE', url);
   runtime.create = async () => {
@@ -156,7 +156,7 @@ t.test('a create whose image cannot be had says so, and leaves nothing', async (
   t.same((await call('GET', '/api/containers')).json(), { containers: [] });
 });
 
-t.test('a start that the engine refuses leaves the container stopped, and says why', async (t) => {
+t.test('a start refused by the engine leaves the container stopped, with the reason', async (t) => {
   const { runtime, call, id, url, now } = await aScene();
   await call('POST', `${url}/stop`);
   const { start } = runtime;
@@ -171,7 +171,7 @@ t.test('a start that the engine refuses leaves the container stopped, and says w
   t.match((await call('POST', `${url}/start`)).json(), { id, status: 'running' });
 });
 
-t.test('a command is answered with its output, and must be one', async (t) => {
+t.test('a command is answered with its output, and must be valid', async (t) => {
   const { call, url } = await aScene();
   t.match((await call('POST', `${url}/exec`, { command: ['echo', 'a', 'b'] })).json(), {
     exit_code: 0,
@@ -184,7 +184,7 @@ t.test('a command is answered with its output, and must be one', async (t) => {
     t.equal((await call('POST', `${url}/exec`, payload)).statusCode, 400, JSON.stringify(payload));
 });
 
-t.test('rows settle on what the engine holds; an engine that does not answer changes nothing', async (t) => {
+t.test("rows settle on the engine's state; a silent engine changes nothing", async (t) => {
   const { runtime, service, now } = await aScene();
   const { list } = runtime;
   runtime.list = down;
@@ -278,7 +278,7 @@ async function aSceneOfKept() {
   return { service, runtime, ada, eve, create, cycle };
 }
 
-t.test('deleted containers count for their owner, and for nobody else', async (t) => {
+t.test('deleted containers count for their owner only', async (t) => {
   const { service, ada, eve, create, cycle } = await aSceneOfKept();
   const call = as(service, ada);
   const first = await cycle(ada, 'first');
@@ -315,7 +315,7 @@ t.test('a restore needs the volume, and no more room than the container has alre
   for (const one of [first, second]) t.equal((await restore(one)).json().code, 'container_not_found');
 });
 
-t.test('the list of deleted containers says how large each is and how long it is kept', async (t) => {
+t.test('the list of deleted containers shows the size and retention of each', async (t) => {
   const { service, ada, cycle } = await aSceneOfKept();
   const first = await cycle(ada, 'first');
   const listed = async () =>
@@ -330,7 +330,7 @@ t.test('the list of deleted containers says how large each is and how long it is
   t.notOk('kept_until' in restored || 'deleted_at' in restored, 'one that is there is not kept');
 });
 
-t.test('what a guest deletes is gone within the hour', async (t) => {
+t.test("a guest's deleted container is gone within the hour", async (t) => {
   const { service, create, cycle } = await aSceneOfKept();
   await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const guest: Bearer = (await from(service)('/api/auth/guest', {})).json();

@@ -35,7 +35,7 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}) {
   return { runtime, service, call, box, url, volume, pass, now, patch, state };
 }
 
-t.test('what a volume holds is counted once a minute, and told with what keeps its size', async (t) => {
+t.test('a volume is measured once a minute, and shown with its method', async (t) => {
   const { service, runtime, box, volume, pass, now } = await withContainer();
   t.same(box.volume, { name: box.volume.name, size_mb: 1000, used_mb: null, quota: 'soft' });
   await pass(300);
@@ -57,7 +57,7 @@ t.test('what a volume holds is counted once a minute, and told with what keeps i
 });
 
 t.test(
-  'a soft quota: above 110 % it is stopped with the reason shown, above 100 % not started',
+  'with a soft quota a container stops above 110 % with a reason, and does not start above 100 %',
   async (t) => {
     const { call, url, pass, now, state, volume, runtime } = await withContainer();
     await pass(1100);
@@ -82,7 +82,7 @@ t.test(
   },
 );
 
-t.test('what is outside the volume is bounded by the tier, where a hard quota needs no stop', async (t) => {
+t.test('use outside the volume is limited by the tier, and needs no stop with a hard quota', async (t) => {
   const { runtime, call, url, volume, pass, now, patch, state } = await withContainer();
   volume.quota = 'hard';
   const write = (mb: number): void => {
@@ -107,7 +107,7 @@ t.test('what is outside the volume is bounded by the tier, where a hard quota ne
   t.match(await now(), { status: 'running', status_reason: null });
 });
 
-t.test('a container that is busy is not stopped for its disk', async (t) => {
+t.test('a busy container is not stopped for its disk', async (t) => {
   const { runtime, call, url, pass, now } = await withContainer();
   const { stop } = runtime;
   let calls = 0;
@@ -126,7 +126,7 @@ t.test('a container that is busy is not stopped for its disk', async (t) => {
   t.match(await now(), { status: 'stopped', status_reason: null });
 });
 
-t.test('one that is stopped while its disk is looked at is not stopped again', async (t) => {
+t.test('a container stopped during its measurement is not stopped again', async (t) => {
   const { runtime, call, url, pass, now } = await withContainer();
   const { stop, layerUse } = runtime;
   let stops = 0;
@@ -144,7 +144,7 @@ t.test('one that is stopped while its disk is looked at is not stopped again', a
   t.equal(stops, 1);
 });
 
-t.test('a size below what is held is refused by name, and changes nothing', async (t) => {
+t.test('a size below the present use is refused by field, and changes nothing', async (t) => {
   const { patch, pass, now, volume } = await withContainer();
   await pass(700);
   const refused = await patch({ disk_mb: 600 });
@@ -161,7 +161,7 @@ t.test('a size below what is held is refused by name, and changes nothing', asyn
   t.equal((await patch({ memory_mb: 512, disk_mb: 900 })).statusCode, 200);
 });
 
-t.test('nothing new is made on a host that is short of room; what is there still starts', async (t) => {
+t.test('on a host short of space nothing new is made, but existing containers start', async (t) => {
   const { runtime, call, url, patch } = await withContainer({ diskFloorMb: 2048 });
   await call('POST', `${url}/stop`);
   runtime.host.spaces = [{ freeBytes: 2047 * MIB, totalBytes: 100_000 * MIB, isPool: false }];
@@ -213,7 +213,7 @@ async function onOneEngine() {
   return { runtime, service, ada, eve, free };
 }
 
-t.test('a fast writer above its allowance is stopped before the minute is over', async (t) => {
+t.test('a fast writer above its allowance is stopped before the minute ends', async (t) => {
   const { service, ada, eve, free, runtime } = await onOneEngine();
   ada.write(2500);
   eve.write(2000);
@@ -227,7 +227,7 @@ t.test('a fast writer above its allowance is stopped before the minute is over',
   t.equal(runtime.boxes.size, 2, 'there is room, so nothing is removed');
 });
 
-t.test('one above its allowance gives its layer back when there is no room left', async (t) => {
+t.test('a container above its allowance loses its layer when space runs out', async (t) => {
   const { service, ada, eve, free, runtime } = await onOneEngine();
   ada.write(9_000);
   free(900);
@@ -256,7 +256,7 @@ t.test('of those within their allowance the one that grew most is stopped, not t
   t.match(await eve.now(), { status: 'running' }, 'nor is anybody else while nothing more is written');
 });
 
-t.test('files of volumes count where they fill the host', async (t) => {
+t.test('volume files count where they fill the host', async (t) => {
   const { service, ada, eve, free } = await onOneEngine();
   ada.writeFiles(0);
   eve.writeFiles(900);
@@ -269,7 +269,7 @@ t.test('files of volumes count where they fill the host', async (t) => {
   t.match(await eve.now(), { status: 'running' });
 });
 
-t.test('who wrote nothing is not stopped, and an engine that is not known is left alone', async (t) => {
+t.test('a container that wrote nothing is not stopped, and an unknown engine is left alone', async (t) => {
   const { service, runtime, ada, eve, free } = await onOneEngine();
   free(100, 100);
   await service.watchSpace();
@@ -278,7 +278,7 @@ t.test('who wrote nothing is not stopped, and an engine that is not known is lef
   for (const each of [ada, eve]) t.match(await each.now(), { status: 'running' });
 });
 
-t.test('what is asked of the watcher of shared counters', async (t) => {
+t.test('the watcher of shared counters has limits', async (t) => {
   const runtime = memoryRuntime();
   const handle = await runtime.create(aSpec('any'));
   await runtime.start(handle);
@@ -287,7 +287,7 @@ t.test('what is asked of the watcher of shared counters', async (t) => {
   await kernelSharesContract(t, { shares: memoryKernelShares(runtime), runtimeId, stop });
 });
 
-t.test('a container that takes a counter from all others is stopped, with its owner on record', async (t) => {
+t.test('a container that exhausts a counter is stopped, with its owner on record', async (t) => {
   const runtime = memoryRuntime();
   const kernelShares = memoryKernelShares(runtime);
   const service = await aService({ runtime, kernelShares });

@@ -21,7 +21,7 @@ import {
 } from '../../support/service/service.ts';
 import { listenOnUnix } from '../../support/service/streams.ts';
 
-t.test('a command is followed line by line by those who ask for it', async (t) => {
+t.test("a command's output is streamed line by line on request", async (t) => {
   const { call, url } = await aBoxOfAda();
   const run = (payload: object, headers: Record<string, string> = NDJSON) =>
     call('POST', `${url}/exec`, payload, headers);
@@ -60,7 +60,7 @@ t.test('a command counts as use of its container', async (t) => {
   }
 });
 
-t.test('what a command costs the service is bounded, and the answer names the field', async (t) => {
+t.test("a command's cost is limited, and the answer names the field", async (t) => {
   const { call, url } = await aBoxOfAda();
   const many = (count: number, value: unknown) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`A${at}`, value]));
@@ -90,7 +90,7 @@ t.test('what a command costs the service is bounded, and the answer names the fi
   });
 });
 
-t.test('a body is counted as a request more for each 64 KiB', async (t) => {
+t.test('a body counts as another request per 64 KiB', async (t) => {
   const { service, ada, url } = await aBoxOfAda();
   const token = await anApiToken(service, ada, { scopes: ['write'] });
   await service.ports.storage.repositories.settings.change({ requestsPerMinute: 10 });
@@ -169,7 +169,7 @@ async function commandsOfTwo(t: Test) {
 const answerOf = async (asked: ClientRequest): Promise<IncomingMessage> =>
   ((await once(asked, 'response')) as [IncomingMessage])[0];
 
-t.test('answers that are not read are kept for their own user, four at once', async (t) => {
+t.test('unread answers count for their own user, four at once', async (t) => {
   const { asAda, asBob } = await commandsOfTwo(t);
   const unread = Array.from({ length: 6 }, () => asAda(ZEROS));
   const begun = new Set<ClientRequest>();
@@ -189,7 +189,7 @@ t.test('answers that are not read are kept for their own user, four at once', as
   t.pass('one that goes away makes room for the next');
 });
 
-t.test('logs are text, stats are figures, changes are rows', async (t) => {
+t.test('logs are text, stats are numbers, changes are rows', async (t) => {
   const { call, url } = await aBoxOfAda();
   const logs = await call('GET', `${url}/logs?tail=5&follow=true`);
   t.same([logs.headers['content-type'], logs.body], ['text/plain; charset=utf-8', 'started\n']);
@@ -241,7 +241,7 @@ function failing(error: Error): Pick<Ports, 'commands' | 'files' | 'insight'> {
   };
 }
 
-t.test('what must run is refused where it does not; logs and changes stay readable', async (t) => {
+t.test('commands need a running container; logs and changes do not', async (t) => {
   const { call, url, runtime, clock } = await aBoxOfAda();
   const statuses = async () => {
     const answers: number[] = [];
@@ -268,7 +268,7 @@ t.test('what must run is refused where it does not; logs and changes stay readab
   t.same(await statuses(), Array(7).fill(409), 'vanished');
 });
 
-t.test("another user's container is answered like an unknown one, and no engine is asked", async (t) => {
+t.test("another user's container looks unknown, without asking the engine", async (t) => {
   const { service, box } = await aBoxOfAda(failing(new Error('the engine was asked')));
   const ids = [box.db_id, box.id, '99999999-9999-4999-8999-999999999999', 'not-an-id', 'dev'];
   const routes = [
@@ -293,22 +293,19 @@ t.test("another user's container is answered like an unknown one, and no engine 
   }
 });
 
-t.test(
-  'without a turn at the engine each says when to come back, without an engine what failed',
-  async (t) => {
-    const busy = await aBoxOfAda(failing(new RuntimeBusy('engine_busy', 5)));
-    const down = await aBoxOfAda(failing(new RuntimeUnavailable('no answer at /secret/socket')));
-    for (const [method, path, payload, error] of ROUTES) {
-      const refused = await busy.call(method, `${busy.url}${path}`, payload, NDJSON);
-      const { statusCode, headers } = refused;
-      t.same([statusCode, headers['retry-after'], refused.json().code], [503, '5', 'engine_busy'], path);
-      const failed = await down.call(method, `${down.url}${path}`, payload, NDJSON);
-      t.same([failed.statusCode, failed.json()], [500, { error, code: 'internal_error' }], path);
-    }
-  },
-);
+t.test("a full queue answers with a retry time, a missing engine with the route's failure", async (t) => {
+  const busy = await aBoxOfAda(failing(new RuntimeBusy('engine_busy', 5)));
+  const down = await aBoxOfAda(failing(new RuntimeUnavailable('no answer at /secret/socket')));
+  for (const [method, path, payload, error] of ROUTES) {
+    const refused = await busy.call(method, `${busy.url}${path}`, payload, NDJSON);
+    const { statusCode, headers } = refused;
+    t.same([statusCode, headers['retry-after'], refused.json().code], [503, '5', 'engine_busy'], path);
+    const failed = await down.call(method, `${down.url}${path}`, payload, NDJSON);
+    t.same([failed.statusCode, failed.json()], [500, { error, code: 'internal_error' }], path);
+  }
+});
 
-t.test('changes are looked for once a minute, in one container of a user and two in all', async (t) => {
+t.test('changes are read once a minute, in one container of a user and two in all', async (t) => {
   const runtime = memoryRuntime();
   const asked: { readonly runtimeId: string; readonly answer: () => void }[] = [];
   const { insight } = memoryAccess(runtime);

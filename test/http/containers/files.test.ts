@@ -38,7 +38,7 @@ t.test('a file is uploaded, downloaded, listed and removed', async (t) => {
   t.same([absent.statusCode, absent.json()], [404, { error: 'file not found', code: 'file_not_found' }]);
 });
 
-t.test('a body is bytes, whatever its type says', async (t) => {
+t.test('a body of any type is bytes', async (t) => {
   const { put, get } = await aBoxOfAda();
   for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'nonsense/x']) {
     t.equal(
@@ -52,7 +52,7 @@ t.test('a body is bytes, whatever its type says', async (t) => {
   t.same([empty.headers['content-length'], empty.body], ['0', '']);
 });
 
-t.test('a folder is a tar archive for those who do not ask for a list', async (t) => {
+t.test('a folder is a tar archive unless a list is requested', async (t) => {
   const { put, get } = await aBoxOfAda();
   await put('proj/src/a', 'one');
   const answer = await get('proj');
@@ -67,7 +67,7 @@ t.test('a folder is a tar archive for those who do not ask for a list', async (t
   t.match((await get('')).headers, { 'content-disposition': 'attachment; filename=workspace.tar' });
 });
 
-t.test('every path that can not be had is refused in its own words', async (t) => {
+t.test('every unavailable path is refused in its own words', async (t) => {
   const { put, get, call, url } = await aBoxOfAda();
   await put('file', 'x');
   await put('folder/x', 'x');
@@ -131,7 +131,7 @@ t.test('names of control characters do not multiply a listing', async (t) => {
   t.ok(size > MIB && size < 2 * MIB, `${size} bytes`);
 });
 
-t.test('a long listing waits for room while it is read, a short one does not', async (t) => {
+t.test('a long listing waits for a slot while it is read, a short one does not', async (t) => {
   let read = 0;
   async function* output(): AsyncGenerator<Buffer> {
     for (const record of nasty(1000)) {
@@ -159,7 +159,7 @@ t.test('a long listing waits for room while it is read, a short one does not', a
   t.equal(asked, 1);
 });
 
-t.test('a listing of many entries is whole, and made in pieces', async (t) => {
+t.test('a large listing is complete, and made in pieces', async (t) => {
   const { put, get } = await aBoxOfAda();
   for (let n = 0; n < 150; n += 1) await put(`many/${String(n).padStart(3, '0')}"ü.txt`, 'x');
   const answer = await get('many', JSON_LIST);
@@ -170,7 +170,7 @@ t.test('a listing of many entries is whole, and made in pieces', async (t) => {
   t.same((await get('many/000"ü.txt', JSON_LIST)).body, 'x', 'a file is a file');
 });
 
-t.test('what a recreate would lose is charged to who asks', async (t) => {
+t.test('a loss report is charged to its caller', async (t) => {
   const runtime = memoryRuntime();
   const access = memoryAccess(runtime);
   const paths = Array.from({ length: 150 }, (_, at) => ({

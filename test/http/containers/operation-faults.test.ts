@@ -88,7 +88,7 @@ const KINDS = Object.keys(BEFORE) as OperationKind[];
 const states = (rows: readonly { status: string }[]): string[] => rows.map(({ status }) => status);
 
 for (const kind of KINDS) {
-  t.test(`${kind}: what was answered with a failure is not done later`, async (t) => {
+  t.test(`${kind}: a request answered with a failure has no later effect`, async (t) => {
     const { runtime, storage, confuse, request, rows, settle } = await aScene(kind);
     const before = await rows();
     const boxes = [...runtime.boxes.keys()];
@@ -134,7 +134,7 @@ const WORK: readonly {
 
 for (const { kind, change, lost = false, during, ends } of WORK) {
   const what = `${kind}, of which nothing is heard after its ${change}${lost ? ', nor the answer to that' : ''}`;
-  t.test(`${what}, is ${during === null ? 'undone' : 'answered as going on, and done'}`, async (t) => {
+  t.test(`${what}, is ${during === null ? 'undone' : 'answered as continuing, and done'}`, async (t) => {
     const { runtime, confuseAfter, request, rows, settle } = await aScene(kind);
     const boxes = [...runtime.boxes.keys()];
     confuseAfter(change, lost);
@@ -154,7 +154,7 @@ for (const { kind, change, lost = false, during, ends } of WORK) {
   });
 }
 
-t.test('an update that only has its old container left to remove is done', async (t) => {
+t.test('an update with only its old container left to remove is done', async (t) => {
   const { runtime, request, rows, settle } = await aScene('update');
   failsOnce(runtime, 'remove');
   const answer = await request();
@@ -168,7 +168,7 @@ t.test('an update that only has its old container left to remove is done', async
   t.match(await rows(), [{ id: [...runtime.boxes.keys()][0], resources: { memory_mb: 512 } }]);
 });
 
-t.test('those who join an operation that goes on are told so, too', async (t) => {
+t.test('callers that join a continuing operation get the same answer', async (t) => {
   const { confuseAfter, request, rows, settle } = await aScene('delete');
   confuseAfter('remove', false);
   const answers = await Promise.all([request(), request()]);
@@ -180,7 +180,7 @@ t.test('those who join an operation that goes on are told so, too', async (t) =>
   t.same(await rows(), []);
 });
 
-t.test('a delete that fails closes no terminal, and says why', async (t) => {
+t.test('a failed delete closes no terminal, and says why', async (t) => {
   const { runtime, service, request, rows } = await aScene('delete');
   failsOnce(runtime, 'remove');
   t.equal((await request()).statusCode, 500);

@@ -33,7 +33,7 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}, tier 
   };
 }
 
-t.test('other limits come with another container on the same volume; the old one is gone', async (t) => {
+t.test('new limits recreate the container on the same volume; the old one is removed', async (t) => {
   const { runtime, box, patch, now } = await withContainer();
   const answer = await patch({ memory_mb: 512 });
   t.equal(answer.statusCode, 200);
@@ -48,7 +48,7 @@ t.test('other limits come with another container on the same volume; the old one
   t.match(await now(), { status: 'running', resources: { memory_mb: 512 } });
 });
 
-t.test('a new name alone, or nothing new, restarts nothing', async (t) => {
+t.test('a new name alone, or no change, restarts nothing', async (t) => {
   const { box, patch, now } = await withContainer();
   t.match((await patch({ name: 'other' })).json(), {
     restarted: false,
@@ -58,7 +58,7 @@ t.test('a new name alone, or nothing new, restarts nothing', async (t) => {
   t.match(await now(), { id: box.id, name: 'other', status: 'running', status_reason: null });
 });
 
-t.test('a stopped one ends running with its new limits', async (t) => {
+t.test('a stopped container ends running with its new limits', async (t) => {
   const { post, patch } = await withContainer();
   await post('stop');
   t.match((await patch({ cpu_shares: 200 })).json(), { restarted: true, container: { status: 'running' } });
@@ -90,7 +90,7 @@ t.test('every bad field is named and nothing changes', async (t) => {
 });
 
 for (const broken of ['create', 'start', 'stop'] as const) {
-  t.test(`when ${broken} fails during an update the old container runs again as it was`, async (t) => {
+  t.test(`when ${broken} fails during an update the old container runs again unchanged`, async (t) => {
     const { runtime, box, patch, now } = await withContainer();
     failsOnce(runtime, broken);
     const answer = await patch({ memory_mb: 512 });
@@ -101,7 +101,7 @@ for (const broken of ['create', 'start', 'stop'] as const) {
   });
 }
 
-t.test('a container that does not stay up is no update', async (t) => {
+t.test('a container that does not stay up fails its update', async (t) => {
   const { runtime, box, patch, now } = await withContainer();
   const { observe } = runtime;
   let starts = 0;
@@ -118,7 +118,7 @@ t.test('a container that does not stay up is no update', async (t) => {
   t.match(await now(), { id: box.id, status: 'running', resources: small });
 });
 
-t.test('a deleted container comes back stopped, on its volume, while its name is free', async (t) => {
+t.test('a deleted container is restored stopped, on its volume, while its name is free', async (t) => {
   const { runtime, call, create, box, post, remove } = await withContainer();
   const code = async () => (await post('restore')).json().code;
   const listed = async (query: string) =>
@@ -150,7 +150,7 @@ t.test('a deleted container comes back stopped, on its volume, while its name is
   t.match((await post('start')).json(), { message: 'container started' });
 });
 
-t.test('a deleted container comes back only where there is room for it', async (t) => {
+t.test('a deleted container is restored only within the limits', async (t) => {
   const { call, create, post, remove } = await withContainer({}, 'guest');
   await remove();
   const second = await create('second');
@@ -164,7 +164,7 @@ async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await immediate();
 }
 
-t.test('calls of one kind join; those of another kind wait for their turn', async (t) => {
+t.test('operations of one kind join; those of another kind wait', async (t) => {
   const { runtime, service, post } = await withContainer();
   let stops = 0;
   const goOn = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ t.test('a start that waits behind a delete finds nothing', async (t) => {
   t.equal((await call('GET', path)).statusCode, 404);
 });
 
-t.test('an operation that a killed process left is ended by another one', async (t) => {
+t.test("another process continues a killed one's operation", async (t) => {
   for (const point of pointsOf([
     'create_fresh',
     'stop_old',
@@ -218,7 +218,7 @@ t.test('an operation that a killed process left is ended by another one', async 
   }
 });
 
-t.test('a replica takes over at once what its last run left, and never what it has just begun', async (t) => {
+t.test("a replica takes over its last run's work at once, and never what it has just begun", async (t) => {
   const replica = randomUUID();
   const { checkpoint, followedBy } = dyingAt('update before create_fresh');
   const { runtime, service, ada, path, patch, now } = await withContainer({ checkpoint, replica });
@@ -241,7 +241,7 @@ t.test('a replica takes over at once what its last run left, and never what it h
   t.equal(stops.length, 1);
 });
 
-t.test('an update never stands for another one: both are done, the later one last', async (t) => {
+t.test('concurrent updates are both done, the later one last', async (t) => {
   const { runtime, service, patch, now } = await withContainer();
   const { operations } = service.ports.storage.repositories;
   const { active } = operations;
@@ -266,7 +266,7 @@ t.test('an update never stands for another one: both are done, the later one las
   t.equal(runtime.boxes.size, 1);
 });
 
-t.test('a process whose operation was taken over writes nothing of its outcome', async (t) => {
+t.test('a process that lost its operation writes no outcome', async (t) => {
   const { runtime, service, post, box, now } = await withContainer();
   const { operations } = service.ports.storage.repositories;
   const { stop } = runtime;
@@ -284,7 +284,7 @@ t.test('a process whose operation was taken over writes nothing of its outcome',
   t.same(auditOf(service, 'container_stopped'), [], 'that is for the one that has it now');
 });
 
-t.test('what was seen of a container is not told of the one that has replaced it', async (t) => {
+t.test('an observation of a replaced container does not affect the new one', async (t) => {
   const { runtime, service, patch, now } = await withContainer();
   const { list } = runtime;
   runtime.list = async () => {
@@ -296,7 +296,7 @@ t.test('what was seen of a container is not told of the one that has replaced it
   t.match(await now(), { status: 'running', status_reason: null, resources: { memory_mb: 512 } });
 });
 
-t.test('who joins a stop of another process gets its end, well or not', async (t) => {
+t.test("a caller that joins another process's stop gets its outcome", async (t) => {
   for (const status of [200, 500]) {
     const { runtime, service, ada, path, post } = await withContainer();
     const other = await aService(service.ports);
@@ -322,7 +322,7 @@ t.test('who joins a stop of another process gets its end, well or not', async (t
   }
 });
 
-t.test('a name that is taken while an update is under way is a fault of its field', async (t) => {
+t.test('a name taken during an update is a fault of its field', async (t) => {
   const { runtime, create, patch, now } = await withContainer();
   const { create: make } = runtime;
   runtime.create = async (spec) => {

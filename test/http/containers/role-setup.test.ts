@@ -61,7 +61,7 @@ t.test('a container of the default role installs nothing', async (t) => {
   t.same([retry.statusCode, retry.json().code], [409, 'role_setup_not_needed']);
 });
 
-t.test('tools are installed after the creation, in the background, and an event says so', async (t) => {
+t.test('tools are installed in the background after the creation, and an event says so', async (t) => {
   const { service, make } = await aboard();
   const { box, settled } = await make('echo \u001b[32mfirst\u001b[0m\necho second');
   t.match(box, { status: 'running', role_setup: { status: 'installing' } });
@@ -73,7 +73,7 @@ t.test('tools are installed after the creation, in the background, and an event 
   t.match(progress?.data, { db_id, id, name: 'dev', status: 'running', role_setup });
 });
 
-t.test('a failure leaves the container usable, and can be tried again', async (t) => {
+t.test('a failure leaves the container usable, and can be retried', async (t) => {
   const { service, make, script, calls, idle } = await aboard();
   const { now, post, settled } = await make('echo no such package\nexit 100');
   t.match(await settled(), { status: 'failed', detail: 'no such package\nexited with code 100' });
@@ -89,7 +89,7 @@ t.test('a failure leaves the container usable, and can be tried again', async (t
   t.equal(calls.length, 3);
 });
 
-t.test('what is under way can be cancelled, and a retry does not begin it twice', async (t) => {
+t.test('an installation can be cancelled, and a retry does not start it twice', async (t) => {
   const { service, make, begun, calls, idle } = await aboard();
   const { now, post } = await make('echo begun\nsleep 60');
   await begun(1);
@@ -126,7 +126,7 @@ function endless(started: Promise<void>) {
   return { install, isEnded: () => isEnded };
 }
 
-t.test('a cancel ends the installer at once, also one that only starts', async (t) => {
+t.test('a cancel ends the installer at once, even one that is starting', async (t) => {
   for (const isStarted of [true, false]) {
     const started = Promise.withResolvers<void>();
     if (isStarted) started.resolve();
@@ -144,7 +144,7 @@ t.test('a cancel ends the installer at once, also one that only starts', async (
   }
 });
 
-t.test('what is under way here is not begun again, whatever became of its lease', async (t) => {
+t.test('an installation of this process is not started again, whatever its lease', async (t) => {
   const { service, make, begun, calls } = await aboard();
   const { post } = await make('sleep 60');
   await begun(1);
@@ -156,7 +156,7 @@ t.test('what is under way here is not begun again, whatever became of its lease'
 });
 
 for (const way of ['a stop', 'an end by itself'] as const) {
-  t.test(`${way} interrupts, and the next start goes on`, async (t) => {
+  t.test(`${way} interrupts, and the next start continues`, async (t) => {
     const { service, runtime, make, begun, script, calls, idle } = await aboard();
     const { box, now, post, settled } = await make('sleep 60');
     await begun(1);
@@ -192,7 +192,7 @@ for (const [what, over, times] of [
   });
 }
 
-t.test('a recreate in the middle ends the one and begins the other', async (t) => {
+t.test('a recreate during an installation ends it and begins another', async (t) => {
   const { make, begun, script, calls } = await aboard();
   const { patch, settled } = await make('sleep 60');
   await begun(1);
@@ -202,7 +202,7 @@ t.test('a recreate in the middle ends the one and begins the other', async (t) =
   t.equal(calls.length, 2);
 });
 
-t.test('one that vanished and is made anew gets its tools again', async (t) => {
+t.test('a vanished and recreated container gets its tools again', async (t) => {
   const { make, runtime, idle, calls } = await aboard();
   const { box, post, settled } = await make('echo done');
   await idle();
@@ -212,7 +212,7 @@ t.test('one that vanished and is made anew gets its tools again', async (t) => {
   t.equal(calls.length, 2);
 });
 
-t.test('a delete in the middle ends it; what is restored gets its tools when it runs', async (t) => {
+t.test('a delete ends the installation; a restored container gets its tools when it runs', async (t) => {
   const { make, begun, idle, script, calls } = await aboard();
   const { post, remove, settled } = await make('sleep 60');
   await begun(1);
@@ -226,7 +226,7 @@ t.test('a delete in the middle ends it; what is restored gets its tools when it 
   t.equal(calls.length, 2);
 });
 
-t.test('a role that the catalogue has lost is a failure that says so', async (t) => {
+t.test('a role lost from the catalogue is a failure that says so', async (t) => {
   const { make, idle, root } = await aboard();
   const { post, remove, settled } = await make('echo done');
   await idle();
@@ -240,7 +240,7 @@ t.test('a role that the catalogue has lost is a failure that says so', async (t)
 /** An installer that never gets anywhere: the process that waits for it might as well be dead. */
 const never: RoleInstaller['install'] = () => new Promise(() => {});
 
-t.test('what a killed process has left is taken over once its lease is over, by one process', async (t) => {
+t.test("a killed process's installation is taken over after its lease, by one process", async (t) => {
   const { service, next, make, begun, calls } = await aboard();
   next.push(never);
   const { now } = await make('echo done');
@@ -302,14 +302,14 @@ t.test('a silent engine is no failure of the tools', async (t) => {
   t.equal((await settled()).status, 'ready');
 });
 
-t.test('the words of the engine stay with us', async (t) => {
+t.test("the engine's messages are not shown to users", async (t) => {
   const { next, make } = await aboard();
   next.push(() => Promise.reject(new RuntimeFailure('open /var/lib/docker/secret: no space')));
   const { settled } = await make('echo done');
   t.same(await settled(), { status: 'failed', detail: 'the engine could not run the installer' });
 });
 
-t.test('an installer that prints without end is ended', async (t) => {
+t.test('an installer with endless output is ended', async (t) => {
   const { next, make } = await aboard();
   let ended = false;
   const data = Buffer.alloc(1_048_576, 'x\n');
@@ -329,7 +329,7 @@ t.test('an installer that prints without end is ended', async (t) => {
   t.ok(detail.length < 4_100);
 });
 
-t.test('only a few are installed at once; the others wait for their turn', async (t) => {
+t.test('only a few are installed at once; the others wait', async (t) => {
   const { service, script, root: call, begun, calls } = await aboard();
   await script('sleep 60');
   const made = await Promise.all(

@@ -20,7 +20,7 @@ async function withPool(
   return { runtime, engine, service, storage, members, call, create };
 }
 
-t.test('a create takes a started container, with the limits that were asked for', async (t) => {
+t.test('a create takes a started container, with the requested limits', async (t) => {
   const { runtime, storage, members, create } = await withPool(t);
   const made = await create({ memory_mb: 1024, cpu_shares: 1500, disk_mb: 2048 });
   t.match(made, {
@@ -36,13 +36,13 @@ t.test('a create takes a started container, with the limits that were asked for'
   t.not(next, members[0], 'and another one takes its place');
 });
 
-t.test('the answer tells how the volume of the member keeps its size', async (t) => {
+t.test("the answer shows how the member's volume size is enforced", async (t) => {
   const { runtime, members, create } = await withPool(t);
   runtime.volumes.set(`ws-${members[0]}`, { quota: 'hard', usedBytes: 0, isResizable: true });
   t.match(await create({}), { db_id: members[0], volume: { quota: 'hard' } });
 });
 
-t.test('what is decided at the making of a container is made for the request', async (t) => {
+t.test('a create with settings fixed at creation makes its own container', async (t) => {
   const { service, storage, members, call, create } = await withPool(t);
   const { state } = service.ports.storage as typeof storage & { state: { images: object[] } };
   state.images.push({ key: 'other', label: 'Other', reference: 'other:1', digest: null, shell: '/bin/sh' });
@@ -57,7 +57,7 @@ t.test('what is decided at the making of a container is made for the request', a
   t.same(await poolOf(storage, 1), members, 'and the pool is as it was');
 });
 
-t.test('a member that has ended meanwhile is started, one that has gone is made anew', async (t) => {
+t.test('an ended member is started, a vanished one is recreated', async (t) => {
   for (const gone of [false, true]) {
     const { runtime, members, create } = await withPool(t);
     for (const box of runtime.boxes.values()) {
@@ -68,7 +68,7 @@ t.test('a member that has ended meanwhile is started, one that has gone is made 
   }
 });
 
-t.test('members are nobody’s, are left alone by the reconciler, and are nowhere to be seen', async (t) => {
+t.test('members belong to nobody, are left alone by the reconciler, and are invisible', async (t) => {
   const { runtime, service, members, call } = await withPool(t);
   await service.reconcile();
   t.match([...runtime.boxes.values()], [{ spec: { ownerId: null, dbId: members[0] }, startedAt: Date }]);
@@ -76,7 +76,7 @@ t.test('members are nobody’s, are left alone by the reconciler, and are nowher
   t.equal((await call('POST', `/api/containers/${members[0]}/stop`)).statusCode, 404);
 });
 
-t.test('a member that is claimed while the reconciler looks is left running', async (t) => {
+t.test('a member claimed during a reconciliation keeps running', async (t) => {
   const { runtime, service, storage, members, create } = await withPool(t);
   const { operations } = storage.repositories;
   const [busy, resize] = [operations.busy, runtime.resize];
@@ -99,7 +99,7 @@ t.test('a member that is claimed while the reconciler looks is left running', as
   t.match(await creating, { db_id: members[0], status: 'running' });
 });
 
-t.test('with a new image all members are replaced', async (t) => {
+t.test('a new image replaces all members', async (t) => {
   const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
   engine.images.set('berth/debian:12', 'sha256:new');
   service.warmPool.soon();
@@ -107,7 +107,7 @@ t.test('with a new image all members are replaced', async (t) => {
   t.same([runtime.boxes.size, runtime.volumes.size], [2, 2]);
 });
 
-t.test('off means off: nothing is made, and what an earlier setting made is removed', async (t) => {
+t.test('with size 0 nothing is made, and earlier members are removed', async (t) => {
   const { runtime, storage, engine, service } = await withPool(t, { size: 2 });
   await service.warmPool.stop();
   const off = await aService({ ...service.ports, runtime, warmPool: engine }, { warmPoolSize: 0 });
@@ -120,7 +120,7 @@ t.test('off means off: nothing is made, and what an earlier setting made is remo
   await poolOf(storage, 0);
 });
 
-t.test('below the floor of the host no member is made, and it is made once there is room', async (t) => {
+t.test("below the host's floor no member is made until there is space", async (t) => {
   const runtime = memoryRuntime();
   const spaces = [{ totalBytes: 1e12, freeBytes: 1e6, isPool: false }];
   let looks = 0;
@@ -136,7 +136,7 @@ t.test('below the floor of the host no member is made, and it is made once there
   t.equal((await poolOf(storage, 1)).length, 1);
 });
 
-t.test('a member that does not come up leaves nothing', async (t) => {
+t.test('a member that does not start leaves nothing', async (t) => {
   const runtime = memoryRuntime();
   const { start } = runtime;
   let refusals = 0;
@@ -173,7 +173,7 @@ t.test('without the image in the engine no member is made, and a create makes it
   t.equal(runtime.boxes.size, 1);
 });
 
-t.test('members have what the free tier gives unasked, and stay as long as they run', async (t) => {
+t.test("members have the free tier's defaults, and stay while they run", async (t) => {
   const { runtime, service, storage, members } = await withPool(t);
   const free = (await storage.repositories.catalogue.tiers()).find(({ name }) => name === 'free');
   if (free === undefined) throw new Error('there is no free tier');

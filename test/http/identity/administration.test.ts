@@ -18,7 +18,7 @@ async function aScene() {
   return { service, root, ada, call, change };
 }
 
-t.test('an administrator sees all users, newest first, in parts', async (t) => {
+t.test('an administrator sees all users, newest first, by page', async (t) => {
   const { service, call } = await aScene();
   for (const name of ['bob', 'cyd', 'dan']) {
     service.clock.advance(1);
@@ -40,7 +40,7 @@ t.test('an administrator sees all users, newest first, in parts', async (t) => {
     t.equal((await call('GET', `${USERS}?${query}`)).statusCode, 400, query);
 });
 
-t.test('that an administrator looked is recorded once in a while', async (t) => {
+t.test("an administrator's view is recorded once in a while", async (t) => {
   const { service, root, call } = await aScene();
   for (let times = 0; times < 5; times += 1) await call('GET', USERS);
   t.match(auditOf(service, 'users_listed'), [{ userId: root.id }]);
@@ -49,7 +49,7 @@ t.test('that an administrator looked is recorded once in a while', async (t) => 
   t.equal(auditOf(service, 'users_listed').length, 2);
 });
 
-t.test('tier and role are changed at once, with a record of it', async (t) => {
+t.test('tier and role change at once, on record', async (t) => {
   const { service, root, ada, change } = await aScene();
   const hers = as(service, ada);
   const answer = await change({ tier: 'pro', role: 'admin' });
@@ -77,7 +77,7 @@ t.test('the last administrator stays one', async (t) => {
   t.equal((await change({ role: 'user' }, root)).statusCode, 200);
 });
 
-t.test('faults of a change of a user are told, and change nothing', async (t) => {
+t.test("faults of a user's change are reported, and nothing changes", async (t) => {
   const { service, ada, change } = await aScene();
   for (const [body, field] of [
     [{ tier: 'gold' }, 'tier'],
@@ -103,7 +103,7 @@ t.test('faults of a change of a user are told, and change nothing', async (t) =>
   }
 });
 
-t.test('administrators read and change the settings; the change is on record', async (t) => {
+t.test('administrators read and change the settings, on record', async (t) => {
   const { service, root, call } = await aScene();
   const before = (await call('GET', SETTINGS)).json();
   t.match(before, { session_idle_minutes: 1440, retention_days: 7, history_days: 30 });
@@ -128,7 +128,7 @@ t.test('administrators read and change the settings; the change is on record', a
   }
 });
 
-t.test('administrators see the open terminals of everybody, and others do not', async (t) => {
+t.test("administrators see everybody's open terminals, and others do not", async (t) => {
   const { here, root, ada, other, open } = await aCluster(t);
   t.same((await as(here, root)('GET', TERMINALS)).json(), { terminals: [] });
   const first = await open(ada, 'main');
@@ -165,7 +165,7 @@ t.test('administrators see the open terminals of everybody, and others do not', 
   await waitFor(async () => (await now()).length === 0, { what: 'gone when closed, and when cut' });
 });
 
-t.test('records of a process that died are cleared away', async (t) => {
+t.test("a dead process's records are removed", async (t) => {
   const shared = inMemory();
   const clock = shared.clock as { now(): Date; advance(ms: number): void };
   const { here, ada, open } = await aCluster(t, shared);

@@ -5,7 +5,7 @@ import { aGuest, anAdmin, aPerson, as, type Bearer } from '../../support/service
 const HOUR_MS = 3_600_000;
 const EXPIRED = [403, { error: 'guest session expired', code: 'guest_session_expired' }];
 
-t.test('a guest comes in without an account, with the tier of guests, for a day', async (t) => {
+t.test('a guest enters without an account, with the guest tier, for a day', async (t) => {
   const service = await aServiceInTime();
   await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const answer = await from(service)('/api/auth/guest', {});
@@ -22,7 +22,7 @@ t.test('a guest comes in without an account, with the tier of guests, for a day'
   t.equal((await create('two')).json().code, 'container_limit_reached');
 });
 
-t.test('a guest may choose a name that is free', async (t) => {
+t.test('a guest may choose a free name', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   t.equal(
@@ -35,7 +35,7 @@ t.test('a guest may choose a name that is free', async (t) => {
   }
 });
 
-t.test('a guest is not called like who runs the service, and takes no such name later', async (t) => {
+t.test('a guest has no official name, neither on entry nor later', async (t) => {
   const service = await aServiceInTime();
   const guest = as(service, await aGuest(service));
   const reserved = { code: 'validation_failed', fields: { username: 'is reserved' } };
@@ -47,7 +47,7 @@ t.test('a guest is not called like who runs the service, and takes no such name 
   }
 });
 
-t.test('no guest enters until an administrator allows it, and for how long they decide too', async (t) => {
+t.test('no guest enters until an administrator allows it and sets a duration', async (t) => {
   const service = await aServiceInTime();
   const admin = as(service, await anAdmin(service));
   const settings = '/api/admin/settings';
@@ -85,7 +85,7 @@ t.test('a guest has no password to sign in with, or to change', async (t) => {
   t.equal(add.json().code, 'account_required', 'nor anything else to come back with');
 });
 
-t.test('one address brings twenty guests a minute', async (t) => {
+t.test('one address brings at most twenty guests a minute', async (t) => {
   const service = await aServiceInTime();
   await service.ports.storage.repositories.settings.change({ guestsEnabled: true });
   const enter = (ip: string) => from(service, { ip })('/api/auth/guest', {});
@@ -181,7 +181,7 @@ async function shareOf(service: InTime, who: Bearer, dbId: string): Promise<{ id
   return (await as(service, who)('POST', `/api/containers/${dbId}/collaborations`, asked)).json();
 }
 
-t.test('every route that changes something says what it does for a guest after its end', async (t) => {
+t.test('every changing route states what it does for an expired guest', async (t) => {
   const { http } = await aServiceInTime();
   await http.ready();
   const declared = [...http.routeScopes].filter(([, scope]) => scope === 'write').map(([route]) => route);
@@ -189,7 +189,7 @@ t.test('every route that changes something says what it does for a guest after i
   t.same(listed.sort(), declared.filter((route) => !route.startsWith('HEAD ')).sort());
 });
 
-t.test('a guest whose time is over reads, renames, ends and deletes, and gets nothing new', async (t) => {
+t.test('an expired guest reads, renames, ends and deletes, and gets nothing new', async (t) => {
   const { service, guest, call, box, ask } = await aScene();
   const url = `/api/containers/${box}`;
   service.clock.advance(HOUR_MS - 1);
@@ -215,7 +215,7 @@ t.test('a guest whose time is over reads, renames, ends and deletes, and gets no
   t.same((await call('GET', '/api/containers')).json(), { containers: [] });
 });
 
-t.test('within its time a guest is refused none of it for its end', async (t) => {
+t.test('a guest is not refused as expired before the end', async (t) => {
   const { ask } = await aScene();
   for (const [route, row] of Object.entries(TABLE)) {
     if (row.answers !== REFUSED) continue;

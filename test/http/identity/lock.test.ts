@@ -24,7 +24,7 @@ async function aScene(passcode?: string) {
 const count = (service: InTime, action: string): number =>
   actions(service).filter((one) => one === action).length;
 
-t.test('a passcode is checked and never shown, and without one there is nothing to lock', async (t) => {
+t.test('a passcode is checked and never shown, and without one nothing locks', async (t) => {
   const { call } = await aScene();
   for (const answer of [
     await call('POST', '/api/sessions/lock'),
@@ -40,7 +40,7 @@ t.test('a passcode is checked and never shown, and without one there is nothing 
   t.equal((await call('GET', '/api/me')).json().passcode_set, true);
 });
 
-t.test('of two changes of the passcode at once one wins', async (t) => {
+t.test('of two concurrent passcode changes one wins', async (t) => {
   const { service, call } = await aScene();
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   const answers = await Promise.all(
@@ -50,7 +50,7 @@ t.test('of two changes of the passcode at once one wins', async (t) => {
   t.same([count(service, 'passcode_changed'), count(service, 'confirmation_failed')], [2, 1]);
 });
 
-t.test('a locked session says who it is, may leave, and opens with its passcode', async (t) => {
+t.test('a locked session shows its user, may sign out, and opens with its passcode', async (t) => {
   const { service, ada, call, use } = await aScene('1234');
   const refused = await call('GET', '/api/containers');
   t.same([refused.statusCode, refused.json()], [423, { error: 'session locked', code: 'session_locked' }]);
@@ -68,7 +68,7 @@ t.test('a locked session says who it is, may leave, and opens with its passcode'
   t.equal((await call('GET', '/api/me')).statusCode, 401);
 });
 
-t.test('the lock is of one session, and API tokens have no screen', async (t) => {
+t.test('the lock belongs to one session, and API tokens have no screen', async (t) => {
   const { service, ada, call, use } = await aScene();
   const machine = as(service, await anApiToken(service, ada));
   const second = as(service, await again(service, ada, 'ada'));
@@ -101,7 +101,7 @@ t.test('five wrong passcodes in a row end a session; a right one before clears t
   t.equal(count(service, 'session_revoked'), 1);
 });
 
-t.test('removing the passcode from an open session opens the others', async (t) => {
+t.test('removing the passcode in an open session unlocks the others', async (t) => {
   const { service, ada, use } = await aScene('1234');
   const second = as(service, await again(service, ada, 'ada'));
   const given = { current_passcode: '1234' };
@@ -110,7 +110,7 @@ t.test('removing the passcode from an open session opens the others', async (t) 
   t.same((await second('DELETE', '/api/me/lock', given)).json(), { passcode_set: false }, 'again is success');
 });
 
-t.test('a passcode is changed and removed by who knows it; five wrong ones end the session', async (t) => {
+t.test('changing and removing a passcode require it; five wrong ones end the session', async (t) => {
   const { service, call } = await aScene();
   const passcode = '1234';
   await call('PUT', '/api/me/lock', { passcode });
@@ -137,7 +137,7 @@ t.test('a passcode is changed and removed by who knows it; five wrong ones end t
   t.equal(count(service, 'confirmation_failed'), 7);
 });
 
-t.test('a user has so many passcodes hashed in a minute', async (t) => {
+t.test("a user's passcode hashes are limited per minute", async (t) => {
   const { service, call } = await aScene();
   const change = (n: number) =>
     call('PUT', '/api/me/lock', { passcode: `code ${n}`, current_passcode: `code ${n - 1}` });
@@ -148,7 +148,7 @@ t.test('a user has so many passcodes hashed in a minute', async (t) => {
   t.equal((await change(HASHES_PER_USER + 1)).statusCode, 200);
 });
 
-t.test('an idle session locks itself after auto_lock_minutes, and asking does not open it', async (t) => {
+t.test('an idle session locks after auto_lock_minutes, and a request does not open it', async (t) => {
   const { service, call, use } = await aScene();
   await call('PUT', '/api/me/lock', { passcode: '1234' });
   const changed = await call('PATCH', '/api/me', { auto_lock_minutes: 5 });
@@ -172,7 +172,7 @@ t.test('an idle session locks itself after auto_lock_minutes, and asking does no
   t.equal(await use(), 200);
 });
 
-t.test('the auto-lock is a number of minutes or nothing, and no business of a token', async (t) => {
+t.test('the auto-lock is a number of minutes or null, and tokens cannot change it', async (t) => {
   const { service, ada, call } = await aScene();
   const patch = (auto_lock_minutes: unknown, by = call) => by('PATCH', '/api/me', { auto_lock_minutes });
   for (const minutes of [0, -1, 1441, 1.5, '5', true])
@@ -182,7 +182,7 @@ t.test('the auto-lock is a number of minutes or nothing, and no business of a to
   for (const minutes of [7, null]) t.equal((await patch(minutes)).json().auto_lock_minutes, minutes);
 });
 
-t.test('a session that is unlocked at one process is open at the other, too', async (t) => {
+t.test('a session unlocked at one process is open at the other', async (t) => {
   const { here, there, ada, open } = await aCluster(t);
   await as(here, ada)('PUT', '/api/me/lock', { passcode: '1234' });
   await as(here, ada)('POST', '/api/sessions/lock');
@@ -193,7 +193,7 @@ t.test('a session that is unlocked at one process is open at the other, too', as
   t.ok(await (await open(ada, 'again')).alive());
 });
 
-t.test('what is typed after the screen has locked itself does not reach the shell', async (t) => {
+t.test('input after the automatic lock does not reach the shell', async (t) => {
   const shared = inMemory();
   const clock = shared.clock as InTime['clock'];
   const cluster = await aCluster(t, { ...shared, monotonicMs: () => clock.now().getTime() });

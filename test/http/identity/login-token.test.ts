@@ -172,7 +172,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
 
 const tokensOf = (keys: () => readonly SigningKey[]) => loginTokens(Fastify() as unknown as Http, keys);
 
-t.test('a token says who and which session, for 15 minutes, and names its key', async (t) => {
+t.test('a token names user and session, for 15 minutes, and its key', async (t) => {
   const tokens = await tokensOf(() => [key]);
   const fromMs = Date.now();
   const { token, expiresAt } = tokens.sign(who);
@@ -197,7 +197,7 @@ t.test('a token says who and which session, for 15 minutes, and names its key', 
   );
 });
 
-t.test('whatever is wrong with a token, it is refused', async (t) => {
+t.test('every malformed token is refused', async (t) => {
   const tokens = await tokensOf(() => [key]);
   t.match(tokens.verify(good), who);
   for (const what of ['at first', 'again']) {
@@ -211,7 +211,7 @@ t.test('whatever is wrong with a token, it is refused', async (t) => {
   t.match(tokens.verify(good), who, 'and the good one is still good');
 });
 
-t.test('over HTTP all of them are the same 401', async (t) => {
+t.test('over HTTP all bad tokens are the same 401', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   t.equal((await as(service, ada)('GET', '/api/me')).statusCode, 200);
@@ -222,7 +222,7 @@ t.test('over HTTP all of them are the same 401', async (t) => {
   }
 });
 
-t.test("a good signature of nobody, or of a session that is not the user's, opens nothing", async (t) => {
+t.test('a good signature of an unknown user, or of a foreign session, opens nothing', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   const eve = await aPerson(service, 'eve');
@@ -255,7 +255,7 @@ t.test('without a key, with an empty or with a short one nothing is signed and n
   t.throws(() => tokens.verify(token));
 });
 
-t.test('the current key signs, both verify, and a retired one is out at once', async (t) => {
+t.test('the current key signs, both verify, and a retired one is refused at once', async (t) => {
   const [old, fresh] = [keyOf(1), keyOf(2)];
   let keys: readonly SigningKey[] = [old];
   const tokens = await tokensOf(() => keys);
@@ -274,7 +274,7 @@ t.test('the current key signs, both verify, and a retired one is out at once', a
   t.same([tokens.verify(first), tokens.verify(second)?.userId], [null, who.userId]);
 });
 
-t.test('a token that verified is not remembered beyond its end', async (t) => {
+t.test('a verified token is not cached beyond its expiry', async (t) => {
   // Another list would stand for other keys, with which nothing is remembered.
   const keys = [key];
   const tokens = await tokensOf(() => keys);
@@ -296,7 +296,7 @@ function anInstallation() {
   return (keys: Keys) => aService({ storage, clock }, { keys });
 }
 
-t.test('keys are rotated by rolling restarts without one refused request', async (t) => {
+t.test('rolling restarts rotate keys without a refused request', async (t) => {
   const replica = anInstallation();
   const first = await replica(keysFrom(oldSecret));
   const running = [first, await replica(keysFrom(oldSecret))];
@@ -328,7 +328,7 @@ t.test('keys are rotated by rolling restarts without one refused request', async
   for (const one of running) t.equal(await statusOf(one, root), 401, 'and so are its tokens');
 });
 
-t.test('a refresh whose answer was lost finds its successor while its key is there', async (t) => {
+t.test('a refresh with a lost answer finds its successor while its key is live', async (t) => {
   const replica = anInstallation();
   const before = await replica(keysFrom(oldSecret));
   const root = await anAdmin(before);

@@ -26,7 +26,7 @@ async function aScene() {
   return { service, call: as(service, who), who, secret, recoveryCodes, waiting, second, signIn, codeNow };
 }
 
-t.test('enrolling shows a secret, its address and a picture; a code confirms it', async (t) => {
+t.test('enrolling shows a secret, its address and a QR code; a code confirms it', async (t) => {
   const service = await aServiceInTime();
   const call = as(service, await aPerson(service, 'ada'));
   for (const [method, url, code] of [
@@ -70,7 +70,7 @@ t.test('enrolling shows a secret, its address and a picture; a code confirms it'
     t.same([answer.statusCode, answer.json()], already);
 });
 
-t.test('a sign-in with the factor on waits for it, and opens with a code', async (t) => {
+t.test('a sign-in with a second factor waits for it, and opens with a code', async (t) => {
   const { service, recoveryCodes, second, codeNow } = await aScene();
   const waiting = await logIn(service, 'ada');
   t.equal(waiting.statusCode, 200);
@@ -92,7 +92,7 @@ t.test('a sign-in with the factor on waits for it, and opens with a code', async
   t.equal((await second(mfa_token, recoveryCodes[0])).statusCode, 401, 'for any code');
 });
 
-t.test('a user who is disabled meanwhile does not get in', async (t) => {
+t.test('a user disabled meanwhile does not get in', async (t) => {
   const { service, who, waiting, second, codeNow } = await aScene();
   const mfaToken = await waiting();
   await service.ports.storage.repositories.users.change(who.id, { disabled: true });
@@ -101,7 +101,7 @@ t.test('a user who is disabled meanwhile does not get in', async (t) => {
   t.match(auditOf(service, 'login_failed'), [{ details: 'disabled' }]);
 });
 
-t.test('turning it off needs a code, and ends sign-ins that wait for good', async (t) => {
+t.test('turning the factor off needs a code, and ends pending sign-ins for good', async (t) => {
   const { service, call, waiting, second, signIn, codeNow } = await aScene();
   const mfaToken = await waiting();
   t.equal((await call('DELETE', '/api/me/mfa')).json().error, 'code is required');
@@ -118,7 +118,7 @@ t.test('turning it off needs a code, and ends sign-ins that wait for good', asyn
   t.equal((await signIn(codeNow(0, secret))).statusCode, 200);
 });
 
-t.test('the second step wants a code or a passkey, and not both', async (t) => {
+t.test('the second step takes either a code or a passkey', async (t) => {
   const service = await aServiceInTime();
   const neither = await from(service)('/api/auth/mfa', { mfa_token: 'x' });
   t.match(
@@ -129,7 +129,7 @@ t.test('the second step wants a code or a passkey, and not both', async (t) => {
   t.same([none.statusCode, none.json().error], [400, 'mfa_token is required']);
 });
 
-t.test('neither the secret nor a recovery code is in what is stored', async (t) => {
+t.test('neither the secret nor a recovery code is stored readably', async (t) => {
   const { service, secret, recoveryCodes } = await aScene();
   const { state } = service.ports.storage as unknown as { state: object };
   const stored = inspect(state, { depth: null, maxArrayLength: null, maxStringLength: null });
@@ -153,7 +153,7 @@ t.test('a code is accepted once, in its step and one before or after', async (t)
     t.equal((await signIn(codeNow(step * STEP_MS))).statusCode, status, what);
 });
 
-t.test('a waiting sign-in ends after five minutes, and after ten wrong tries', async (t) => {
+t.test('a pending sign-in ends after five minutes, and after ten wrong tries', async (t) => {
   const { service, recoveryCodes, waiting, second, codeNow } = await aScene();
   const late = await waiting();
   service.clock.advance(5 * 60_000);
@@ -167,7 +167,7 @@ t.test('a waiting sign-in ends after five minutes, and after ten wrong tries', a
   t.same([answer.statusCode, answer.json()], WRONG, 'even the right code is too late');
 });
 
-t.test('five wrong codes of the app make it wait, ever longer; a recovery code still opens', async (t) => {
+t.test('five wrong app codes cause growing delays; a recovery code still opens', async (t) => {
   const { service, call, recoveryCodes, signIn, codeNow } = await aScene();
   const right = codeNow();
   const bad = String((Number(right) + 7) % 1_000_000).padStart(6, '0');

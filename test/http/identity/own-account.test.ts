@@ -61,7 +61,7 @@ t.test('a changed password opens, the old one does not, and the other sessions e
   );
 });
 
-t.test('a sign-in that waits for its second factor ends with the old password', async (t) => {
+t.test('a pending sign-in ends with the old password', async (t) => {
   const service = await aServiceInTime();
   const { who, recoveryCodes } = await withMfa(service, 'ada');
   const { mfa_token } = (await logIn(service, 'ada')).json();
@@ -85,7 +85,7 @@ t.test('the old password must be right and the new one good, or nothing changes'
   t.equal((await logIn(service, 'ada')).statusCode, 200);
 });
 
-t.test('a profile tells what is set, and its name can be changed to a free one', async (t) => {
+t.test('a profile shows its settings, and its name can change to a free one', async (t) => {
   const { service, ada, call } = await aScene();
   await aPerson(service, 'bob');
   t.match((await call('GET', '/api/me')).json(), {
@@ -140,7 +140,7 @@ t.test('an SSH key is added, listed and removed, and each change is recorded', a
     t.match(auditOf(service, action), [{ details: fingerprint }]);
 });
 
-t.test('a fault of an SSH key names its field, and nothing is kept', async (t) => {
+t.test('a fault of an SSH key names its field, and nothing is stored', async (t) => {
   const { call } = await aScene();
   for (const [given, field] of [
     [{}, 'public_key'],
@@ -155,7 +155,7 @@ t.test('a fault of an SSH key names its field, and nothing is kept', async (t) =
   t.same((await call('GET', KEYS)).json(), { ssh_keys: [] });
 });
 
-t.test('the same SSH key twice is a conflict, for one user; another may have it too', async (t) => {
+t.test('the same SSH key twice is a conflict for one user; another user may have it too', async (t) => {
   const { service, call } = await aScene();
   const answers = await Promise.all([1, 2, 3].map(() => call('POST', KEYS, { public_key })));
   t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409]);
@@ -164,7 +164,7 @@ t.test('the same SSH key twice is a conflict, for one user; another may have it 
   t.equal((await eve('POST', KEYS, { public_key })).statusCode, 201);
 });
 
-t.test("another's SSH key is like none, also for an administrator", async (t) => {
+t.test("another user's SSH key looks unknown, also to an administrator", async (t) => {
   const { service, call } = await aScene();
   const { id } = (await call('POST', KEYS, { public_key })).json();
   for (const who of [await aPerson(service, 'eve'), await anAdmin(service)]) {
@@ -233,7 +233,7 @@ async function somebody(minutes = 0) {
 }
 
 for (const [what, change] of Object.entries(CHANGES)) {
-  t.test(`${what} takes a sign-in of late, or the password`, async (t) => {
+  t.test(`${what} needs a recent sign-in or the password`, async (t) => {
     const { service, ada } = await somebody(15);
     const late = await refreshed(service, ada);
     t.same(outcome(await change(service, late, {})), [403, needs('password')], 'refreshing is no sign-in');
@@ -243,7 +243,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
     t.same(outcome(await change(service, late, { password })), [200, 'done']);
   });
 
-  t.test(`${what} takes nothing more for a quarter of an hour after signing in`, async (t) => {
+  t.test(`${what} needs nothing more for a quarter of an hour after signing in`, async (t) => {
     const { service, ada } = await somebody(20);
     const fresh = await again(service, ada, 'ada');
     service.clock.advance(15 * MINUTE_MS - 1);
@@ -251,7 +251,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
   });
 }
 
-t.test('with a second factor on it takes a code, and each code once', async (t: Test) => {
+t.test('with a second factor a confirmation takes a code, and each code once', async (t: Test) => {
   const service = await aServiceInTime();
   const { who, secret, recoveryCodes } = await withMfa(service, 'ada');
   await register(service, who);
@@ -278,7 +278,7 @@ t.test('with a second factor on it takes a code, and each code once', async (t: 
   t.equal(none.statusCode, 404);
 });
 
-t.test('a password that is replaced while it is checked confirms nothing', async (t) => {
+t.test('a password replaced during its check confirms nothing', async (t) => {
   const { service, late } = await somebody(20);
   const call = as(service, await late());
   const change = { old_password: password, new_password: 'another one of mine' };
@@ -301,7 +301,7 @@ t.test('neither unlocking nor a confirmation counts as a sign-in', async (t) => 
   t.equal((await call('POST', '/api/me/passkeys/options')).statusCode, 403);
 });
 
-t.test('the password is not guessed there: its failures are those of changing it', async (t) => {
+t.test('wrong confirmations count with those of a password change', async (t) => {
   const { service, late } = await somebody(20);
   const call = as(service, await late());
   const wrong = { password: 'not it at all' };

@@ -85,7 +85,7 @@ t.test('a passkey is registered, listed, renamed and removed', async (t) => {
   for (const action of ['passkey_added', 'passkey_renamed', 'passkey_removed']) t.ok(done.includes(action));
 });
 
-t.test("another user's passkey is answered like an unknown one", async (t) => {
+t.test("another user's passkey looks unknown", async (t) => {
   const { service, passkey } = await aKeyOfAda();
   const mallory = as(service, await aPerson(service, 'mallory'));
   for (const id of [passkey.id, '99999999-9999-4999-8999-999999999999', 'x', '%00', "' or 1=1"]) {
@@ -98,7 +98,7 @@ t.test("another user's passkey is answered like an unknown one", async (t) => {
   }
 });
 
-t.test('a passkey that verified its user signs in alone, also where a second factor is on', async (t) => {
+t.test('a passkey that verified its user signs in alone, even with a second factor on', async (t) => {
   const { service, call, who, key, passkey, ask, options } = await aKeyOfAda({ mfa: true });
   const asked = await options();
   t.match(asked, { challenge: String, rpId: 'localhost', userVerification: 'required' });
@@ -112,7 +112,7 @@ t.test('a passkey that verified its user signs in alone, also where a second fac
   t.same(listed, { ...passkey, last_used_at: service.clock.now().toISOString() });
 });
 
-t.test('what does not prove the passkey does not sign in', async (t) => {
+t.test('an unproven passkey does not sign in', async (t) => {
   const { service, key, options, verify } = await aKeyOfAda();
   const cases: readonly [string, Tampering][] = [
     ['without the user verified', { verified: false }],
@@ -134,7 +134,7 @@ t.test('what does not prove the passkey does not sign in', async (t) => {
   t.equal(await verify(handle), 401, "another's handle");
 });
 
-t.test('a challenge is answered once, within five minutes, and for what it was asked', async (t) => {
+t.test('a challenge is answered once, within five minutes, and for its purpose', async (t) => {
   const { service, call, key, options, verify } = await aKeyOfAda();
   const asked = await options();
   t.equal(await verify(key.get(asked)), 200);
@@ -180,7 +180,7 @@ t.test('a disabled user does not sign in by passkey', async (t) => {
   t.match(auditOf(service, 'login_failed'), [{ details: 'disabled' }]);
 });
 
-t.test('where browsers offer no passkeys, the answer says what to set', async (t) => {
+t.test('where browsers offer no passkeys, the answer names the setting', async (t) => {
   const service = await aService({}, { publicUrl: 'http://192.0.2.7:8080' });
   const call = as(service, await aPerson(service, 'ada'));
   const asked = { challenge: 'x', rp: { id: 'localhost' }, user: { id: 'x' } };
@@ -197,7 +197,7 @@ t.test('where browsers offer no passkeys, the answer says what to set', async (t
   }
 });
 
-t.test('a registration is refused that answers no challenge of this user, here', async (t) => {
+t.test('a registration without a valid challenge of this user is refused', async (t) => {
   const service = await aServiceInTime();
   const ada = as(service, await aPerson(service, 'ada'));
   const mallory = as(service, await aPerson(service, 'mallory'));
@@ -225,7 +225,7 @@ t.test('a registration is refused that answers no challenge of this user, here',
   t.equal((await ada('GET', '/api/me/passkeys')).json().passkeys.length, 1);
 });
 
-t.test('no statement about the make of an authenticator is asked for, and no certificate read', async (t) => {
+t.test('no attestation is requested, and no certificate read', async (t) => {
   const service = await aServiceInTime();
   const call = as(service, await aPerson(service, 'ada'));
   const verify = async (statement: 'self' | 'certificate') => {
@@ -265,7 +265,7 @@ t.test('a passkey is a second factor: after the password, without verifying its 
   t.equal((await second({ code: codeAt(secret, service.clock.now()) })).statusCode, 401, 'for any code');
 });
 
-t.test("as a second factor only the user's own passkey counts, asked for this sign-in", async (t) => {
+t.test("as a second factor only the user's own passkey counts, for this sign-in's challenge", async (t) => {
   const { service, key, asked, ask, options, second, verify } = await aWaitingSignIn();
   const bob = await withMfa(service, 'bob');
   const { key: foreign } = await register(service, bob.who);
@@ -278,7 +278,7 @@ t.test("as a second factor only the user's own passkey counts, asked for this si
   t.equal(await verify(key.get(await asked())), 401, 'and it does not sign in alone');
 });
 
-t.test('turning the second factor off ends sign-ins that wait, for passkeys too', async (t) => {
+t.test('turning the second factor off ends pending sign-ins, by passkey too', async (t) => {
   const { service, call, secret, key, asked, second } = await aWaitingSignIn();
   const options = await asked();
   await call('DELETE', '/api/me/mfa', { code: codeAt(secret, service.clock.now()) });

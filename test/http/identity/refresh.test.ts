@@ -30,23 +30,20 @@ t.test('a refresh rotates: a new login token, a new refresh token, the same sess
   t.equal((await refresh(service, cookieOf(answer))).statusCode, 200);
 });
 
-t.test(
-  'a lost answer may be asked for again for ten seconds by the same client, at every step',
-  async (t) => {
-    const { service, ada, next } = await aScene();
-    let { cookie } = ada;
-    for (const step of [1, 2, 3]) {
-      const lost = await next(cookie);
-      service.clock.advance(10_000);
-      const again = await refresh(service, cookie);
-      t.same([again.statusCode, cookieOf(again)], [200, lost], `step ${step}`);
-      cookie = lost;
-    }
-    t.ok(await alive(service, ada));
-  },
-);
+t.test('the same client may repeat a refresh for ten seconds, at every step', async (t) => {
+  const { service, ada, next } = await aScene();
+  let { cookie } = ada;
+  for (const step of [1, 2, 3]) {
+    const lost = await next(cookie);
+    service.clock.advance(10_000);
+    const again = await refresh(service, cookie);
+    t.same([again.statusCode, cookieOf(again)], [200, lost], `step ${step}`);
+    cookie = lost;
+  }
+  t.ok(await alive(service, ada));
+});
 
-t.test('a repeat gets the newest token, also when what it repeats was used since', async (t) => {
+t.test('a repeat gets the newest token, even when its successor was used since', async (t) => {
   const { service, ada, next } = await aScene();
   const second = await next(ada.cookie);
   service.clock.advance(4_000);
@@ -58,7 +55,7 @@ t.test('a repeat gets the newest token, also when what it repeats was used since
   t.equal((await refresh(service, third)).statusCode, 200, 'and it is good');
 });
 
-t.test('of two refresh cookies none is taken: another site of the domain may have set one', async (t) => {
+t.test('of two refresh cookies none is accepted: another site of the domain may have set one', async (t) => {
   const service = await aServiceInTime();
   const [ada, eve] = [await aPerson(service, 'ada'), await aPerson(service, 'eve')];
   const [hers, other] = [`berth_refresh=${ada.cookie}`, `berth_refresh=${eve.cookie}`];
@@ -82,7 +79,7 @@ t.test('of two refresh cookies none is taken: another site of the domain may hav
   t.ok(await alive(service, eve));
 });
 
-t.test('a spent token from another client, or later, ends the session and is recorded', async (t) => {
+t.test('a used token from another client, or later, ends the session and is recorded', async (t) => {
   for (const [name, where, ms] of [
     ['another address', { ...HERE, ip: '203.0.113.7' }, 0],
     ['another program', { ...HERE, userAgent: 'curl' }, 0],
@@ -148,7 +145,7 @@ const ENDS: readonly (readonly [string, string, (service: InTime, ada: Person) =
   ],
 ];
 
-t.test('who was signed in learns why that ended, who brings an unknown token nothing', async (t) => {
+t.test("an ended session's client learns why, an unknown token nothing", async (t) => {
   const refused = { error: 'unauthorized', code: 'unauthorized' };
   for (const [reason, name, end] of ENDS) {
     const { service, ada } = await aScene();
@@ -164,7 +161,7 @@ async function revokeAll(service: InTime, who: Person, given: object): Promise<v
   await as(service, await again(service, who, 'ada'))('POST', '/api/sessions/revoke-others', given);
 }
 
-t.test('a refresh is no use of the session: it does not keep an idle one open', async (t) => {
+t.test('a refresh is no use: an idle session stays idle', async (t) => {
   const { service, ada } = await aScene();
   const call = as(service, ada);
   await call('PUT', '/api/me/lock', { passcode: '1234' });

@@ -117,33 +117,36 @@ const lock: (typeof ENDS)[number] = [
 ];
 
 for (const [what, whose, end] of [...ENDS, lock]) {
-  t.test(`when ${what}, its terminals close and what is sent is cut off, in every process`, async (t) => {
-    const cluster = await aStreamingCluster(t);
-    const victim = await openAll(t, cluster, cluster[whose], 'victim');
-    const bystander = await openAll(t, cluster, cluster.other, 'bystander');
-    await end(cluster);
-    t.same(await ends(victim), CUT);
-    const received = () => victim.streams.map((one) => one.received());
-    const then = received();
-    t.ok(await goOn(bystander));
-    await waitFor(() => cluster.atWork() === bystander.streams.length, {
-      what: 'the work behind it has ended',
-    });
-    t.same(received(), then, 'nothing is received after the cut');
-    for (const replica of [cluster.here, cluster.there]) {
-      const answer = await as(replica, cluster[whose])('GET', '/api/containers');
-      if (what === LOCKED) t.equal(answer.statusCode, 423);
-      else
-        t.equal(
-          answer.headers['www-authenticate'],
-          'Bearer error="invalid_token"',
-          'its next request is refused',
-        );
-    }
-  });
+  t.test(
+    `when ${what}, its terminals close and streamed answers are cut off, in every process`,
+    async (t) => {
+      const cluster = await aStreamingCluster(t);
+      const victim = await openAll(t, cluster, cluster[whose], 'victim');
+      const bystander = await openAll(t, cluster, cluster.other, 'bystander');
+      await end(cluster);
+      t.same(await ends(victim), CUT);
+      const received = () => victim.streams.map((one) => one.received());
+      const then = received();
+      t.ok(await goOn(bystander));
+      await waitFor(() => cluster.atWork() === bystander.streams.length, {
+        what: 'the work behind it has ended',
+      });
+      t.same(received(), then, 'nothing is received after the cut');
+      for (const replica of [cluster.here, cluster.there]) {
+        const answer = await as(replica, cluster[whose])('GET', '/api/containers');
+        if (what === LOCKED) t.equal(answer.statusCode, 423);
+        else
+          t.equal(
+            answer.headers['www-authenticate'],
+            'Bearer error="invalid_token"',
+            'its next request is refused',
+          );
+      }
+    },
+  );
 }
 
-t.test('when a user is disabled, everything of theirs ends and nothing of others', async (t) => {
+t.test('disabling a user ends everything of theirs and nothing of others', async (t) => {
   const cluster = await aStreamingCluster(t);
   const { here, there, root, ada, other, token } = cluster;
   const people = [ada, other, token];
@@ -167,7 +170,7 @@ t.test('when a user is disabled, everything of theirs ends and nothing of others
   );
 });
 
-t.test('what ends nothing closes nothing', async (t) => {
+t.test('a change that ends nothing closes nothing', async (t) => {
   const cluster = await aCluster(t);
   const { here, root, ada } = cluster;
   const sockets = await cluster.openEverywhere(ada, 'main');
@@ -181,7 +184,7 @@ t.test('what ends nothing closes nothing', async (t) => {
   t.same(await Promise.all(sockets.map((one) => one.alive())), [true, true]);
 });
 
-t.test('no output follows the decision, and nothing typed after it reaches the program', async (t) => {
+t.test('after the revocation no output is sent, and no input reaches the program', async (t) => {
   const { here, ada, other, backend, open } = await aCluster(t);
   const victim = await open(ada, 'main');
   const pty = backend.opened.at(-1);
@@ -214,7 +217,7 @@ t.test('a revocation during the upgrade leaves no socket open', async (t) => {
   }
 });
 
-t.test('a guest whose time is over goes on reading, and neither runs nor writes anything', async (t) => {
+t.test('an expired guest may keep reading, and neither runs nor writes anything', async (t) => {
   const cluster = await aStreamingCluster(t, 20);
   const { here, ada } = cluster;
   const terminal = await cluster.open(ada, 'main');
@@ -245,7 +248,7 @@ t.test('a refused upgrade leaves no connection behind', async (t) => {
   await waitFor(async () => (await connections()) === before);
 });
 
-t.test('what ended while the work was begun is cut off as well', async (t) => {
+t.test('work that began before the revocation is cut off too', async (t) => {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
   const work = endless();
@@ -266,7 +269,7 @@ t.test('what ended while the work was begun is cut off as well', async (t) => {
   await waitFor(() => work.atWork() === 0, { what: 'and the program has ended' });
 });
 
-t.test('what would go on for ever ends with the process', async (t) => {
+t.test('endless answers end with the process', async (t) => {
   const cluster = await aStreamingCluster(t);
   const streams = await Promise.all(
     STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], cluster.ada, kind)),

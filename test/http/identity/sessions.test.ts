@@ -26,7 +26,7 @@ async function aScene() {
   return { service, ada, call: as(service, ada) };
 }
 
-t.test('the list has every session, newest first, with the one that asks marked', async (t) => {
+t.test("the list has every session, newest first, with the caller's marked", async (t) => {
   const { service, ada: first } = await aScene();
   service.clock.advance(60_000);
   const second = await again(service, first, 'ada');
@@ -51,7 +51,7 @@ t.test('the list has every session, newest first, with the one that asks marked'
   t.equal((await sessionsOf(service, first)).filter(({ is_current }) => is_current).length, 1);
 });
 
-t.test('a revoked session is out with the next request, and its refresh token with it', async (t) => {
+t.test('a revoked session is refused at its next request, like its refresh token', async (t) => {
   const { service, ada, call } = await aScene();
   const other = await again(service, ada, 'ada');
   const id = await sessionIdOf(service, other);
@@ -76,7 +76,7 @@ t.test('a revoked session is out with the next request, and its refresh token wi
   t.equal(await statusOf(service, ada), 401);
 });
 
-t.test('the reason is stored; it is text of at most 200 characters, and may be left out', async (t) => {
+t.test('the reason is stored; it is optional text of at most 200 characters', async (t) => {
   const { service, ada, call } = await aScene();
   const json = { 'content-type': 'application/json' };
   const revoke = async (body: string | undefined, headers: Record<string, string> = json) => {
@@ -141,7 +141,7 @@ t.test('unknown, foreign, revoked and malformed ids are one answer, byte for byt
   t.equal(auditOf(service, 'session_revoked').length, 1);
 });
 
-t.test('revoke-others ends all but the one that asks, and says how many', async (t) => {
+t.test("revoke-others ends all but the caller's, and returns the number", async (t) => {
   const { service, ada, call } = await aScene();
   const others = [await again(service, ada, 'ada'), await again(service, ada, 'ada')];
   const eve = await aPerson(service, 'eve');
@@ -161,7 +161,7 @@ t.test('revoke-others ends all but the one that asks, and says how many', async 
   t.equal((await call('POST', '/api/sessions/revoke-others', { reason: 1 })).statusCode, 400);
 });
 
-t.test('the reasons of the service are its own; every other text may be given', async (t) => {
+t.test("the service's reasons are reserved; any other text may be given", async (t) => {
   const { service, ada, call } = await aScene();
   const other = await again(service, ada, 'ada');
   const id = await sessionIdOf(service, other);
@@ -184,7 +184,7 @@ t.test('the reasons of the service are its own; every other text may be given', 
   t.equal(await statusOf(service, other), 401);
 });
 
-t.test('what has expired is neither listed nor counted, and ends all the same', async (t) => {
+t.test('an expired session is neither listed nor counted, and ends all the same', async (t) => {
   const { service, ada } = await aScene();
   await service.ports.storage.repositories.settings.change({ sessionIdleMinutes: 30 });
   service.clock.advance(29 * 60_000);
@@ -198,7 +198,7 @@ t.test('what has expired is neither listed nor counted, and ends all the same', 
   t.same(await Promise.all([ada, idle].map((one) => statusOf(service, one))), [401, 401], 'no way back');
 });
 
-t.test('a failure of the list is told in its own words', async (t) => {
+t.test('a failing list answers in its own words', async (t) => {
   const { service, call } = await aScene();
   for (const fault of [
     new StorageUnavailable('no answer'),
@@ -234,7 +234,7 @@ async function listedAs(service: TestService, ada: Person, headers: Record<strin
   return [session?.['ip_address'], session?.['user_agent']];
 }
 
-t.test('the address comes from a header only behind a proxy that is trusted; the agent is cut', async (t) => {
+t.test('the address comes from a header only behind a trusted proxy; the agent is truncated', async (t) => {
   const agent = `evil\u001b[31m\u0007${'x'.repeat(600)}`;
   const headers = { 'x-forwarded-for': '203.0.113.9', 'user-agent': agent };
   for (const [trustProxy, expected] of [
@@ -248,7 +248,7 @@ t.test('the address comes from a header only behind a proxy that is trusted; the
   }
 });
 
-t.test('what a proxy gives as an address is one, without a port, or else the proxy is meant', async (t) => {
+t.test("a proxy's address is valid and without a port, or else the proxy's own is used", async (t) => {
   const service = await aService({}, { trustProxy: ['127.0.0.1'] });
   const ada = await aPerson(service, 'ada');
   for (const [given, expected] of [
@@ -265,7 +265,7 @@ t.test('what a proxy gives as an address is one, without a port, or else the pro
   }
 });
 
-t.test('the last use is in the list though it is not written yet', async (t) => {
+t.test('the list has the last use even before it is written', async (t) => {
   const clock = fixedClock();
   const service = await aService({ ...memoryPorts(clock), monotonicMs: () => clock.now().getTime() });
   const ada = await aPerson(service, 'ada');

@@ -14,7 +14,7 @@ import {
 const post = (service: TestService, url: string, payload: object) =>
   as(service, null)('POST', `/api/auth/${url}`, payload);
 
-t.test('the first administrator is made by the printed code, once', async (t) => {
+t.test('the printed code makes the first administrator, once', async (t) => {
   const service = await aService();
   const needsSetUp = async () =>
     (await as(service, null)('GET', '/api/auth/options')).json().setup_required as boolean;
@@ -40,7 +40,7 @@ t.test('the first administrator is made by the printed code, once', async (t) =>
   t.equal(await service.accounts.newSetupCode(), null, 'no code any more');
 });
 
-t.test('of two set-ups at once one succeeds', async (t) => {
+t.test('of two concurrent set-ups one succeeds', async (t) => {
   const service = await aService();
   const code = await service.accounts.newSetupCode();
   const answers = await Promise.all(
@@ -74,7 +74,7 @@ t.test('registration is closed until an administrator opens it', async (t) => {
   t.notMatch(opened.body, /password|hash/);
 });
 
-t.test('every fault of a registration is named, and an email or name that is taken as well', async (t) => {
+t.test('every fault of a registration is named, and so is a taken email or name', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');
   const faults = async (body: object) => (await post(service, 'register', body)).json().fields;
@@ -89,7 +89,7 @@ t.test('every fault of a registration is named, and an email or name that is tak
   t.equal((await post(service, 'register', { ...person('bob'), password: ' '.repeat(8) })).statusCode, 201);
 });
 
-t.test('somebody signs in by email or username, in any case; the password is exact', async (t) => {
+t.test('a user signs in by email or username, in any case; the password is exact', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');
   const { email, password } = person('ada');
@@ -112,7 +112,7 @@ t.test('somebody signs in by email or username, in any case; the password is exa
   t.equal(auditOf(service, 'login_failed').length, 5);
 });
 
-t.test('a disabled account answers like a wrong password, and the audit says what it was', async (t) => {
+t.test('a disabled account answers like a wrong password, and the audit has the reason', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
@@ -130,7 +130,7 @@ t.test('a disabled account answers like a wrong password, and the audit says wha
   );
 });
 
-t.test('codes are asked about only so often', async (t) => {
+t.test('set-up code checks are limited', async (t) => {
   const service = await aService();
   await service.accounts.newSetupCode();
   let last = 403;
@@ -139,7 +139,7 @@ t.test('codes are asked about only so often', async (t) => {
   t.equal(last, 429);
 });
 
-t.test('the refresh cookie is for this service alone, and out of reach of scripts', async (t) => {
+t.test('the refresh cookie is sent to this service only, and hidden from scripts', async (t) => {
   for (const secureCookie of [false, true]) {
     const service = await aService({}, { secureCookie });
     await aPerson(service, 'ada');
@@ -161,7 +161,7 @@ t.test('the refresh cookie is for this service alone, and out of reach of script
   }
 });
 
-t.test('signing out ends the session and takes the cookie back', async (t) => {
+t.test('signing out ends the session and clears the cookie', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
   const answer = await as(service, ada)('POST', '/api/auth/logout');
@@ -172,7 +172,7 @@ t.test('signing out ends the session and takes the cookie back', async (t) => {
   t.match(auditOf(service, 'logged_out'), [{ userId: ada.id }]);
 });
 
-t.test('the administrator of the settings has a name that can be one', async (t) => {
+t.test('the configured administrator gets a valid name', async (t) => {
   for (const [email, username] of [
     ['boss@example.org', 'boss'],
     ['the.boss_1-2@example.org', 'the.boss_1-2'],
@@ -186,7 +186,7 @@ t.test('the administrator of the settings has a name that can be one', async (t)
   }
 });
 
-t.test('an administrator made by the settings of the environment signs in, and is made once', async (t) => {
+t.test('the configured administrator signs in, and is made once', async (t) => {
   const service = await aService();
   await service.accounts.ensureAdmin('the+boss@example.org', 'correct horse battery');
   await service.accounts.ensureAdmin('other@example.org', 'correct horse battery');
@@ -199,7 +199,7 @@ t.test('an administrator made by the settings of the environment signs in, and i
   t.equal((await login('other@example.org')).statusCode, 401);
 });
 
-t.test('an address is one account in every form of its letters, and has no twins', async (t) => {
+t.test('an address is one account in every form of its letters, without lookalikes', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');
   const register = (email: string) => post(service, 'register', { ...person('eve'), email });

@@ -26,7 +26,7 @@ const OWNER: From = { ip: '198.51.100.9' };
 const guess = (service: Service, login: string, where: From = ATTACKER) =>
   from(service, where)('/api/auth/login', { email: login, password: 'a wrong guess' });
 
-t.test('whatever is wrong, a failed sign-in is answered with the same bytes', async (t) => {
+t.test('every failed sign-in gets the same bytes', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   const bob = await aPerson(service, 'bob');
@@ -53,7 +53,7 @@ t.test('whatever is wrong, a failed sign-in is answered with the same bytes', as
   t.equal(actions(service).filter((action) => action === 'login_failed').length, answers.length);
 });
 
-t.test('after five failures an account waits, longer each time; unknown names alike', async (t) => {
+t.test('after five failures an account waits, longer each time, even an unknown one', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   for (const name of ['ada', 'nobody']) {
@@ -70,7 +70,7 @@ t.test('after five failures an account waits, longer each time; unknown names al
   }
 });
 
-t.test('while an account is guessed at, its owner signs in from another address', async (t) => {
+t.test('while an account is guessed, its owner signs in from another address', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   for (let tries = 0; tries < 5; tries += 1) await guess(service, 'ada');
@@ -87,7 +87,7 @@ t.test('while an account is guessed at, its owner signs in from another address'
   t.equal((await guess(service, 'ada')).statusCode, 401, 'a success ends the row of failures');
 });
 
-t.test('many addresses together get a hundred guesses, then only known ones may try', async (t) => {
+t.test('many addresses get a hundred guesses in all, then only known ones may try', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   t.equal((await logIn(service, 'ada', OWNER)).statusCode, 200, 'known from here');
@@ -99,7 +99,7 @@ t.test('many addresses together get a hundred guesses, then only known ones may 
   t.equal((await logIn(service, 'ada', OWNER)).statusCode, 200, 'the known one');
 });
 
-t.test('an address fails twenty times a minute, whomever it tries, also after a success', async (t) => {
+t.test('an address fails twenty times a minute for any account, even after a success', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   let asked = 0;
@@ -117,7 +117,7 @@ t.test('an address fails twenty times a minute, whomever it tries, also after a 
   t.equal((await attempt()).statusCode, 429);
 });
 
-t.test('a network fails a hundred times a minute, also after a success; others may go on', async (t) => {
+t.test('a network fails a hundred times a minute, even after a success; others continue', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   const at = (n: number): From => ({ ip: `192.0.2.${n}` });
@@ -128,7 +128,7 @@ t.test('a network fails a hundred times a minute, also after a success; others m
   t.equal((await guess(service, 'user101', { ip: '192.0.3.1' })).statusCode, 401);
 });
 
-t.test('of a burst of guesses no more count than of a queue, the right one not among them', async (t) => {
+t.test('concurrent guesses count like consecutive ones, and a right one is not among them', async (t) => {
   const { hash, verify } = memoryPorts().hasher;
   const guesses = 30;
   let verified = 0;
@@ -151,14 +151,14 @@ t.test('of a burst of guesses no more count than of a queue, the right one not a
   t.ok(verified < guesses, `${verified} were hashed`);
 });
 
-t.test('many right sign-ins at once are all let in', async (t) => {
+t.test('concurrent right sign-ins are all admitted', async (t) => {
   const service = await aServiceInTime();
   await aPerson(service, 'ada');
   const answers = await Promise.all(Array.from({ length: 30 }, () => logIn(service, 'ada')));
   t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
 });
 
-t.test('a wrong old password slows down as well, and the account does not show what was typed', async (t) => {
+t.test('a wrong old password slows down too, and nothing reveals the text entered', async (t) => {
   const service = await aServiceInTime();
   const call = as(service, await aPerson(service, 'ada'));
   const { password } = person('ada');
@@ -227,23 +227,19 @@ for (const [kind, limit, urlOf, protocol] of [
   ],
   ['event sockets', 'max_event_sockets', () => '/api/events', 'berth.events.v1'],
 ] as const) {
-  t.test(
-    `${kind} of one user are counted over its credentials, and refused before the upgrade`,
-    async (t) => {
-      const { service, address, ada, bob, boxes } = await scene(t, { [limit]: 2 });
-      const open = (who: Bearer, box: string, n: number) =>
-        opened(`${address}${urlOf(box, n)}`, protocol, who);
-      const first = await open(ada, boxes.ada, 1);
-      t.type(await open(await anApiToken(service, ada), boxes.ada, 2), WebSocket);
-      t.same(await open(ada, boxes.ada, 3), [...FULL, '5']);
-      t.type(await open(bob, boxes.bob, 1), WebSocket, 'another user is not concerned');
-      (first as WebSocket).close();
-      await waitFor(async () => (await open(ada, boxes.ada, 1)) instanceof WebSocket);
-    },
-  );
+  t.test(`${kind} of one user count over all credentials, and are refused before the upgrade`, async (t) => {
+    const { service, address, ada, bob, boxes } = await scene(t, { [limit]: 2 });
+    const open = (who: Bearer, box: string, n: number) => opened(`${address}${urlOf(box, n)}`, protocol, who);
+    const first = await open(ada, boxes.ada, 1);
+    t.type(await open(await anApiToken(service, ada), boxes.ada, 2), WebSocket);
+    t.same(await open(ada, boxes.ada, 3), [...FULL, '5']);
+    t.type(await open(bob, boxes.bob, 1), WebSocket, 'another user is not concerned');
+    (first as WebSocket).close();
+    await waitFor(async () => (await open(ada, boxes.ada, 1)) instanceof WebSocket);
+  });
 }
 
-t.test('a command counts until it has ended, also when its client has left', async (t) => {
+t.test('a command counts until it has ended, even without its client', async (t) => {
   const { service, address, ada, bob, boxes, running } = await scene(t, { max_commands: 2 });
   const run = async (who: Person, box: string, ...command: string[]) =>
     await as(service, who)('POST', `/api/containers/${box}/exec`, { command });
@@ -273,7 +269,7 @@ t.test('a command counts until it has ended, also when its client has left', asy
     t.equal((await run(ada, boxes.ada, 'true')).statusCode, 200, 'all was given back');
 });
 
-t.test('uploads and downloads have a limit of their own, and a refused one is no use', async (t) => {
+t.test('uploads and downloads have their own limits, and a refused one is no use', async (t) => {
   const { service, ada, boxes } = await scene(t, { max_uploads: 0, max_downloads: 1 });
   const call = as(service, ada);
   const files = `/api/containers/${boxes.ada}/files`;
@@ -287,7 +283,7 @@ t.test('uploads and downloads have a limit of their own, and a refused one is no
   }
 });
 
-t.test('a user has a limit of requests over all credentials, and is shown it', async (t) => {
+t.test('a user has a request limit over all credentials, and sees it', async (t) => {
   const { service, root, ada, bob } = await scene(t, { requests_per_minute: 20 });
   const me = await as(service, ada)('GET', '/api/me');
   t.match(me.json().limits, {
@@ -314,7 +310,7 @@ t.test('a user has a limit of requests over all credentials, and is shown it', a
   t.equal(free.headers['ratelimit-policy'], undefined);
 });
 
-t.test('a credential with many requests is told to come back, and another is not', async (t) => {
+t.test('a credential above its limit must wait, and another need not', async (t) => {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');
   const root = as(service, await anAdmin(service));
@@ -331,7 +327,7 @@ t.test('a credential with many requests is told to come back, and another is not
   t.equal((await use('GET', '/api/me')).statusCode, 200);
 });
 
-t.test('those who have no credential yet are counted by address', async (t) => {
+t.test('requests without a credential count by address', async (t) => {
   const service = await aService();
   await service.ports.storage.repositories.settings.change({ requestsPerMinute: 3 });
   const login = (remoteAddress: string) =>
@@ -342,7 +338,7 @@ t.test('those who have no credential yet are counted by address', async (t) => {
   t.equal((await service.http.inject({ url: '/livez', remoteAddress: '192.0.2.1' })).statusCode, 200);
 });
 
-t.test('a guest has less', async (t) => {
+t.test('a guest has lower limits', async (t) => {
   const service = await aService();
   const { tiers } = (await as(service, await aPerson(service, 'ada'))('GET', '/api/tiers')).json();
   const [guest, free] = ['guest', 'free'].map((name) =>

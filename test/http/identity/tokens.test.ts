@@ -25,7 +25,7 @@ async function setUp() {
   return { clock, storage, monotonicMs, service, ada, call: as(service, ada) };
 }
 
-t.test('a created token is answered once, in full, and kept by nobody', async (t) => {
+t.test('a created token is shown once, in full, and stored nowhere', async (t) => {
   const { call, service, storage } = await setUp();
   const request = { name: ' ci ', scopes: ['read', 'read'], expires_in: 0.5 };
   const answer = await call('POST', '/api/tokens', request);
@@ -47,7 +47,7 @@ t.test('a created token is answered once, in full, and kept by nobody', async (t
   t.equal((await as(service, { token })('GET', '/api/tokens/validate')).statusCode, 200);
 });
 
-t.test('a fault of a request is 400 in its own words, and nothing is made', async (t) => {
+t.test('a fault of a token request is 400 in its own words, and nothing is made', async (t) => {
   const { call, storage } = await setUp();
   const cases: [unknown, string][] = [
     [undefined, 'name is required'],
@@ -70,7 +70,7 @@ t.test('a fault of a request is 400 in its own words, and nothing is made', asyn
   t.notMatch(storage.state.audit, [{ action: 'token_created' }]);
 });
 
-t.test('a list has the own tokens in any state, newest first, with nulls and no secret', async (t) => {
+t.test("a list has the user's own tokens in any state, newest first, with nulls and no secret", async (t) => {
   const { call, clock, service } = await setUp();
   const listed = async (who: Bearer) => (await as(service, who)('GET', '/api/tokens')).json().tokens;
   const ids: string[] = [];
@@ -95,7 +95,7 @@ t.test('a list has the own tokens in any state, newest first, with nulls and no 
   t.match(tokens[1], { name: 'second', revoked_at: '2026-01-01T00:00:03.000Z' });
 });
 
-t.test('a token that is revoked or deleted opens nothing from then on, and the audit keeps it', async (t) => {
+t.test('a revoked or deleted token opens nothing, and the audit keeps it', async (t) => {
   const { call, clock, service, ada, storage } = await setUp();
   const token = await anApiToken(service, ada);
   const url = `/api/tokens/${token.id}`;
@@ -122,7 +122,7 @@ t.test('a token that is revoked or deleted opens nothing from then on, and the a
   t.same((await call('GET', '/api/tokens')).json(), { tokens: [] });
 });
 
-t.test("another's token is answered like an unknown one and like no id at all, byte for byte", async (t) => {
+t.test("another user's token looks unknown or malformed, byte for byte", async (t) => {
   const { service, ada, storage } = await setUp();
   const { id } = await anApiToken(service, ada);
   const ids = [id, UNKNOWN, 'x', '%00', `${id}%20`, "'; drop table api_tokens --", 'validate'];
@@ -141,7 +141,7 @@ t.test("another's token is answered like an unknown one and like no id at all, b
   t.match(storage.state.apiTokens, [{ id, revokedAt: null }]);
 });
 
-t.test('what a token may not do is refused in words that say so', async (t) => {
+t.test('a token beyond its scope is refused in words that say so', async (t) => {
   const { service, ada } = await setUp();
   const use = as(service, await anApiToken(service, ada, { scopes: ['read'] }));
   const managing = await use('GET', '/api/tokens');
@@ -153,7 +153,7 @@ t.test('what a token may not do is refused in words that say so', async (t) => {
   t.equal(writing.headers['www-authenticate'], 'Bearer error="insufficient_scope"');
 });
 
-t.test('validate says what an API token may do, and whose it is', async (t) => {
+t.test("validate returns an API token's rights and user", async (t) => {
   const { call, service, ada } = await setUp();
   const token = await anApiToken(service, ada, { scopes: ['write'] });
   t.same((await as(service, token)('GET', '/api/tokens/validate')).json(), {
@@ -202,7 +202,7 @@ t.test('the four failures of an API token are one answer, byte for byte, on ever
   }
 });
 
-t.test('what cannot be a token is refused without asking the database', async (t) => {
+t.test('an impossible token is refused without asking the database', async (t) => {
   const { service, storage } = await setUp();
   let asked = 0;
   const { findWithUser } = storage.repositories.tokens;
@@ -218,7 +218,7 @@ t.test('what cannot be a token is refused without asking the database', async (t
   t.equal(asked, 1);
 });
 
-t.test('a token of a user who is disabled or gone is dead', async (t) => {
+t.test("a disabled or deleted user's token opens nothing", async (t) => {
   const { clock, service, ada, storage } = await setUp();
   const use = as(service, await anApiToken(service, ada));
   const { users } = storage.state;
@@ -232,7 +232,7 @@ t.test('a token of a user who is disabled or gone is dead', async (t) => {
   t.equal((await use('GET', '/api/me')).statusCode, 200);
 });
 
-t.test('the first use is written before its answer, later ones when due; the list knows all', async (t) => {
+t.test('the first use is written before its answer, later ones when due; the list has all', async (t) => {
   const { call, clock, service, ada, storage } = await setUp();
   const use = as(service, await anApiToken(service, ada, { scopes: ['read'] }));
   const uses = async () => {
@@ -258,7 +258,7 @@ t.test('the first use is written before its answer, later ones when due; the lis
   t.equal((await uses())[0], '2026-01-01T00:01:00.001Z', 'and what is left at the end');
 });
 
-t.test('what is refused is no use', async (t) => {
+t.test('a refused request is no use', async (t) => {
   const { call, clock, service, ada, storage } = await setUp();
   const token = await anApiToken(service, ada, { expires_in: 1 / 86_400 });
   await call('POST', `/api/tokens/${token.id}/revoke`);
@@ -270,7 +270,7 @@ t.test('what is refused is no use', async (t) => {
   t.match(storage.state.apiTokens, [{ lastUsedAt: null }, { lastUsedAt: null }]);
 });
 
-t.test('a hundred tokens that open something, also when two are asked for at once', async (t) => {
+t.test('a user has at most a hundred live tokens, also under concurrency', async (t) => {
   const { call, clock, storage } = await setUp();
   const create = async (body: object = {}) =>
     (await call('POST', '/api/tokens', { name: 'ci', ...body })).statusCode;
@@ -289,7 +289,7 @@ t.test('a hundred tokens that open something, also when two are asked for at onc
   t.same([await create(), await create()], [201, 409], 'an expired one as well');
 });
 
-t.test('what fails behind a creation is 500 in the words of the interface, and leaves nothing', async (t) => {
+t.test("a failing creation is 500 in the interface's words, and leaves nothing", async (t) => {
   const { call, storage } = await setUp();
   for (const fault of [new Error('disk on fire'), new StorageUnavailable('no answer')]) {
     const { append } = storage.repositories.audit;
@@ -329,7 +329,7 @@ t.test('a database that does not answer is 503, never 401', async (t) => {
     t.equal((await as(service, who)('GET', '/api/containers')).statusCode, 200, 'and it is back at once');
 });
 
-t.test('while a change may go unheard no token is remembered', async (t) => {
+t.test('while changes may go unheard no token is cached', async (t) => {
   const { clock, storage, monotonicMs, ada } = await setUp();
   const hub = memoryBusHub();
   const [near, far] = [hub.join(), hub.join()];

@@ -84,7 +84,7 @@ t.test('a share is a code that is shown once, and opens the container to who bri
   t.same((await as(service, eve)('GET', '/api/containers')).json(), { containers: [] });
 });
 
-t.test('who types along changes nothing else of the container, whatever is asked', async (t) => {
+t.test('a participant in control changes nothing else of the container', async (t) => {
   const { service, asAda, bob, eve, box, shareWith } = await aScene(t);
   await shareWith('control', bob);
   const before = (await asAda('GET', box)).json();
@@ -105,7 +105,7 @@ t.test('who types along changes nothing else of the container, whatever is asked
   t.same((await asAda('GET', box)).json(), before);
 });
 
-t.test('a share that cannot be had is refused, and says why', async (t) => {
+t.test('an impossible share is refused with a reason', async (t) => {
   const { asAda, box, share } = await aScene(t);
   for (const body of [
     {},
@@ -126,7 +126,7 @@ t.test('a share that cannot be had is refused, and says why', async (t) => {
   t.match(await plain.share('view'), { code: 'sharing_needs_tmux', error: /tmux/ });
 });
 
-t.test('codes are not guessed: wrong ones slow the user and the address down', async (t) => {
+t.test('wrong codes slow the user and the address down', async (t) => {
   const { service, bob, eve, share, join } = await aScene(t);
   const { code } = await share('view');
   const statuses: number[] = [];
@@ -140,7 +140,7 @@ t.test('codes are not guessed: wrong ones slow the user and the address down', a
   t.equal((await join(bob, code)).statusCode, 200);
 });
 
-t.test('who looks on sees all, and types nothing', async (t) => {
+t.test('a viewer sees all, and types nothing', async (t) => {
   const { ada, bob, dbId, open, shareWith, audit } = await aScene(t);
   const owner = await open(ada);
   const { id } = await shareWith('view', bob);
@@ -167,7 +167,7 @@ t.test('who looks on sees all, and types nothing', async (t) => {
   );
 });
 
-t.test('what a viewer sends is dropped before it reaches a terminal that would take it', async (t) => {
+t.test("a viewer's input is dropped before it reaches the terminal", async (t) => {
   const backend = fakeTerminals();
   const { ada, bob, open, shareWith } = await aScene(t, { terminalBackend: backend });
   await open(ada);
@@ -202,7 +202,7 @@ t.test('a participant who does not answer the close is cut off', async (t) => {
   socket.terminate();
 });
 
-t.test('who has control types the same line, and may ask for less', async (t) => {
+t.test('a participant in control types in the same line, and may only view on request', async (t) => {
   const { ada, bob, open, shareWith } = await aScene(t);
   const owner = await open(ada);
   await shareWith('control', bob);
@@ -229,7 +229,7 @@ t.test('who has control types the same line, and may ask for less', async (t) =>
   await t.rejects(open(bob, { new: 'true' }), 'and only its owner starts it afresh');
 });
 
-t.test('all are told who is there, and the size of the owner', async (t) => {
+t.test("all are told who is present, and the owner's size", async (t) => {
   const { ada, bob, open, share, join, end } = await aScene(t);
   const owner = await open(ada, { cols: 100, rows: 30 });
   const last = (client: TerminalClient, wanted: string) =>
@@ -266,7 +266,7 @@ t.test('all are told who is there, and the size of the owner', async (t) => {
   await back.until(() => names(back) === '');
 });
 
-t.test('the end closes what the guests have open, and the container is gone for them', async (t) => {
+t.test("the end closes the participants' sockets, and the container is unknown to them", async (t) => {
   for (const mode of ['view', 'control'] as const) {
     const backend = fakeTerminals();
     const { service, ada, bob, eve, open, join, shareWith, end, statusOf, audit } = await aScene(t, {
@@ -292,7 +292,7 @@ t.test('the end closes what the guests have open, and the container is gone for 
   }
 });
 
-t.test('time ends it the same way', async (t) => {
+t.test('an expiry ends a share the same way', async (t) => {
   const { service, ada, bob, open, share, join, statusOf, audit } = await aScene(t);
   await open(ada);
   const { id, code } = await share('control', { expires_in_minutes: 1 });
@@ -312,7 +312,7 @@ t.test('time ends it the same way', async (t) => {
   t.match(await audit(/^collaboration_ended$/), [details]);
 });
 
-t.test('a guest who leaves for good comes in again with the code only', async (t) => {
+t.test('a participant who left for good rejoins with the code only', async (t) => {
   const { ada, bob, open, join, shareWith, end, statusOf } = await aScene(t);
   const owner = await open(ada);
   const { id, code } = await shareWith('control', bob);
@@ -326,7 +326,7 @@ t.test('a guest who leaves for good comes in again with the code only', async (t
   t.equal(owner.socket.readyState, owner.socket.OPEN);
 });
 
-t.test('of several shares the best one counts, and the end of one leaves the others', async (t) => {
+t.test('of several shares the most permissive counts, and the end of one leaves the others', async (t) => {
   const backend = fakeTerminals();
   const { service, bob, eve, open, share, join, end } = await aScene(t, { terminalBackend: backend });
   const [view, control, second] = [await share('view'), await share('control'), await share('control')];
@@ -346,7 +346,7 @@ t.test('of several shares the best one counts, and the end of one leaves the oth
   t.same(new Set(backend.killed), new Set([`user-${eve.id}`, `user-${bob.id}`]));
 });
 
-t.test('a container that is deleted and restored is shared with nobody', async (t) => {
+t.test('a container deleted and restored is shared with nobody', async (t) => {
   const { ada, asAda, bob, box, join, shareWith, statusOf, audit } = await aScene(t);
   const { id, code } = await shareWith('view', bob);
   t.equal((await asAda('DELETE', box)).statusCode, 200);
@@ -359,7 +359,7 @@ t.test('a container that is deleted and restored is shared with nobody', async (
   t.match(await audit(/^collaboration_ended$/), [{ userId: ada.id, details: new RegExp(id) }]);
 });
 
-t.test('what else ends a guest: the stop, the delete, the loss of the account', async (t) => {
+t.test("a stop, a delete and a lost account end participants' sockets", async (t) => {
   const { service, asAda, bob, eve, box, open, shareWith } = await aScene(t);
   const root = await anAdmin(service);
   const { id } = await shareWith('control', bob, eve);
@@ -378,7 +378,7 @@ t.test('what else ends a guest: the stop, the delete, the loss of the account', 
     t.equal((await asAda('GET', `/api/collaborations/${none}`)).statusCode, 404);
 });
 
-t.test('the owner puts one participant out, who does not come back by the same code', async (t) => {
+t.test('the owner removes one participant, whom the same code does not readmit', async (t) => {
   const { service, ada, bob, eve, open, share, join, shareWith, statusOf, audit } = await aScene(t);
   const made = await shareWith('control', bob, eve);
   await open(ada);

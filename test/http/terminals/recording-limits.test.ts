@@ -51,7 +51,7 @@ t.test('a full quota ends the recording with a notice, never the terminal', asyn
   t.equal((await record()).statusCode, 201, 'what is deleted makes room');
 });
 
-t.test('recordings of one user share a quota while they go on; a smaller one counts at once', async (t) => {
+t.test('active recordings of one user share a quota; a smaller one applies at once', async (t) => {
   const { open, record, call, pty, pass, service } = await aStudio(t);
   const { settings } = service.ports.storage.repositories;
   await settings.change({ recordingsMbPerUser: 1 });
@@ -105,7 +105,7 @@ function poorFiles() {
   };
 }
 
-t.test('a disk that fails ends the recording, never the terminal', async (t) => {
+t.test('a failing disk ends the recording, never the terminal', async (t) => {
   const { files, become } = poorFiles();
   const { open, record, call, cast, pty } = await aStudio(t, { ports: { recordingFiles: files } });
   const client = await open();
@@ -128,7 +128,7 @@ t.test('a disk that fails ends the recording, never the terminal', async (t) => 
   await other.until(() => other.output().length === 2);
 });
 
-t.test('a disk that stands still holds up no terminal, and takes no memory without end', async (t) => {
+t.test('a stalled disk neither delays a terminal nor uses endless memory', async (t) => {
   const { files, become } = poorFiles();
   const { open, record, pty } = await aStudio(t, { ports: { recordingFiles: files } });
   const client = await open();
@@ -145,7 +145,7 @@ t.test('a disk that stands still holds up no terminal, and takes no memory witho
   t.equal(client.socket.readyState, client.socket.OPEN);
 });
 
-t.test('what a process that died was recording is ended, as far as it came', async (t) => {
+t.test("a dead process's recording is ended as far as it was written", async (t) => {
   const { ada, dbId, files, service, call, cast } = await aStudio(t);
   const { recordings } = service.ports.storage.repositories;
   const left = async (replica: string, text: string | null) => {
@@ -169,7 +169,7 @@ t.test('what a process that died was recording is ended, as far as it came', asy
   t.match([elsewhere.statusCode, elsewhere.json().code], [503, 'recording_elsewhere']);
 });
 
-t.test('a file that belongs to nothing is removed when it is old', async (t) => {
+t.test('a file without a row is removed when it is old', async (t) => {
   const { open, record, service, files, pass } = await aStudio(t);
   await open();
   const { id } = (await record()).json();
@@ -200,7 +200,7 @@ async function aSlowStudio(t: Test, { firstWaits }: { firstWaits: boolean }) {
   return { ...studio, programs, asked: () => asked, letFirst: () => first.resolve() };
 }
 
-t.test('a program that opens too late takes no recording with it', async (t) => {
+t.test('a program that opens too late does not affect the recording', async (t) => {
   const { open, asked, letFirst, programs, record, call, cast } = await aSlowStudio(t, {
     firstWaits: true,
   });
@@ -217,7 +217,7 @@ t.test('a program that opens too late takes no recording with it', async (t) => 
   t.equal(shown(await cast(id)), 'this');
 });
 
-t.test('what a program says while it ends is not recorded between what the next one shows', async (t) => {
+t.test("output during a program's end is not recorded among the next one's", async (t) => {
   const { open, programs, record, call, cast, service } = await aSlowStudio(t, { firstWaits: false });
   const first = await open();
   const { id } = (await record()).json();
@@ -233,7 +233,7 @@ t.test('what a program says while it ends is not recorded between what the next 
   t.equal(shown(await cast(id)), 'one\x1bctwo');
 });
 
-t.test('a recording that has no room for what is held is told to have ended last', async (t) => {
+t.test('a recording without quota for its start ends at once, after its start was announced', async (t) => {
   const { open, pty, service } = await aStudio(t);
   await service.ports.storage.repositories.settings.change({ recordingsMbPerUser: 1 });
   const told: unknown[] = [];
@@ -286,7 +286,7 @@ t.test('a recording that begins late shows what its terminal shows', async (t) =
   }
 });
 
-t.test('what the service has forgotten of a screen its multiplexer draws once more', async (t) => {
+t.test('a multiplexer redraws what the service has dropped of a screen', async (t) => {
   const programs = fakeTerminals();
   let drawnAnew = 0;
   const terminalBackend: typeof programs = {
@@ -324,7 +324,7 @@ t.test('what the service has forgotten of a screen its multiplexer draws once mo
   await call('POST', `/api/recordings/${id}/stop`);
 });
 
-t.test('a recording that is stopped while its picture is made has no more in it', async (t) => {
+t.test('a recording stopped during its snapshot gets nothing more', async (t) => {
   const { open, pty, record, call, cast } = await aStudio(t);
   const client = await open(SIZE);
   pty().say('x'.repeat(MIB));
@@ -338,7 +338,7 @@ t.test('a recording that is stopped while its picture is made has no more in it'
   t.notMatch(await cast(id), /later/);
 });
 
-t.test('a terminal is recorded by the process that has it, wherever that is asked for', async (t) => {
+t.test('a terminal is recorded by its process, wherever that is requested', async (t) => {
   const { here, there, ada, dbId, backend, open, addresses } = await aCluster(t);
   const far = await open(ada, 'main', addresses[1]);
   const told: string[] = [];

@@ -10,7 +10,7 @@ import { type TerminalClient, terminalClient } from '../../support/terminal/term
 
 const NOBODY = '99999999-9999-4999-8999-999999999999';
 
-t.test('what a terminal shows is recorded from start to stop, and what is typed is not', async (t) => {
+t.test('output is recorded from start to stop, and input is not', async (t) => {
   const { open, pty, record, call, cast, pass, dbId } = await aStudio(t);
   const client = await open({ cols: 100, rows: 30 });
   pty().say('before ');
@@ -88,7 +88,7 @@ t.test('`record=true` records from the first byte', async (t) => {
 
 for (const muxed of [true, false]) {
   const image = muxed ? 'with tmux' : 'without tmux';
-  t.test(`a recording follows its terminal over a lost line, and ends with it: ${image}`, async (t) => {
+  t.test(`a recording follows its terminal over a lost connection, and ends with it: ${image}`, async (t) => {
     const { open, pty, record, call, cast, service, dbId } = await aStudio(t, { muxed });
     const first = await open();
     const { id } = (await record()).json();
@@ -118,7 +118,7 @@ t.test('only an open terminal can be recorded', async (t) => {
   t.match((await record({ connection_id: '../x' })).json(), { code: 'validation_failed' });
 });
 
-t.test('a recording is its owner’s alone: for all others there is none', async (t) => {
+t.test('a recording looks unknown to everybody but its owner', async (t) => {
   const { open, record, call, service } = await aStudio(t);
   await open();
   const { id } = (await record()).json();
@@ -159,7 +159,7 @@ t.test('a download of a recording is cut off when the screen is locked', async (
   t.notOk(answer.complete);
 });
 
-t.test('the list is paged, newest first, and of one container when asked', async (t) => {
+t.test('the list is paged, newest first, of one container on request', async (t) => {
   const { open, record, call, dbId } = await aStudio(t);
   const ids: string[] = [];
   for (const pane of ['main', 'a', 'b']) {
@@ -178,7 +178,7 @@ t.test('the list is paged, newest first, and of one container when asked', async
   t.match(await list('cursor=nonsense'), { code: 'validation_failed', fields: { cursor: String } });
 });
 
-t.test('a download says what it is, is no page, and is whole', async (t) => {
+t.test('a download has its type, is no page, and is complete', async (t) => {
   const { open, record, call, pty, dbId } = await aStudio(t);
   await open();
   const { id } = (await record()).json();
@@ -197,7 +197,7 @@ t.test('a download says what it is, is no page, and is whole', async (t) => {
   t.match(answer.headers['content-security-policy'], /default-src 'none'/);
 });
 
-t.test('a deleted recording is gone with its file, also while it goes on; the audit keeps it', async (t) => {
+t.test('a deleted recording is gone with its file, even an active one; the audit keeps it', async (t) => {
   const { open, record, call, files, pty, dbId } = await aStudio(t);
   const client = await open();
   const { id } = (await record()).json();
@@ -217,7 +217,7 @@ t.test('a deleted recording is gone with its file, also while it goes on; the au
   ]);
 });
 
-t.test('everybody who watches is told, at once and when they come later, and records nothing', async (t) => {
+t.test('all viewers are notified, also later ones, and cannot record', async (t) => {
   const { open, record, call, service, address, dbId } = await aStudio(t, { muxed: true });
   const [bob, eve] = [await aPerson(service, 'bob'), await aPerson(service, 'eve')];
   const shared = (await call('POST', `/api/containers/${dbId}/collaborations`, { mode: 'view' })).json();
@@ -254,7 +254,7 @@ t.test('recordings stay when their container is deleted', async (t) => {
   t.equal(shown(await cast(id)), 'kept');
 });
 
-t.test('a recording that ends while its progress is noted takes no later one with it', async (t) => {
+t.test('a recording that ends during a progress note does not affect a later one', async (t) => {
   const { open, record, call, pass, service } = await aStudio(t);
   await open();
   const first = (await record()).json().id;

@@ -104,7 +104,7 @@ for (const { what, how, close, meanwhile } of ENDS) {
   });
 }
 
-t.test('a plain shell that stands in for tmux says so', async (t) => {
+t.test('a fallback shell in place of tmux says so', async (t) => {
   const { open } = await aTerminalOf(t, { isFallback: true });
   const client = await open();
   await client.until(() => client.messages.length > 1);
@@ -114,7 +114,7 @@ t.test('a plain shell that stands in for tmux says so', async (t) => {
   ]);
 });
 
-t.test('a container that is paused behind Berth is stopped until a start; its programs go on', async (t) => {
+t.test('a container paused behind Berth is stopped until a start, which resumes its programs', async (t) => {
   const { service, box, open, call, get } = await aTerminalOf(t, { isPlayed: false });
   const client = await open();
   client.socket.send(Buffer.from('typed before'));
@@ -133,7 +133,7 @@ t.test('a container that is paused behind Berth is stopped until a start; its pr
   await again.until(() => again.output().includes('typed before'));
 });
 
-t.test('stopping what is paused really stops it', async (t) => {
+t.test('stopping a paused container really stops it', async (t) => {
   const { service, box, call } = await aTerminalOf(t);
   box.paused = true;
   await service.reconcile();
@@ -143,7 +143,7 @@ t.test('stopping what is paused really stops it', async (t) => {
 
 for (const muxed of [true, false]) {
   const image = muxed ? 'with tmux' : 'without tmux';
-  t.test(`a stream that breaks is no end of the program, and is not shown again: ${image}`, async (t) => {
+  t.test(`a broken stream does not end its program, and is not shown again: ${image}`, async (t) => {
     const { backend, open } = await aTerminalOf(t, { muxed });
     const first = await open();
     backend.opened[0]?.say('so far');
@@ -165,7 +165,7 @@ for (const muxed of [true, false]) {
   });
 }
 
-t.test('a terminal that cannot be opened says why', async (t) => {
+t.test('a terminal that cannot open says why', async (t) => {
   const { backend, box, open, logged } = await aTerminalOf(t);
   const { open: opens } = backend;
   const failsWith = (error: Error): void => {
@@ -214,7 +214,7 @@ async function withDeafOne(t: Test) {
   };
 }
 
-t.test('a close that no message told of is found by looking', async (t) => {
+t.test('the regular check finds a close without a message', async (t) => {
   const { here, root, ada, dbId, open, addresses, look } = await withDeafOne(t);
   const list = '/api/admin/terminals';
   const closed = await open(ada, 'closed', addresses[1]);
@@ -236,7 +236,7 @@ t.test('a close that no message told of is found by looking', async (t) => {
   t.same(await stopped.closed(), [4009, 'container stopped']);
 });
 
-t.test('what no message told of is found at once when the line is back', async (t) => {
+t.test('a close without a message is found when the listener is back', async (t) => {
   const { here, ada, dbId, open, addresses, mend } = await withDeafOne(t);
   const far = await open(ada, 'main', addresses[1]);
   await as(here, ada)('DELETE', `/api/containers/${dbId}`);
@@ -245,7 +245,7 @@ t.test('what no message told of is found at once when the line is back', async (
   t.same(await far.closed(), [4004, 'container deleted']);
 });
 
-t.test('a program that ends with its container is no end of its own', async (t) => {
+t.test("a program that ends with its container gets the container's reason", async (t) => {
   const { here, ada, dbId, backend, open, addresses } = await withDeafOne(t);
   const far = await open(ada, 'main', addresses[1]);
   const near = await open(ada, 'pane2');
@@ -255,7 +255,7 @@ t.test('a program that ends with its container is no end of its own', async (t) 
   t.same(await far.closed(), [4009, 'container stopped'], 'whether or not it has heard of the stop');
 });
 
-t.test('a pane that another process shows is not ended with the line to this one', async (t) => {
+t.test("a pane shown by another process does not end with this one's connection", async (t) => {
   const { here, there, ada, backend, open, addresses } = await withDeafOne(t);
   const far = await open(ada, 'pane2', addresses[1]);
   const near = await open(ada, 'pane2');
@@ -269,7 +269,7 @@ t.test('a pane that another process shows is not ended with the line to this one
   t.same(backend.killed, ['pane-pane2']);
 });
 
-t.test('a message that comes late closes nothing of what was opened since', async (t) => {
+t.test('a late message closes nothing opened since', async (t) => {
   const { here, there, ada, dbId, open, addresses, mend } = await withDeafOne(t);
   const call = as(here, ada);
   for (const what of ['stop', 'start']) await call('POST', `/api/containers/${dbId}/${what}`);

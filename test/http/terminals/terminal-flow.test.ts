@@ -99,7 +99,7 @@ async function aPump(t: Test, { stallMs, other }: { stallMs?: number; other?: Pt
   return { pty, program, client, socket, stream, frames, received, happened };
 }
 
-t.test('a keystroke goes out alone and at once; what comes in bulk is joined', async (t) => {
+t.test('a keystroke is sent alone and at once; bulk output is joined', async (t) => {
   const { program, frames, received } = await aPump(t);
   for (let keys = 1; keys <= 20; keys += 1) {
     program.say('x');
@@ -112,7 +112,7 @@ t.test('a keystroke goes out alone and at once; what comes in bulk is joined', a
   t.ok(Math.max(...frames) <= 65_536);
 });
 
-t.test('a reader that stops pauses the program, costs no more, and is given up after a while', async (t) => {
+t.test('a reader that stops pauses the program, costs no more, and is closed after a while', async (t) => {
   const { pty, program, client, socket, stream, happened, received } = await aPump(t, { stallMs: 150 });
   client.pause();
   for (let sum = 0; sum < 20 * MIB; sum += 65_536) program.say(Buffer.alloc(65_536, 1));
@@ -124,7 +124,7 @@ t.test('a reader that stops pauses the program, costs no more, and is given up a
   await waitFor(async () => received() === 20 * MIB, { what: 'who reads on gets all of it' });
 });
 
-t.test('a reader confirms what it was sent, and no pong confirms more', async (t) => {
+t.test('pongs confirm exactly what a reader was sent', async (t) => {
   const { program, client, socket, stream, received } = await aPump(t);
   const pong = async (text: string): Promise<number> => {
     const came = once(socket, 'pong');
@@ -139,7 +139,7 @@ t.test('a reader confirms what it was sent, and no pong confirms more', async (t
   t.equal(await pong('1000'), 0);
 });
 
-t.test('a slow reader is not given up as long as it takes something', async (t) => {
+t.test('a slow reader is not closed while it makes progress', async (t) => {
   const time = standingTime(t);
   const { client, stream, happened } = await aPump(t, { stallMs: 60_000, other: endless() });
   client.pause();
@@ -165,7 +165,7 @@ t.test('a slow reader is not given up as long as it takes something', async (t) 
   t.equal(happened.stalled, 1, 'and then it is');
 });
 
-t.test('a flood shares the turns of the event loop with others', async (t) => {
+t.test('a heavy terminal shares the event loop with others', async (t) => {
   const flood = await aPump(t);
   const quiet = await aPump(t);
   for (let sum = 0; sum < 30 * MIB; sum += 65_536) flood.program.say(Buffer.alloc(65_536, 1));
@@ -176,7 +176,7 @@ t.test('a flood shares the turns of the event loop with others', async (t) => {
   t.ok(flood.received() < 30 * MIB, 'the echo did not wait for the end of the flood');
 });
 
-t.test('sizes that come faster than the engine takes them do not wait in line', async (t) => {
+t.test('sizes faster than the engine accepts are merged', async (t) => {
   let sizes = 0;
   const never = new Promise<void>(() => {});
   const resize = (): Promise<void> => {
@@ -189,7 +189,7 @@ t.test('sizes that come faster than the engine takes them do not wait in line', 
   t.equal(sizes, 1);
 });
 
-t.test('a reader that stops and asks for the history again and again costs no more', async (t) => {
+t.test('a stopped reader that keeps requesting history costs no more', async (t) => {
   const asked: (number | null)[] = [];
   const sent: (() => void)[] = [];
   const rests: { readonly ms: number; readonly end: () => void }[] = [];
@@ -227,7 +227,7 @@ t.test('a reader that stops and asks for the history again and again costs no mo
   await waitFor(async () => hasRoom);
 });
 
-t.test('frames with nothing in them count as well', async (t) => {
+t.test('empty frames count too', async (t) => {
   let paused = 0;
   const pause = (): void => {
     paused += 1;
@@ -239,7 +239,7 @@ t.test('frames with nothing in them count as well', async (t) => {
   t.equal(paused, 1);
 });
 
-t.test('who asks on and on and reads nothing is not answered until they do', async (t) => {
+t.test('a client that keeps asking without reading gets no answers until it reads', async (t) => {
   const unsent: (() => void)[] = [];
   const socket = { send: (_data: unknown, done: () => void) => void unsent.push(done) } as unknown;
   const answer = answersOf(socket as WebSocket);
@@ -260,7 +260,7 @@ t.test('the end comes after all output', async (t) => {
   t.equal(happened.over, 1);
 });
 
-t.test('a program that writes much more than it reads is not locked up by a large paste', async (t) => {
+t.test('a large paste does not deadlock a program that writes more than it reads', async (t) => {
   const { client, socket, stream, received, happened } = await aPump(t, { other: amplifier() });
   const acks: number[] = [];
   const intake = new InputIntake(stream, new SocketRest(socket), (offset) => acks.push(offset));

@@ -61,7 +61,7 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
   };
 }
 
-t.test('a client whose turn comes is let in, and its terminal works', async (t) => {
+t.test('a client is admitted at its turn, and its terminal works', async (t) => {
   const { open, backend, asked, openUntil } = await aScene(t);
   const [first, second] = [open('a'), open('b')];
   await asked(1);
@@ -98,26 +98,29 @@ t.test('when the wait is over the answer is 503 with Retry-After, and nothing wa
   t.equal(backend.wanted.length, 2);
 });
 
-t.test('a plain request says whether others wait, as browsers hide why an upgrade was refused', async (t) => {
-  const { service, ada, dbId, open, asked, openUntil } = await aScene(t);
-  const look = (pane: string) =>
-    as(service, ada)('GET', `/api/containers/${dbId}/terminal?connection_id=${pane}`);
-  t.equal((await look('c')).statusCode, 426);
-  const first = open('a');
-  await asked(1);
-  t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
-  const second = open('b');
-  await waitFor(() => service.terminals.waiting() === 1);
-  const answer = await look('c');
-  t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
-  t.ok(Number(answer.headers['retry-after']) > 0);
-  await openUntil(() => service.terminals.waiting() === 0);
-  await openUntil(() => service.terminals.count() === 2);
-  await Promise.all([first, second]);
-  t.equal((await look('c')).statusCode, 426);
-});
+t.test(
+  'a plain request tells whether others wait, since browsers hide why an upgrade was refused',
+  async (t) => {
+    const { service, ada, dbId, open, asked, openUntil } = await aScene(t);
+    const look = (pane: string) =>
+      as(service, ada)('GET', `/api/containers/${dbId}/terminal?connection_id=${pane}`);
+    t.equal((await look('c')).statusCode, 426);
+    const first = open('a');
+    await asked(1);
+    t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
+    const second = open('b');
+    await waitFor(() => service.terminals.waiting() === 1);
+    const answer = await look('c');
+    t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
+    t.ok(Number(answer.headers['retry-after']) > 0);
+    await openUntil(() => service.terminals.waiting() === 0);
+    await openUntil(() => service.terminals.count() === 2);
+    await Promise.all([first, second]);
+    t.equal((await look('c')).statusCode, 426);
+  },
+);
 
-t.test('a client that leaves while it waits is never opened for', async (t) => {
+t.test('nothing opens for a client that left the queue', async (t) => {
   for (const leave of ['terminate', 'close'] as const) {
     const { open, ask, backend, asked, openUntil } = await aScene(t);
     const first = open('a');

@@ -32,12 +32,12 @@ import { aPerson, aService, as } from '../../../support/service/service.ts';
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await t.test('an image that is there is not made again', (t) => present(t, engine));
-  await t.test('the image has what a workspace needs', (t) => contents(t, instance, engine.image));
-  await t.test('an image is made from a public one', (t) => fromPublic(t, instance));
-  await t.test('an image that nobody has is refused', (t) => absentImage(t, instance));
+  await t.test('an existing image is not built again', (t) => present(t, engine));
+  await t.test('the base image has what a workspace needs', (t) => contents(t, instance, engine.image));
+  await t.test('a base image is made from a public one', (t) => fromPublic(t, instance));
+  await t.test('an image missing in every registry is refused', (t) => absentImage(t, instance));
   if (isRoot())
-    await t.test('a build that breaks off leaves nothing that counts as the image', (t) =>
+    await t.test('an interrupted build leaves nothing that counts as the image', (t) =>
       brokenBuild(t, engine),
     );
 }
@@ -154,8 +154,8 @@ if (engine?.isLocal) {
   const instance = await testInstance(t, engine);
   const registry = await aRegistry(t);
   await t.test('docker: an image is pulled when a container needs it', (t) => pulls(t, instance, registry));
-  await t.test('docker: a digest is exactly that image', (t) => pins(t, instance, registry));
-  await t.test('docker: a pull has limits', (t) => limited(t, instance, registry));
+  await t.test('docker: a digest selects exactly that image', (t) => pins(t, instance, registry));
+  await t.test('docker: a pull stops at its limits', (t) => limited(t, instance, registry));
 }
 
 async function pulls(t: Test, instance: TestInstance, { host }: Registry): Promise<void> {
@@ -194,7 +194,7 @@ async function limited(t: Test, { docker }: TestInstance, { host }: Registry): P
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await warmPoolEngineContract('docker', { ...instance, absent: 'berth/absent:1' });
-  await t.test('a create is given a container like any other', (t) => given(t, instance));
+  await t.test('a pool member becomes a container like any other', (t) => given(t, instance));
 }
 
 async function given(t: Test, instance: TestInstance): Promise<void> {

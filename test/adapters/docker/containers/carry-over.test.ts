@@ -21,7 +21,7 @@ const LOOK =
   'tool; cat /opt/hello/word /workspace/data; dpkg -s hello-berth | grep ^Version; ls /etc/issue 2>&1; :';
 const SEEN = /^tool\nhello\ndata\nVersion: 1\.2\nls: .*No such file/;
 
-t.test('the environment of a container is in no image', async (t) => {
+t.test("a captured image has none of the container's environment values", async (t) => {
   const config = (Env: string[]) => ({ Config: { Env } }) as never;
   t.same(envWithoutValues(config(['PATH=/bin', 'A=1=2']), config(['PATH=/x', 'A=3', 'TOKEN=s=e'])), [
     'PATH=/bin',
@@ -35,11 +35,13 @@ t.test('the environment of a container is in no image', async (t) => {
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await t.test('what was installed outlives other limits', (t) => throughTheService(t, instance));
+  await t.test('installed software survives new limits', (t) => throughTheService(t, instance));
   const busybox = await needs(t, 'busybox');
   // All of a small image is written down in no time.
   if (busybox !== null)
-    await t.test('layers do not grow for ever', (t) => layers(t, { ...instance, image: busybox.bare }));
+    await t.test('layers of snapshot images do not grow without end', (t) =>
+      layers(t, { ...instance, image: busybox.bare }),
+    );
 }
 
 async function throughTheService(t: Test, instance: TestInstance): Promise<void> {

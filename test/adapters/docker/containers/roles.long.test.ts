@@ -30,10 +30,10 @@ const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await roleInstallerContract('docker', instance);
-  await t.test('docker: packages are there afterwards, with their script', (t) => packages(t, instance));
-  await t.test('docker: what was ended in the middle is mended', (t) => mended(t, instance));
-  await t.test('docker: a package manager that is busy is waited for', (t) => busy(t, instance));
-  await t.test('docker: the manager of the image is taken', (t) => managers(t, instance));
+  await t.test("docker: a role's packages and script are installed", (t) => packages(t, instance));
+  await t.test('docker: an interrupted installation is repaired', (t) => mended(t, instance));
+  await t.test('docker: an installation waits for a busy package manager', (t) => busy(t, instance));
+  await t.test("docker: a role uses the image's package manager", (t) => managers(t, instance));
 }
 
 async function packages(t: Test, instance: TestInstance): Promise<void> {
@@ -129,7 +129,7 @@ async function aboard(t: Test) {
   return { call: as(service, await anAdmin(service)), idle: () => service.roleSetups.idle() };
 }
 
-t.test('the tools of a role are in its container, and come back with another disk', async (t) => {
+t.test("a container gets its role's tools, and again with another disk", async (t) => {
   const scene = await aboard(t);
   if (scene === null) return;
   const { call, idle } = scene;

@@ -41,7 +41,7 @@ if (engine !== null) {
   await t.test('what belongs to another installation is refused', (t) => ownership(t, box));
   await runtime.start(handle);
   await t.test('a container is confined', (t) => confinement(t, box));
-  await t.test('a command that is ended leaves nothing running', (t) => execLeavesNothing(t, box));
+  await t.test('an ended command leaves no process', (t) => execLeavesNothing(t, box));
   const bob = await runtime.create(other);
   await runtime.start(bob);
   const neighbour: Box = { ...instance, spec: other, handle: bob, sh: shellIn(commands, bob) };
@@ -50,7 +50,7 @@ if (engine !== null) {
   await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
   await t.test('a container of an earlier version keeps its name and is found', (t) => earlier(t, instance));
 }
-await t.test('an engine that does not answer', unanswered);
+await t.test('calls to a silent engine fail', unanswered);
 
 /** The container does not run yet. */
 async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }: Box): Promise<void> {

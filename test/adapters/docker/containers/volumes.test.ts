@@ -49,20 +49,20 @@ async function withEngine(engine: TestEngine): Promise<void> {
   const { images } = chosen;
   t.teardown(images.close);
   const scene: Scene = { ...instance, disk: chosen, folder };
-  await t.test('trying it out leaves nothing', async (t) => {
+  await t.test('trying a quota method leaves nothing', async (t) => {
     t.same(readdirSync(path.join(folder, 'volumes')), []);
     t.same(await attached(folder), []);
   });
   await containerLifecycleContract('Docker, volumes as images', instance);
-  await t.test('a volume that is full is full for its owner alone', (t) => full(t, scene));
-  await t.test('it grows and shrinks with all that is in it', (t) => sizes(t, scene));
+  await t.test('a full volume is full for its owner alone', (t) => full(t, scene));
+  await t.test('a volume grows and shrinks with its contents', (t) => sizes(t, scene));
   const box = await running(scene, 64);
-  await t.test('nothing starts without the mount, and a start brings it back', (t) =>
+  await t.test('no container starts without its mount, and a start restores it', (t) =>
     unmounted(t, scene, box),
   );
-  await t.test('an image that is missing is not replaced by an empty one', (t) => missing(t, scene, box));
-  await t.test('an image outlives the engine’s knowledge of it', (t) => forgotten(t, scene, box));
-  await t.test('in the end no mount is left', async (t) => {
+  await t.test('a missing volume image is not replaced by an empty one', (t) => missing(t, scene, box));
+  await t.test("a volume image survives the engine's volume", (t) => forgotten(t, scene, box));
+  await t.test('closing unmounts every volume', async (t) => {
     await images.close();
     t.notOk(existsSync(path.dirname(path.dirname(images.dataOf('any')))));
   });

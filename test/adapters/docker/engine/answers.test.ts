@@ -55,7 +55,7 @@ function flood(status: number, piece: string) {
   return { sent, answer };
 }
 
-t.test('a request is not printed for a debug log that nobody reads', async (t) => {
+t.test('a request is not formatted for a disabled debug log', async (t) => {
   const { server } = await anEngine(t, (response) => response.end());
   const { port } = server.address() as AddressInfo;
   let printed = 0;
@@ -71,7 +71,7 @@ t.test('a request is not printed for a debug log that nobody reads', async (t) =
   t.equal(printed, 0);
 });
 
-t.test('a command whose start is refused leaves no connection', async (t) => {
+t.test('a refused command start leaves no connection', async (t) => {
   const open = new Set<Socket>();
   const { calls, server } = await anEngine(t, (response) =>
     response.writeHead(201, { 'content-type': 'application/json' }).end('{"Id":"one"}'),
@@ -93,7 +93,7 @@ t.test('a command whose start is refused leaves no connection', async (t) => {
   await waitFor(() => open.size === 0);
 });
 
-t.test('an answer without an end is given up before it fills the memory', async (t) => {
+t.test('an endless engine answer is dropped before it fills the memory', async (t) => {
   for (const status of [200, 500]) {
     const { sent, answer } = flood(status, ' ');
     const { calls } = await anEngine(t, answer);
@@ -106,7 +106,7 @@ t.test('an answer without an end is given up before it fills the memory', async 
   }
 });
 
-t.test('so is the fault that is answered in place of a stream', async (t) => {
+t.test('an endless engine error in place of a stream is dropped too', async (t) => {
   const { sent, answer } = flood(500, ' ');
   const { calls } = await anEngine(t, answer);
   await t.rejects(engineStream(calls, '/containers/x/logs'), { message: /more than 32 MiB/ });
@@ -120,20 +120,20 @@ const progressOf = async (t: Test, answer: (response: ServerResponse) => void) =
   return { seen, done };
 };
 
-t.test('a progress line that never ends is given up', async (t) => {
+t.test('an endless progress line is dropped', async (t) => {
   const { sent, answer } = flood(200, '"');
   await t.rejects((await progressOf(t, answer)).done, { message: /progress line of more than/ });
   t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
 });
 
-t.test('progress that is not a JSON object is an error of the engine, and ends nothing else', async (t) => {
+t.test('progress that is not a JSON object fails only its own call', async (t) => {
   for (const words of ['pulled!\n', 'null\n', '{"status":\n']) {
     const { done } = await progressOf(t, (response) => response.end(words));
     await t.rejects(done, { message: /not a JSON object/ }, words);
   }
 });
 
-t.test('a report is read to its end, across chunks, and its fault is thrown then', async (t) => {
+t.test('a progress report is read to its end, across chunks, and then throws its error', async (t) => {
   const { seen, done } = await progressOf(t, (response) => {
     response.write('{"status":"on');
     setImmediate(() => response.end('e"}\r\n\r\n{"error":"disk on fire"}\n{"status":"two"}'));
@@ -142,7 +142,7 @@ t.test('a report is read to its end, across chunks, and its fault is thrown then
   t.same(seen.filter(Boolean), ['one', 'two']);
 });
 
-t.test('a stream may be longer, and is read at the pace of its reader', async (t) => {
+t.test("a stream may exceed the answer limit and is read at its reader's pace", async (t) => {
   const { answer } = flood(200, 'x');
   const { calls } = await anEngine(t, answer);
   let bytes = 0;
@@ -170,7 +170,7 @@ const SETTINGS = {
   hostCpuMillicores: 4000,
 };
 
-t.test('what is answered with a failure by an engine that talks nonsense is not done later', async (t) => {
+t.test('a call that failed on a malformed engine answer has no later effect', async (t) => {
   let says = '';
   const asked: string[] = [];
   const engine: Server = createServer((request, response) => {
@@ -241,7 +241,7 @@ function joined(stream: Duplex): void {
   };
 }
 
-t.test('a hundred thousand frames in one chunk are read in a loop', async (t) => {
+t.test('a hundred thousand frames in one chunk do not overflow the stack', async (t) => {
   const count = { stdout: 0, stderr: 0 };
   for (const { stream, data } of frameReader()(singles)) count[stream] += data.length;
   t.same(count, { stdout: COUNT / 2, stderr: COUNT / 2 });

@@ -38,7 +38,7 @@ import { silentLog } from '../../../support/samples/samples.ts';
 
 const MIB = 1024 * 1024;
 
-t.test('half of the room above the floor is for the engine, and small steps are left out', async (t) => {
+t.test("the engine's pool takes half of the space above the floor and skips small steps", async (t) => {
   const cases: [usableMb: number, haveMb: number, wantedMb: number][] = [
     [40_000, 0, 20_000],
     [100, 0, 1024],
@@ -121,9 +121,9 @@ async function damaged(t: Test): Promise<void> {
 const reason = (await noEngineOfOurOwn()) ?? ((await missingEnginePackages()).join(', ') || null);
 if (reason !== null) t.pass('a private engine', { skip: reason });
 else {
-  await t.test('the data of an engine is on a file system of its own, which grows', growing);
-  await t.test('an engine that has data already keeps it where it is, and says so', olderData);
-  await t.test('an engine whose file system is damaged is not started empty', damaged);
+  await t.test("the engine's data has its own file system, which grows", growing);
+  await t.test('an engine with existing data keeps its place and says so', olderData);
+  await t.test('an engine with a damaged file system does not start empty', damaged);
 }
 
 type FaultyEngine = {
@@ -196,7 +196,7 @@ async function faultyEngine(t: Test, endpoint: string, broken: RegExp): Promise<
 const IMAGE = /\/images\/berth/;
 const VOLUMES = /\/volumes\/create/;
 
-t.test('what failed at the start is tried again by itself', async (t) => {
+t.test('failed startup work is retried', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const { instanceId, network } = await testInstance(t, engine);
@@ -246,9 +246,9 @@ if (engine !== null && (!isRoot() || !engine.isLocal)) {
   await manyAddresses(t);
   const instance = await testInstance(t, engine);
   await leadMetadataHere(t, instance);
-  await t.test('a canary finds closed what is closed', (t) => closed(t, instance));
-  await t.test('a canary finds open what is open', (t) => reachable(t, instance));
-  await t.test('a canary that is told to stop leaves nothing', (t) => stopped(t, instance));
+  await t.test('the isolation check passes on a closed network', (t) => closed(t, instance));
+  await t.test('the isolation check detects an opening', (t) => reachable(t, instance));
+  await t.test('a stopped isolation check leaves nothing', (t) => stopped(t, instance));
 }
 
 async function aCanary({ docker, instanceId, network, image, isLocal }: TestInstance) {

@@ -26,7 +26,7 @@ import {
 import { daemonArgs, layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { aSpec } from '../../../support/engine/container.ts';
 
-t.test('a subnet is free, stays the same for a seed, and gives way', async (t) => {
+t.test('a subnet is free, stable for a seed, and avoids taken ranges', async (t) => {
   const first = pickSubnet('seed', []);
   t.match(first, /^10\.\d+\.\d+\.0\/20$/);
   t.equal(pickSubnet('seed', ['default', 'fe80::/64', '192.0.2.0/24']), first, 'others do not disturb it');
@@ -36,7 +36,7 @@ t.test('a subnet is free, stays the same for a seed, and gives way', async (t) =
   t.equal(gatewayOf('10.1.16.0/20'), '10.1.16.1');
 });
 
-t.test('blocks of addresses', async (t) => {
+t.test('address blocks are parsed', async (t) => {
   const table: [string, boolean][] = [
     ['10.255.255.53', true],
     ['172.15.255.255', false],
@@ -63,7 +63,7 @@ const SETTINGS: RuntimeSettings = {
   hostCpuMillicores: 64_000,
 };
 
-t.test('limits become exactly what the engine enforces', async (t) => {
+t.test("limits become the engine's options", async (t) => {
   const table = [
     { memoryMb: 256, cpuMillicores: 100, bytes: 268_435_456, nano: 100_000_000 },
     { memoryMb: 8192, cpuMillicores: 8000, bytes: 8_589_934_592, nano: 8_000_000_000 },
@@ -78,7 +78,7 @@ t.test('limits become exactly what the engine enforces', async (t) => {
   }
 });
 
-t.test('limits of processes are soft and hard alike, and a share of what there is', async (t) => {
+t.test("process limits are soft and hard alike, and shares of the host's", async (t) => {
   const { Ulimits } = createOptions(aSpec('x'), SETTINGS).HostConfig ?? {};
   t.same(Ulimits, [
     { Name: 'nofile', Soft: 1024, Hard: 1024 },
@@ -153,7 +153,7 @@ t.test('every container gets the same confinement', async (t) => {
   t.notOk('CgroupParent' in (createOptions(spec, { ...SETTINGS, cgroupParent: null }).HostConfig ?? {}));
 });
 
-t.test('rules: nothing but resolvers and mirrors of the internal networks is open', async (t) => {
+t.test('rules open only resolvers and mirrors of the internal networks', async (t) => {
   const openings = neededOpenings(
     [
       { address: '10.0.0.53', port: 53, protocols: ['udp', 'tcp'] },
@@ -192,7 +192,7 @@ t.test('rules: nothing but resolvers and mirrors of the internal networks is ope
   t.notMatch(guest, /MASQUERADE|-s 10\.1\.0\.0/, 'an engine of others routes for itself');
 });
 
-t.test('a private engine keeps out of the way of others', async (t) => {
+t.test('a private engine leaves other engines alone', async (t) => {
   const at = layoutOf('/very/long/'.repeat(30));
   t.ok(at.socket.length < 107, 'the socket path fits whatever the data folder is');
   t.ok(at.bridge.length <= 15);
@@ -215,7 +215,7 @@ t.test('a private engine keeps out of the way of others', async (t) => {
   });
 });
 
-t.test('versions of engines', async (t) => {
+t.test('engine versions are compared and judged', async (t) => {
   t.ok(compareVersions('20.10.24+dfsg1', '29.5.1') < 0);
   t.ok(compareVersions('29.10', '29.5.1') > 0);
   t.equal(compareVersions('1.1.5+ds1', '1.1.5'), 0);
@@ -228,14 +228,14 @@ t.test('versions of engines', async (t) => {
   t.match(tooOld({ ...version, apiVersion: '1.40' }), /too old/);
 });
 
-t.test('addresses of engines', async (t) => {
+t.test('engine addresses are parsed', async (t) => {
   t.same(addressOf('unix:///run/x.sock', null), { socketPath: '/run/x.sock' });
   t.same(addressOf('tcp://box:1234', null), { host: 'box', port: 1234, tls: null });
   t.same(addressOf('box:2375', null), { host: 'box', port: 2375, tls: null });
   for (const bad of ['ssh://box', 'npipe:////./pipe/x', 'tcp://']) t.throws(() => addressOf(bad, null), bad);
 });
 
-t.test("the image gets this machine's own package sources, and no one else's", async (t) => {
+t.test("the image gets this machine's own package sources and no others", async (t) => {
   const targets = [
     'http://deb.example/debian/|bookworm|main',
     'http://deb.example/debian/|bookworm|main',
@@ -284,7 +284,7 @@ t.test("the image gets this machine's own package sources, and no one else's", a
   ]);
 });
 
-t.test('a container is promised no more processor than the machine has', async (t) => {
+t.test("a container gets at most the machine's processors", async (t) => {
   const asked = (cpuMillicores: number) =>
     createOptions(aSpec('i', { resources: { memoryMb: 512, cpuMillicores, diskMb: 512 } }), SETTINGS)
       .HostConfig?.NanoCpus;

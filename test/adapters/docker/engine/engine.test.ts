@@ -33,14 +33,14 @@ import { silentLog } from '../../../support/samples/samples.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
 
-await t.test('an engine that answers is used and left alone', externalEngine);
-await t.test('no engine at all', noEngine);
+await t.test('a running engine is used and left alone', externalEngine);
+await t.test('a machine without an engine gets the step to install one', noEngine);
 if (!isRoot() || hasOwnDocker || (await missingEnginePackages()).length > 0) {
   const reason = 'a private engine needs root, its packages, and no other engine';
   t.pass('a private engine', { skip: reason });
 } else {
-  await t.test('a private engine comes up, is found again, and goes without a trace', privateEngine);
-  await t.test('containers outlive a killed service and a killed engine', survival);
+  await t.test('a private engine starts, is found again, and stops without a trace', privateEngine);
+  await t.test('containers survive a killed service and a killed engine', survival);
 }
 
 async function dataDirFor(t: Test): Promise<string> {

@@ -49,8 +49,8 @@ if (engine !== null && (!isRoot() || !engine.isLocal)) {
   await t.test('containers do not reach each other', (t) => neighbours(t, scene));
   await t.test('containers do not reach services of this machine', (t) => hostServices(t, scene));
   await t.test('containers do not reach internal networks', (t) => internalNetworks(t, scene));
-  await t.test('packages can be installed', (t) => packages(t, instance, here));
-  await t.test('the rules come back after a flush', (t) => reassert(t, scene));
+  await t.test('packages can be installed on the private network', (t) => packages(t, instance, here));
+  await t.test('the firewall rules return after a flush', (t) => reassert(t, scene));
 }
 
 /** A container with a service. */

@@ -43,11 +43,11 @@ t.test('no limit is lowered', async (t) => {
   t.equal(kernel.now('fs.pipe-user-pages-soft'), 0, 'zero is no limit');
 });
 
-t.test('a kernel without them stays as it is', async (t) => {
+t.test('a kernel without the limits stays as it is', async (t) => {
   t.same(await raiseLimits(path.join(aFolder(t), 'none')), []);
 });
 
-t.test('what cannot be raised comes with the command that does', async (t) => {
+t.test('a limit that cannot be raised comes with its sysctl command', async (t) => {
   const kernel = aKernel(t, { 'fs.inotify.max_user_instances': 128, 'kernel.keys.maxkeys': 0 });
   const low = await lowLimits(kernel.folder);
   t.same(
@@ -58,7 +58,7 @@ t.test('what cannot be raised comes with the command that does', async (t) => {
   t.equal(limitsWarning([]), null);
 });
 
-t.test('keys of a user, as far as their number or their bytes are used', async (t) => {
+t.test("a user's keys count by number or by bytes, whichever runs out first", async (t) => {
   const users = [
     '    0:     9 8/8 3/1000000 48/25000000',
     '100000:   400 400/400 400/20000 28000/2000000',
@@ -71,7 +71,7 @@ t.test('keys of a user, as far as their number or their bytes are used', async (
   t.equal(keysOf(users, 1000), null);
 });
 
-t.test('keys of containers, by the name that the runtime gives them', async (t) => {
+t.test("session keys belong to containers by the runtime's names", async (t) => {
   const id = 'ab'.repeat(32);
   const list = [
     `013f5bd6 I--Q---     2 perm 3f1b0000 100000 100000 keyring   _ses.${id}: empty`,
@@ -82,7 +82,7 @@ t.test('keys of containers, by the name that the runtime gives them', async (t) 
   t.same([...counted(new Map(), keysIn(list))], [[id, 2]]);
 });
 
-t.test('requests of io_setup, by the memory of their rings', async (t) => {
+t.test('io_setup requests count by the memory of their rings', async (t) => {
   const maps = [
     '7f0000000000-7f0000010000 rw-s 00000000 00:10 3901                       /[aio] (deleted)',
     '7f0000010000-7f0000011000 rw-p 00000000 08:01 4242                       /usr/lib/[aio].so',
@@ -93,7 +93,7 @@ t.test('requests of io_setup, by the memory of their rings', async (t) => {
   t.equal(aioRequestsIn(''), 0);
 });
 
-t.test('connections, by the address that began them', async (t) => {
+t.test('connections belong to the address that began them', async (t) => {
   const table = [
     'ipv4     2 tcp      6 431999 ESTABLISHED src=10.150.96.3 dst=192.0.2.1 sport=40000 dport=443 src=192.0.2.1 dst=203.0.113.5 sport=443 dport=40000 [ASSURED] mark=0 zone=0 use=2',
     'ipv4     2 udp      17 29 src=10.150.96.3 dst=192.0.2.53 sport=53000 dport=53 [UNREPLIED] src=192.0.2.53 dst=203.0.113.5 sport=53 dport=53000 mark=0 zone=0 use=2',
@@ -109,7 +109,7 @@ t.test('connections, by the address that began them', async (t) => {
   );
 });
 
-t.test('addresses of a container', async (t) => {
+t.test("a container's addresses are read", async (t) => {
   const routes = [
     'Main:',
     '  +-- 0.0.0.0/0 3 0 5',
@@ -129,7 +129,7 @@ t.test('addresses of a container', async (t) => {
   t.same(addressesIn(routes), ['10.150.96.3']);
 });
 
-t.test('bytes of message queues, with what the kernel adds for each message', async (t) => {
+t.test("message queues count with the kernel's overhead per message", async (t) => {
   t.equal(bytesOfQueues('10 8192\n'), 82_880, 'one of the usual size');
   t.equal(bytesOfQueues('1 1\n10 8192\n'), 97 + 82_880);
   t.equal(bytesOfQueues(''), 0);

@@ -19,15 +19,15 @@ if (engine !== null) {
   const instance = await testInstance(t, engine);
   const box = await aBox(instance);
   await t.test('docker: links are not followed out of the workspace', (t) => links(t, box));
-  await t.test('docker: what is neither file nor folder', (t) => special(t, box));
-  await t.test('docker: files that change while they are read', (t) => changing(t, box));
-  await t.test('docker: a name that is swapped while it is opened', (t) => swapped(t, box));
+  await t.test('docker: an entry that is neither file nor folder is refused', (t) => special(t, box));
+  await t.test('docker: files that change while being read fail', (t) => changing(t, box));
+  await t.test('docker: a name swapped during its opening is not followed', (t) => swapped(t, box));
   await t.test('docker: archives', (t) => archives(t, box));
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
   await t.test('docker: a full disk', (t) => fullDisk(t, instance));
   // The last: it leaves its tools behind.
-  await t.test('docker: tools that lie', (t) => hostile(t, box));
+  await t.test('docker: lying tools cannot exceed limits or forge answers', (t) => hostile(t, box));
 }
 
 async function changing(t: Test, { sh, files }: Box): Promise<void> {
@@ -185,10 +185,10 @@ if (engine !== null) {
     open: (script, more = {}) =>
       commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more }),
   };
-  await t.test('output comes while the command runs, in its order', (t) => order(t, box));
-  await t.test('who does not read stops the command', (t) => backPressure(t, box));
-  await t.test('the end of a command takes all that was started along', (t) => ending(t, box));
-  await t.test('a slow reader gets all, and holds nobody up', (t) => slowReader(t, box));
+  await t.test('output arrives in order while the command runs', (t) => order(t, box));
+  await t.test('an unread stream pauses the command', (t) => backPressure(t, box));
+  await t.test("a command's end kills everything that it started", (t) => ending(t, box));
+  await t.test('a slow reader gets all output without delaying others', (t) => slowReader(t, box));
 }
 
 async function order(t: Test, { sh, open }: CommandBox): Promise<void> {

@@ -29,7 +29,7 @@ function handedOn(keys: Buffer): Buffer {
   return Buffer.from(out);
 }
 
-t.test('what goes to tmux as it is, and what byte by byte', async (t) => {
+t.test('input reaches tmux unchanged or byte by byte', async (t) => {
   const cases: readonly [string, Buffer, string][] = [
     ['keys', latin1('ls -l\r\x03\x7f\x00'), 'ls -l\r\x03\x7f\x00'],
     ['characters', Buffer.from('ä漢😀'), Buffer.from('ä漢😀').toString('latin1')],
@@ -58,7 +58,7 @@ t.test('what goes to tmux as it is, and what byte by byte', async (t) => {
   for (const [name, input, keys] of cases) t.equal(asTmuxKeys(input).toString('latin1'), keys, name);
 });
 
-t.test('what is held back', async (t) => {
+t.test('partial characters and sequences are held back', async (t) => {
   const cases: readonly [string, string][] = [
     ['', ''],
     ['abc', ''],
@@ -84,7 +84,7 @@ t.test('what is held back', async (t) => {
   }
 });
 
-t.test('no byte is changed, wherever it is cut', async () => {
+t.test('no byte is changed, wherever input is cut', async () => {
   const input = fc.uint8Array({ maxLength: 60 });
   fc.assert(
     fc.property(input, fc.nat(60), (all, cut) => {
@@ -95,7 +95,7 @@ t.test('no byte is changed, wherever it is cut', async () => {
   );
 });
 
-t.test('characters of every image', async (t) => {
+t.test('every image knows the unescaped characters', async (t) => {
   for (const character of ['é', 'ж', '漢', '한', '😀'])
     t.ok(isKnownToTmux(character.codePointAt(0) ?? 0), character);
   for (const codePoint of [0x80, 0x9f, 0x378, 0xffff, 0x1fae9, 0x10ffff]) t.notOk(isKnownToTmux(codePoint));
@@ -121,7 +121,7 @@ function anInput(form: InputForm = TMUX_INPUT) {
   };
 }
 
-t.test('whole input goes on at once, and a part waits for its rest', async (t) => {
+t.test('complete input is sent at once, and a part waits for its rest', async (t) => {
   const { input, got, writes } = anInput();
   const done: string[] = [];
   input.write(Buffer.from('é'), () => done.push('é'));
@@ -137,7 +137,7 @@ t.test('whole input goes on at once, and a part waits for its rest', async (t) =
   t.same(done, ['é', 'half', 'rest']);
 });
 
-t.test('a part without a rest goes on by itself', async (t) => {
+t.test('a part without a rest is sent after a while', async (t) => {
   const time = standingTime(t);
   for (const part of [bytes('c3'), latin1('\x1b'), latin1('\x1b[')]) {
     const { input, got } = anInput();
@@ -154,7 +154,7 @@ t.test('a part without a rest goes on by itself', async (t) => {
   }
 });
 
-t.test('a plain shell gets characters whole as well, and all else as it is', async (t) => {
+t.test('a plain shell gets whole characters, and all else unchanged', async (t) => {
   const time = standingTime(t);
   const { input, got } = anInput(PLAIN_INPUT);
   const acknowledged = new Promise<void>((resolve) => {
@@ -168,7 +168,7 @@ t.test('a plain shell gets characters whole as well, and all else as it is', asy
   t.same(got(), bytes('1b ff 61 c3 1b'), 'and Escape at once');
 });
 
-t.test('each piece is acknowledged once, when all of it is there', async (t) => {
+t.test('each write is acknowledged once, when all of it is written', async (t) => {
   const time = standingTime(t);
   const { input, got } = anInput();
   const all = Buffer.from('aé漢😀\x1b[A\x1b'.repeat(40));
@@ -188,7 +188,7 @@ t.test('each piece is acknowledged once, when all of it is there', async (t) => 
   t.same(handedOn(got()), all);
 });
 
-t.test('what is held back is gone with its stream', async (t) => {
+t.test('held-back input is dropped with its stream', async (t) => {
   const time = standingTime(t);
   const { input, stream, got } = anInput();
   input.write(bytes('c3'), () => t.fail('nobody has it'));
@@ -206,7 +206,7 @@ choose_tmux && echo own || :`;
   return execFileSync('sh', ['-c', script]).toString() === 'own\n';
 }
 
-t.test('an image brings its own tmux when it is new enough', async (t) => {
+t.test('an image with a recent tmux uses its own', async (t) => {
   const cases: readonly [string, boolean][] = [
     ['', false],
     ['said nothing', true],

@@ -33,7 +33,7 @@ async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
-t.test('two streams in one are taken apart wherever they are cut', async (t) => {
+t.test('multiplexed frames are split wherever they are cut', async (t) => {
   const bytes = Buffer.concat([
     frame(1, 'out'),
     frame(2, 'err'),
@@ -144,7 +144,7 @@ const filtered = async (...entries: readonly Buffer[]) => {
   return untar(Buffer.concat(await all(onlyFilesAndFolders(pieces(archive, 1000), 'top', LIMITS))));
 };
 
-t.test('of an archive only files and folders pass, below one name', async (t) => {
+t.test('an archive passes only files and folders, below one name', async (t) => {
   const passed = await filtered(
     entry({ path: './', type: 'Directory', mode: 0o1777 }),
     entry({ path: './a', content: 'one', mode: 0o6755 }),
@@ -174,7 +174,7 @@ t.test('of an archive only files and folders pass, below one name', async (t) =>
   );
 });
 
-t.test('an archive that is broken, endless or too large is a fault', async (t) => {
+t.test('a broken, endless or oversized archive is an error', async (t) => {
   const many = Array.from({ length: 21 }, (_, index) => entry({ path: `${index}` }));
   await t.rejects(filtered(...many), /too large/);
   await t.rejects(filtered(entry({ path: 'a', size: 10_001 })), /too large/, 'as announced');
@@ -187,7 +187,7 @@ t.test('an archive that is broken, endless or too large is a fault', async (t) =
   await t.rejects(all(onlyFilesAndFolders(pieces(Buffer.from('short'), 2), 'top', LIMITS)), /too early/);
 });
 
-t.test('a list of changes that was cut gives what is whole', async (t) => {
+t.test('a truncated list of changes keeps its complete entries', async (t) => {
   const text = JSON.stringify([
     { Path: '/a', Kind: 0 },
     { Path: '/},{"Path":', Kind: 1 },
@@ -259,34 +259,31 @@ function numbered(count: number) {
   return { source, made };
 }
 
-t.test(
-  'a consumer that waits slows the program until that has ended; then the rest is taken at once',
-  async (t) => {
-    const { source, made } = numbered(40);
-    let hasEnded = false;
-    const got: number[] = [];
-    let looks = 0;
-    const look = async (): Promise<boolean> => {
-      looks += 1;
-      return hasEnded;
-    };
-    for await (const chunk of drainAfterExit(source, look)) {
-      got.push(...chunk);
-      if (hasEnded || got.length < 5) continue;
-      const before = looks;
-      await waitFor(() => looks > before);
-      t.ok(made.count < 12, 'nothing is read ahead');
-      hasEnded = true;
-      await waitFor(() => made.count === 40, { what: 'everything is in before the consumer asks for more' });
-    }
-    t.same(
-      got,
-      Array.from({ length: 40 }, (_, n) => n),
-      'in order, and once',
-    );
-    t.ok(source.destroyed);
-  },
-);
+t.test('a slow consumer pauses the program until its end; then the rest is read at once', async (t) => {
+  const { source, made } = numbered(40);
+  let hasEnded = false;
+  const got: number[] = [];
+  let looks = 0;
+  const look = async (): Promise<boolean> => {
+    looks += 1;
+    return hasEnded;
+  };
+  for await (const chunk of drainAfterExit(source, look)) {
+    got.push(...chunk);
+    if (hasEnded || got.length < 5) continue;
+    const before = looks;
+    await waitFor(() => looks > before);
+    t.ok(made.count < 12, 'nothing is read ahead');
+    hasEnded = true;
+    await waitFor(() => made.count === 40, { what: 'everything is in before the consumer asks for more' });
+  }
+  t.same(
+    got,
+    Array.from({ length: 40 }, (_, n) => n),
+    'in order, and once',
+  );
+  t.ok(source.destroyed);
+});
 
 t.test('a file beyond 2 GiB is sent to its last byte', async (t) => {
   const sizeBytes = 2 ** 31 + 12_345;
@@ -299,14 +296,14 @@ t.test('a file beyond 2 GiB is sent to its last byte', async (t) => {
   t.equal(count, sizeBytes);
 });
 
-t.test('whoever leaves the output ends the reading', async (t) => {
+t.test('leaving the output ends the reading', async (t) => {
   const source = new Readable({ read() {} });
   source.push('a');
   for await (const _ of drainAfterExit(source, async () => false)) break;
   t.ok(source.destroyed);
 });
 
-t.test('output that is not read yet when the engine closes a stream of frames is kept', async (t) => {
+t.test('output unread when the engine closes a framed stream is kept', async (t) => {
   let typed = '';
   const source = new Duplex({
     read() {},

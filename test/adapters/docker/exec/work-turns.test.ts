@@ -36,7 +36,7 @@ function setUp(t: Test) {
 }
 
 t.test(
-  'a user has eight archives and uploads at once, a container four, and nobody waits for another',
+  'a user has eight transfers at once, a container four, and users do not wait for each other',
   async (t) => {
     const { work, begun, ask, end } = setUp(t);
     for (let n = 1; n <= 6; n += 1) ask('transfer', 'ada-1', `a${n}`);
@@ -54,7 +54,7 @@ t.test(
   },
 );
 
-t.test('more than may wait is refused at once, for that container alone', async (t) => {
+t.test('requests above the waiting limit of a container are refused, for that container alone', async (t) => {
   const { work, refused, ask, begun } = setUp(t);
   const waits: EngineWait[] = [];
   work.listen((wait) => waits.push(wait));
@@ -69,7 +69,7 @@ t.test('more than may wait is refused at once, for that container alone', async 
   t.ok(waits.every(({ work: kind }) => kind === 'transfers'));
 });
 
-t.test('pieces take turns: whoever sends much moves no faster than the others', async (t) => {
+t.test('pieces take turns: a heavy sender moves no faster than the others', async (t) => {
   const { begun, ask, end } = setUp(t);
   for (let n = 1; n <= 8; n += 1) ask('piece', `ada-${n}`, `a${n}`);
   for (let n = 1; n <= 3; n += 1) ask('piece', `bob-${n}`, `b${n}`);
@@ -84,7 +84,7 @@ t.test('pieces take turns: whoever sends much moves no faster than the others', 
   t.equal(begun.at(-1), 'e2');
 });
 
-t.test('a turn that is given back twice counts once', async (t) => {
+t.test('a turn released twice counts once', async (t) => {
   const { work, begun, ask, end } = setUp(t);
   for (let n = 1; n <= 4; n += 1) ask('piece', 'ada-1', `a${n}`);
   await setImmediate();
@@ -94,35 +94,32 @@ t.test('a turn that is given back twice counts once', async (t) => {
   t.equal(work.waiting(), 1);
 });
 
-t.test(
-  'a piece that does not come leaves its turn to others, and figures close their container alone',
-  async (t) => {
-    const { work, begun, ask } = setUp(t);
-    for (let n = 1; n <= 3; n += 1) ask('piece', 'ada-1', `a${n}`);
-    await setImmediate();
-    t.same(begun, ['a1', 'a2']);
-    mock.timers.tick(1_000);
-    await setImmediate();
-    t.same(begun, ['a1', 'a2', 'a3']);
+t.test('a slow piece gives up its turn, and slow statistics block only their container', async (t) => {
+  const { work, begun, ask } = setUp(t);
+  for (let n = 1; n <= 3; n += 1) ask('piece', 'ada-1', `a${n}`);
+  await setImmediate();
+  t.same(begun, ['a1', 'a2']);
+  mock.timers.tick(1_000);
+  await setImmediate();
+  t.same(begun, ['a1', 'a2', 'a3']);
 
-    const asked: string[] = [];
-    const never = (name: string) => () => {
-      asked.push(name);
-      return new Promise<void>(() => {});
-    };
-    for (const name of ['ada-1', 'ada-2', 'ada-3']) void work.figures(name, never(name));
-    const late = work.figures('ada-1', never('again'));
-    await setImmediate();
-    t.same(asked, ['ada-1', 'ada-2'], 'two of a user');
-    mock.timers.tick(2_000);
-    await setImmediate();
-    t.same(asked, ['ada-1', 'ada-2', 'ada-3'], 'and nothing more where one is late');
-    mock.timers.tick(10_000);
-    await t.rejects(late, { code: 'engine_busy' });
-  },
-);
+  const asked: string[] = [];
+  const never = (name: string) => () => {
+    asked.push(name);
+    return new Promise<void>(() => {});
+  };
+  for (const name of ['ada-1', 'ada-2', 'ada-3']) void work.figures(name, never(name));
+  const late = work.figures('ada-1', never('again'));
+  await setImmediate();
+  t.same(asked, ['ada-1', 'ada-2'], 'two of a user');
+  mock.timers.tick(2_000);
+  await setImmediate();
+  t.same(asked, ['ada-1', 'ada-2', 'ada-3'], 'and nothing more where one is late');
+  mock.timers.tick(10_000);
+  await t.rejects(late, { code: 'engine_busy' });
+});
 
-t.test('sizes are counted one by one for a user, two in all', async (t) => {
+t.test('sizes are measured one per user, two in all', async (t) => {
   const work = workTurns(ownerOf);
   const ends: (() => void)[] = [];
   const asked: string[] = [];
@@ -143,7 +140,7 @@ t.test('sizes are counted one by one for a user, two in all', async (t) => {
   t.same(await Promise.all(all), ['ada-1', 'ada-2', 'bob-1', 'eve-1']);
 });
 
-t.test('a stream has a turn for each piece and none while its reader is slow', async (t) => {
+t.test('a stream takes a turn per piece, and none while its reader is slow', async (t) => {
   let held = 0;
   let turns = 0;
   const turn = async (): Promise<Release> => {

@@ -20,11 +20,13 @@ if (engine !== null) {
   await terminalBackendContract('docker', box);
   await t.test('docker: inside tmux', (t) => insideTmux(t, box));
   await t.test('docker: shared terminals', (t) => shared(t, box));
-  await t.test('docker: what ends and what goes on', (t) => ends(t, box));
+  await t.test('docker: ends of shells, sessions and containers are told apart', (t) => ends(t, box));
   await t.test('docker: an image without tmux', async (t) =>
     plainShell(t, { ...box, handle: await started(instance) }),
   );
-  await t.test('docker: however much terminals have left, all of it is seen', (t) => manyLeftovers(t, box));
+  await t.test('docker: leftovers are listed completely, however many there are', (t) =>
+    manyLeftovers(t, box),
+  );
 }
 
 async function started({ runtime, image }: TestInstance): Promise<RuntimeHandle> {

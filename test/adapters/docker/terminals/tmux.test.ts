@@ -25,7 +25,7 @@ const missing = (output: string): readonly string[] => {
 const textAt = (buffer: IBuffer, row: number): string | undefined =>
   buffer.getLine(row)?.translateToString(true);
 
-t.test('what tmux prints of a history and a screen', async (t) => {
+t.test("tmux's history and screen are parsed", async (t) => {
   const snapshot = (printed: string, maxBytes?: number) => snapshotOf(Buffer.from(printed), maxBytes);
   t.same(snapshot('full_screen\n'), { program: 'full_screen' });
   for (const broken of ['', '\n', 'shell', 'shell 80 24\nx\n', 'no server running\n'])
@@ -48,7 +48,7 @@ t.test('what tmux prints of a history and a screen', async (t) => {
 });
 
 t.test(
-  'a history fills the scrollback with its own lines and no other, however many rows there are',
+  'a history fills the scrollback with exactly its own lines, whatever the number of rows',
   async (t) => {
     for (const rows of [1, 2, 10, 47])
       for (const count of [1, 3, 9, 10, 11, 30, 200]) {
@@ -63,7 +63,7 @@ t.test(
   },
 );
 
-t.test('how a shell ended', async (t) => {
+t.test("a shell's end is parsed", async (t) => {
   const lost = { kind: 'lost' } as const;
   const cases: readonly [string, StreamEnd][] = [
     ['over 0\n', { kind: 'exited', code: 0 }],
@@ -76,20 +76,20 @@ t.test('how a shell ended', async (t) => {
   for (const [printed, end] of cases) t.same(endOf(printed), end, printed);
 });
 
-t.test('in a container', async (t) => {
+t.test('tmux keeps and shares a session in a container', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const instance = await testInstance(t, engine);
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
-  await t.test('all that scrolled by is sent, however fast it was', (t) => history(t, instance, handle));
+  await t.test('all scrolled lines are sent, however fast they were', (t) => history(t, instance, handle));
   await t.test('a snapshot has each line once, while a program writes and the size changes', (t) =>
     snapshots(t, instance, handle),
   );
-  await t.test('a server is told its settings once, and again when they are others', (t) =>
+  await t.test('a tmux server gets its settings once, and again when they change', (t) =>
     settings(t, instance, handle),
   );
-  await t.test('the exit code is that of the shell, while other sessions go on', (t) =>
+  await t.test("the exit code is the shell's, while other sessions run on", (t) =>
     exitCodes(t, instance, handle),
   );
 });
@@ -233,14 +233,14 @@ if (engine !== null) {
   const refused = (t: Test, isGone: boolean) =>
     t.rejects(terminals.open(handle, aTerminal('main')), { name: 'ContainerNotRunning', isGone });
 
-  await t.test('a container that does not run has no terminals', async (t) => {
+  await t.test('a stopped container has no terminals', async (t) => {
     await refused(t, false);
     await t.resolves(terminals.killMuxSession(handle, 'main'));
   });
   await runtime.start(handle);
-  await t.test('a tmux that cannot be reached', (t) => unreachable(t, instance, handle));
-  await t.test('a container without a free process', (t) => full(t, instance, handle));
-  await t.test('a container that ends takes no program for ended', async (t) => {
+  await t.test('an unreachable tmux is reported as unknown', (t) => unreachable(t, instance, handle));
+  await t.test('a container without a free process is reported as such', (t) => full(t, instance, handle));
+  await t.test('a stopping container does not report its programs as ended', async (t) => {
     const box = docker.getContainer(runtimeId);
     await endsAs(t, instance, handle, 'stopped by Berth', () => runtime.stop(handle, 5));
     await endsAs(t, instance, handle, 'killed', () => box.kill());

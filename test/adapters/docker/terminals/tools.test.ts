@@ -29,15 +29,17 @@ const PLAIN = { BERTH_TMUX: 'off' };
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
-  await t.test('the tools are made once, and others of an older make go', (t) => made(t, instance));
-  await t.test('what a killed process left of making them is removed', (t) => leftover(t, instance));
+  await t.test('the tmux volume is made once, and older ones are removed', (t) => made(t, instance));
+  await t.test('leftovers of a killed volume preparation are removed', (t) => leftover(t, instance));
   const tools = await ensureTools(instance.docker, instance);
   const box = (image: string, shell: string, env = {}) =>
     aBoxWithTools(instance, tools, aSpec(image, { env }), shell);
   const busybox = await needs(t, 'busybox');
   if (busybox !== null) {
     const bare = await box(busybox.bare, '/bin/sh');
-    await t.test('an image with nothing but BusyBox', (t) => insideBusyBox(t, instance, tools, bare));
+    await t.test('an image with only BusyBox gets a tmux session', (t) =>
+      insideBusyBox(t, instance, tools, bare),
+    );
     await terminalInput(t, 'BusyBox, tmux of the installation', bare);
     await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
   }
@@ -148,15 +150,15 @@ const inBusybox = engine && (await needs(t, 'busybox'));
 if (engine !== null && inBusybox !== null) {
   const instance = { ...(await testInstance(t, engine)), image: inBusybox.inPlaceOfTools };
   const box = await aBox(instance);
-  await t.test('BusyBox: an image with nothing else', async (t) => {
+  await t.test('BusyBox: commands and files work without other tools', async (t) => {
     t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
   });
   await t.test('BusyBox: files', (t) => filesContract(t, box.files));
   await t.test('BusyBox: links are not followed out of the workspace', (t) => links(t, box));
-  await t.test('BusyBox: what is neither file nor folder', (t) => special(t, box));
+  await t.test('BusyBox: an entry that is neither file nor folder is refused', (t) => special(t, box));
   await t.test('BusyBox: uploads', (t) => uploads(t, box));
-  await t.test('BusyBox: terminals that are closed together end', (t) => ended(t, instance, box));
-  await t.test('BusyBox: figures', async (t) => {
+  await t.test('BusyBox: terminals closed at once end', (t) => ended(t, instance, box));
+  await t.test('BusyBox: statistics are read', async (t) => {
     const usage = await instance.insight.usage(box.handle);
     t.ok(usage.diskBytes !== null && usage.diskBytes > 0);
     t.ok(usage.cpuMillicores >= 0);
