@@ -201,6 +201,7 @@ t.test("a key's name is the given one, else its comment, else its type", async (
   t.equal(sshKeyName('', parsed), 'ada@laptop');
   t.equal(sshKeyName(undefined, { ...parsed, comment: '' }), type);
   t.equal([...sshKeyName(undefined, { ...parsed, comment: '🚢'.repeat(150) })].length, 100);
+  t.equal(sshKeyName(undefined, { ...parsed, comment: `${'x'.repeat(99)} y` }), 'x'.repeat(99));
   t.same(sshKeyNameFaults('🚢'.repeat(100)), {});
   for (const name of ['x'.repeat(101), 'a\nb', 'a\u0000', 'a\ud800'])
     t.match(sshKeyNameFaults(name), { name: String });
