@@ -60,60 +60,32 @@ function forwardedPorts(inUse: InUse): EngineParts {
     return inUse.engine;
   };
   return {
-    runtime: forwardedRuntime(inUse, () => parts().runtime),
-    terminals: forwardedTerminals(() => parts().terminals),
-    commands: { open: async (handle, request) => parts().commands.open(handle, request) },
-    files: forwardedFiles(() => parts().files),
-    insight: forwardedInsight(() => parts().insight),
-    installer: { install: async (handle, role) => parts().installer.install(handle, role) },
-    warmPool: { imageId: async (reference) => parts().warmPool.imageId(reference) },
+    runtime: forwarded(() => parts().runtime, {
+      // These work without an engine as well.
+      get diskQuota() {
+        return inUse.engine?.runtime.diskQuota ?? 'soft';
+      },
+      endHung: async (handle) => (await inUse.engine?.runtime.endHung(handle)) ?? false,
+      watch: (hint) => parts().runtime.watch(hint),
+    }),
+    terminals: forwarded(() => parts().terminals),
+    commands: forwarded(() => parts().commands),
+    files: forwarded(() => parts().files),
+    insight: forwarded(() => parts().insight),
+    installer: forwarded(() => parts().installer),
+    warmPool: forwarded(() => parts().warmPool),
     kernelShares: { read: async () => (await inUse.engine?.kernelShares.read()) ?? null },
   };
 }
 
-/** The quota and the end of hung containers also work without an engine. */
-const forwardedRuntime = (inUse: InUse, runtime: () => ContainerRuntime): ContainerRuntime => ({
-  get diskQuota() {
-    return inUse.engine?.runtime.diskQuota ?? 'soft';
-  },
-  create: async (spec) => runtime().create(spec),
-  start: async (handle) => runtime().start(handle),
-  stop: async (handle, graceSeconds) => runtime().stop(handle, graceSeconds),
-  resize: async (handle, resources) => runtime().resize(handle, resources),
-  remove: async (handle) => runtime().remove(handle),
-  find: async (dbId, generation) => runtime().find(dbId, generation),
-  endHung: async (handle) => (await inUse.engine?.runtime.endHung(handle)) ?? false,
-  ping: async () => runtime().ping(),
-  observe: async (handle) => runtime().observe(handle),
-  list: async () => runtime().list(),
-  watch: (hint) => runtime().watch(hint),
-  volumeExists: async (volume) => runtime().volumeExists(volume),
-  volumeFacts: async (volume) => runtime().volumeFacts(volume),
-  usedBytes: async (volume, reader) => runtime().usedBytes(volume, reader),
-  removeVolume: async (volume) => runtime().removeVolume(volume),
-  hostSpace: async () => runtime().hostSpace(),
-  layerUse: async (...args) => runtime().layerUse(...args),
-  capture: async (handle, spec) => runtime().capture(handle, spec),
-  snapshotImages: async () => runtime().snapshotImages(),
-  removeCaptured: async (image) => runtime().removeCaptured(image),
-});
-
-const forwardedTerminals = (terminals: () => TerminalBackend): TerminalBackend => ({
-  open: async (handle, request) => terminals().open(handle, request),
-  hasMultiplexer: async (handle) => terminals().hasMultiplexer(handle),
-  killMuxSession: async (...session) => terminals().killMuxSession(...session),
-  leftovers: async (handle) => terminals().leftovers(handle),
-  endMarked: async (handle, marker) => terminals().endMarked(handle, marker),
-});
-
-const forwardedFiles = (files: () => ContainerFiles): ContainerFiles => ({
-  open: async (handle, path, folderAs) => files().open(handle, path, folderAs),
-  write: async (handle, path, content, maxBytes) => files().write(handle, path, content, maxBytes),
-  remove: async (handle, path) => files().remove(handle, path),
-});
-
-const forwardedInsight = (insight: () => ContainerInsight): ContainerInsight => ({
-  logs: async (handle, request) => insight().logs(handle, request),
-  usage: async (handle) => insight().usage(handle),
-  changes: async (handle) => insight().changes(handle),
-});
+/** The port of the engine in use: each call goes there with all its arguments, or rejects. `own` has the exceptions. */
+const forwarded = <T extends object>(port: () => T, own: Partial<T> = {}): T =>
+  new Proxy(own as T, {
+    get(exceptions, key) {
+      if (key in exceptions || typeof key === 'symbol' || key === 'then') return Reflect.get(exceptions, key);
+      return async (...args: unknown[]) => {
+        const present = port();
+        return await Reflect.apply(Reflect.get(present, key) as () => unknown, present, args);
+      };
+    },
+  });
