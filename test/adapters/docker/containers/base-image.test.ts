@@ -198,13 +198,13 @@ if (engine !== null) {
 }
 
 async function given(t: Test, instance: TestInstance): Promise<void> {
-  const { docker, runtime, image } = instance;
+  const { docker, runtime, commands, image } = instance;
   const clock = { now: () => new Date() };
   const storage = memoryStorage(clock);
   const debian = { key: 'debian', label: 'Debian', reference: image, digest: null, shell: '/bin/bash' };
   Object.assign(storage.state, { images: [debian] });
   const service = await aService(
-    { storage, runtime, warmPool: instance.warmPool, runtimeNode: 'test', clock },
+    { storage, runtime, commands, warmPool: instance.warmPool, runtimeNode: 'test', clock },
     { warmPoolSize: 1 },
   );
   t.teardown(() => service.warmPool.stop());

@@ -45,9 +45,9 @@ if (engine !== null) {
 }
 
 async function throughTheService(t: Test, instance: TestInstance): Promise<void> {
-  const { docker, runtime, insight, image } = instance;
+  const { docker, runtime, commands, insight, image } = instance;
   const storage = memoryStorage(fixedClock());
-  const service = await aService({ storage, runtime, insight, runtimeNode: 'test' });
+  const service = await aService({ storage, runtime, commands, insight, runtimeNode: 'test' });
   const call = as(service, await aPerson(service, 'ada'));
   const limits = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
   const box = (await call('POST', '/api/containers', { name: 'dev', ...limits, env: { SECRET } })).json();
