@@ -56,13 +56,21 @@ type Scene = Awaited<ReturnType<typeof aScene>>;
 
 /** The service over a real engine; Mallory attacks, and Ada works beside. */
 async function aScene(t: Test, instance: TestInstance) {
-  const { runtime, image, instanceId, terminals } = instance;
+  const { runtime, commands, image, instanceId, terminals } = instance;
   const clock = { now: () => new Date() };
   const storage = memoryStorage(clock);
   const debian = { key: 'debian', label: 'Debian', reference: image, digest: null, shell: '/bin/bash' };
   Object.assign(storage.state, { images: [debian] });
   const kernelShares = dockerKernelShares({ instanceId, openFiles: OPEN_FILES });
-  const ports = { storage, runtime, terminalBackend: terminals, kernelShares, runtimeNode: 'test', clock };
+  const ports = {
+    storage,
+    runtime,
+    commands,
+    terminalBackend: terminals,
+    kernelShares,
+    runtimeNode: 'test',
+    clock,
+  };
   const service = await aService(ports);
   t.teardown(() => service.http.close());
   const [ada, mallory] = [await aPerson(service, 'ada'), await aPerson(service, 'mallory')];

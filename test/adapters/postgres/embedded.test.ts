@@ -167,7 +167,7 @@ function aCheckout(folder: string): string {
     rmSync(path.join(copy, target));
   }
   symlinkSync(realpathSync('node_modules/pg'), path.join(folder, 'node_modules', 'pg'));
-  for (const source of ['src/adapters/postgres', 'src/adapters/child-process.ts'])
+  for (const source of ['src/adapters/postgres', 'src/adapters/child-process.ts', 'src/concurrency'])
     cpSync(source, path.join(folder, source), { recursive: true });
   writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }');
   return path.join(folder, 'src/adapters/postgres/embedded/index.ts');
