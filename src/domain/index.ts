@@ -38,6 +38,7 @@ export * from './identity/token.ts';
 export * from './identity/use-limits.ts';
 export * from './identity/user.ts';
 export * from './json-size.ts';
+export * from './kept-output.ts';
 export * from './result.ts';
 export * from './settings.ts';
 export * from './terminals/collaboration.ts';
