@@ -31,9 +31,10 @@ export async function startPostgres(folder: string): Promise<Part<'postgres'>> {
 }
 
 async function withDatabase(url: string, work: (db: Kysely<unknown>) => Promise<void>): Promise<void> {
-  const db = new Kysely<unknown>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
-  });
+  const pool = new pg.Pool({ connectionString: url });
+  // An ended pool does not wait for its sockets, and a server that stops meanwhile reports that to each of them.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     await work(db);
   } finally {
