@@ -1,8 +1,7 @@
 import type Docker from 'dockerode';
-import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
+import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
-import type { RoleInstaller } from '../../ports/containers/role-installer.ts';
 import { engineCalls, inContainer } from './engine/engine-client.ts';
 import { ownership } from './engine/ownership.ts';
 import { dockerCommands } from './exec/container-commands.ts';

@@ -1,7 +1,7 @@
 /** `berth/testing`: every port of Berth in memory, for tests and experiments without infrastructure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
+import type { ContainerObserver } from '../../ports/containers/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import { memoryBusHub } from './bus.ts';
 import { memoryCommands } from './containers/container-commands.ts';
@@ -47,7 +47,7 @@ export function quickHasher(): PasswordHasher {
 }
 
 /** Access to the inside of a runtime's containers. */
-export const memoryAccess = (runtime: ContainerRuntime) => ({
+export const memoryAccess = (runtime: ContainerObserver) => ({
   commands: memoryCommands(runtime),
   files: memoryFiles(runtime),
   insight: memoryInsight(runtime),

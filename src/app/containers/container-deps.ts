@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
+import type { ContainerEngine } from '../../ports/containers/container-engine.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { WarmPool } from './maintenance/warm-pool.ts';
@@ -18,7 +18,7 @@ export type ContainerSettings = {
 
 export type ContainerDeps = {
   readonly storage: Storage;
-  readonly runtime: ContainerRuntime;
+  readonly runtime: ContainerEngine;
   readonly clock: Clock;
   readonly operations: Operations;
   readonly terminals: Pick<TerminalsOfContainers, 'closeAll'>;

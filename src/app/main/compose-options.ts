@@ -1,13 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
+import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
+import type { ContainerEngine } from '../../ports/containers/container-engine.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { WarmPoolEngine } from '../../ports/containers/container-images.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
-import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
 import type { KernelShares } from '../../ports/containers/kernel-shares.ts';
-import type { RoleInstaller } from '../../ports/containers/role-installer.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -21,7 +20,7 @@ import type { Keys } from './keys/keys.ts';
 /** The service's ports. */
 export type Ports = {
   readonly storage: Storage;
-  readonly runtime: ContainerRuntime;
+  readonly runtime: ContainerEngine;
   readonly runtimeNode: string;
   readonly terminalBackend: TerminalBackend;
   readonly commands: ContainerCommands;

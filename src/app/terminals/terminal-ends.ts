@@ -9,7 +9,7 @@ import {
   type OpenFault,
   type StreamEnd,
 } from '../../domain/terminals/terminal-end.ts';
-import { type ContainerRuntime, RuntimeBusy } from '../../ports/containers/container-runtime.ts';
+import { type ContainerObserver, RuntimeBusy } from '../../ports/containers/container-runtime.ts';
 import { StorageUnavailable } from '../../ports/storage.ts';
 import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
 import type { TerminalRecordRepository } from '../../ports/terminals/terminal-record-repository.ts';
@@ -20,7 +20,7 @@ const GOES_DOWN = { withinMs: 1_500, everyMs: 100 };
 
 export type TerminalEndsDeps = {
   readonly records: Pick<TerminalRecordRepository, 'containerStatuses'>;
-  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly runtime: Pick<ContainerObserver, 'observe'>;
 };
 
 type Located = Pick<TerminalTarget, 'dbId' | 'handle' | 'participation'>;

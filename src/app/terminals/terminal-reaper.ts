@@ -1,7 +1,7 @@
 import { forEachAtMost } from '../../concurrency/pool.ts';
 import type { Container, ContainerState } from '../../domain/containers/container.ts';
 import { DEAD_AFTER_SECONDS, decideReaping } from '../../domain/terminals/terminal-reaping.ts';
-import type { ContainerRuntime, RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { ContainerObserver, RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
@@ -16,7 +16,7 @@ const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'del
 
 export type TerminalReaperDeps = {
   readonly repositories: Repositories;
-  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly runtime: Pick<ContainerObserver, 'observe'>;
   readonly backend: TerminalBackend;
   readonly leases: TerminalLeases;
   readonly log: Logger;

@@ -4,7 +4,7 @@ import { watches } from '../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerRuntime } from '../../ports/containers/container-runtime.ts';
+import type { ContainerObserver } from '../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Storage } from '../../ports/storage.ts';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
@@ -22,7 +22,7 @@ import { terminalSync } from './terminal-sync.ts';
 /** What runs and draws terminals. */
 export type TerminalEngine = {
   readonly backend: TerminalBackend;
-  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly runtime: Pick<ContainerObserver, 'observe'>;
   readonly screens: HeadlessTerminals;
 };
 

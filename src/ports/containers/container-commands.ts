@@ -1,3 +1,4 @@
+import type { Role } from '../../domain/containers/catalogue.ts';
 import type { RuntimeHandle } from './container-runtime.ts';
 
 export type CommandRequest = {
@@ -25,4 +26,13 @@ export interface RunningCommand {
 export interface ContainerCommands {
   /** Throws `ContainerNotRunning`. */
   open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;
+}
+
+/**
+ * Installs a role's tools in a container, as its root. Repeatable after any interruption: it first ends an earlier
+ * attempt's programs and repairs a half-done installation.
+ */
+export interface RoleInstaller {
+  /** Exits with 0 when complete. Throws `ContainerNotRunning`. */
+  install(handle: RuntimeHandle, role: Role): Promise<RunningCommand>;
 }

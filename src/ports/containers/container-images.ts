@@ -1,3 +1,28 @@
+import type { ContainerSpec, RuntimeHandle } from './container-runtime.ts';
+
+/** The name and labels of a container's image. */
+export type CaptureSpec = Pick<ContainerSpec, 'dbId' | 'ownerId' | 'generation' | 'operationId'>;
+
+/** A captured image of a container of this installation. */
+export type CapturedImage = {
+  readonly imageId: string;
+  /** null when another image has taken its name. */
+  readonly reference: string | null;
+  readonly dbId: string;
+};
+
+/** Images of containers, from which they are made again with all that is outside their volumes. */
+export interface ContainerSnapshots {
+  /**
+   * Captures an image of a stopped container, without its volume and environment values. Returns its reference; a
+   * repeat by the same operation returns the same.
+   */
+  capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;
+  snapshotImages(): Promise<readonly CapturedImage[]>;
+  /** Removes an image that `snapshotImages` named, unless something is made of it still. */
+  removeCaptured(image: CapturedImage): Promise<void>;
+}
+
 /** What a warm pool needs of an engine besides running containers. */
 export interface WarmPoolEngine {
   /** The image that the reference names now; null when the engine lacks it. Never pulls. */

@@ -1,5 +1,3 @@
-import type { HostSpace, Quota } from '../../domain/containers/disk-quota.ts';
-import type { LayerUse } from '../../domain/containers/layer-usage.ts';
 import type { Resources } from '../../domain/containers/resources.ts';
 
 /** Where a container is. `node` names its engine, so that a cluster fits behind this port. */
@@ -37,17 +35,6 @@ export type ContainerSpec = {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** The name and labels of a container's image. */
-export type CaptureSpec = Pick<ContainerSpec, 'dbId' | 'ownerId' | 'generation' | 'operationId'>;
-
-/** A captured image of a container of this installation. */
-export type CapturedImage = {
-  readonly imageId: string;
-  /** null when another image has taken its name. */
-  readonly reference: string | null;
-  readonly dbId: string;
-};
-
 /** A container with this installation's labels. */
 export type ListedContainer = {
   readonly handle: RuntimeHandle;
@@ -56,24 +43,12 @@ export type ListedContainer = {
   readonly state: Exclude<ObservedContainer['kind'], 'gone'>;
 };
 
-/** How a volume's size is enforced, which never changes. */
-export type VolumeFacts = {
-  readonly quota: Quota;
-  /** It takes on the `diskMb` of each container started on it. */
-  readonly isResizable: boolean;
-};
-
-/** The container to measure a volume through, where there is no better way. */
-export type VolumeReader = { readonly image: string; readonly running: RuntimeHandle | null };
-
 /**
  * Where containers run. Commands are idempotent: reaching a state that already holds, or removing something absent,
  * succeeds. Nothing without this installation's label is touched. Every method throws `RuntimeUnavailable` when the
  * engine does not answer in time, and `RuntimeFailure` for an engine error.
  */
 export interface ContainerRuntime {
-  /** For new volumes. `hard`: writes above `diskMb` are refused. `soft`: the use is only measured. */
-  readonly diskQuota: Quota;
   /** Returns the container of this row and generation: a new one, or an earlier attempt's. */
   create(spec: ContainerSpec): Promise<RuntimeHandle>;
   /**
@@ -87,42 +62,25 @@ export interface ContainerRuntime {
   resize(handle: RuntimeHandle, resources: Resources): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */
   remove(handle: RuntimeHandle): Promise<void>;
-  /** The container of that row and generation, or null. */
-  find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
   /**
    * Kills all processes of a container with a hung process start, so that the engine can stop and remove it. Returns
    * whether it did. Never throws.
    */
   endHung(handle: RuntimeHandle): Promise<boolean>;
+}
+
+/** What runs where, without changing it. Throws like `ContainerRuntime`. */
+export interface ContainerObserver {
   ping(): Promise<void>;
   observe(handle: RuntimeHandle): Promise<ObservedContainer>;
+  /** The container of that row and generation, or null. */
+  find(dbId: string, generation: number): Promise<RuntimeHandle | null>;
   /** All containers with this installation's label, in any state. */
   list(): Promise<readonly ListedContainer[]>;
   /**
    * Calls `hint` when something may have changed, and after a time without contact. Returns the unsubscribe function.
    */
   watch(hint: () => void): () => void;
-  volumeExists(volume: string): Promise<boolean>;
-  /** null when there is no such volume. */
-  volumeFacts(volume: string): Promise<VolumeFacts | null>;
-  /** A volume's present use; null when it does not exist or measuring took too long. */
-  usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
-  /**
-   * A container's use outside its volume; null when it is gone or measuring took too long. `image`: the catalogue's.
-   */
-  layerUse(handle: RuntimeHandle, image: string): Promise<LayerUse | null>;
-  /** Removes a volume for good. Fails while a container has it. */
-  removeVolume(volume: string): Promise<void>;
-  /** The file systems that receive new data; none for a remote engine, whose space is unknown. */
-  hostSpace(): Promise<readonly HostSpace[]>;
-  /**
-   * Captures an image of a stopped container, without its volume and environment values. Returns its reference; a
-   * repeat by the same operation returns the same.
-   */
-  capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;
-  snapshotImages(): Promise<readonly CapturedImage[]>;
-  /** Removes an image that `snapshotImages` named, unless something is made of it still. */
-  removeCaptured(image: CapturedImage): Promise<void>;
 }
 
 /** The engine is down, hung, or unreachable. Its state is unknown. */

@@ -16,7 +16,12 @@ import {
 } from '../../../src/ports/containers/container-runtime.ts';
 import { busContract } from '../../contract/bus.ts';
 import { containerAccessContract } from '../../contract/containers/container-access.ts';
-import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
+import { containerDiskContract } from '../../contract/containers/container-disk.ts';
+import {
+  containerRuntimeContract,
+  pausedContainerContract,
+} from '../../contract/containers/container-runtime.ts';
+import { containerSnapshotsContract } from '../../contract/containers/container-snapshots.ts';
 import { roleInstallerContract } from '../../contract/containers/role-setups.ts';
 import { warmPoolEngineContract } from '../../contract/containers/warm-pool.ts';
 import { storageContracts } from '../../contract/storage.ts';
@@ -81,6 +86,9 @@ const pause = async ({ runtimeId }: RuntimeHandle): Promise<void> => {
 };
 const access = { runtime, ...memoryAccess(runtime), image: 'any', pause };
 await containerRuntimeContract('memory', access);
+await pausedContainerContract('memory', access);
+await containerDiskContract('memory', access);
+await containerSnapshotsContract('memory', access);
 await containerAccessContract('memory', access);
 await roleInstallerContract('memory', access);
 

@@ -23,8 +23,8 @@ import {
 } from '../../../src/adapters/docker/private-engine/open-engine.ts';
 import { dockerTerminals } from '../../../src/adapters/docker/terminals/terminal-backend.ts';
 import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes/container-volumes.ts';
+import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../src/ports/containers/container-images.ts';
-import type { ContainerRuntime } from '../../../src/ports/containers/container-runtime.ts';
 import type { TerminalBackend } from '../../../src/ports/terminals/terminal-backend.ts';
 import { needs } from '../run/infra.ts';
 import { silentLog } from '../samples/samples.ts';
@@ -56,9 +56,9 @@ export type TestInstance = TestEngine &
   DockerAccess & {
     readonly instanceId: string;
     readonly network: InstanceNetwork;
-    readonly runtime: ContainerRuntime;
+    readonly runtime: ContainerEngine;
     /** As a service that has just started has it: nothing is known of what went before. */
-    restarted(): Promise<ContainerRuntime>;
+    restarted(): Promise<ContainerEngine>;
     readonly terminals: TerminalBackend;
     readonly warmPool: WarmPoolEngine;
   };
@@ -78,7 +78,7 @@ export async function testInstance(
   const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
   const sizes = await disk(instanceId);
   const kill = engine.kind === 'private' ? killFromHost : null;
-  const runtimeOn = (docker: Docker): ContainerRuntime =>
+  const runtimeOn = (docker: Docker): ContainerEngine =>
     dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill });
   const access = dockerAccess(engine.docker, instanceId);
   return {

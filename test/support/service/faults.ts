@@ -1,18 +1,19 @@
 import type { ContainerOptions } from '../../../src/app/main/compose-options.ts';
-import { type ContainerRuntime, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
+import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import type { OperationRepository } from '../../../src/ports/containers/operation-repository.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
 import { waitFor } from '../patience.ts';
 import { aService } from './service.ts';
 
 type Method = {
-  [Name in keyof ContainerRuntime]: ContainerRuntime[Name] extends (...args: never[]) => Promise<unknown>
+  [Name in keyof ContainerEngine]: ContainerEngine[Name] extends (...args: never[]) => Promise<unknown>
     ? Name
     : never;
-}[keyof ContainerRuntime];
+}[keyof ContainerEngine];
 
 /** Its next call is refused, as an engine in trouble does; all later ones do what they did. */
-export function failsOnce(runtime: ContainerRuntime, name: Method): void {
+export function failsOnce(runtime: ContainerEngine, name: Method): void {
   const works = runtime[name];
   const fails = async (): Promise<never> => {
     Object.assign(runtime, { [name]: works });

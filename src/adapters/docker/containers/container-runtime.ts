@@ -1,22 +1,18 @@
 import type Docker from 'dockerode';
 import { pollUntil } from '../../../concurrency/poll.ts';
-import { quotaOf } from '../../../domain/containers/disk-quota.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import {
   type ContainerRuntime,
-  type ListedContainer,
-  type ObservedContainer,
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
-import { watchEngine } from '../engine/engine-events.ts';
-import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL } from '../engine/engine-names.ts';
-import { fullId, ownership } from '../engine/ownership.ts';
-import { capture, removeCaptured, snapshotImages } from '../images/container-images.ts';
-import { layerUse } from '../insight/layer-usage.ts';
-import { COUNTED, type DiskSettings, dockerVolumes } from '../volumes/container-volumes.ts';
-import { hostSpace } from '../volumes/volume-usage.ts';
-import { createOrAdopt, inspect, inspectNamed } from './create-container.ts';
+import { fullId, type Ownership, ownership } from '../engine/ownership.ts';
+import { dockerSnapshots } from '../images/container-images.ts';
+import { COUNTED, type DiskSettings, dockerVolumes, type Volumes } from '../volumes/container-volumes.ts';
+import { dockerDisk } from './container-disk.ts';
+import { dockerObserver } from './container-observer.ts';
+import { createOrAdopt, inspect } from './create-container.ts';
 import { limitsOf, type RuntimeSettings } from './create-options.ts';
 
 export type DockerRuntimeSettings = RuntimeSettings & {
@@ -31,17 +27,28 @@ const REMOVAL_SECONDS = 10;
 
 type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
 
-/** Containers on one Docker engine. */
-export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerRuntime {
+/** Containers on one Docker engine, with all that belongs to them. */
+export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerEngine {
   const calls = engineCalls(docker);
-  const { instanceId, node, disk = COUNTED, kill = null } = settings;
+  const { instanceId, disk = COUNTED } = settings;
   const own = ownership(calls, instanceId);
   const volumes = dockerVolumes(calls, instanceId, disk);
+  return {
+    ...lifecycle({ calls, own, volumes }, settings),
+    ...dockerObserver(calls, settings),
+    ...dockerDisk(calls, volumes, disk),
+    ...dockerSnapshots(calls, own, instanceId),
+  };
+}
+
+type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly volumes: Volumes };
+
+function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettings): ContainerRuntime {
+  const { node, kill = null } = settings;
   const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
   /** Containers started here: their volume never changes, and a stopping engine answers slowly. */
   const mounted = new Map<string, Mounted>();
   return {
-    diskQuota: quotaOf(disk.mode),
     async create(spec) {
       await volumes.ensure(spec);
       const runtimeId = await createOrAdopt(calls, spec, settings);
@@ -87,26 +94,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
       mounted.delete(handle.runtimeId);
       if (info !== null) await volumes.afterStop(info);
     },
-    find: (dbId, generation) => findNamed(calls, dbId, generation, settings),
     endHung: ({ runtimeId }) => endHung(calls, fullId(runtimeId), kill),
-    ping: calls.ping,
-    observe: async (handle) => observed(await known(handle), instanceId),
-    list: () => listOwn(calls, settings),
-    watch: (hint) => watchEngine(docker, instanceId, hint),
-    volumeExists: async (volume) => (await volumes.facts(volume)) !== null,
-    volumeFacts: volumes.facts,
-    usedBytes: volumes.usedBytes,
-    async layerUse(handle, image) {
-      const info = await known(handle);
-      return info === null ? null : await layerUse(calls, info, image, disk.isLocal);
-    },
-    removeVolume: volumes.remove,
-    hostSpace: () => hostSpace(disk.folders),
-    async capture(handle, spec) {
-      return await capture(calls, (await own.require(handle)).id, spec, instanceId);
-    },
-    snapshotImages: () => snapshotImages(calls, instanceId),
-    removeCaptured: (image) => removeCaptured(calls, image, instanceId),
   };
 }
 
@@ -173,40 +161,4 @@ async function removeWholly(calls: EngineCalls, container: Docker.Container): Pr
   const isGone = async (): Promise<boolean> => (await inspect(calls, container.id)) === null;
   if (!(await pollUntil(isGone, { withinMs: REMOVAL_SECONDS * 1000, everyMs: 50 })))
     throw new RuntimeFailure(`container ${container.id} is still being removed`);
-}
-
-function observed(info: Docker.ContainerInspectInfo | null, instanceId: string): ObservedContainer {
-  if (info === null || info.Config.Labels[INSTANCE_LABEL] !== instanceId) return { kind: 'gone' };
-  const { Running, Paused, StartedAt, ExitCode } = info.State;
-  if (Paused) return { kind: 'paused' };
-  return Running
-    ? { kind: 'running', startedAt: new Date(StartedAt) }
-    : { kind: 'stopped', exitCode: ExitCode };
-}
-
-/** By engine name, which cannot be an id: names begin with `ws-`, ids are hexadecimal. */
-async function findNamed(
-  calls: EngineCalls,
-  dbId: string,
-  generation: number,
-  { instanceId, node }: DockerRuntimeSettings,
-): Promise<RuntimeHandle | null> {
-  const info = await inspectNamed(calls, instanceId, dbId, generation);
-  return info?.Config.Labels[INSTANCE_LABEL] === instanceId ? { node, runtimeId: info.Id } : null;
-}
-
-async function listOwn(
-  calls: EngineCalls,
-  settings: DockerRuntimeSettings,
-): Promise<readonly ListedContainer[]> {
-  const filters = { label: [`${INSTANCE_LABEL}=${settings.instanceId}`] };
-  const all = await calls.read(LIMITS.list, (abortSignal) =>
-    calls.docker.listContainers({ all: true, filters, abortSignal }),
-  );
-  return all.map(({ Id, Labels, State }) => ({
-    handle: { node: settings.node, runtimeId: Id },
-    dbId: Labels[DB_ID_LABEL] ?? '',
-    generation: Number(Labels[GENERATION_LABEL] ?? 0),
-    state: State === 'running' || State === 'paused' ? State : 'stopped',
-  }));
 }

@@ -1,6 +1,5 @@
 import { PACKAGE_MANAGERS } from '../../../domain/containers/catalogue.ts';
-import type { ContainerCommands } from '../../../ports/containers/container-commands.ts';
-import type { RoleInstaller } from '../../../ports/containers/role-installer.ts';
+import type { ContainerCommands, RoleInstaller } from '../../../ports/containers/container-commands.ts';
 import { END_BY_MARK } from './process-scripts.ts';
 
 const INSTALL_SECONDS = 1_800;

@@ -1,6 +1,10 @@
 import type Docker from 'dockerode';
-import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
-import type { CapturedImage, CaptureSpec } from '../../../ports/containers/container-runtime.ts';
+import type {
+  CapturedImage,
+  CaptureSpec,
+  ContainerSnapshots,
+  WarmPoolEngine,
+} from '../../../ports/containers/container-images.ts';
 import { inspect } from '../containers/create-container.ts';
 import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import {
@@ -12,6 +16,7 @@ import {
   OWNER_LABEL,
 } from '../engine/engine-names.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
+import type { Ownership } from '../engine/ownership.ts';
 
 /** Writing a large layer takes as long as the disk needs. */
 const CAPTURE_SECONDS = 600;
@@ -23,6 +28,19 @@ export const snapshotImageName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId'
   ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` }) as const;
 
 type Labels = Readonly<Record<string, string>>;
+
+/** Images of an installation's containers on one Docker engine. */
+export const dockerSnapshots = (
+  calls: EngineCalls,
+  own: Ownership,
+  instanceId: string,
+): ContainerSnapshots => ({
+  async capture(handle, spec) {
+    return await capture(calls, (await own.require(handle)).id, spec, instanceId);
+  },
+  snapshotImages: () => snapshotImages(calls, instanceId),
+  removeCaptured: (image) => removeCaptured(calls, image, instanceId),
+});
 
 /** Captures an image of a stopped container, or finds the one of an earlier attempt. */
 export async function capture(
@@ -120,10 +138,7 @@ const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string
   /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
 
 /** All captured images of this installation. */
-export async function snapshotImages(
-  calls: EngineCalls,
-  instanceId: string,
-): Promise<readonly CapturedImage[]> {
+async function snapshotImages(calls: EngineCalls, instanceId: string): Promise<readonly CapturedImage[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${CAPTURED_LABEL}=true`] };
   const all = await calls.read(LIMITS.list, (abortSignal) =>
     calls.docker.listImages({ filters: JSON.stringify(filters), abortSignal }),
@@ -136,7 +151,7 @@ export async function snapshotImages(
 }
 
 /** 409: still in use. A parent of later images loses its name and is removed with the last of them. */
-export async function removeCaptured(
+async function removeCaptured(
   calls: EngineCalls,
   { imageId, reference }: CapturedImage,
   instanceId: string,

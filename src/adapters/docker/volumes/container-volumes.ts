@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { type QuotaMode, quotaOf } from '../../../domain/containers/disk-quota.ts';
-import {
-  type ContainerSpec,
-  RuntimeFailure,
-  type VolumeFacts,
-  type VolumeReader,
-} from '../../../ports/containers/container-runtime.ts';
+import type { VolumeFacts, VolumeReader } from '../../../ports/containers/container-disk.ts';
+import { type ContainerSpec, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } from '../engine/engine-names.ts';
 import type { RootOwner, VolumeImages } from './disk-image.ts';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import type { HostSpace } from '../../../domain/containers/disk-quota.ts';
-import type { VolumeReader } from '../../../ports/containers/container-runtime.ts';
+import type { VolumeReader } from '../../../ports/containers/container-disk.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { runOneShot } from '../engine/one-shot-container.ts';
 import { isRoot, run } from '../host/host-commands.ts';

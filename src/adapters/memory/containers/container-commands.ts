@@ -7,7 +7,7 @@ import type {
 } from '../../../ports/containers/container-commands.ts';
 import {
   ContainerNotRunning,
-  type ContainerRuntime,
+  type ContainerObserver,
   type ContainerSpec,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
@@ -15,7 +15,7 @@ import type { MemoryRuntime } from './container-runtime.ts';
 
 /** A few commands, with all output at their end. */
 export function memoryCommands(
-  runtime: Pick<ContainerRuntime, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
+  runtime: Pick<ContainerObserver, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
 ): ContainerCommands {
   return {
     async open(handle, request) {
@@ -33,7 +33,7 @@ export function memoryCommands(
 
 /** Throws like the engine for a missing or stopped container. */
 export async function requireRunning(
-  runtime: Pick<ContainerRuntime, 'observe'>,
+  runtime: Pick<ContainerObserver, 'observe'>,
   handle: RuntimeHandle,
 ): Promise<void> {
   const { kind } = await runtime.observe(handle);

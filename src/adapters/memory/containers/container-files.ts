@@ -10,7 +10,7 @@ import {
 } from '../../../domain/containers/files.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../../ports/containers/container-files.ts';
-import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerObserver } from '../../../ports/containers/container-runtime.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import { requireRunning } from './container-commands.ts';
 
@@ -21,7 +21,7 @@ type Node = File | Folder;
 const aFolder = (): Folder => ({ kind: 'folder', inside: new Map(), modifiedAt: new Date() });
 
 /** Trees of files and folders that live as long as their container. */
-export function memoryFiles(runtime: ContainerRuntime): ContainerFiles {
+export function memoryFiles(runtime: ContainerObserver): ContainerFiles {
   const homes = new Map<string, Folder>();
   const homeOf = async (handle: Parameters<ContainerFiles['remove']>[0]): Promise<Folder> => {
     await requireRunning(runtime, handle);

@@ -1,4 +1,27 @@
-import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
+import type {
+  CapturedImage,
+  ContainerSnapshots,
+  WarmPoolEngine,
+} from '../../../ports/containers/container-images.ts';
+import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+
+/** Containers by runtime id. */
+type Made = ReadonlyMap<string, { readonly spec: { readonly image: string } }>;
+
+/** Captured `images` by reference. */
+export const memorySnapshots = (images: Map<string, CapturedImage>, boxes: Made): ContainerSnapshots => ({
+  async capture({ runtimeId }, { dbId, generation, operationId }) {
+    if (!boxes.has(runtimeId)) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
+    const reference = `carried-${dbId}:g${generation}`;
+    images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
+    return reference;
+  },
+  snapshotImages: async () => [...images.values()],
+  async removeCaptured({ reference }) {
+    const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
+    if (reference !== null && !used) images.delete(reference);
+  },
+});
 
 /** Each reference is its own image, unless `images` says otherwise. */
 export function memoryWarmPoolEngine(): WarmPoolEngine & { readonly images: Map<string, string | null> } {

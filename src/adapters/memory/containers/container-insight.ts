@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
-import { ContainerNotRunning, type ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
+import { ContainerNotRunning, type ContainerObserver } from '../../../ports/containers/container-runtime.ts';
 import { requireRunning } from './container-commands.ts';
 
 /** Containers that log a line per start, use little, and equal their image. */
-export function memoryInsight(runtime: ContainerRuntime): ContainerInsight {
+export function memoryInsight(runtime: ContainerObserver): ContainerInsight {
   return {
     async logs(handle, { tail }) {
       if ((await runtime.observe(handle)).kind === 'gone')

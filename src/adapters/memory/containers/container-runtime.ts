@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
+import type { CapturedImage } from '../../../ports/containers/container-images.ts';
 import {
-  type CapturedImage,
   ContainerNotRunning,
+  type ContainerObserver,
   type ContainerRuntime,
   type ContainerSpec,
   type ListedContainer,
   type ObservedContainer,
-  RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
+import { type MemoryDisk, memoryDisk } from './container-disk.ts';
+import { memorySnapshots } from './container-images.ts';
 
 export type Box = {
   spec: ContainerSpec;
@@ -20,42 +22,41 @@ export type Box = {
   paused: boolean;
 };
 
-export type MemoryVolume = { quota: Quota; usedBytes: number | null; isResizable: boolean };
-
-export type MemoryRuntime = ContainerRuntime & {
-  readonly boxes: Map<string, Box>;
-  readonly volumes: Map<string, MemoryVolume>;
-  readonly images: Map<string, CapturedImage>;
-  /** Bytes outside the volume, by runtime id. */
-  readonly layers: Map<string, number>;
-  /** The result of `hostSpace`. */
-  readonly host: { spaces: readonly HostSpace[] };
-};
+export type MemoryRuntime = ContainerEngine &
+  MemoryDisk & {
+    readonly boxes: Map<string, Box>;
+    readonly images: Map<string, CapturedImage>;
+  };
 
 /**
  * Containers as rows in a map: `boxes` by runtime id, captured `images` by reference. Tests set the volumes' use.
  */
 export function memoryRuntime(node = 'memory'): MemoryRuntime {
   const boxes = new Map<string, Box>();
-  const volumes = new Map<string, MemoryVolume>();
   const images = new Map<string, CapturedImage>();
+  const disk: MemoryDisk = { volumes: new Map(), layers: new Map(), host: { spaces: [] } };
+  return {
+    boxes,
+    images,
+    ...disk,
+    ...lifecycleOf(boxes, disk, node),
+    ...observerOf(boxes),
+    ...memoryDisk(disk, boxes),
+    ...memorySnapshots(images, boxes),
+  };
+}
+
+function lifecycleOf(
+  boxes: Map<string, Box>,
+  { volumes, layers }: MemoryDisk,
+  node: string,
+): ContainerRuntime {
   const existing = ({ runtimeId }: RuntimeHandle): Box => {
     const box = boxes.get(runtimeId);
     if (box === undefined) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
     return box;
   };
-  const host: MemoryRuntime['host'] = { spaces: [] };
-  const layers = new Map<string, number>();
   return {
-    boxes,
-    volumes,
-    layers,
-    host,
-    images,
-    diskQuota: 'soft',
-    ...readsOf(boxes),
-    ...volumesOf(boxes, volumes),
-    ...capturesOf(boxes, images),
     async create(spec) {
       const runtimeId = createHash('sha256').update(`${node} ${spec.dbId} ${spec.generation}`).digest('hex');
       const handle = { node, runtimeId };
@@ -84,22 +85,13 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
       boxes.delete(runtimeId);
       layers.delete(runtimeId);
     },
-    async ping() {},
     endHung: async () => false,
-    watch: () => () => {},
-    layerUse: async ({ runtimeId }) =>
-      boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, snapshotImageBytes: 0 } : null,
-    hostSpace: async () => host.spaces,
-    async capture(handle, { dbId, generation, operationId }) {
-      existing(handle);
-      const reference = `carried-${dbId}:g${generation}`;
-      images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
-      return reference;
-    },
   };
 }
 
-const readsOf = (boxes: Map<string, Box>): Pick<ContainerRuntime, 'find' | 'observe' | 'list'> => ({
+const observerOf = (boxes: ReadonlyMap<string, Box>): ContainerObserver => ({
+  async ping() {},
+  watch: () => () => {},
   async find(dbId, generation) {
     const found = [...boxes.values()].find(
       ({ spec }) => spec.dbId === dbId && spec.generation === generation,
@@ -114,31 +106,6 @@ const readsOf = (boxes: Map<string, Box>): Pick<ContainerRuntime, 'find' | 'obse
       generation: box.spec.generation,
       state: kindOf(box),
     })),
-});
-
-const volumesOf = (
-  boxes: Map<string, Box>,
-  volumes: Map<string, MemoryVolume>,
-): Pick<ContainerRuntime, 'volumeExists' | 'volumeFacts' | 'usedBytes' | 'removeVolume'> => ({
-  volumeExists: async (volume) => volumes.has(volume),
-  volumeFacts: async (volume) => volumes.get(volume) ?? null,
-  usedBytes: async (volume) => volumes.get(volume)?.usedBytes ?? null,
-  async removeVolume(volume) {
-    if ([...boxes.values()].some(({ spec }) => spec.volume === volume))
-      throw new RuntimeFailure(`volume ${volume} is in use`);
-    volumes.delete(volume);
-  },
-});
-
-const capturesOf = (
-  boxes: Map<string, Box>,
-  images: Map<string, CapturedImage>,
-): Pick<ContainerRuntime, 'snapshotImages' | 'removeCaptured'> => ({
-  snapshotImages: async () => [...images.values()],
-  async removeCaptured({ reference }) {
-    const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
-    if (reference !== null && !used) images.delete(reference);
-  },
 });
 
 function kindOf({ startedAt, paused }: Box): ListedContainer['state'] {

@@ -1,13 +1,12 @@
 import type { Role } from '../../../domain/containers/catalogue.ts';
-import type { CommandEvent } from '../../../ports/containers/container-commands.ts';
-import type { ContainerRuntime, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
-import type { RoleInstaller } from '../../../ports/containers/role-installer.ts';
+import type { CommandEvent, RoleInstaller } from '../../../ports/containers/container-commands.ts';
+import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import { requireRunning } from './container-commands.ts';
 
 const LOOK_EVERY_MS = 5;
 
 /** Prints the packages, then runs the script's lines: `echo`, `sleep` and `exit`. */
-export function memoryRoleInstaller(runtime: ContainerRuntime): RoleInstaller {
+export function memoryRoleInstaller(runtime: ContainerObserver): RoleInstaller {
   const current = new Map<string, () => void>();
   return {
     async install(handle, role) {
@@ -22,7 +21,7 @@ export function memoryRoleInstaller(runtime: ContainerRuntime): RoleInstaller {
 }
 
 async function* events(
-  runtime: ContainerRuntime,
+  runtime: ContainerObserver,
   handle: RuntimeHandle,
   { packages, script }: Role,
   ending: AbortSignal,
@@ -46,7 +45,7 @@ async function* events(
 
 /** Ends early when the container stops or the command is ended. */
 async function pause(
-  runtime: ContainerRuntime,
+  runtime: ContainerObserver,
   handle: RuntimeHandle,
   ms: number,
   ending: AbortSignal,

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import {
   ContainerNotRunning,
-  type ContainerRuntime,
+  type ContainerObserver,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -24,7 +24,7 @@ type Viewer = {
 };
 
 /** Terminals with an echo program; sessions live as long as their container runs. */
-export function memoryTerminals(runtime: ContainerRuntime): TerminalBackend {
+export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
   const sessions = new Map<string, Session>();
   const placeOf = async (handle: RuntimeHandle): Promise<string> => {
     const observed = await runtime.observe(handle);

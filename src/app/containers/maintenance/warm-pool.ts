@@ -13,8 +13,9 @@ import {
   type PoolModel,
   planPool,
 } from '../../../domain/containers/warm-pool.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
-import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { Checkpoint } from '../operations/operation-deps.ts';
@@ -37,7 +38,7 @@ type PoolSettings = {
 
 export type WarmPoolDeps = {
   readonly storage: Storage;
-  readonly runtime: ContainerRuntime;
+  readonly runtime: ContainerEngine;
   readonly engine: WarmPoolEngine;
   readonly settings: PoolSettings;
   /** This process; the same after a restart. */

@@ -1,5 +1,5 @@
 import type { Facts, ObservedState } from '../../../domain/containers/operation.ts';
-import type { ContainerRuntime, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
 /** The container from before the operation; null when there was none. */
@@ -11,7 +11,7 @@ export const freshGeneration = ({ before }: StoredOperation): number => before.g
 
 /** The container that the operation has made, even if a killed process did not record it. */
 export async function freshHandle(
-  runtime: ContainerRuntime,
+  runtime: ContainerObserver,
   operation: StoredOperation,
   node: string,
 ): Promise<RuntimeHandle | null> {
@@ -19,7 +19,7 @@ export async function freshHandle(
   return await runtime.find(operation.dbId, freshGeneration(operation));
 }
 
-const stateOf = async (runtime: ContainerRuntime, handle: RuntimeHandle | null): Promise<ObservedState> =>
+const stateOf = async (runtime: ContainerObserver, handle: RuntimeHandle | null): Promise<ObservedState> =>
   handle === null ? 'gone' : (await runtime.observe(handle)).kind;
 
 /** The observed facts, and the container that the operation has made, if any. */
@@ -27,7 +27,7 @@ export type EngineObservation = { readonly facts: Facts; readonly freshRuntimeId
 
 /** Observes the containers that the operation can touch. Throws when the engine does not answer. */
 export async function observe(
-  runtime: ContainerRuntime,
+  runtime: ContainerObserver,
   operation: StoredOperation,
   node: string,
 ): Promise<EngineObservation> {

@@ -2,8 +2,8 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { standing } from '../../../domain/containers/operation.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import type { CloseReason } from '../../../domain/terminals/terminal.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
-import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
@@ -28,7 +28,7 @@ export type StepObserver = { readonly checkpoint: Checkpoint; readonly done: Met
 
 export type OperationDeps = {
   readonly storage: Storage;
-  readonly runtime: ContainerRuntime;
+  readonly runtime: ContainerEngine;
   readonly insight: Pick<ContainerInsight, 'changes'>;
   readonly terminals: TerminalsOfContainers;
   readonly log: Logger;

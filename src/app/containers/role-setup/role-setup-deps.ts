@@ -1,12 +1,12 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { ContainerRuntime } from '../../../ports/containers/container-runtime.ts';
-import type { RoleInstaller } from '../../../ports/containers/role-installer.ts';
+import type { RoleInstaller } from '../../../ports/containers/container-commands.ts';
+import type { ContainerObserver } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
 
 export type RoleSetupDeps = {
   readonly storage: Storage;
-  readonly runtime: Pick<ContainerRuntime, 'observe'>;
+  readonly runtime: Pick<ContainerObserver, 'observe'>;
   readonly installer: RoleInstaller;
   readonly clock: Clock;
   readonly log: Logger;

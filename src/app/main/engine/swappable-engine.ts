@@ -1,14 +1,14 @@
-import type { ContainerCommands } from '../../../ports/containers/container-commands.ts';
+import type { ContainerCommands, RoleInstaller } from '../../../ports/containers/container-commands.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { ContainerFiles } from '../../../ports/containers/container-files.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
-import { type ContainerRuntime, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
-import type { RoleInstaller } from '../../../ports/containers/role-installer.ts';
 import type { TerminalBackend } from '../../../ports/terminals/terminal-backend.ts';
 
 export type EngineParts = {
-  readonly runtime: ContainerRuntime;
+  readonly runtime: ContainerEngine;
   readonly terminals: TerminalBackend;
   readonly commands: ContainerCommands;
   readonly files: ContainerFiles;

@@ -18,7 +18,12 @@ import type {
   RuntimeHandle,
   ContainerSpec as Spec,
 } from '../../../../src/ports/containers/container-runtime.ts';
-import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
+import { containerDiskContract } from '../../../contract/containers/container-disk.ts';
+import {
+  containerRuntimeContract,
+  pausedContainerContract,
+} from '../../../contract/containers/container-runtime.ts';
+import { containerSnapshotsContract } from '../../../contract/containers/container-snapshots.ts';
 import { aSpec, runIn, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually } from '../../../support/patience.ts';
@@ -34,7 +39,10 @@ if (engine !== null) {
   const instance = await testInstance(t, engine);
   const { docker, runtime, commands, image } = instance;
   const pause = ({ runtimeId }: RuntimeHandle) => docker.getContainer(runtimeId).pause();
-  await containerRuntimeContract('docker', { ...instance, pause });
+  await containerRuntimeContract('docker', instance);
+  await pausedContainerContract('docker', { ...instance, pause });
+  await containerDiskContract('docker', instance);
+  await containerSnapshotsContract('docker', instance);
   const [spec, other] = ['w-alice', 'w-bob'].map((hostname) => aSpec(image, { hostname })) as [Spec, Spec];
   const handle = await runtime.create(spec);
   const box: Box = { ...instance, spec, handle, sh: shellIn(commands, handle) };

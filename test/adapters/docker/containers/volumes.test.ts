@@ -5,7 +5,8 @@ import { run } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { chooseDiskQuota } from '../../../../src/adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../../src/adapters/docker/volumes/container-volumes.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
-import { containerLifecycleContract } from '../../../contract/containers/container-runtime.ts';
+import { containerDiskContract } from '../../../contract/containers/container-disk.ts';
+import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
 import { aSpec, shellIn } from '../../../support/engine/container.ts';
 import {
   engineOrSkip,
@@ -53,7 +54,8 @@ async function withEngine(engine: TestEngine): Promise<void> {
     t.same(readdirSync(path.join(folder, 'volumes')), []);
     t.same(await attached(folder), []);
   });
-  await containerLifecycleContract('Docker, volumes as images', instance);
+  await containerRuntimeContract('Docker, volumes as images', instance);
+  await containerDiskContract('Docker, volumes as images', instance);
   await t.test('a full volume is full for its owner alone', (t) => full(t, scene));
   await t.test('a volume grows and shrinks with its contents', (t) => sizes(t, scene));
   const box = await running(scene, 64);
