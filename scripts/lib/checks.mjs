@@ -3,6 +3,7 @@ import path from 'node:path';
 import { capture } from './command.mjs';
 import { checkLayers } from './layers.mjs';
 import { toolEnvironment } from './node.mjs';
+import { checkPorts } from './ports.mjs';
 
 /**
  * @typedef {{ ok: boolean, report: string }} Verdict
@@ -23,6 +24,7 @@ export function staticChecks(root) {
       : []),
     { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
     { label: 'layers', run: () => checkLayers(root) },
+    { label: 'ports', run: () => checkPorts(root) },
     { label: 'dead code', run: () => tool(root, 'knip', []) },
   ];
 }

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { buildIsFresh, ensureBuild, SERVER } from '../../scripts/lib/build.mjs';
 import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
 import { checkLayers } from '../../scripts/lib/layers.mjs';
+import { checkPorts } from '../../scripts/lib/ports.mjs';
 import { runProcess } from '../support/child.ts';
 import { aFolder, aFolderOf, aTree, build, write } from '../support/folder.ts';
 
@@ -230,4 +231,29 @@ t.test('a check that cannot run fails with what it said', async (t) => {
   const root = aSource(t, {});
   write(root, CONFIG, 'export default { forbidden: "nonsense" };');
   t.match(await checkLayers(root), { ok: false, report: /forbidden/ });
+});
+
+const methods = (count: number): string => Array.from({ length: count }, (_, n) => `do${n}(): void;`).join(' ');
+
+t.test('a port has at most ten methods, with those of the ports that it extends', async (t) => {
+  const within = aSource(t, {
+    'src/ports/joined.ts': `export interface A { ${methods(10)} }
+      export interface B { readonly facts: string; ${methods(9)} readonly more: () => void }
+      export type Both = A & B;`,
+  });
+  t.same(await checkPorts(within), { ok: true, report: '3 ports of at most 10 methods' });
+  const large = aSource(t, {
+    'src/ports/large.ts': `export interface Large { ${methods(11)} }`,
+    'src/ports/things/grown.ts': `import type { Part } from './part.ts';
+      export interface Grown extends Part { ${methods(9)} }`,
+    'src/ports/things/part.ts': `export interface Part { ${methods(2)} }`,
+    'src/ports/things/listed.ts': `export type Listed = { ${methods(12)} };`,
+  });
+  const { ok, report } = await checkPorts(large);
+  t.notOk(ok);
+  t.same(report.split('\n').sort(), [
+    'src/ports/large.ts: Large has 11 methods, more than 10',
+    'src/ports/things/grown.ts: Grown has 11 methods, more than 10',
+    'src/ports/things/listed.ts: Listed has 12 methods, more than 10',
+  ]);
 });
