@@ -233,7 +233,8 @@ t.test('a check that cannot run fails with what it said', async (t) => {
   t.match(await checkLayers(root), { ok: false, report: /forbidden/ });
 });
 
-const methods = (count: number): string => Array.from({ length: count }, (_, n) => `do${n}(): void;`).join(' ');
+const methods = (count: number): string =>
+  Array.from({ length: count }, (_, n) => `do${n}(): void;`).join(' ');
 
 t.test('a port has at most ten methods, with those of the ports that it extends', async (t) => {
   const within = aSource(t, {
