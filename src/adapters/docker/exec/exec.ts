@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { within } from '../../../concurrency/timeout.ts';
 import { KeptOutput } from '../../../domain/kept-output.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
@@ -72,17 +73,13 @@ async function printed(
   const { stream } = await openExec(calls, runtimeId, { command, env: {}, tty: false, stdin: false });
   const out = new KeptOutput(maxBytes);
   const reading = keepOutput(stream, out, room);
-  const isWhole = await endsWithin(reading, seconds);
+  const isWhole = await within(
+    seconds * 1000,
+    reading.then(() => true),
+    false,
+  );
   if (!isWhole) stream.destroy();
   return { bytes: out.bytes(), isWhole };
-}
-
-async function endsWithin(work: Promise<void>, seconds: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), seconds * 1000);
-  });
-  return await Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
 }
 
 /** Keeps stdout, up to its end, whatever that is. Never throws. */
