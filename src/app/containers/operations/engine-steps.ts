@@ -5,11 +5,8 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import type {
-  CaptureSpec,
-  ContainerSpec,
-  RuntimeHandle,
-} from '../../../ports/containers/container-runtime.ts';
+import type { CaptureSpec } from '../../../ports/containers/container-images.ts';
+import type { ContainerSpec, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { lossesOf } from '../insight.ts';
 import { freshGeneration, freshHandle, oldHandle } from './observe-engine.ts';
