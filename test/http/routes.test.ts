@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { text, text as textOf } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
@@ -119,6 +119,19 @@ t.test(
     t.equal(await get('/api/events', signedIn), 101, 'the usual one is let in');
   },
 );
+
+t.test('only the playback page may compile WebAssembly, and it runs no foreign script', async (t) => {
+  const { http } = await aService({}, { webRoot: aFolderOf(t, { 'index.html': '<html></html>' }) });
+  const scriptsOf = async (url: string): Promise<string | undefined> => {
+    const { headers } = await http.inject({ url, headers: { accept: 'text/html' } });
+    const policy = String(headers['content-security-policy']);
+    return policy.split(';').find((part) => part.startsWith('script-src'));
+  };
+  for (const path of ['/', '/recordings', '/containers/x', '/settings', '/recordingsx/y', '/x/recordings/y'])
+    t.equal(await scriptsOf(path), "script-src 'self'", path);
+  const id = '99999999-9999-4999-8999-999999999999';
+  t.equal(await scriptsOf(`/recordings/${id}`), "script-src 'self' 'wasm-unsafe-eval'");
+});
 
 const secret = { status: 'degraded', detail: 'private, 20.10.24', mend: 'update the engine' } as const;
 const readiness = async () => ({
@@ -294,7 +307,7 @@ t.test('only local programs and administrators read the metrics', async (t) => {
   const spoken = async (version: string): Promise<string> => {
     const socket = connect(port, '127.0.0.1');
     socket.end(`GET /metrics HTTP/${version}\r\nHost: ${local.host}\r\nConnection: close\r\n\r\n`);
-    return (await textOf(socket)).slice(9, 12);
+    return (await text(socket)).slice(9, 12);
   };
   t.same([await spoken('1.1'), await spoken('1.0')], ['200', '401'], 'as a proxy that says nothing else');
 

@@ -12,7 +12,6 @@ import {
 } from '../../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
 import { eventually } from '../../support/patience.ts';
-import { sharedService } from '../../support/process/running-service.ts';
 
 t.setTimeout(400_000);
 
@@ -231,25 +230,3 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
   await page.locator('.xterm-helper-textarea').focus();
   await shellAnswers(page);
 }
-
-t.test('only the playback page may compile WebAssembly, and it runs no foreign script', async (t) => {
-  const service = await sharedService(t);
-  if (service === null) return;
-  const scriptsOf = async (path: string): Promise<string | undefined> => {
-    const answer = await fetch(service.address + path, { headers: { accept: 'text/html' } });
-    const policy = answer.headers.get('content-security-policy') ?? '';
-    return policy.split(';').find((part) => part.startsWith('script-src'));
-  };
-  for (const path of [
-    '/',
-    '/recordings',
-    '/containers/x',
-    '/settings',
-    '/recordingsx/y',
-    '/x/recordings/y',
-  ]) {
-    t.equal(await scriptsOf(path), "script-src 'self'", path);
-  }
-  const id = '99999999-9999-4999-8999-999999999999';
-  t.equal(await scriptsOf(`/recordings/${id}`), "script-src 'self' 'wasm-unsafe-eval'");
-});

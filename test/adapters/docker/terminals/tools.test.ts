@@ -42,6 +42,7 @@ if (engine !== null) {
     );
     await terminalInput(t, 'BusyBox, tmux of the installation', bare);
     await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
+    await onlyBusyBox({ ...(await testInstance(t, engine)), image: busybox.inPlaceOfTools });
   }
   const other = await box(instance.image, '/bin/bash');
   await other.sh('tmux -u -S /run/berth-tmux -f /dev/null new-session -d -s earlier');
@@ -146,9 +147,8 @@ async function again(t: Test, { terminals, handle }: TypedInto): Promise<void> {
   );
 }
 
-const inBusybox = engine && (await needs(t, 'busybox'));
-if (engine !== null && inBusybox !== null) {
-  const instance = { ...(await testInstance(t, engine)), image: inBusybox.inPlaceOfTools };
+/** The tools of a container are those of BusyBox as well. */
+async function onlyBusyBox(instance: TestInstance): Promise<void> {
   const box = await aBox(instance);
   await t.test('BusyBox: commands and files work without other tools', async (t) => {
     t.match(await box.sh('tar --help 2>&1; :'), /BusyBox/);
