@@ -5,12 +5,9 @@
  * `pages=60`, `panes=20`.
  */
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
-import { WebSocket } from 'ws';
 import { client, load, loader, quantile } from './support/load.ts';
-import { aScene, nginxVersion, type Scene, startNginx } from './support/scaling/scene.ts';
+import { aScene, counted, nginxVersion, openPages, type Scene, startNginx } from './support/scaling/scene.ts';
 import { answerKeys, type } from './support/terminals/echo.ts';
 import { type Line, serviceLine } from './support/terminals/scene.ts';
 import type { WholeService } from './support/whole-service.ts';
@@ -146,57 +143,4 @@ async function panes(admin: Scene['admin'], name: string, address: string, dbId:
       `${quantile(ms, 0.5).toFixed(1)} ms, p99 ${quantile(ms, 0.99).toFixed(1)} ms`,
   );
   await Promise.all(lines.map((line) => line.close()));
-}
-
-// Pages of signed-in people, as far as the service notices them: an event socket that pings, and a list once a minute.
-
-const PING_EVERY_MS = 25_000;
-const LIST_EVERY_MS = 60_000;
-
-/** One page for each token; `close` closes them. */
-async function openPages(address: string, tokens: readonly string[]): Promise<{ close(): void }> {
-  const timers: NodeJS.Timeout[] = [];
-  const sockets: WebSocket[] = [];
-  for (const [n, token] of tokens.entries()) {
-    const url = `${address.replace('http', 'ws')}/api/events`;
-    const socket = new WebSocket(url, ['berth.events.v1', `bearer.${token}`], { origin: address });
-    sockets.push(socket);
-    await once(socket, 'open');
-    const list = (): void => void client(address, token).call('GET', '/api/containers');
-    // Spread over the minute, as people are.
-    const first = setTimeout(
-      () => {
-        list();
-        timers.push(setInterval(list, LIST_EVERY_MS));
-      },
-      (n / tokens.length) * LIST_EVERY_MS,
-    );
-    timers.push(first);
-    timers.push(setInterval(() => socket.send('{"type":"ping","t":1}'), PING_EVERY_MS));
-  }
-  return {
-    close() {
-      for (const timer of timers) clearTimeout(timer);
-      for (const socket of sockets) socket.terminate();
-    },
-  };
-}
-
-// Processor time that processes have used, in all their threads: what does not depend on who else is on the machine.
-
-const MS_PER_TICK = 10;
-
-function usedMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold anything.
-  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(user) + Number(system)) * MS_PER_TICK;
-}
-
-/** What a piece of work answers, and the milliseconds of processor that these processes used meanwhile. */
-async function counted<T>(pids: readonly number[], work: () => Promise<T>): Promise<[T, number]> {
-  const total = (): number => pids.reduce((sum, pid) => sum + usedMs(pid), 0);
-  const before = total();
-  const done = await work();
-  return [done, total() - before];
 }

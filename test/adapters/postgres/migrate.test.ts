@@ -140,33 +140,36 @@ const countIn = async (t: Test, url: string, table: string): Promise<number> => 
   return Number(rows[0]?.count);
 };
 
-t.test("an older process's sign-in and the migrations do not deadlock", async (t) => {
+/** Migrations that wait for a sign-in of an older process; `commit` ends that, and them. */
+async function waitingMigrations(t: Test) {
   const made = await olderVersion(t);
-  if (made === null) return;
+  if (made === null) return null;
   const { url, older } = made;
   await older.sql(SIGNED_IN);
   const migrating = migrate(open(t, url), ALL);
   await older.blocks(1);
-  await older.sql(AUDITED);
-  await older.commit();
-  t.match((await migrating)[0], NEWER_FROM);
+  const commit = async (): Promise<void> => {
+    await older.commit();
+    t.match((await migrating)[0], NEWER_FROM);
+  };
+  return { url, older, commit };
+}
+
+t.test("an older process's sign-in and the migrations do not deadlock", async (t) => {
+  const waiting = await waitingMigrations(t);
+  if (waiting === null) return;
+  await waiting.older.sql(AUDITED);
+  await waiting.commit();
   for (const table of ['sessions', 'audit_records', 'audit_unsealed'])
-    t.equal(await countIn(t, url, table), 1);
+    t.equal(await countIn(t, waiting.url, table), 1);
 });
 
 t.test('older processes keep writing while the migrations wait for a long transaction', async (t) => {
-  const made = await olderVersion(t);
-  if (made === null) return;
-  const { url, older } = made;
-  await older.sql(SIGNED_IN);
-  const migrating = migrate(open(t, url), ALL);
-  await older.blocks(1);
-  const other = new pg.Client({ connectionString: url, lock_timeout: 3000 });
-  await other.connect();
-  for (const statement of [SIGNED_IN, AUDITED]) await other.query(statement);
-  await other.end();
-  await older.commit();
-  t.match((await migrating)[0], NEWER_FROM);
+  const waiting = await waitingMigrations(t);
+  if (waiting === null) return;
+  const { url, commit } = waiting;
+  for (const statement of [SIGNED_IN, AUDITED]) await run(url, `set lock_timeout = 3000; ${statement}`);
+  await commit();
   t.equal(await countIn(t, url, 'sessions'), 2);
 });
 

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { administrator, type Client } from '../load.ts';
+import { WebSocket } from 'ws';
+import { administrator, type Client, client } from '../load.ts';
 import { installation, startWholeService, type WholeService } from '../whole-service.ts';
 
 export type Scene = {
@@ -147,4 +148,57 @@ async function databaseWork(url: string): Promise<DatabaseWork> {
     },
     stop: () => db.end(),
   };
+}
+
+// Pages of signed-in people, as far as the service notices them: an event socket that pings, and a list once a minute.
+
+const PING_EVERY_MS = 25_000;
+const LIST_EVERY_MS = 60_000;
+
+/** One page for each token; `close` closes them. */
+export async function openPages(address: string, tokens: readonly string[]): Promise<{ close(): void }> {
+  const timers: NodeJS.Timeout[] = [];
+  const sockets: WebSocket[] = [];
+  for (const [n, token] of tokens.entries()) {
+    const url = `${address.replace('http', 'ws')}/api/events`;
+    const socket = new WebSocket(url, ['berth.events.v1', `bearer.${token}`], { origin: address });
+    sockets.push(socket);
+    await once(socket, 'open');
+    const list = (): void => void client(address, token).call('GET', '/api/containers');
+    // Spread over the minute, as people are.
+    const first = setTimeout(
+      () => {
+        list();
+        timers.push(setInterval(list, LIST_EVERY_MS));
+      },
+      (n / tokens.length) * LIST_EVERY_MS,
+    );
+    timers.push(first);
+    timers.push(setInterval(() => socket.send('{"type":"ping","t":1}'), PING_EVERY_MS));
+  }
+  return {
+    close() {
+      for (const timer of timers) clearTimeout(timer);
+      for (const socket of sockets) socket.terminate();
+    },
+  };
+}
+
+// Processor time that processes have used, in all their threads: what does not depend on who else is on the machine.
+
+const MS_PER_TICK = 10;
+
+function usedMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name, in brackets, may hold anything.
+  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+/** What a piece of work answers, and the milliseconds of processor that these processes used meanwhile. */
+export async function counted<T>(pids: readonly number[], work: () => Promise<T>): Promise<[T, number]> {
+  const total = (): number => pids.reduce((sum, pid) => sum + usedMs(pid), 0);
+  const before = total();
+  const done = await work();
+  return [done, total() - before];
 }
