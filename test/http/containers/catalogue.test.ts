@@ -312,6 +312,8 @@ t.test("another process continues a killed one's carry-over", async (t) => {
     'stop_old',
     'capture_old',
     'create_fresh',
+    'start_fresh',
+    'verify_fresh',
     'commit',
     'remove_old',
   ])) {
@@ -319,6 +321,11 @@ t.test("another process continues a killed one's carry-over", async (t) => {
     const { runtime, service, box, patch, image } = await withInstalled({ checkpoint });
     void patch({ ...large, carry_over: true });
     const next = await followedBy(service);
+    const { containers, operations } = next.ports.storage.repositories;
+    const rows = await containers.listAllLive();
+    t.match(rows, [{ dbId: box.db_id, state: 'running', resources: { memoryMb: 512 } }], point);
+    t.same([...runtime.boxes.keys()], [rows[0]?.runtimeId], 'one container for the row');
+    t.equal((await operations.busy()).size, 0);
     await next.reconcile();
     t.same(image(), [`carried-${box.db_id}:g2`], point);
     t.same([...runtime.images.keys()], [`carried-${box.db_id}:g2`]);

@@ -3,7 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
-import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
+import { dyingAt, failsOnce } from '../../support/service/faults.ts';
 import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
@@ -195,27 +195,6 @@ t.test('a start that waits behind a delete finds nothing', async (t) => {
   const [gone, start] = await Promise.all([remove(), post('start')]);
   t.same([gone.statusCode, start.statusCode], [200, 404]);
   t.equal((await call('GET', path)).statusCode, 404);
-});
-
-t.test("another process continues a killed one's operation", async (t) => {
-  for (const point of pointsOf([
-    'create_fresh',
-    'stop_old',
-    'start_fresh',
-    'verify_fresh',
-    'commit',
-    'remove_old',
-  ])) {
-    const { checkpoint, followedBy } = dyingAt(point);
-    const { runtime, service, box, patch } = await withContainer({ checkpoint });
-    void patch({ memory_mb: 512 });
-    const next = await followedBy(service);
-    const rows = await next.ports.storage.repositories.containers.listAllLive();
-    t.match(rows, [{ dbId: box.db_id, state: 'running', resources: { memoryMb: 512 } }], point);
-    t.equal(runtime.boxes.size, 1, 'one container for the row');
-    t.match([...runtime.boxes.keys()], [rows[0]?.runtimeId]);
-    t.equal((await next.ports.storage.repositories.operations.busy()).size, 0);
-  }
 });
 
 t.test("a replica takes over its last run's work at once, and never what it has just begun", async (t) => {
