@@ -11,9 +11,9 @@ import type { TerminalTarget } from './locate-terminal.ts';
 import { type InitialOutput, initialOutput } from './output/initial-output.ts';
 import type { TerminalStream } from './output/terminal-stream.ts';
 import type {
+  ConnectionRecords,
   LiveTerminal,
   TerminalConnection,
-  TerminalConnections,
   TerminalObserver,
 } from './terminal-connections.ts';
 
@@ -57,7 +57,7 @@ export type TerminalOpeningDeps = {
   readonly backend: TerminalBackend;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly live: TerminalConnections;
+  readonly connections: Pick<ConnectionRecords, 'resize' | 'recordOf'>;
   readonly registry: TerminalRegistry;
   readonly peers: TerminalPeers;
   readonly ends: TerminalEnds;
@@ -111,12 +111,11 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
 }
 
 function begin(state: State, grant: TerminalGrant, connection: TerminalConnection): Attachment {
-  const { backend, clock, live, attachments } = state;
+  const { backend, clock, attachments } = state;
   const target = targetOf(grant, backend);
   const entry = liveEntry(grant, target.key, connection, clock.now());
   const { promise, resolve } = Promise.withResolvers<void>();
   attachments.add(promise);
-  live.add(entry);
   const over = (): void => {
     attachments.delete(promise);
     resolve();
@@ -126,12 +125,11 @@ function begin(state: State, grant: TerminalGrant, connection: TerminalConnectio
 
 /** Never throws. */
 async function end(
-  { live, registry, recordEnd, log }: State,
+  { registry, recordEnd, log }: State,
   { grant, target, entry, at, over }: Attachment,
   how: Leaving,
 ): Promise<void> {
   try {
-    live.remove(entry);
     registry.leave(target, entry.id, how);
     if (entry.recordedAt !== null) await recordEnd({ entry, grant });
     at?.leave();
@@ -156,18 +154,17 @@ async function openFor(state: State, attachment: Attachment): Promise<OpenTermin
 
 const connect = ({ registry }: State, { grant, target, entry }: Attachment): Promise<TerminalStream | null> =>
   registry.connect(target, {
-    socket: entry.id,
+    terminal: entry,
     resumes: grant.options.resume?.stream ?? null,
     forceNew: grant.options.forceNew,
-    close: entry.connection.close,
   });
 
 /** From here on the terminal is on record as open. */
 async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
-  const { storage, clock, live, registry, peers } = state;
+  const { storage, clock, connections, registry, peers } = state;
   const { grant, target, entry } = attachment;
   entry.muxSession = stream.muxSession;
-  entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, live.recordOf(entry), grant));
+  entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, connections.recordOf(entry), grant));
   peers.sync.took(entry);
   const recording = await recordingOf(state, attachment, stream);
   const { from, resize, onNotice } = await enter(state, attachment, stream);
@@ -200,7 +197,7 @@ async function recordingOf(
   return () => recording() ?? refused;
 }
 
-async function enter({ live, peers }: State, attachment: Attachment, stream: TerminalStream) {
+async function enter({ connections, peers }: State, attachment: Attachment, stream: TerminalStream) {
   const { grant, entry } = attachment;
   const { resume, cols, rows } = grant.options;
   const after = resume?.stream === stream.id ? resume.after : null;
@@ -214,7 +211,7 @@ async function enter({ live, peers }: State, attachment: Attachment, stream: Ter
   });
   attachment.at = at;
   const resize = (newCols: number, newRows: number): Promise<void> => {
-    live.resize(entry, newCols, newRows);
+    connections.resize(entry, newCols, newRows);
     return at.resize({ cols: newCols, rows: newRows });
   };
   // The window may have changed meanwhile or in a reload.

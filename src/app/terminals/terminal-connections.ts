@@ -50,25 +50,18 @@ export type TerminalObserver = {
 
 const PING_EVERY_MS = 15_000;
 
-export type TerminalConnections = ReturnType<typeof terminalConnections>;
+export type ConnectionRecords = ReturnType<typeof connectionRecords>;
 
-/** The open terminal sockets of this process, and their records for all processes. */
-export function terminalConnections(clock: Clock, replica: string) {
-  const live = new Map<string, LiveTerminal>();
+/** Keeps the records of open terminals up to date; `open` has those of this process by id. */
+export function connectionRecords(
+  open: { all(): readonly LiveTerminal[]; find(id: string): LiveTerminal | null },
+  clock: Clock,
+  replica: string,
+) {
   const resized = new Set<LiveTerminal>();
   let writtenAt = clock.now();
 
   return {
-    add: (entry: LiveTerminal): void => void live.set(entry.id, entry),
-    remove: ({ id }: LiveTerminal): void => void live.delete(id),
-    all: (): readonly LiveTerminal[] => [...live.values()],
-    count: (): number => live.size,
-    find: (id: string): LiveTerminal | null => live.get(id) ?? null,
-
-    /** The newest with that key. */
-    underKey: (key: TerminalKey): LiveTerminal | null =>
-      [...live.values()].findLast((entry) => entry.key === key) ?? null,
-
     resize(entry: LiveTerminal, cols: number, rows: number): void {
       Object.assign(entry, { cols, rows });
       if (entry.recordedAt !== null) resized.add(entry);
@@ -91,7 +84,7 @@ export function terminalConnections(clock: Clock, replica: string) {
       await records.resize(sizes.map(({ id, cols, rows }) => ({ id, cols, rows })));
       const now = clock.now();
       if (now.getTime() - writtenAt.getTime() < PING_EVERY_MS) return;
-      const pinged = [...live.values()].flatMap((entry) =>
+      const pinged = open.all().flatMap((entry) =>
         entry.lastPingAt >= writtenAt && entry.recordedAt !== null
           ? [{ ...this.recordOf(entry), createdAt: entry.recordedAt }]
           : [],
@@ -99,7 +92,7 @@ export function terminalConnections(clock: Clock, replica: string) {
       await records.ping(pinged);
       writtenAt = now;
       // A ping may have restored one that has ended meanwhile.
-      await records.remove(pinged.filter(({ id }) => !live.has(id)).map(({ id }) => id));
+      await records.remove(pinged.filter(({ id }) => open.find(id) === null).map(({ id }) => id));
       await records.sweep();
     },
   };

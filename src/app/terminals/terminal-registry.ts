@@ -16,23 +16,25 @@ import type { TerminalTarget } from './locate-terminal.ts';
 import { type ReadScheduler, readScheduler } from './output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
 import { type TerminalEnding, terminalCleanup } from './terminal-cleanup.ts';
+import type { LiveTerminal } from './terminal-connections.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
 /** A socket requesting a terminal. */
 export type AttachRequest = {
-  readonly socket: string;
+  readonly terminal: LiveTerminal;
   readonly resumes: string | null;
   readonly forceNew: boolean;
-  close(reason: CloseReason): void;
 };
 
 type Entry = { target: TerminalTarget; slot: Slot };
 /** `place`: where it was opened; a later socket of its key may request another session. */
 type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
-type Present = {
-  close: AttachRequest['close'];
+type Connected = {
+  readonly terminal: LiveTerminal;
   settle(stream: TerminalStream | null): void;
   fail(error: unknown): void;
+  /** Of the stream opened for it. */
+  opening: Promise<void> | null;
 };
 
 export type TerminalRegistryDeps = {
@@ -52,14 +54,13 @@ export type TerminalRegistryDeps = {
 const isOtherMode = (entry: Entry, target: TerminalTarget): boolean =>
   entry.target.participation?.mode !== target.participation?.mode;
 
-/** The terminals of this process by key, including those waiting for a lost client. */
+/** The state of this process's terminals: slots by key, also of lost clients, their streams, and open sockets. */
 export class TerminalRegistry {
   readonly #deps: TerminalRegistryDeps;
   readonly #slots = new Map<TerminalKey, Entry>();
   readonly #streams = new Map<string, Opened>();
-  readonly #sockets = new Map<string, Present>();
-  /** By socket. */
-  readonly #opens = new Map<string, Promise<void>>();
+  /** By id, the newest last. */
+  readonly #connected = new Map<string, Connected>();
   readonly #turns: ReadScheduler;
   readonly #ending: TerminalEnding;
 
@@ -75,10 +76,11 @@ export class TerminalRegistry {
    */
   connect(
     target: TerminalTarget,
-    { socket, resumes, forceNew, close }: AttachRequest,
+    { terminal, resumes, forceNew }: AttachRequest,
   ): Promise<TerminalStream | null> {
     const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
-    this.#sockets.set(socket, { close, settle: resolve, fail: reject });
+    const socket = terminal.id;
+    this.#connected.set(socket, { terminal, settle: resolve, fail: reject, opening: null });
     const entry = this.#slots.get(target.key);
     const otherMode = entry !== undefined && isOtherMode(entry, target);
     if (entry !== undefined) entry.target = target;
@@ -98,7 +100,7 @@ export class TerminalRegistry {
 
   /** Resolves when the socket's stream has opened or failed, even if the socket has gone. */
   async opening(socket: string): Promise<void> {
-    await this.#opens.get(socket);
+    await this.#connected.get(socket)?.opening;
   }
 
   /** The socket's client was told of its stream. */
@@ -108,8 +110,8 @@ export class TerminalRegistry {
 
   /** The socket has closed, or will not be used. */
   leave(target: TerminalTarget, socket: string, how: Leaving): void {
-    this.#sockets.get(socket)?.settle(null);
-    this.#sockets.delete(socket);
+    this.#connected.get(socket)?.settle(null);
+    this.#connected.delete(socket);
     this.#apply(target, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
   }
 
@@ -139,6 +141,24 @@ export class TerminalRegistry {
   taken(key: TerminalKey): void {
     const entry = this.#slots.get(key);
     if (entry !== undefined) this.#apply(entry.target, { type: 'taken', nowMs: this.#deps.monotonicMs() });
+  }
+
+  /** Those with an open socket. */
+  all(): readonly LiveTerminal[] {
+    return [...this.#connected.values()].map(({ terminal }) => terminal);
+  }
+
+  count(): number {
+    return this.#connected.size;
+  }
+
+  find(id: string): LiveTerminal | null {
+    return this.#connected.get(id)?.terminal ?? null;
+  }
+
+  /** The newest with that key. */
+  underKey(key: TerminalKey): LiveTerminal | null {
+    return this.all().findLast((terminal) => terminal.key === key) ?? null;
   }
 
   has(key: TerminalKey): boolean {
@@ -175,17 +195,17 @@ export class TerminalRegistry {
   #perform(target: TerminalTarget, effect: SlotEffect): void {
     switch (effect.do) {
       case 'open':
-        this.#opens.set(effect.socket, this.#open(target, effect));
+        this.#startOpening(target, effect);
         break;
       case 'attach':
-        this.#sockets.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
+        this.#connected.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
         break;
       case 'refuse':
-        this.#sockets.get(effect.socket)?.fail(effect.fault);
+        this.#connected.get(effect.socket)?.fail(effect.fault);
         break;
       case 'close_socket':
-        this.#sockets.get(effect.socket)?.close(effect.reason);
-        this.#sockets.get(effect.socket)?.settle(null);
+        this.find(effect.socket)?.connection.close(effect.reason);
+        this.#connected.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
         this.#end(effect);
@@ -195,9 +215,15 @@ export class TerminalRegistry {
     }
   }
 
+  #startOpening(target: TerminalTarget, effect: Extract<SlotEffect, { do: 'open' }>): void {
+    const opening = this.#open(target, effect);
+    const connected = this.#connected.get(effect.socket);
+    if (connected !== undefined) connected.opening = opening;
+  }
+
   async #open(
     target: TerminalTarget,
-    { stream, socket, forceNew }: Extract<SlotEffect, { do: 'open' }>,
+    { stream, forceNew }: Extract<SlotEffect, { do: 'open' }>,
   ): Promise<void> {
     const { leases, screens, listener, monotonicMs } = this.#deps;
     try {
@@ -213,8 +239,6 @@ export class TerminalRegistry {
     } catch (error) {
       leases.leave(stream);
       this.#apply(target, { type: 'open_failed', stream, fault: error });
-    } finally {
-      this.#opens.delete(socket);
     }
   }
 

@@ -8,7 +8,7 @@ import type {
   TerminalRecordRepository,
 } from '../../ports/terminals/terminal-record-repository.ts';
 import type { TerminalTarget } from './locate-terminal.ts';
-import type { LiveTerminal, TerminalConnections } from './terminal-connections.ts';
+import type { LiveTerminal } from './terminal-connections.ts';
 import {
   publishTerminalNotice,
   subscribeToTerminalNotices,
@@ -23,7 +23,6 @@ export type TerminalSyncDeps = {
   readonly records: TerminalRecordRepository;
   readonly closeRequests: Pick<TerminalCloseRequestRepository, 'listFor'>;
   readonly replica: string;
-  readonly live: TerminalConnections;
   readonly registry: TerminalRegistry;
   readonly log: Logger;
   /** A monotonic clock. */
@@ -37,7 +36,7 @@ export type TerminalSync = ReturnType<typeof terminalSync>;
  * Messages say when to check and the database what is true; without messages it checks every five seconds.
  */
 export function terminalSync(deps: TerminalSyncDeps) {
-  const { bus, records, closeRequests, replica, live, registry, log, monotonicMs } = deps;
+  const { bus, records, closeRequests, replica, registry, log, monotonicMs } = deps;
   let recheckedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
@@ -47,7 +46,7 @@ export function terminalSync(deps: TerminalSyncDeps) {
 
   function onNotice(notice: TerminalNotice): void {
     if (notice.kind === 'close') {
-      if (live.find(notice.id) !== null) quietly(closeRequested());
+      if (registry.find(notice.id) !== null) quietly(closeRequested());
     } else if (notice.replica !== replica) {
       if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => registry.has(key))));
       else quietly(shutWhere(registry.targets(notice.dbId), takedownReason));
@@ -56,13 +55,13 @@ export function terminalSync(deps: TerminalSyncDeps) {
 
   async function closeRequested(): Promise<void> {
     for (const id of await closeRequests.listFor(replica))
-      live.find(id)?.connection.close(CLOSE.unauthorized);
+      registry.find(id)?.connection.close(CLOSE.unauthorized);
   }
 
   /** Gives up terminals that another process has shown later. */
   async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
-      const mine = live.underKey(newest.key);
+      const mine = registry.underKey(newest.key);
       if (newest.replica !== replica && (mine === null || isLater(newest, mine))) registry.taken(newest.key);
     }
   }

@@ -1,7 +1,7 @@
 import { type Caller, isLocked } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { watches } from '../../domain/terminals/recording.ts';
-import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
+import { CLOSE, type CloseReason, type TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ContainerObserver } from '../../ports/containers/container-runtime.ts';
@@ -12,7 +12,7 @@ import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts'
 import { SharedTerminals } from '../collaboration/shared-terminals.ts';
 import { terminalOpening } from './open-terminal.ts';
 import { terminalAdmission } from './terminal-admission.ts';
-import { type TerminalObserver, terminalConnections } from './terminal-connections.ts';
+import { connectionRecords, type TerminalObserver } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
 import { type Incarnation, terminalLeases } from './terminal-leases.ts';
 import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
@@ -47,19 +47,19 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   const { repositories } = storage;
   const records = repositories.terminals;
   const { replica } = me;
-  const live = terminalConnections(clock, replica);
   const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
   const registry = new TerminalRegistry({ leases, log, monotonicMs, listener: observer, screens });
   observer.onNotice((notice) => {
-    for (const entry of live.all()) if (watches(entry, notice)) entry.connection.notify(notice);
+    for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
   const { terminalCloseRequests: closeRequests } = repositories;
-  const replicas = terminalSync({ bus, records, closeRequests, replica, live, registry, log, monotonicMs });
+  const replicas = terminalSync({ bus, records, closeRequests, replica, registry, log, monotonicMs });
   const shared = sharedIn(registry, deps);
+  const connections = connectionRecords(registry, clock, replica);
   const queue = terminalQueue(opening);
   const { look, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
   const openings = terminalOpening({
-    ...{ storage, backend, clock, log, live, registry },
+    ...{ storage, backend, clock, log, connections, registry },
     peers: { observer, sync: replicas, shared },
     ends: terminalEnds({ records, runtime }),
   });
@@ -78,13 +78,13 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     mayStay: (now: Caller): boolean => !isLocked(now) && !guestExpired(now.user, clock.now()),
 
     /** One of this process, perhaps ahead of its record. */
-    find: live.find,
+    find: (id: string) => registry.find(id),
 
     /** The newest open one of this process with a key. */
-    underKey: live.underKey,
+    underKey: (key: TerminalKey) => registry.underKey(key),
 
     /** Open ones of this process. */
-    count: live.count,
+    count: () => registry.count(),
 
     /** Requests waiting in this process. */
     waiting: queue.waiting,
@@ -115,7 +115,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
       await Promise.all([
         shared.recheckParticipants(),
         leases.renewDue(),
-        live.writeDue(records),
+        connections.writeDue(records),
         replicas.recheckDue(),
       ]);
     },

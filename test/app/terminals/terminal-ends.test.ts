@@ -4,7 +4,7 @@ import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { TerminalTarget } from '../../../src/app/terminals/locate-terminal.ts';
 import type { TerminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
 import { terminalCleanup } from '../../../src/app/terminals/terminal-cleanup.ts';
-import type { LiveTerminal, TerminalConnections } from '../../../src/app/terminals/terminal-connections.ts';
+import type { LiveTerminal } from '../../../src/app/terminals/terminal-connections.ts';
 import { terminalEnds } from '../../../src/app/terminals/terminal-ends.ts';
 import { terminalLeases } from '../../../src/app/terminals/terminal-leases.ts';
 import { publishTerminalNotice } from '../../../src/app/terminals/terminal-messages.ts';
@@ -233,14 +233,12 @@ t.test(
           return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
         },
       };
-      const live = { underKey: () => mine } as unknown as TerminalConnections;
-      const slots = { has: () => true, taken: (one: TerminalKey) => void taken.push(one) };
+      const slots = { underKey: () => mine, has: () => true, taken: (one: TerminalKey) => void taken.push(one) };
       terminalSync({
         bus,
         records,
         closeRequests: storage.repositories.terminalCloseRequests,
         replica: 'here',
-        live,
         registry: slots as unknown as TerminalRegistry,
         log: silentLog,
         monotonicMs: () => 0,
