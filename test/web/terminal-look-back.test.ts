@@ -22,29 +22,35 @@ function aTerminal(t: Test, { muxed = true } = {}) {
   let lastId = 0;
   let filled = (): void => {};
   const lookBack = new LookBack({
-    ask: (id) => {
-      lastId = id;
-      did.push('ask');
+    service: {
+      ask: (id) => {
+        lastId = id;
+        did.push('ask');
+      },
+      redraw: (id) => {
+        lastId = id;
+        did.push('redraw');
+      },
     },
-    redraw: (id) => {
-      lastId = id;
-      did.push('redraw');
+    output: {
+      freeze: () => did.push('freeze'),
+      hold: () => did.push('hold'),
+      goLive: (isRedrawn) => did.push(isRedrawn ? 'live' : 'live with what was missed'),
     },
-    freeze: () => did.push('freeze'),
-    show: (_, above, done) => {
-      did.push(`show ${above}`);
-      filled = () => {
-        now.above = above;
-        done();
-      };
+    view: {
+      show: (_, above, done) => {
+        did.push(`show ${above}`);
+        filled = () => {
+          now.above = above;
+          done();
+        };
+      },
+      showAbove: (rows) => did.push(`above ${rows}`),
+      arrows: (count) => did.push(`arrows ${count}`),
+      above: () => now.above,
+      size: () => now.size,
+      hasSelection: () => now.selected,
     },
-    hold: () => did.push('hold'),
-    goLive: (isRedrawn) => did.push(isRedrawn ? 'live' : 'live with what was missed'),
-    showAbove: (rows) => did.push(`above ${rows}`),
-    arrows: (count) => did.push(`arrows ${count}`),
-    above: () => now.above,
-    size: () => now.size,
-    hasSelection: () => now.selected,
     nowMs: () => Date.now(),
   });
   t.teardown(() => lookBack.dispose());

@@ -3,19 +3,28 @@ import type { Size } from '../connection/terminal-protocol.ts';
 
 type OnScreen = OnScreenFrame['program'];
 
-export type LookBackDeps = {
-  /** Asks the service for a snapshot; `answered` follows. */
+/** Questions to the service. */
+export type ScrollbackService = {
+  /** Asks for a snapshot; `answered` follows. */
   ask(id: number): void;
   /** Asks for all of the newest screen as output; `redrawn` follows. */
   redraw(id: number): void;
+};
+
+/** What becomes of the output. */
+export type ScrollbackOutput = {
   /** From now on output changes nothing that is shown, until `goLive`. */
   freeze(): void;
-  /** Freezes, fills the terminal with the snapshot, shows what is so many rows above its screen, and calls back. */
-  show(snapshot: Snapshot, above: number, done: () => void): void;
   /** Output from now on is shown at `goLive`. */
   hold(): void;
   /** Output is drawn from now on; first what was not drawn since the last snapshot, unless the newest screen was drawn since. */
   goLive(isRedrawn: boolean): void;
+};
+
+/** The terminal of the page. */
+type ScrollbackView = {
+  /** Freezes, fills the terminal with the snapshot, shows what is so many rows above its screen, and calls back. */
+  show(snapshot: Snapshot, above: number, done: () => void): void;
   /** Shows what is so many rows above the newest screen, once all output so far is on it. */
   showAbove(rows: number): void;
   /** Types so many arrow keys: up for less than 0, down for more. */
@@ -24,6 +33,12 @@ export type LookBackDeps = {
   above(): number;
   size(): Size;
   hasSelection(): boolean;
+};
+
+type LookBackDeps = {
+  readonly service: ScrollbackService;
+  readonly output: ScrollbackOutput;
+  readonly view: ScrollbackView;
   nowMs(): number;
 };
 
@@ -137,8 +152,8 @@ export class LookBack {
       this.#turned += lines;
       return true;
     }
-    if (this.#deps.above() > 0) return false;
-    if (this.#onScreen === 'full_screen') this.#deps.arrows(lines);
+    if (this.#deps.view.above() > 0) return false;
+    if (this.#onScreen === 'full_screen') this.#deps.view.arrows(lines);
     else if (this.#onScreen === 'shell' && (lines > 0 || !this.#outdated)) return false;
     else {
       this.#wanted = -lines;
@@ -159,7 +174,7 @@ export class LookBack {
   /** What is shown has moved, by whatever means. */
   scrolled(): void {
     if (!this.#muxed || this.#isFilling) return;
-    const isBack = this.#deps.above() > 0;
+    const isBack = this.#deps.view.above() > 0;
     if (this.#mode === 'frozen') {
       if (!isBack) this.#leave();
       return;
@@ -168,7 +183,7 @@ export class LookBack {
     if (this.#outdated || this.#mode === 'returning') this.#ask();
     else {
       this.#mode = 'frozen';
-      this.#deps.freeze();
+      this.#deps.output.freeze();
     }
   }
 
@@ -183,11 +198,11 @@ export class LookBack {
       this.#outdated = true;
       this.#search();
       if (this.#mode === 'frozen') this.#leave();
-      if (wanted !== null && turned !== 0) this.#deps.arrows(turned);
+      if (wanted !== null && turned !== 0) this.#deps.view.arrows(turned);
     } else if (snapshot === null) {
       this.#outdated = true;
       this.#search();
-      if (wanted !== null) this.#deps.showAbove(Math.max(0, wanted));
+      if (wanted !== null) this.#deps.view.showAbove(Math.max(0, wanted));
     } else if (this.#fits(snapshot)) {
       this.#fill(snapshot, Math.max(0, wanted ?? this.#samePlaceIn(snapshot)));
     } else {
@@ -211,13 +226,13 @@ export class LookBack {
 
   /** Another size would wrap the lines to other rows. That of a window that others rule may never be the same. */
   #fits({ cols, rows }: Snapshot): boolean {
-    const size = this.#deps.size();
+    const size = this.#deps.view.size();
     return (size.cols === cols && size.rows === rows) || this.#misfits >= MAX_MISFITS;
   }
 
   #samePlaceIn({ history_rows: historyRows }: Snapshot): number {
     const newRows = this.#mode === 'frozen' ? Math.max(0, historyRows - this.#historyRows) : 0;
-    return this.#deps.above() + newRows;
+    return this.#deps.view.above() + newRows;
   }
 
   #fill(snapshot: Snapshot, above: number): void {
@@ -227,7 +242,7 @@ export class LookBack {
     this.#historyRows = snapshot.history_rows;
     this.#isFilling = true;
     clearTimeout(this.#return);
-    this.#deps.show(snapshot, above, () => {
+    this.#deps.view.show(snapshot, above, () => {
       this.#isFilling = false;
       const found = this.#search();
       if (found) setTimeout(() => this.#settle(), SEARCH_MS);
@@ -237,7 +252,7 @@ export class LookBack {
 
   #settle(): void {
     if (this.#mode !== 'frozen' || this.#isFilling) return;
-    if (this.#deps.above() === 0) this.#leave();
+    if (this.#deps.view.above() === 0) this.#leave();
     else if (this.#outdated) this.#refreshIn(REFRESH_MS);
   }
 
@@ -262,20 +277,20 @@ export class LookBack {
 
   #hold(): void {
     this.#mode = 'returning';
-    this.#deps.hold();
+    this.#deps.output.hold();
   }
 
   #askToDraw(): void {
     this.#lastId += 1;
     this.#redrawId = this.#lastId;
     this.#return = setTimeout(() => this.#live(false), REDRAW_WITHIN_MS);
-    this.#deps.redraw(this.#redrawId);
+    this.#deps.service.redraw(this.#redrawId);
   }
 
   #live(isRedrawn: boolean): void {
     clearTimeout(this.#return);
     this.#mode = 'live';
-    this.#deps.goLive(isRedrawn);
+    this.#deps.output.goLive(isRedrawn);
   }
 
   #mayAsk(): boolean {
@@ -290,7 +305,7 @@ export class LookBack {
     this.#refresh = setTimeout(() => {
       this.#refresh = undefined;
       if (this.#mode !== 'frozen' || !this.#outdated) return;
-      if (this.#deps.hasSelection()) this.#refreshIn(REFRESH_MS);
+      if (this.#deps.view.hasSelection()) this.#refreshIn(REFRESH_MS);
       else this.#ask();
     }, ms);
   }
@@ -302,7 +317,7 @@ export class LookBack {
     this.#lastId += 1;
     this.#pendingId = this.#lastId;
     this.#late = setTimeout(() => {
-      if (this.#wanted !== null) this.#deps.showAbove(Math.max(0, this.#wanted));
+      if (this.#wanted !== null) this.#deps.view.showAbove(Math.max(0, this.#wanted));
       this.#wanted = null;
       this.#search();
     }, ANSWER_WITHIN_MS);
@@ -311,7 +326,7 @@ export class LookBack {
       this.#outdated = true;
       if (this.#mode === 'frozen') this.#refreshIn(0);
     }, GIVE_UP_MS);
-    this.#deps.ask(this.#lastId);
+    this.#deps.service.ask(this.#lastId);
   }
 
   #forget(): void {

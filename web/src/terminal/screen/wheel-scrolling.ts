@@ -1,15 +1,16 @@
 import type { Terminal } from '@xterm/xterm';
-import { LookBack, type LookBackDeps } from './scrollback.ts';
+import { LookBack, type ScrollbackOutput, type ScrollbackService } from './scrollback.ts';
 import { snapshotOutput } from './snapshot-output.ts';
 
 /** So many arrow keys at once; a wheel that is spun hard sends no more. */
 const MAX_ARROWS = 60;
 
-export type ScrollingDeps = Pick<LookBackDeps, 'ask' | 'redraw' | 'hold' | 'goLive'> & {
-  /** From now on no output is drawn but `picture`, if given, in place of all that waits. */
-  freeze(picture?: Uint8Array, done?: () => void): void;
-  type(text: string): void;
-};
+export type ScrollingDeps = ScrollbackService &
+  Pick<ScrollbackOutput, 'hold' | 'goLive'> & {
+    /** From now on no output is drawn but `picture`, if given, in place of all that waits. */
+    freeze(picture?: Uint8Array, done?: () => void): void;
+    type(text: string): void;
+  };
 
 /** Lines that the wheel was turned by, whatever the browser counts in. */
 function linesOf({ deltaY, deltaMode }: WheelEvent, rows: number, rowPx: number): number {
@@ -29,21 +30,20 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
   const scrollTo = (above: number): void =>
     terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - above));
   const lookBack = new LookBack({
-    ask: deps.ask,
-    redraw: deps.redraw,
-    hold: deps.hold,
-    goLive: deps.goLive,
-    freeze: () => deps.freeze(),
-    show: (snapshot, above, done) =>
-      deps.freeze(snapshotOutput(snapshot), () => {
-        scrollTo(above);
-        done();
-      }),
-    arrows,
-    showAbove: (rows) => terminal.write('', () => scrollTo(rows)),
-    above: () => aboveOf(terminal),
-    size: () => ({ cols: terminal.cols, rows: terminal.rows }),
-    hasSelection: () => terminal.hasSelection(),
+    service: deps,
+    output: { hold: deps.hold, goLive: deps.goLive, freeze: () => deps.freeze() },
+    view: {
+      show: (snapshot, above, done) =>
+        deps.freeze(snapshotOutput(snapshot), () => {
+          scrollTo(above);
+          done();
+        }),
+      arrows,
+      showAbove: (rows) => terminal.write('', () => scrollTo(rows)),
+      above: () => aboveOf(terminal),
+      size: () => ({ cols: terminal.cols, rows: terminal.rows }),
+      hasSelection: () => terminal.hasSelection(),
+    },
     nowMs: () => performance.now(),
   });
   let rest = 0;
