@@ -16,7 +16,6 @@ import type {
   TerminalConnection,
   TerminalObserver,
 } from './terminal-connections.ts';
-
 import type { TerminalEnds } from './terminal-ends.ts';
 import { NO_TURN, type Turn } from './terminal-queue.ts';
 import { recordOpened, terminalEndRecords } from './terminal-records.ts';
@@ -164,7 +163,9 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
   const { storage, clock, connections, registry, peers } = state;
   const { grant, target, entry } = attachment;
   entry.muxSession = stream.muxSession;
-  entry.recordedAt = await storage.inTransaction((tx) => recordOpened(tx, connections.recordOf(entry), grant));
+  entry.recordedAt = await storage.inTransaction((tx) =>
+    recordOpened(tx, connections.recordOf(entry), grant),
+  );
   peers.sync.took(entry);
   const recording = await recordingOf(state, attachment, stream);
   const { from, resize, onNotice } = await enter(state, attachment, stream);

@@ -84,11 +84,13 @@ export function connectionRecords(
       await records.resize(sizes.map(({ id, cols, rows }) => ({ id, cols, rows })));
       const now = clock.now();
       if (now.getTime() - writtenAt.getTime() < PING_EVERY_MS) return;
-      const pinged = open.all().flatMap((entry) =>
-        entry.lastPingAt >= writtenAt && entry.recordedAt !== null
-          ? [{ ...this.recordOf(entry), createdAt: entry.recordedAt }]
-          : [],
-      );
+      const pinged = open
+        .all()
+        .flatMap((entry) =>
+          entry.lastPingAt >= writtenAt && entry.recordedAt !== null
+            ? [{ ...this.recordOf(entry), createdAt: entry.recordedAt }]
+            : [],
+        );
       await records.ping(pinged);
       writtenAt = now;
       // A ping may have restored one that has ended meanwhile.

@@ -27,7 +27,7 @@ export type AttachRequest = {
 };
 
 type Entry = { target: TerminalTarget; slot: Slot };
-/** `place`: where it was opened; a later socket of its key may request another session. */
+/** `target`: where it was opened; a later socket of its key may request another session. */
 type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
 type Connected = {
   readonly terminal: LiveTerminal;

@@ -61,8 +61,9 @@ export function terminalSync(deps: TerminalSyncDeps) {
   /** Gives up terminals that another process has shown later. */
   async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
     for (const newest of await records.newest(keys)) {
+      if (newest.replica === replica) continue;
       const mine = registry.underKey(newest.key);
-      if (newest.replica !== replica && (mine === null || isLater(newest, mine))) registry.taken(newest.key);
+      if (mine === null || isLater(newest, mine)) registry.taken(newest.key);
     }
   }
 

@@ -70,7 +70,7 @@ export type SlotEvent =
   | { readonly type: 'tick'; readonly nowMs: number }
   /** Another process has opened the same terminal. */
   | { readonly type: 'taken'; readonly nowMs: number }
-  /** The container or the service stops. `takesPart`: it is a participant's terminal. */
+  /** The container or the service stops. `isParticipant`: it is a participant's terminal. */
   | { readonly type: 'shut'; readonly reason: CloseReason; readonly isParticipant: boolean };
 
 export type SlotEffect =

@@ -233,7 +233,11 @@ t.test(
           return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
         },
       };
-      const slots = { underKey: () => mine, has: () => true, taken: (one: TerminalKey) => void taken.push(one) };
+      const slots = {
+        underKey: () => mine,
+        has: () => true,
+        taken: (one: TerminalKey) => void taken.push(one),
+      };
       terminalSync({
         bus,
         records,
