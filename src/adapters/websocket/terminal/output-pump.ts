@@ -5,7 +5,7 @@ import { withoutQuestions } from '../../../domain/terminals/terminal-resume.ts';
 
 /** A reader without progress for this long is closed; its terminal waits for it. */
 export const STALL_MS = 60_000;
-/** Unsent bytes at which reading pauses, and at which it continues. */
+/** Unsent bytes at which sending pauses, and at which it continues. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
 const MAX_FRAME_BYTES = 65_536;
@@ -70,7 +70,7 @@ export class OutputPump {
   /** A keystroke's echo is sent at once; bulk output is joined, up to a frame. */
   #more(): void {
     if (this.#stopped) return;
-    if (this.#stream.unconfirmedBytes() >= PAUSE_BYTES) this.#watch();
+    if (this.#stream.isPaused()) this.#watch();
     if (this.#waiting) return;
     const isFrame = this.#stream.bufferedRange().end - this.#sent >= MAX_FRAME_BYTES;
     if (isFrame || this.#stream.over() || !this.#isBulk()) this.#flush();
@@ -131,7 +131,7 @@ export class OutputPump {
     const [received, left] = this.#progress();
     this.#stall = setTimeout(() => {
       this.#stall = undefined;
-      if (!this.#waiting && this.#stream.unconfirmedBytes() < PAUSE_BYTES) return;
+      if (!this.#waiting && !this.#stream.isPaused()) return;
       const now = this.#progress();
       if (now[0] > received || now[1] > left) this.#watch();
       else this.#listener.stalled();

@@ -49,6 +49,8 @@ export type TerminalStream = {
   /** The viewer has received all output before `offset`. */
   confirm(offset: number): void;
   unconfirmedBytes(): number;
+  /** The program is not read until the viewer confirms more. */
+  isPaused(): boolean;
   /** A snapshot of all output so far; null when impossible. Resumes inside it are not possible. */
   clientSnapshot(): Promise<ScreenSnapshot | null>;
   /** The present screen, for a viewer; null when it cannot be drawn, and before the first output. */
@@ -165,6 +167,10 @@ class PtyTerminal implements TerminalStream {
 
   unconfirmedBytes(): number {
     return this.#log.end() - this.#confirmed;
+  }
+
+  isPaused(): boolean {
+    return this.#pace.isPaused();
   }
 
   async clientSnapshot(): Promise<ScreenSnapshot | null> {
