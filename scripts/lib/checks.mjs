@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from './command.mjs';
+import { checkFolders } from './folders.mjs';
 import { checkLayers } from './layers.mjs';
 import { toolEnvironment } from './node.mjs';
 import { checkPorts } from './ports.mjs';
@@ -25,6 +26,7 @@ export function staticChecks(root) {
     { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
     { label: 'layers', run: () => checkLayers(root) },
     { label: 'ports', run: () => checkPorts(root) },
+    { label: 'folders', run: async () => checkFolders(root) },
     { label: 'dead code', run: () => tool(root, 'knip', []) },
   ];
 }

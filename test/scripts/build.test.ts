@@ -2,6 +2,7 @@ import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, unlink
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { buildIsFresh, ensureBuild, SERVER } from '../../scripts/lib/build.mjs';
+import { checkFolders } from '../../scripts/lib/folders.mjs';
 import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
 import { checkLayers } from '../../scripts/lib/layers.mjs';
 import { checkPorts } from '../../scripts/lib/ports.mjs';
@@ -257,4 +258,14 @@ t.test('a port has at most ten methods, with those of the ports that it extends'
     'src/ports/things/grown.ts: Grown has 11 methods, more than 10',
     'src/ports/things/listed.ts: Listed has 12 methods, more than 10',
   ]);
+});
+
+t.test('a folder has at most 18 files, besides those of its subfolders', (t) => {
+  const files = (folder: string, count: number): Record<string, string> =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${folder}/${n}.ts`, '']));
+  const within = aFolderOf(t, { ...files('src/a', 18), ...files('src/a/b', 18), ...files('docs', 19) });
+  t.match(checkFolders(within), { ok: true, report: '2 folders of at most 18 files' });
+  const large = aFolderOf(t, { ...files('web/src/views', 19), ...files('test/a', 18) });
+  t.same(checkFolders(large), { ok: false, report: 'web/src/views has 19 files, more than 18' });
+  t.end();
 });
