@@ -8,7 +8,7 @@ type Line = { readonly isWrapped: boolean; translateToString(trim: boolean): str
 type Buffer = { readonly length: number; getLine(at: number): Line | undefined };
 /** What the page has of a terminal, as far as it is read here. */
 type Screen = {
-  readonly lookBack: { readonly isSnapshot: boolean; readonly isComplete: boolean };
+  readonly scrollback: { readonly isSnapshot: boolean; readonly isComplete: boolean };
   readonly terminal: {
     readonly cols: number;
     readonly rows: number;
@@ -38,7 +38,7 @@ const scrollbackOf = (page: Page): Promise<Scrollback> =>
   page.evaluate(async () => {
     const host = (globalThis as unknown as InPage).document.querySelector('.terminal-host');
     if (host === null) throw new Error('there is no terminal');
-    const { terminal, lookBack } = host.berthScreen;
+    const { terminal, scrollback } = host.berthScreen;
     await new Promise<void>((resolve) => terminal.write('', resolve));
     const { active } = terminal.buffer;
     const lines: string[] = [];
@@ -53,8 +53,8 @@ const scrollbackOf = (page: Page): Promise<Scrollback> =>
       cols: terminal.cols,
       rows: terminal.rows,
       above: active.baseY - active.viewportY,
-      isSnapshot: lookBack.isSnapshot,
-      isComplete: lookBack.isComplete,
+      isSnapshot: scrollback.isSnapshot,
+      isComplete: scrollback.isComplete,
     };
   });
 

@@ -1,5 +1,4 @@
-import { authorized } from '../session/session.ts';
-import { getPage, type Page } from './pages.ts';
+import { get, getPage, patch, under } from './calls.ts';
 import type { Settings, SettingsPart, User } from './types.ts';
 
 export type UserChange = {
@@ -8,13 +7,10 @@ export type UserChange = {
   readonly disabled?: boolean;
 };
 
-export const listUsers = (cursor: string | null): Promise<Page<User>> =>
-  getPage('/api/admin/users', 'users', { cursor });
+export const listUsers = (cursor: string | null) => getPage<User>('/api/admin/users', 'users', { cursor });
 
-export const changeUser = (id: string, body: UserChange): Promise<User> =>
-  authorized<User>(`/api/admin/users/${encodeURIComponent(id)}`, { method: 'PATCH', body });
+export const changeUser = (id: string, body: UserChange) => patch<User>(under('/api/admin/users', id), body);
 
-export const getSettings = (): Promise<Settings> => authorized<Settings>('/api/admin/settings');
+export const getSettings = () => get<Settings>('/api/admin/settings');
 
-export const changeSettings = (body: SettingsPart): Promise<Settings> =>
-  authorized<Settings>('/api/admin/settings', { method: 'PATCH', body });
+export const changeSettings = (body: SettingsPart) => patch<Settings>('/api/admin/settings', body);

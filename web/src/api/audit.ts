@@ -1,5 +1,4 @@
-import { authorized } from '../session/session.ts';
-import { getPage, type Page, withQuery } from './pages.ts';
+import { getFile, getPage, withQuery } from './calls.ts';
 import type { AuditRecord } from './types.ts';
 
 /** Whose records: the user's own, or all of them for administrators. */
@@ -8,21 +7,12 @@ export type AuditOf = 'own' | 'all';
 export type AuditFilter = { readonly [K in 'user' | 'action' | 'from' | 'to']?: string };
 export type ExportFormat = 'csv' | 'ndjson';
 
-const EXPORT_TIMEOUT_MS = 600_000;
 const TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
-
 const PATHS: Readonly<Record<AuditOf, string>> = { own: '/api/audit', all: '/api/admin/audit' };
 
-export const listAudit = (
-  of: AuditOf,
-  filter: AuditFilter,
-  cursor: string | null,
-): Promise<Page<AuditRecord>> => getPage(PATHS[of], 'records', { ...filter, cursor });
+export const listAudit = (of: AuditOf, filter: AuditFilter, cursor: string | null) =>
+  getPage<AuditRecord>(PATHS[of], 'records', { ...filter, cursor });
 
 /** All records that match the filter, as a file. */
-export const exportAudit = (of: AuditOf, filter: AuditFilter, format: ExportFormat): Promise<Blob> =>
-  authorized<Blob>(withQuery(PATHS[of], filter), {
-    headers: { accept: TYPES[format] },
-    reads: 'file',
-    timeoutMs: EXPORT_TIMEOUT_MS,
-  });
+export const exportAudit = (of: AuditOf, filter: AuditFilter, format: ExportFormat) =>
+  getFile(withQuery(PATHS[of], filter), { accept: TYPES[format] });

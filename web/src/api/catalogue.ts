@@ -1,22 +1,16 @@
-import { authorized } from '../session/session.ts';
+import { del, getList, patch, post, under } from './calls.ts';
 import type { Image, Tier, WholeRole } from './types.ts';
 
 export type Entries = { readonly tiers: Tier; readonly images: Image; readonly roles: WholeRole };
 export type EntryKind = keyof Entries;
 
-const at = (kind: EntryKind, key?: string): string =>
-  `/api/admin/${kind}${key === undefined ? '' : `/${encodeURIComponent(key)}`}`;
+const all = (kind: EntryKind): string => `/api/admin/${kind}`;
 
-/** Everything of one kind, as administrators see it. */
-export async function listEntries<K extends EntryKind>(kind: K): Promise<readonly Entries[K][]> {
-  return (await authorized<Record<K, readonly Entries[K][]>>(at(kind)))[kind];
-}
+/** All entries of one kind, as administrators see them. */
+export const listEntries = <K extends EntryKind>(kind: K) => getList<Entries[K]>(all(kind), kind);
 
-export const createEntry = (kind: EntryKind, body: object): Promise<unknown> =>
-  authorized(at(kind), { method: 'POST', body });
+export const createEntry = (kind: EntryKind, body: object) => post(all(kind), body);
 
-export const changeEntry = (kind: EntryKind, key: string, body: object): Promise<unknown> =>
-  authorized(at(kind, key), { method: 'PATCH', body });
+export const changeEntry = (kind: EntryKind, key: string, body: object) => patch(under(all(kind), key), body);
 
-export const deleteEntry = (kind: EntryKind, key: string): Promise<unknown> =>
-  authorized(at(kind, key), { method: 'DELETE' });
+export const deleteEntry = (kind: EntryKind, key: string) => del(under(all(kind), key));

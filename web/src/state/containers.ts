@@ -96,13 +96,14 @@ async function seen(dbId: string): Promise<Container | null> {
 type Asked = { readonly container: Container; readonly how: Change; readonly wanted?: Partial<Container> };
 
 /** Polls the container until the change is complete or has failed, and says which. */
-async function follow({ container, how, wanted }: Asked, believeAfterMs: number): Promise<boolean> {
+async function follow(asked: Asked, believeAfterMs: number): Promise<boolean> {
+  const { container, how, wanted } = asked;
   const { db_id, name } = container;
   const sinceMs = performance.now();
   for (;;) {
     const outcome = outcomeOf(how, await seen(db_id), wanted);
     if (outcome.kind === 'done') {
-      toastOk(doneWords(how, name), how === 'deleting' ? undoOf(container) : null);
+      sayDone(asked);
       return true;
     }
     if (outcome.kind === 'failed' && performance.now() - sinceMs >= believeAfterMs) {
@@ -171,11 +172,18 @@ async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => P
   }
 }
 
+const sayDone = ({ container, how }: Asked): void =>
+  void toastOk(doneWords(how, container.name), how === 'deleting' ? undoOf(container) : null);
+
 /** Shows the change immediately, and its outcome when it is known. Resolves to whether it worked. */
-const change = <T>(asked: Asked, work: () => Promise<T>, done: (answer: T) => void): Promise<boolean> =>
+const change = <T>(
+  asked: Asked,
+  work: (dbId: string) => Promise<T>,
+  done: (answer: T) => void = () => sayDone(asked),
+): Promise<boolean> =>
   whileShown(asked, async () => {
     try {
-      const rest = await ask(asked, work, done);
+      const rest = await ask(asked, () => work(asked.container.db_id), done);
       return await rest();
     } catch (failure) {
       toastFailure(failure, failedWords(asked.how, asked.container.name));
@@ -200,33 +208,17 @@ function sayStarted(
 const undoOf = (container: Container) => ({ label: 'Undo', run: () => void restore(container) });
 
 export const start = (container: Container): Promise<boolean> =>
-  change(
-    { container, how: 'starting' },
-    () => api.startContainer(container.db_id),
-    (started) => sayStarted(container.name, started),
-  );
+  change({ container, how: 'starting' }, api.startContainer, (started) => sayStarted(container.name, started));
 
 export const stop = (container: Container): Promise<boolean> =>
-  change(
-    { container, how: 'stopping' },
-    () => api.stopContainer(container.db_id),
-    () => toastOk(doneWords('stopping', container.name)),
-  );
+  change({ container, how: 'stopping' }, api.stopContainer);
 
 export const remove = (container: Container): Promise<boolean> =>
-  change(
-    { container, how: 'deleting' },
-    () => api.deleteContainer(container.db_id),
-    () => toastOk(doneWords('deleting', container.name), undoOf(container)),
-  );
+  change({ container, how: 'deleting' }, api.deleteContainer);
 
 /** Brings a deleted container back, stopped. */
 export const restore = (container: Container): Promise<boolean> =>
-  change(
-    { container, how: 'restoring' },
-    () => api.restoreContainer(container.db_id),
-    () => toastOk(doneWords('restoring', container.name)),
-  );
+  change({ container, how: 'restoring' }, api.restoreContainer);
 
 /** Resolves when it is complete or continues in the background; throws a refusal, for the form. */
 export async function update(container: Container, body: ContainerChange): Promise<void> {

@@ -1,4 +1,4 @@
-import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
+import type { InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
 type FieldProps = {
@@ -125,13 +125,13 @@ export function AreaField({ label, value, onInput, error, hint, area }: AreaProp
 type SelectProps = {
   readonly label: string;
   readonly value: string;
-  readonly onChange: (value: string) => void;
+  readonly onInput: (value: string) => void;
+  readonly options: readonly (readonly [value: string, label: string])[];
   readonly error?: string | undefined;
   readonly hint?: string | undefined;
-  readonly children: ComponentChildren;
 };
 
-export function SelectField({ label, value, onChange, error, hint, children }: SelectProps) {
+export function SelectField({ label, value, onInput, options, error, hint }: SelectProps) {
   const id = useId();
   return (
     <div class="field">
@@ -139,11 +139,15 @@ export function SelectField({ label, value, onChange, error, hint, children }: S
       <select
         id={id}
         value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onChange={(event) => onInput(event.currentTarget.value)}
         aria-invalid={error !== undefined}
         aria-describedby={`${id}-note`}
       >
-        {children}
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
       </select>
       <Note id={`${id}-note`} error={error} hint={hint} />
     </div>

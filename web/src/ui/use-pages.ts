@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Page } from '../api/pages.ts';
+import type { Page } from '../api/calls.ts';
 
 /**
  * A list that comes in pages, `null` before the first. `load` gets the cursor of the page before, null for the first. When

@@ -1,19 +1,18 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { signOut, unlock } from '../session/session.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Button } from '../ui/button.tsx';
 import { PasswordField } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Problem } from '../ui/problem.tsx';
-import { useSubmit } from './auth/use-submit.ts';
+import { useForm } from './auth/use-submit.ts';
 
 const PASSCODE_INPUT = { autocomplete: 'off', maxLength: 64 } as const;
 
 /** Covers everything until the passcode is given. What is below stays as it was. */
 export function LockScreen({ username }: { username: string }) {
   const ref = useRef<HTMLDialogElement>(null);
-  const [passcode, setPasscode] = useState('');
-  const form = useSubmit(() => unlock(passcode), ['passcode']);
+  const form = useForm({ passcode: '' }, ({ passcode }) => unlock(passcode));
   useEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
@@ -32,7 +31,7 @@ export function LockScreen({ username }: { username: string }) {
   }, []);
   useEffect(() => {
     if (form.reason === null) return;
-    setPasscode('');
+    form.reset();
     ref.current?.querySelector('input')?.focus();
   }, [form.reason]);
   return (
@@ -54,9 +53,7 @@ export function LockScreen({ username }: { username: string }) {
           <PasswordField
             label="Passcode"
             name="passcode"
-            value={passcode}
-            onInput={setPasscode}
-            error={form.faults['passcode']}
+            {...form.field('passcode')}
             {...PASSCODE_INPUT}
           />
           <Button kind="primary" type="submit" busy={form.busy ? 'Unlocking' : undefined}>

@@ -1,19 +1,21 @@
-import type { ComponentChildren } from 'preact';
+import type { JSX } from 'preact';
 import { path } from '../lib/browser/router.ts';
 import { useTitle } from '../ui/use-title.ts';
+import { NotFound } from './not-found.tsx';
 
-export type Tab = { readonly href: string; readonly label: string };
+/** A tab at an address of its own. */
+export type Tab = { readonly href: string; readonly label: string; readonly content: () => JSX.Element };
 
-type TabsProps = {
-  readonly title: string;
-  readonly tabs: readonly Tab[];
-  readonly children: ComponentChildren;
-};
+type TabbedProps = { readonly title: string; readonly tabs: readonly Tab[] };
 
-/** A page of several parts, each at an address of its own. */
-export function TabbedPage({ title, tabs, children }: TabsProps) {
+/** A page of several tabs. */
+export function TabbedPage({ title, tabs }: TabbedProps) {
   const current = tabs.find(({ href }) => href === path.value);
-  useTitle(current === undefined ? title : `${current.label} · ${title}`);
+  return current === undefined ? <NotFound /> : <Tabbed title={title} tabs={tabs} current={current} />;
+}
+
+function Tabbed({ title, tabs, current }: TabbedProps & { readonly current: Tab }) {
+  useTitle(`${current.label} · ${title}`);
   return (
     <div class="page tabbed">
       <div class="page-head">
@@ -21,12 +23,14 @@ export function TabbedPage({ title, tabs, children }: TabsProps) {
       </div>
       <nav class="tabs" aria-label={title}>
         {tabs.map(({ href, label }) => (
-          <a key={href} href={href} aria-current={href === path.value ? 'page' : undefined}>
+          <a key={href} href={href} aria-current={href === current.href ? 'page' : undefined}>
             {label}
           </a>
         ))}
       </nav>
-      <div class="tab-body">{children}</div>
+      <div class="tab-body" key={current.href}>
+        {current.content()}
+      </div>
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 import { fitting } from './fit.ts';
 import { guardParser } from './parser-guard.ts';
-import type { LookBack } from './scrollback.ts';
+import type { Scrollback } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
 import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
@@ -37,7 +37,7 @@ export type Look = { readonly dark: boolean; readonly fontPx: number };
 export type Screen = {
   readonly terminal: Terminal;
   readonly search: Search;
-  readonly lookBack: LookBack;
+  readonly scrollback: Scrollback;
   size(): Size;
   setLook(look: Look): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
@@ -116,19 +116,19 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
   const setLook = await draw(terminal, host, fit.now);
   setLook(look);
   listen(terminal, listener);
-  const lookBack = scrolling(terminal, host, {
+  const scrollback = scrolling(terminal, host, {
     ...listener.scrolling,
     type: (text) => listener.input(latin1(text)),
   });
-  terminal.onData(() => lookBack.typed());
+  terminal.onData(() => scrollback.typed());
   const search = searchIn(terminal, (found) => listener.found(found));
   const screen: Screen = {
     terminal,
-    lookBack,
+    scrollback,
     search: {
       ...search,
       async find(...what) {
-        await lookBack.searching();
+        await scrollback.searching();
         await search.find(...what);
       },
     },
@@ -140,7 +140,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
     fit: fit.fix,
     dispose() {
       fit.stop();
-      lookBack.dispose();
+      scrollback.dispose();
       terminal.dispose();
     },
   };

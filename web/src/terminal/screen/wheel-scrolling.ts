@@ -1,5 +1,6 @@
 import type { Terminal } from '@xterm/xterm';
-import { LookBack, type ScrollbackOutput, type ScrollbackService } from './scrollback.ts';
+import type { ScrollbackOutput } from './frozen-screen.ts';
+import { Scrollback, type ScrollbackService } from './scrollback.ts';
 import { snapshotOutput } from './snapshot-output.ts';
 
 /** So many arrow keys at once; a wheel that is spun hard sends no more. */
@@ -21,7 +22,7 @@ function linesOf({ deltaY, deltaMode }: WheelEvent, rows: number, rowPx: number)
 const aboveOf = ({ buffer: { active } }: Terminal): number => active.baseY - active.viewportY;
 
 /** The wheel and the scrollback of a terminal that may be inside a multiplexer. */
-export function scrolling(terminal: Terminal, host: HTMLElement, deps: ScrollingDeps): LookBack {
+export function scrolling(terminal: Terminal, host: HTMLElement, deps: ScrollingDeps): Scrollback {
   const arrows = (count: number): void => {
     if (terminal.options.disableStdin) return;
     const key = count < 0 ? '\x1b[A' : '\x1b[B';
@@ -29,7 +30,7 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
   };
   const scrollTo = (above: number): void =>
     terminal.scrollToLine(Math.max(0, terminal.buffer.active.baseY - above));
-  const lookBack = new LookBack({
+  const scrollback = new Scrollback({
     service: deps,
     output: { hold: deps.hold, goLive: deps.goLive, freeze: () => deps.freeze() },
     view: {
@@ -54,7 +55,7 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
     const turned = rest + linesOf(event, rows, host.clientHeight / rows);
     const lines = Math.trunc(turned);
     // why: without a whole line nothing is decided, and the terminal must not decide it either
-    if (lines !== 0 && !lookBack.wheel(lines)) {
+    if (lines !== 0 && !scrollback.wheel(lines)) {
       rest = 0;
       return;
     }
@@ -64,7 +65,7 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
   };
   // why: the terminal's own listeners are inside the host, and must not see what was dealt with
   host.addEventListener('wheel', onWheel, { capture: true, passive: false });
-  terminal.onScroll(() => lookBack.scrolled());
-  terminal.onResize(() => lookBack.resized());
-  return lookBack;
+  terminal.onScroll(() => scrollback.scrolled());
+  terminal.onResize(() => scrollback.resized());
+  return scrollback;
 }

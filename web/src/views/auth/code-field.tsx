@@ -1,15 +1,15 @@
 import { TextField, VERBATIM } from '../../ui/field.tsx';
 
 type CodeFieldProps = {
-  readonly code: string;
-  readonly onInput: (code: string) => void;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
   readonly error: string | undefined;
   readonly hint: string;
   readonly autofocus?: boolean;
 };
 
 /** For a code of the second factor. */
-export function CodeField({ code, onInput, error, hint, autofocus }: CodeFieldProps) {
+export function CodeField({ autofocus, ...field }: CodeFieldProps) {
   const input = {
     ...VERBATIM,
     name: 'code',
@@ -18,5 +18,5 @@ export function CodeField({ code, onInput, error, hint, autofocus }: CodeFieldPr
     maxLength: 64,
     ...(autofocus && { 'data-autofocus': true }),
   };
-  return <TextField label="Code" value={code} onInput={onInput} error={error} hint={hint} input={input} />;
+  return <TextField label="Code" {...field} input={input} />;
 }

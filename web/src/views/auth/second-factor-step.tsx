@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/browser/passkeys.ts';
 import { giveCode, givePasskey } from '../../session/actions.ts';
@@ -7,14 +6,13 @@ import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { CodeField } from './code-field.tsx';
 import { useFormFocus } from './use-form-focus.ts';
-import { useSubmit } from './use-submit.ts';
+import { useForm, useSubmit } from './use-submit.ts';
 
 type StepProps = { readonly waiting: MfaRequired; readonly onBack: () => void };
 
 /** After the right password: a code, or a passkey. */
 export function SecondStep({ waiting, onBack }: StepProps) {
-  const [code, setCode] = useState('');
-  const form = useSubmit(() => giveCode(waiting, code.trim()), ['code']);
+  const form = useForm({ code: '' }, ({ code }) => giveCode(waiting, code.trim()));
   const passkey = useSubmit(() => givePasskey(waiting), []);
   const codes = waiting.methods.some((method) => method !== 'passkey');
   const failure = form.failure ?? passkey.failure;
@@ -25,9 +23,7 @@ export function SecondStep({ waiting, onBack }: StepProps) {
         {failure !== null && <Problem failure={failure} />}
         {codes && (
           <CodeField
-            code={code}
-            onInput={setCode}
-            error={form.faults['code']}
+            {...form.field('code')}
             hint="Six digits from your authenticator app, or one of your recovery codes."
           />
         )}

@@ -10,7 +10,7 @@ import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';
 import { useFormFocus } from './use-form-focus.ts';
-import { useSubmit } from './use-submit.ts';
+import { useForm, useSubmit } from './use-submit.ts';
 import { WithAuthOptions } from './with-auth-options.tsx';
 
 export function SignIn() {
@@ -27,9 +27,9 @@ type FirstStepProps = {
 };
 
 function FirstStep({ options, onWaiting }: FirstStepProps) {
-  const [email, setEmail] = useState('');
-  const [password, setPassword] = useState('');
-  const form = useSubmit(async () => onWaiting(await signIn(email.trim(), password)), ['email', 'password']);
+  const form = useForm({ email: '', password: '' }, async ({ email, password }) =>
+    onWaiting(await signIn(email.trim(), password)),
+  );
   const self = useFormFocus(form.reason);
   const guest = useSubmit(enterAsGuest, []);
   return (
@@ -40,12 +40,10 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField
           label="Email or username"
-          value={email}
-          onInput={setEmail}
-          error={form.faults['email']}
+          {...form.field('email')}
           input={{ name: 'email', autocomplete: 'username', required: true, ...NAME_INPUT }}
         />
-        <PasswordField value={password} onInput={setPassword} error={form.faults['password']} />
+        <PasswordField {...form.field('password')} />
         <Button kind="primary" type="submit" busy={form.busy ? 'Signing in' : undefined}>
           Sign in
         </Button>

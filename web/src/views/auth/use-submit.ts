@@ -57,3 +57,22 @@ export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly str
   /** `failure` is null when every fault is shown at its field; `reason` is the failure wherever it is shown. */
   return { submit, busy, faults, failure: allShown ? null : failure, reason: failure };
 }
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A form of text fields, by their names on the wire. `others`: the names of its other fields. */
+export function useForm<T extends Texts>(
+  initial: T,
+  work: (values: T) => Promise<unknown>,
+  others: readonly string[] = [],
+) {
+  const [values, setValues] = useState(initial);
+  const form = useSubmit(() => work(values), [...Object.keys(initial), ...others]);
+  /** The properties of the field's input. */
+  const field = (name: keyof T & string) => ({
+    value: values[name] ?? '',
+    onInput: (value: string): void => setValues((before) => ({ ...before, [name]: value })),
+    error: form.faults[name],
+  });
+  return { ...form, values, field, reset: () => setValues(initial) };
+}

@@ -69,15 +69,10 @@ function Choice({ label, field, options, body, onChange, faults, hint }: ChoiceP
     <SelectField
       label={label}
       value={body[field] ?? ''}
-      onChange={(value) => onChange({ [field]: value })}
+      onInput={(value) => onChange({ [field]: value })}
+      options={options.map(({ key, label: text }) => [key, text] as const)}
       error={faults[field]}
       hint={hint}
-    >
-      {options.map(({ key, label: text }) => (
-        <option key={key} value={key}>
-          {text}
-        </option>
-      ))}
-    </SelectField>
+    />
   );
 }

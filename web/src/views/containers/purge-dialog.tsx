@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import { purgeContainer } from '../../api/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { CONTAINER_NAME, TextField } from '../../ui/field.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
 type PurgeProps = {
@@ -14,15 +13,14 @@ type PurgeProps = {
 
 /** Erases what is kept of a deleted container, once its name was typed. */
 export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: PurgeProps) {
-  const [typed, setTyped] = useState('');
-  const form = useSubmit(async () => {
+  const form = useForm({ name: '' }, async ({ name: typed }) => {
     await purgeContainer(db_id, typed.trim());
     toastOk(
       `${name} is permanently deleted. Its space is usually freed within a minute, at most within an hour.`,
     );
     onClose();
     onDone();
-  }, ['name']);
+  });
   return (
     <FormDialog
       title={`Delete ${name} permanently?`}
@@ -42,8 +40,7 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
     >
       <TextField
         label={`Type ${name} to confirm`}
-        value={typed}
-        onInput={setTyped}
+        {...form.field('name')}
         error={form.faults['name'] && `That is not the name. Type ${name}.`}
         input={CONTAINER_NAME}
       />

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { CodeField } from '../auth/code-field.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
 type CodeDialogProps = {
@@ -19,8 +18,7 @@ type CodeDialogProps = {
 /** Asks for a code of the second factor before a change. */
 export function CodeDialog(props: CodeDialogProps) {
   const { title, action, danger = false, work, onClose, children, instead } = props;
-  const [code, setCode] = useState('');
-  const form = useSubmit(() => work(code.trim()), ['code']);
+  const form = useForm({ code: '' }, ({ code }) => work(code.trim()));
   if (instead) return <>{instead}</>;
   return (
     <FormDialog
@@ -34,9 +32,7 @@ export function CodeDialog(props: CodeDialogProps) {
       lead={children}
     >
       <CodeField
-        code={code}
-        onInput={setCode}
-        error={form.faults['code']}
+            {...form.field('code')}
         hint="Six digits from your authenticator app."
         autofocus
       />

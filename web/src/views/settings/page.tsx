@@ -1,10 +1,9 @@
+import type { JSX } from 'preact';
 import type { Me } from '../../api/types.ts';
-import { path } from '../../lib/browser/router.ts';
 import { me } from '../../state/profile.ts';
 import { Loading } from '../../ui/section.tsx';
 import { Audit } from '../audit/page.tsx';
-import { NotFound } from '../not-found.tsx';
-import { TabbedPage } from '../tabbed-page.tsx';
+import { type Tab, TabbedPage } from '../tabbed-page.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
@@ -15,51 +14,47 @@ import { Sessions } from './sessions.tsx';
 import { SshKeys } from './ssh-keys.tsx';
 import { Tokens } from './tokens.tsx';
 
-const TABS = [
-  { href: '/settings', label: 'Profile' },
-  { href: '/settings/security', label: 'Security' },
-  { href: '/settings/tokens', label: 'API tokens' },
-  { href: '/settings/sessions', label: 'Sessions' },
-  { href: '/settings/ssh-keys', label: 'SSH keys' },
-  { href: '/settings/activity', label: 'Activity' },
-] as const;
+const withProfile = (content: (profile: Me) => JSX.Element) => () =>
+  me.value === null ? <Loading /> : content(me.value);
+
+const TABS: readonly Tab[] = [
+  {
+    href: '/settings',
+    label: 'Profile',
+    content: withProfile((profile) => (
+      <>
+        <Profile profile={profile} />
+        <ProgramCopies />
+        <Limits profile={profile} />
+      </>
+    )),
+  },
+  {
+    href: '/settings/security',
+    label: 'Security',
+    content: withProfile((profile) => (
+      <>
+        <SecondFactor />
+        <Passkeys />
+        <ScreenLock profile={profile} />
+      </>
+    )),
+  },
+  {
+    href: '/settings/tokens',
+    label: 'API tokens',
+    content: withProfile(({ role }) => <Tokens isAdmin={role === 'admin'} />),
+  },
+  { href: '/settings/sessions', label: 'Sessions', content: withProfile(() => <Sessions />) },
+  { href: '/settings/ssh-keys', label: 'SSH keys', content: withProfile(() => <SshKeys />) },
+  {
+    href: '/settings/activity',
+    label: 'Activity',
+    content: withProfile(() => (
+      <Audit of="own" title="Activity" lead="Every action in your name, and from where." />
+    )),
+  },
+];
 
 /** The user's own settings. */
-export function SettingsPage() {
-  const profile = me.value;
-  if (!TABS.some(({ href }) => href === path.value)) return <NotFound />;
-  return (
-    <TabbedPage title="Settings" tabs={TABS}>
-      {profile === null ? <Loading /> : <Part at={path.value} profile={profile} />}
-    </TabbedPage>
-  );
-}
-
-function Part({ at, profile }: { at: string; profile: Me }) {
-  switch (at) {
-    case '/settings/security':
-      return (
-        <>
-          <SecondFactor />
-          <Passkeys />
-          <ScreenLock profile={profile} />
-        </>
-      );
-    case '/settings/tokens':
-      return <Tokens isAdmin={profile.role === 'admin'} />;
-    case '/settings/sessions':
-      return <Sessions />;
-    case '/settings/ssh-keys':
-      return <SshKeys />;
-    case '/settings/activity':
-      return <Audit of="own" title="Activity" lead="Every action in your name, and from where." />;
-    default:
-      return (
-        <>
-          <Profile profile={profile} />
-          <ProgramCopies />
-          <Limits profile={profile} />
-        </>
-      );
-  }
-}
+export const SettingsPage = () => <TabbedPage title="Settings" tabs={TABS} />;

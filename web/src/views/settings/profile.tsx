@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { changeMe, changePassword } from '../../api/account.ts';
 import type { Me } from '../../api/types.ts';
 import { userChanged } from '../../session/session.ts';
@@ -8,7 +7,7 @@ import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 
 const NAME_INPUT = {
   name: 'username',
@@ -29,27 +28,24 @@ export function Profile({ profile }: { profile: Me }) {
 }
 
 function Name({ profile }: { profile: Me }) {
-  const [username, setUsername] = useState(profile.username);
-  const form = useSubmit(async () => {
+  const form = useForm({ username: profile.username }, async ({ username }) => {
     me.value = await changeMe({ username });
     userChanged(me.value);
     toastOk('Username changed');
-  }, ['username']);
+  });
   return (
     <Section title="Profile" lead={profile.email ?? 'You are a guest: no email address, no password.'}>
       <form class="form" onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField
           label="Username"
-          value={username}
-          onInput={setUsername}
-          error={form.faults['username']}
+          {...form.field('username')}
           hint="Letters, digits, dots, hyphens and underscores."
           input={NAME_INPUT}
         />
         <Button
           type="submit"
-          disabled={username === profile.username}
+          disabled={form.values.username === profile.username}
           busy={form.busy ? 'Saving' : undefined}
         >
           Save
@@ -60,14 +56,13 @@ function Name({ profile }: { profile: Me }) {
 }
 
 function Password() {
-  const [old, setOld] = useState('');
-  const [fresh, setFresh] = useState('');
-  const form = useSubmit(async () => {
-    await changePassword(old, fresh);
-    setOld('');
-    setFresh('');
+  const change = async (values: { old_password: string; new_password: string }): Promise<void> => {
+    await changePassword(values.old_password, values.new_password);
+    form.reset();
     toastOk('Password changed');
-  }, ['old_password', 'new_password', 'password']);
+  };
+  const form = useForm({ old_password: '', new_password: '' }, change, ['password']);
+  const fresh = form.field('new_password');
   return (
     <Section title="Password" lead="Changing it signs you out everywhere else.">
       <form class="form" onSubmit={(event) => void form.submit(event)}>
@@ -75,16 +70,13 @@ function Password() {
         <PasswordField
           label="Current password"
           name="old_password"
-          value={old}
-          onInput={setOld}
-          error={form.faults['old_password']}
+          {...form.field('old_password')}
         />
         <PasswordField
           label="New password"
           name="new_password"
-          value={fresh}
-          onInput={setFresh}
-          error={form.faults['new_password'] ?? form.faults['password']}
+          {...fresh}
+          error={fresh.error ?? form.faults['password']}
           hint="At least 8 characters. A few unrelated words make a good password."
           fresh
         />

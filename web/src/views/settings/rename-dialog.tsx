@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks';
 import { TextField } from '../../ui/field.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
 type RenameProps = {
@@ -14,15 +13,14 @@ type RenameProps = {
 const INPUT = { name: 'name', autocomplete: 'off', required: true, 'data-autofocus': true } as const;
 
 export function RenameDialog({ title, name: before, work, onDone, onClose }: RenameProps) {
-  const [name, setName] = useState(before);
-  const form = useSubmit(async () => {
+  const form = useForm({ name: before }, async ({ name }) => {
     await work(name.trim());
     onDone();
     onClose();
-  }, ['name']);
+  });
   return (
     <FormDialog title={title} form={form} action="Rename" busy="Saving" onClose={onClose} narrow>
-      <TextField label="Name" value={name} onInput={setName} error={form.faults['name']} input={INPUT} />
+      <TextField label="Name" {...form.field('name')} input={INPUT} />
     </FormDialog>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { PasswordField, SelectField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { Removal } from './remove-dialog.tsx';
 
 const CHOICES = [1, 5, 10, 15, 30, 60, 240];
@@ -36,16 +36,14 @@ export function ScreenLock({ profile }: { profile: Me }) {
 }
 
 function PasscodeForm({ isSet }: { isSet: boolean }) {
-  const [passcode, set] = useState('');
-  const [current, setCurrent] = useState('');
   const [removing, setRemoving] = useState(false);
-  const form = useSubmit(async () => {
-    await (isSet ? setPasscode(passcode, current) : setPasscode(passcode));
-    set('');
-    setCurrent('');
+  const form = useForm({ current_passcode: '', passcode: '' }, async ({ passcode, current_passcode }) => {
+    await (isSet ? setPasscode(passcode, current_passcode) : setPasscode(passcode));
+    form.reset();
     await loadMe();
     toastOk(isSet ? 'Passcode changed' : 'Passcode set');
-  }, ['passcode', 'current_passcode']);
+  });
+  const current = form.values.current_passcode;
   return (
     <form class="form" onSubmit={(event) => void form.submit(event)}>
       {form.failure !== null && <Problem failure={form.failure} />}
@@ -53,9 +51,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
         <PasswordField
           label="Current passcode"
           name="current_passcode"
-          value={current}
-          onInput={setCurrent}
-          error={form.faults['current_passcode']}
+          {...form.field('current_passcode')}
           hint="To change or remove it."
           {...PASSCODE_INPUT}
         />
@@ -63,9 +59,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
       <PasswordField
         label={isSet ? 'New passcode' : 'Passcode'}
         name="passcode"
-        value={passcode}
-        onInput={set}
-        error={form.faults['passcode']}
+        {...form.field('passcode')}
         hint="4 to 64 characters. Do not reuse your password."
         {...PASSCODE_INPUT}
       />
@@ -86,7 +80,7 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
           done="Passcode removed"
           work={() => removePasscode(current)}
           onDone={() => {
-            setCurrent('');
+            form.field('current_passcode').onInput('');
             void loadMe().catch(toastFailure);
           }}
           onClose={() => setRemoving(false)}
@@ -114,15 +108,9 @@ function AutoLock({ minutes }: { minutes: number | null }) {
       <SelectField
         label="Lock automatically"
         value={minutes === null ? '' : String(minutes)}
-        onChange={(value) => void change(value)}
-      >
-        <option value="">Never</option>
-        {choices.map((each) => (
-          <option key={each} value={String(each)}>
-            after {each} min of inactivity
-          </option>
-        ))}
-      </SelectField>
+        onInput={(value) => void change(value)}
+        options={[['', 'Never'], ...choices.map((each) => [`${each}`, `after ${each} min of inactivity`] as const)]}
+      />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import { Button, IconButton } from '../../ui/button.tsx';
 import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { Removal } from './remove-dialog.tsx';
 
@@ -73,14 +73,12 @@ const KEY_INPUT = {
 const NAME_INPUT = { name: 'name', autocomplete: 'off', maxLength: 100 } as const;
 
 function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const [key, setKey] = useState('');
-  const [name, setName] = useState('');
-  const form = useSubmit(async () => {
-    const added = await addSshKey(key.trim(), name.trim());
+  const form = useForm({ public_key: '', name: '' }, async ({ public_key, name }) => {
+    const added = await addSshKey(public_key.trim(), name.trim());
     toastOk(`SSH key “${added.name}” added`);
     onDone();
     onClose();
-  }, ['public_key', 'name']);
+  });
   return (
     <FormDialog
       title="Add an SSH key"
@@ -92,17 +90,13 @@ function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => voi
     >
       <TextField
         label="Public key"
-        value={key}
-        onInput={setKey}
-        error={form.faults['public_key']}
+        {...form.field('public_key')}
         hint="One line, as in ~/.ssh/id_ed25519.pub. Never the private key."
         input={KEY_INPUT}
       />
       <TextField
         label="Name"
-        value={name}
-        onInput={setName}
-        error={form.faults['name']}
+        {...form.field('name')}
         hint="If empty, the comment at the end of the key."
         input={NAME_INPUT}
       />

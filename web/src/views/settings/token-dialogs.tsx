@@ -6,7 +6,7 @@ import { Check } from '../../ui/check.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 
 const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly hint: string }[] = [
@@ -39,13 +39,12 @@ type NewProps = {
 };
 
 export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
-  const [name, setName] = useState('');
   const [scopes, setScopes] = useState<readonly Scope[]>(['read', 'write']);
-  const [days, setDays] = useState('90');
-  const form = useSubmit(async () => {
-    onMade(await createToken({ name, scopes, ...(days === '' ? {} : { expires_in: Number(days) }) }));
+  const create = async ({ name, expires_in: days }: { name: string; expires_in: string }): Promise<void> => {
+    onMade(await createToken({ name, scopes, ...(days !== '' && { expires_in: Number(days) }) }));
     onClose();
-  }, ['name', 'scopes', 'expires_in']);
+  };
+  const form = useForm({ name: '', expires_in: '90' }, create, ['scopes']);
   return (
     <FormDialog
       title="New API token"
@@ -58,20 +57,12 @@ export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
     >
       <TextField
         label="Name"
-        value={name}
-        onInput={setName}
-        error={form.faults['name']}
+        {...form.field('name')}
         hint="What it is for."
         input={NAME_INPUT}
       />
       <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
-      <SelectField label="Valid for" value={days} onChange={setDays} error={form.faults['expires_in']}>
-        {LIVES.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
+      <SelectField label="Valid for" {...form.field('expires_in')} options={LIVES} />
     </FormDialog>
   );
 }

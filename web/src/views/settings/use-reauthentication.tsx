@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Proof } from '../../api/account.ts';
 import { ApiError } from '../../api/errors.ts';
 import { PasswordField } from '../../ui/field.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 
@@ -80,8 +80,7 @@ function ProofDialog({ ask: { by, go, cancel } }: { ask: Ask }) {
 }
 
 function PasswordDialog({ go, cancel }: Pick<Ask, 'go' | 'cancel'>) {
-  const [password, setPassword] = useState('');
-  const form = useSubmit(() => go({ password }), ['password']);
+  const form = useForm({ password: '' }, go);
   return (
     <FormDialog
       title={TITLE}
@@ -92,7 +91,7 @@ function PasswordDialog({ go, cancel }: Pick<Ask, 'go' | 'cancel'>) {
       narrow
       lead={<p>You signed in a while ago.</p>}
     >
-      <PasswordField value={password} onInput={setPassword} error={form.faults['password']} autofocus />
+      <PasswordField {...form.field('password')} autofocus />
     </FormDialog>
   );
 }

@@ -8,7 +8,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { useSubmit } from '../auth/use-submit.ts';
+import { useForm, useSubmit } from '../auth/use-submit.ts';
 import { useCollaborations } from './use-collaborations.ts';
 
 const MODES: readonly { readonly mode: CollaborationMode; readonly label: string; readonly hint: string }[] =
@@ -56,11 +56,9 @@ type NewLinkProps = {
 
 function NewLink({ container, onMade }: NewLinkProps) {
   const [mode, setMode] = useState<CollaborationMode>('view');
-  const [minutes, setMinutes] = useState('60');
   const group = useId();
-  const form = useSubmit(
-    async () => onMade(await shareTerminal(container.db_id, mode, Number(minutes))),
-    ['expires_in_minutes'],
+  const form = useForm({ expires_in_minutes: '60' }, async ({ expires_in_minutes: minutes }) =>
+    onMade(await shareTerminal(container.db_id, mode, Number(minutes))),
   );
   return (
     <form class="share-form" onSubmit={(event) => void form.submit(event)}>
@@ -83,17 +81,10 @@ function NewLink({ container, onMade }: NewLinkProps) {
       </fieldset>
       <SelectField
         label="Valid for"
-        value={minutes}
-        onChange={setMinutes}
-        error={form.faults['expires_in_minutes']}
+        {...form.field('expires_in_minutes')}
+        options={TIMES}
         hint="You can end it earlier."
-      >
-        {TIMES.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </SelectField>
+      />
       <Button kind="primary" icon="link" type="submit" busy={form.busy ? 'Creating' : undefined}>
         Create link
       </Button>

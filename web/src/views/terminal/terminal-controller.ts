@@ -1,4 +1,4 @@
-import { type Signal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
@@ -24,32 +24,7 @@ import type { Found } from '../../terminal/screen/search.ts';
 import { plainTitle } from '../../terminal/titles.ts';
 import { probe } from './refusal-probe.ts';
 
-/** Everything of a terminal that the page shows around it. */
-export type TerminalView = {
-  readonly connection: Signal<ConnectionState | null>;
-  readonly health: Signal<LineHealth>;
-  /** Whether a shell has been on the screen. */
-  readonly everOpen: Signal<boolean>;
-  readonly size: Signal<Size | null>;
-  readonly title: Signal<string>;
-  readonly latencyMs: Signal<number | null>;
-  readonly found: Signal<Found | null>;
-  readonly link: Signal<string | null>;
-  /** What a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
-  readonly copyOffer: Signal<string | null>;
-  readonly notice: Signal<string | null>;
-  /** Whether it is a plain shell because tmux could not start, until that is dismissed. */
-  readonly plainShell: Signal<boolean>;
-  readonly readOnly: Signal<boolean>;
-  /** Whether it is the terminal of who looks at it; another's is shared. */
-  readonly isOwner: Signal<boolean>;
-  /** Who has it open, when it is shared. */
-  readonly people: Signal<readonly Participant[]>;
-  /** Whether another window rules the size. */
-  readonly ruled: Signal<boolean>;
-  /** Id of the recording that is made of what is shown; null for none. */
-  readonly recording: Signal<string | null>;
-};
+export type TerminalView = Readonly<ReturnType<typeof makeView>>;
 
 export type TerminalController = TerminalView & {
   readonly screen: Screen;
@@ -71,23 +46,31 @@ const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
 const LEAVE_FULL_SCREEN = '\x1b[?1049l';
 const FULL_RESET = '\x1bc';
 
-const makeView = (): TerminalView => ({
-  connection: signal(null),
-  health: signal(HEALTHY),
+/** What the page shows around a terminal. */
+const makeView = () => ({
+  connection: signal<ConnectionState | null>(null),
+  health: signal<LineHealth>(HEALTHY),
+  /** Whether a shell has been on the screen. */
   everOpen: signal(false),
-  size: signal(null),
+  size: signal<Size | null>(null),
   title: signal(''),
-  latencyMs: signal(null),
-  found: signal(null),
-  link: signal(null),
-  copyOffer: signal(null),
-  notice: signal(null),
+  latencyMs: signal<number | null>(null),
+  found: signal<Found | null>(null),
+  link: signal<string | null>(null),
+  /** The text that a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
+  copyOffer: signal<string | null>(null),
+  notice: signal<string | null>(null),
+  /** Whether it is a plain shell because tmux could not start, until the note is dismissed. */
   plainShell: signal(false),
   readOnly: signal(false),
+  /** Whether it is the user's own terminal, not one that another user shares. */
   isOwner: signal(true),
-  people: signal([]),
+  /** Who has it open, when it is shared. */
+  people: signal<readonly Participant[]>([]),
+  /** Whether another window decides the size. */
   ruled: signal(false),
-  recording: signal(null),
+  /** Id of the recording of this terminal; null for none. */
+  recording: signal<string | null>(null),
 });
 
 type RuledSize = { readonly [S in keyof Size]: number | null };
@@ -108,8 +91,8 @@ function onFrame(view: TerminalView, screen: Screen, frame: ServerFrame): void {
   else if (frame.type === 'participants') view.people.value = frame.participants;
   else if (frame.type === 'size') rule(view, screen, frame);
   else if (frame.type === 'recording') view.recording.value = frame.on ? frame.id : null;
-  else if (frame.type === 'on_screen') screen.lookBack.answered(frame);
-  else if (frame.type === 'redrawn') screen.lookBack.redrawn(frame.id);
+  else if (frame.type === 'on_screen') screen.scrollback.answered(frame);
+  else if (frame.type === 'redrawn') screen.scrollback.redrawn(frame.id);
 }
 
 /** Carries out, offers or ignores what a program wants to copy. */
@@ -163,13 +146,13 @@ const connectionListener = (
   state: (state) => {
     view.connection.value = state;
     if (state.kind === 'open') view.everOpen.value = true;
-    if (state.kind === 'over') screen.lookBack.ended();
+    if (state.kind === 'over') screen.scrollback.ended();
   },
   health: (health) => {
     view.health.value = health;
   },
   bytes: (data) => {
-    screen.lookBack.output();
+    screen.scrollback.output();
     gate.push(data);
   },
   resumed: (how, ready) => {
@@ -177,7 +160,7 @@ const connectionListener = (
     view.readOnly.value = ready.mode === 'view';
     if (how !== 'exact') view.plainShell.value = ready.fallback;
     gate.connected(isMuxed, how === 'exact');
-    screen.lookBack.connected(isMuxed, how === 'exact');
+    screen.scrollback.connected(isMuxed, how === 'exact');
     view.isOwner.value = ready.owner;
     // A recording that goes on is told again.
     view.recording.value = null;

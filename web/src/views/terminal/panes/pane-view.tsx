@@ -103,7 +103,7 @@ function useEnding(terminal: TerminalController | null, onEnded: () => void): vo
 function PaneExtras({ pane, terminal }: { pane: Pane; terminal: TerminalController }) {
   const searching = pane.searching.value;
   useEffect(() => {
-    if (searching) void terminal.screen.lookBack.searching();
+    if (searching) void terminal.screen.scrollback.searching();
   }, [terminal, searching]);
   const closeSearch = (): void => {
     pane.searching.value = false;

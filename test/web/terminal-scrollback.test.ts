@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import type { Snapshot } from '../../src/protocol/terminal-frames.ts';
-import { LookBack } from '../../web/src/terminal/screen/scrollback.ts';
+import { Scrollback } from '../../web/src/terminal/screen/scrollback.ts';
 
 const SIZE = { cols: 80, rows: 24 };
 const snapshot = (given: Partial<Snapshot> = {}): Snapshot => ({
@@ -21,7 +21,7 @@ function aTerminal(t: Test, { muxed = true } = {}) {
   const now = { above: 0, size: SIZE, selected: false };
   let lastId = 0;
   let filled = (): void => {};
-  const lookBack = new LookBack({
+  const scrollback = new Scrollback({
     service: {
       ask: (id) => {
         lastId = id;
@@ -53,24 +53,24 @@ function aTerminal(t: Test, { muxed = true } = {}) {
     },
     nowMs: () => Date.now(),
   });
-  t.teardown(() => lookBack.dispose());
-  lookBack.connected(muxed, false);
+  t.teardown(() => scrollback.dispose());
+  scrollback.connected(muxed, false);
   did.splice(0);
   return {
-    lookBack,
+    scrollback,
     now,
     did: () => did.splice(0),
     lastId: () => lastId,
     filled: () => filled(),
     /** The service answers the last question with this, and the terminal has drawn it. */
     answer(given: Partial<Snapshot> = {}) {
-      lookBack.answered({ id: lastId, program: 'shell', snapshot: snapshot(given) });
+      scrollback.answered({ id: lastId, program: 'shell', snapshot: snapshot(given) });
       filled();
     },
-    fullScreen: () => lookBack.answered({ id: lastId, program: 'full_screen', snapshot: null }),
+    fullScreen: () => scrollback.answered({ id: lastId, program: 'full_screen', snapshot: null }),
     scrollTo(above: number) {
       now.above = above;
-      lookBack.scrolled();
+      scrollback.scrolled();
     },
   };
 }
@@ -78,40 +78,40 @@ function aTerminal(t: Test, { muxed = true } = {}) {
 /** One whose user has turned the wheel by five rows and sees them. */
 function scrolledBack(t: Test) {
   const terminal = aTerminal(t);
-  terminal.lookBack.wheel(-5);
+  terminal.scrollback.wheel(-5);
   terminal.answer();
   terminal.did();
   return terminal;
 }
 
 t.test('without a multiplexer the terminal scrolls by itself', async (t) => {
-  const { lookBack, did, scrollTo } = aTerminal(t, { muxed: false });
-  lookBack.output();
-  t.equal(lookBack.wheel(-3), false);
+  const { scrollback, did, scrollTo } = aTerminal(t, { muxed: false });
+  scrollback.output();
+  t.equal(scrollback.wheel(-3), false);
   scrollTo(3);
   t.same(did(), []);
 });
 
 t.test('the first turn of the wheel waits for a snapshot, later ones for nothing', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  t.ok(lookBack.wheel(-3));
-  t.ok(lookBack.wheel(-2));
+  const { scrollback, did, answer } = aTerminal(t);
+  t.ok(scrollback.wheel(-3));
+  t.ok(scrollback.wheel(-2));
   answer();
   t.same(did(), ['ask', 'show 5']);
-  t.equal(lookBack.wheel(-3), false);
-  t.ok(lookBack.isComplete);
+  t.equal(scrollback.wheel(-3), false);
+  t.ok(scrollback.isComplete);
   t.same(did(), []);
 });
 
 t.test('a program with the whole screen gets arrow keys, until something is typed', async (t) => {
-  const { lookBack, did, fullScreen, answer } = aTerminal(t);
-  lookBack.wheel(-3);
+  const { scrollback, did, fullScreen, answer } = aTerminal(t);
+  scrollback.wheel(-3);
   fullScreen();
   t.same(did(), ['ask', 'arrows -3']);
-  t.ok(lookBack.wheel(2));
+  t.ok(scrollback.wheel(2));
   t.same(did(), ['arrows 2']);
-  lookBack.typed();
-  t.ok(lookBack.wheel(-1));
+  scrollback.typed();
+  t.ok(scrollback.wheel(-1));
   answer();
   t.same(did(), ['ask', 'show 1']);
 });
@@ -119,11 +119,11 @@ t.test('a program with the whole screen gets arrow keys, until something is type
 t.test(
   'while output goes on the snapshot is replaced now and then, with the same rows in view',
   async (t) => {
-    const { lookBack, did, answer } = scrolledBack(t);
-    lookBack.output();
-    lookBack.output();
-    t.notOk(lookBack.isComplete);
-    t.ok(lookBack.isSnapshot);
+    const { scrollback, did, answer } = scrolledBack(t);
+    scrollback.output();
+    scrollback.output();
+    t.notOk(scrollback.isComplete);
+    t.ok(scrollback.isSnapshot);
     mock.timers.tick(999);
     t.same(did(), []);
     mock.timers.tick(1);
@@ -135,20 +135,20 @@ t.test(
 );
 
 t.test('output that comes between a question and its answer may be newer than that', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
-  lookBack.output();
+  const { scrollback, did, answer } = aTerminal(t);
+  scrollback.wheel(-5);
+  scrollback.output();
   answer();
-  t.notOk(lookBack.isComplete);
+  t.notOk(scrollback.isComplete);
   did();
   mock.timers.tick(1_000);
   t.same(did(), ['ask']);
 });
 
 t.test('what is selected is not taken away', async (t) => {
-  const { lookBack, now, did } = scrolledBack(t);
+  const { scrollback, now, did } = scrolledBack(t);
   now.selected = true;
-  lookBack.output();
+  scrollback.output();
   mock.timers.tick(10_000);
   t.same(did(), []);
   now.selected = false;
@@ -159,14 +159,14 @@ t.test('what is selected is not taken away', async (t) => {
 t.test(
   'the return to the newest screen lets the multiplexer draw it, and what comes waits for that',
   async (t) => {
-    const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
-    lookBack.output();
+    const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
+    scrollback.output();
     did();
     scrollTo(0);
     t.same(did(), ['hold', 'redraw']);
-    lookBack.redrawn(lastId() - 1);
+    scrollback.redrawn(lastId() - 1);
     t.same(did(), [], 'an older answer');
-    lookBack.redrawn(lastId());
+    scrollback.redrawn(lastId());
     t.same(did(), ['live']);
     mock.timers.tick(60_000);
     t.same(did(), []);
@@ -174,13 +174,13 @@ t.test(
 );
 
 t.test('it does not wait for long, and not at all when nothing has come', async (t) => {
-  const { lookBack, did, answer, scrollTo } = scrolledBack(t);
+  const { scrollback, did, answer, scrollTo } = scrolledBack(t);
   scrollTo(0);
   t.same(did(), ['hold', 'redraw', 'live'], 'the snapshot was the newest');
-  lookBack.output();
-  lookBack.wheel(-5);
+  scrollback.output();
+  scrollback.wheel(-5);
   answer();
-  lookBack.output();
+  scrollback.output();
   scrollTo(0);
   did();
   mock.timers.tick(500);
@@ -188,56 +188,56 @@ t.test('it does not wait for long, and not at all when nothing has come', async 
 });
 
 t.test('who scrolls by other means gets what is missing, at the same place', async (t) => {
-  const { lookBack, did, answer, scrollTo } = aTerminal(t);
-  lookBack.output();
+  const { scrollback, did, answer, scrollTo } = aTerminal(t);
+  scrollback.output();
   scrollTo(12);
   scrollTo(13);
   answer();
   t.same(did(), ['ask', 'show 13']);
-  t.equal(lookBack.wheel(-1), false, 'away from the newest screen the terminal scrolls by itself');
+  t.equal(scrollback.wheel(-1), false, 'away from the newest screen the terminal scrolls by itself');
 });
 
 t.test('what the terminal does while it is filled is nobody scrolling', async (t) => {
-  const { lookBack, did, lastId, filled, scrollTo } = aTerminal(t);
-  lookBack.wheel(-5);
-  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
+  const { scrollback, did, lastId, filled, scrollTo } = aTerminal(t);
+  scrollback.wheel(-5);
+  scrollback.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
   scrollTo(0);
   filled();
   t.same(did(), ['ask', 'show 5']);
 });
 
 t.test('a snapshot of another size is asked for once more', async (t) => {
-  const { lookBack, now, did, answer, lastId } = aTerminal(t);
-  lookBack.wheel(-5);
+  const { scrollback, now, did, answer, lastId } = aTerminal(t);
+  scrollback.wheel(-5);
   now.size = { cols: 100, rows: 24 };
-  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
-  lookBack.wheel(-2);
+  scrollback.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
+  scrollback.wheel(-2);
   mock.timers.tick(150);
   answer({ cols: 100 });
   t.same(did(), ['ask', 'ask', 'show 7']);
 });
 
 t.test('another size while scrolled back takes another snapshot', async (t) => {
-  const { lookBack, did } = scrolledBack(t);
-  lookBack.resized();
+  const { scrollback, did } = scrolledBack(t);
+  scrollback.resized();
   mock.timers.tick(150);
   t.same(did(), ['ask']);
 });
 
 t.test('a program with the whole screen gets no keys for what was not the wheel', async (t) => {
-  const { lookBack, did, fullScreen, scrollTo } = aTerminal(t);
-  lookBack.output();
+  const { scrollback, did, fullScreen, scrollTo } = aTerminal(t);
+  scrollback.output();
   scrollTo(12);
   fullScreen();
-  lookBack.scrolled();
-  await lookBack.searching();
+  scrollback.scrolled();
+  await scrollback.searching();
   t.same(did(), ['ask']);
 });
 
 t.test('a search waits for all lines, and may go up from there', async (t) => {
-  const { lookBack, did, answer, scrollTo } = aTerminal(t);
-  lookBack.output();
-  const found = lookBack.searching().then(() => scrollTo(40));
+  const { scrollback, did, answer, scrollTo } = aTerminal(t);
+  scrollback.output();
+  const found = scrollback.searching().then(() => scrollTo(40));
   answer();
   await found;
   mock.timers.tick(300);
@@ -245,10 +245,10 @@ t.test('a search waits for all lines, and may go up from there', async (t) => {
 });
 
 t.test('a search that asks for no more than is on its way waits for it as well', async (t) => {
-  const { lookBack, answer } = aTerminal(t);
-  lookBack.output();
+  const { scrollback, answer } = aTerminal(t);
+  scrollback.output();
   const order: number[] = [];
-  const searches = [1, 2].map((each) => lookBack.searching().then(() => order.push(each)));
+  const searches = [1, 2].map((each) => scrollback.searching().then(() => order.push(each)));
   await Promise.resolve();
   t.same(order, []);
   answer();
@@ -257,9 +257,9 @@ t.test('a search that asks for no more than is on its way waits for it as well',
 });
 
 t.test('a search that stays on the newest screen leaves it as it was', async (t) => {
-  const { lookBack, did, answer } = aTerminal(t);
-  lookBack.output();
-  const found = lookBack.searching();
+  const { scrollback, did, answer } = aTerminal(t);
+  scrollback.output();
+  const found = scrollback.searching();
   answer();
   await found;
   mock.timers.tick(300);
@@ -267,8 +267,8 @@ t.test('a search that stays on the newest screen leaves it as it was', async (t)
 });
 
 t.test('a late answer does not keep the wheel waiting, and is used when it comes', async (t) => {
-  const { lookBack, now, did, answer } = aTerminal(t);
-  lookBack.wheel(-5);
+  const { scrollback, now, did, answer } = aTerminal(t);
+  scrollback.wheel(-5);
   mock.timers.tick(1_000);
   t.same(did(), ['ask', 'above 5']);
   now.above = 5;
@@ -277,8 +277,8 @@ t.test('a late answer does not keep the wheel waiting, and is used when it comes
 });
 
 t.test('without an answer it is asked again', async (t) => {
-  const { lookBack, did } = scrolledBack(t);
-  lookBack.output();
+  const { scrollback, did } = scrolledBack(t);
+  scrollback.output();
   mock.timers.tick(1_000);
   did();
   mock.timers.tick(10_000);
@@ -286,66 +286,66 @@ t.test('without an answer it is asked again', async (t) => {
 });
 
 t.test('a new connection forgets what was asked', async (t) => {
-  const { lookBack, did, lastId } = aTerminal(t);
-  lookBack.wheel(-1);
-  lookBack.connected(true, false);
-  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
+  const { scrollback, did, lastId } = aTerminal(t);
+  scrollback.wheel(-1);
+  scrollback.connected(true, false);
+  scrollback.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
   t.same(did(), ['ask', 'live']);
 });
 
 t.test('a lost line that is mended exactly changes nothing for who has scrolled back', async (t) => {
-  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
-  lookBack.connected(true, true);
+  const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
+  scrollback.connected(true, true);
   mock.timers.tick(0);
   t.same(did(), ['ask']);
   scrollTo(0);
   did();
-  lookBack.connected(true, true);
+  scrollback.connected(true, true);
   mock.timers.tick(0);
   t.same(did(), ['hold', 'redraw'], 'nor for who returns');
-  lookBack.redrawn(lastId());
+  scrollback.redrawn(lastId());
   t.same(did(), ['live']);
 });
 
 t.test('the end of a shell shows its last output', async (t) => {
-  const { lookBack, did } = scrolledBack(t);
-  lookBack.ended();
+  const { scrollback, did } = scrolledBack(t);
+  scrollback.ended();
   t.same(did(), ['live with what was missed']);
 });
 
 t.test('the newest screen is asked for until it is drawn, also over a new line', async (t) => {
-  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
-  lookBack.output();
+  const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
+  scrollback.output();
   scrollTo(0);
   mock.timers.tick(500);
   did();
   for (const line of ['first', 'second']) {
-    lookBack.connected(true, true);
+    scrollback.connected(true, true);
     mock.timers.tick(0);
     t.same(did(), ['hold', 'redraw'], `the ${line} line`);
     mock.timers.tick(500);
     t.same(did(), ['live with what was missed']);
   }
-  lookBack.redrawn(lastId());
-  lookBack.connected(true, true);
+  scrollback.redrawn(lastId());
+  scrollback.connected(true, true);
   mock.timers.tick(500);
   t.same(did(), ['live'], 'a late drawing is one as well');
 });
 
 t.test('a screen that is drawn by a new stream or a newer snapshot is not asked for', async (t) => {
   for (const draw of ['stream', 'snapshot'] as const) {
-    const { lookBack, did, answer, scrollTo } = scrolledBack(t);
-    lookBack.output();
+    const { scrollback, did, answer, scrollTo } = scrolledBack(t);
+    scrollback.output();
     scrollTo(0);
     mock.timers.tick(500);
-    if (draw === 'stream') lookBack.connected(true, false);
+    if (draw === 'stream') scrollback.connected(true, false);
     else {
       scrollTo(5);
       answer();
       scrollTo(0);
     }
     did();
-    lookBack.connected(true, true);
+    scrollback.connected(true, true);
     mock.timers.tick(500);
     t.same(did(), ['live'], draw);
     mock.timers.reset();
@@ -353,10 +353,10 @@ t.test('a screen that is drawn by a new stream or a newer snapshot is not asked 
 });
 
 t.test('who leaves while a snapshot of another size is asked for again misses what came', async (t) => {
-  const { lookBack, did, lastId, scrollTo } = scrolledBack(t);
-  lookBack.output();
+  const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
+  scrollback.output();
   mock.timers.tick(1_000);
-  lookBack.answered({ id: lastId(), program: 'shell', snapshot: snapshot({ cols: 100 }) });
+  scrollback.answered({ id: lastId(), program: 'shell', snapshot: snapshot({ cols: 100 }) });
   did();
   scrollTo(0);
   t.same(did(), ['hold', 'redraw']);
@@ -365,11 +365,11 @@ t.test('who leaves while a snapshot of another size is asked for again misses wh
 t.test(
   'a return that continues on a new connection waits for its drawing as long as any other',
   async (t) => {
-    const { lookBack, did, scrollTo } = scrolledBack(t);
-    lookBack.output();
+    const { scrollback, did, scrollTo } = scrolledBack(t);
+    scrollback.output();
     scrollTo(0);
     mock.timers.tick(400);
-    lookBack.connected(true, true);
+    scrollback.connected(true, true);
     mock.timers.tick(0);
     did();
     mock.timers.tick(499);
@@ -380,13 +380,13 @@ t.test(
 );
 
 t.test('a search that waits when the terminal ends goes on', async (t) => {
-  const { lookBack } = aTerminal(t);
-  lookBack.output();
+  const { scrollback } = aTerminal(t);
+  scrollback.output();
   let isDone = false;
-  void lookBack.searching().then(() => {
+  void scrollback.searching().then(() => {
     isDone = true;
   });
-  lookBack.ended();
+  scrollback.ended();
   await Promise.resolve();
   await Promise.resolve();
   t.ok(isDone);
