@@ -22,6 +22,16 @@ export function Spinner() {
   return <span class="spinner" aria-hidden="true" />;
 }
 
+/** In place of a page that is not there yet. */
+export function Arriving({ words, isLate = true }: { words: string; isLate?: boolean }) {
+  return (
+    <div class="arriving" role="status">
+      <Spinner />
+      <p class={isLate ? 'late' : ''}>{words}</p>
+    </div>
+  );
+}
+
 export function Button(props: ButtonProps) {
   const {
     children,

@@ -1,4 +1,4 @@
-import type { InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
+import type { ComponentChildren, InputHTMLAttributes, TextareaHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
 
 type FieldProps = {
@@ -6,44 +6,56 @@ type FieldProps = {
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly error?: string | undefined;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly unit?: string;
   readonly input?: InputHTMLAttributes<HTMLInputElement>;
 };
 
-function Note({ id, error, hint }: { id: string; error?: string | undefined; hint?: string | undefined }) {
-  return (
-    <p id={id} class={error ? 'field-note error' : 'field-note'} aria-live="polite">
-      {error ?? hint ?? ''}
-    </p>
-  );
-}
+type LabelledProps = Pick<FieldProps, 'label' | 'error' | 'hint'> & {
+  /** The input, which gets its id and what ties the note to it. */
+  readonly children: (input: {
+    readonly id: string;
+    readonly 'aria-invalid': boolean;
+    readonly 'aria-describedby': string;
+  }) => ComponentChildren;
+};
 
-/** A labelled text field whose fault or hint is tied to it. */
-export function TextField({ label, value, onInput, error, hint, unit, input }: FieldProps) {
+/** An input with its label, and with its fault or hint. */
+function Labelled({ label, error, hint, children }: LabelledProps) {
   const id = useId();
+  const note = `${id}-note`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <div class="input-line">
-        <input
-          {...input}
-          id={id}
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          aria-invalid={error !== undefined}
-          aria-describedby={`${id}-note`}
-        />
-        {unit && <span class="unit">{unit}</span>}
-      </div>
-      <Note id={`${id}-note`} error={error} hint={hint} />
+      {children({ id, 'aria-invalid': error !== undefined, 'aria-describedby': note })}
+      <p id={note} class={error ? 'field-note error' : 'field-note'} aria-live="polite">
+        {error ?? hint ?? ''}
+      </p>
     </div>
+  );
+}
+
+/** A text field of one line. */
+export function TextField({ value, onInput, unit, input, ...field }: FieldProps) {
+  return (
+    <Labelled {...field}>
+      {(tied) => (
+        <div class="input-line">
+          <input
+            {...input}
+            {...tied}
+            value={value}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+          {unit && <span class="unit">{unit}</span>}
+        </div>
+      )}
+    </Labelled>
   );
 }
 
 /** For names and codes: the browser neither completes nor corrects them. */
 export const VERBATIM = { autocomplete: 'off', autocapitalize: 'none', spellcheck: false } as const;
-export const CONTAINER_NAME = { ...VERBATIM, name: 'name', maxLength: 64, 'data-autofocus': true } as const;
 
 const SHOWN = { type: 'text' } as const;
 const HIDDEN = { type: 'password' } as const;
@@ -59,43 +71,30 @@ type PasswordProps = Pick<FieldProps, 'value' | 'onInput' | 'error' | 'hint'> & 
 };
 
 export function PasswordField(props: PasswordProps) {
-  const {
-    value,
-    onInput,
-    error,
-    hint,
-    maxLength,
-    label = 'Password',
-    name = 'password',
-    fresh = false,
-    autofocus = false,
-  } = props;
-  const id = useId();
+  const { value, onInput, maxLength, label = 'Password', name = 'password', autofocus = false } = props;
   const [shown, show] = useState(false);
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <div class="input-line">
-        <input
-          id={id}
-          name={name}
-          {...(shown ? SHOWN : HIDDEN)}
-          {...(autofocus && AUTOFOCUS)}
-          autocomplete={props.autocomplete ?? (fresh ? 'new-password' : 'current-password')}
-          {...(maxLength !== undefined && { maxLength })}
-          required
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
-          aria-invalid={error !== undefined}
-          aria-describedby={`${id}-note`}
-        />
-        <button type="button" class="reveal" aria-pressed={shown} onClick={() => show(!shown)}>
-          {shown ? 'Hide' : 'Show'}
-          <span class="visually-hidden"> {label.toLowerCase()}</span>
-        </button>
-      </div>
-      <Note id={`${id}-note`} error={error} hint={hint} />
-    </div>
+    <Labelled label={label} error={props.error} hint={props.hint}>
+      {(tied) => (
+        <div class="input-line">
+          <input
+            {...tied}
+            name={name}
+            {...(shown ? SHOWN : HIDDEN)}
+            {...(autofocus && AUTOFOCUS)}
+            autocomplete={props.autocomplete ?? (props.fresh ? 'new-password' : 'current-password')}
+            {...(maxLength !== undefined && { maxLength })}
+            required
+            value={value}
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+          <button type="button" class="reveal" aria-pressed={shown} onClick={() => show(!shown)}>
+            {shown ? 'Hide' : 'Show'}
+            <span class="visually-hidden"> {label.toLowerCase()}</span>
+          </button>
+        </div>
+      )}
+    </Labelled>
   );
 }
 
@@ -103,53 +102,33 @@ type AreaProps = Pick<FieldProps, 'label' | 'value' | 'onInput' | 'error' | 'hin
   readonly area?: TextareaHTMLAttributes<HTMLTextAreaElement>;
 };
 
-/** The same for several lines. */
-export function AreaField({ label, value, onInput, error, hint, area }: AreaProps) {
-  const id = useId();
+/** A text field of several lines. */
+export function AreaField({ value, onInput, area, ...field }: AreaProps) {
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <textarea
-        {...area}
-        id={id}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-        aria-invalid={error !== undefined}
-        aria-describedby={`${id}-note`}
-      />
-      <Note id={`${id}-note`} error={error} hint={hint} />
-    </div>
+    <Labelled {...field}>
+      {(tied) => (
+        <textarea {...area} {...tied} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+      )}
+    </Labelled>
   );
 }
 
-type SelectProps = {
-  readonly label: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
+type SelectProps = Pick<FieldProps, 'label' | 'value' | 'onInput' | 'error' | 'hint'> & {
   readonly options: readonly (readonly [value: string, label: string])[];
-  readonly error?: string | undefined;
-  readonly hint?: string | undefined;
 };
 
-export function SelectField({ label, value, onInput, options, error, hint }: SelectProps) {
-  const id = useId();
+export function SelectField({ value, onInput, options, ...field }: SelectProps) {
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        onChange={(event) => onInput(event.currentTarget.value)}
-        aria-invalid={error !== undefined}
-        aria-describedby={`${id}-note`}
-      >
-        {options.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <Note id={`${id}-note`} error={error} hint={hint} />
-    </div>
+    <Labelled {...field}>
+      {(tied) => (
+        <select {...tied} value={value} onChange={(event) => onInput(event.currentTarget.value)}>
+          {options.map(([key, text]) => (
+            <option key={key} value={key}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
   );
 }

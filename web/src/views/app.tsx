@@ -8,7 +8,7 @@ import { followEvents } from '../state/events.ts';
 import { JOIN_PATH } from '../state/invitation.ts';
 import { loadMe, me } from '../state/profile.ts';
 import { toastFailure } from '../state/toasts.ts';
-import { Spinner } from '../ui/button.tsx';
+import { Arriving } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { AdminPage } from './admin/page.tsx';
@@ -51,18 +51,10 @@ export function App() {
 function Outside() {
   const { kind } = session.value;
   const at = path.value;
-  if (kind === 'restoring' || kind === 'unreachable') return <Arriving lost={kind === 'unreachable'} />;
+  if (kind === 'restoring') return <Arriving words="One moment…" />;
+  if (kind === 'unreachable') return <Arriving words="Berth is not responding. Retrying…" isLate={false} />;
   const Gate = GATES[at];
   return Gate ? <Gate /> : null;
-}
-
-function Arriving({ lost }: { lost: boolean }) {
-  return (
-    <div class="arriving" role="status">
-      <Spinner />
-      <p class={lost ? '' : 'late'}>{lost ? 'Berth is not responding. Retrying…' : 'One moment…'}</p>
-    </div>
-  );
 }
 
 const RECORDING_PATH = /^\/recordings\/([^/]+)$/;

@@ -1,41 +1,30 @@
-/** What this browser keeps under a name, or null; storage may be forbidden. */
-export function stored(key: string): string | null {
-  try {
-    return localStorage.getItem(`berth.${key}`);
-  } catch {
-    return null;
-  }
-}
+/** What a storage of this browser keeps under names of ours. Storage may be forbidden: the page works without it. */
+const keeper = (storage: () => Storage) => ({
+  read(key: string): string | null {
+    try {
+      return storage().getItem(`berth.${key}`);
+    } catch {
+      return null;
+    }
+  },
+  /** null removes the value. */
+  write(key: string, value: string | null): void {
+    try {
+      if (value === null) storage().removeItem(`berth.${key}`);
+      else storage().setItem(`berth.${key}`, value);
+    } catch {
+      // why: a browser that forbids storage still gets a working page
+    }
+  },
+});
 
-export function store(key: string, value: string): void {
-  try {
-    localStorage.setItem(`berth.${key}`, value);
-  } catch {
-    // why: a browser that forbids storage still gets a working page
-  }
-}
+export const { read: stored, write: store } = keeper(() => localStorage);
+
+/** Of this tab, across reloads. A duplicated tab copies it. */
+export const { read: storedInTab, write: storeInTab } = keeper(() => sessionStorage);
 
 /** Whether this browser keeps anything at all. */
 export function storageWorks(): boolean {
   store('probe', 'yes');
   return stored('probe') === 'yes';
-}
-
-/** What this tab keeps under a name, across reloads, or null. A tab that is duplicated copies it. */
-export function storedInTab(key: string): string | null {
-  try {
-    return sessionStorage.getItem(`berth.${key}`);
-  } catch {
-    return null;
-  }
-}
-
-/** null: nothing any more. */
-export function storeInTab(key: string, value: string | null): void {
-  try {
-    if (value === null) sessionStorage.removeItem(`berth.${key}`);
-    else sessionStorage.setItem(`berth.${key}`, value);
-  } catch {
-    // why: a browser that forbids storage still gets a working page
-  }
 }

@@ -1,15 +1,8 @@
 import type { AuditRecord } from '../../api/types.ts';
 
-type Details = {
-  readonly container_id?: unknown;
-  readonly token_prefix?: unknown;
-  readonly command?: unknown;
-  readonly path?: unknown;
-  readonly recording_id?: unknown;
-  readonly times?: unknown;
-};
+type Details = Readonly<Record<string, unknown>>;
 
-/** What was done, for the actions whose details are a list of ids. */
+/** Words for the actions whose details are a list of ids. */
 const DONE: Readonly<Record<string, (details: Details) => string>> = {
   command_run: ({ command }) => `ran ${command}`,
   file_uploaded: ({ path }) => `wrote ${path}`,
@@ -18,7 +11,7 @@ const DONE: Readonly<Record<string, (details: Details) => string>> = {
   recording_downloaded: ({ recording_id }) => `downloaded recording ${recording_id}`,
 };
 
-/** Details of a record as one reads them. Others are shown as they are. */
+/** The details of a record in words where there are some, else as they are. */
 export function detailsInWords({ action, details }: Pick<AuditRecord, 'action' | 'details'>): string {
   const done = Object.hasOwn(DONE, action) ? DONE[action] : undefined;
   const parsed = done === undefined ? null : parsedDetails(details);
@@ -32,7 +25,7 @@ export function detailsInWords({ action, details }: Pick<AuditRecord, 'action' |
 function parsedDetails(details: string): Details | null {
   try {
     const parsed: unknown = JSON.parse(details);
-    return typeof parsed === 'object' ? parsed : null;
+    return typeof parsed === 'object' ? (parsed as Details | null) : null;
   } catch {
     return null;
   }

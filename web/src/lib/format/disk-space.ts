@@ -72,29 +72,27 @@ export function stoppedForSpace(
   return warning?.isFull ? `Stopped: ${warning.words}` : 'Stopped for its disk use';
 }
 
-/** What can be done about space that runs out, the easiest first; nothing while there is room. */
+/** What to do about space that runs out, the easiest first; empty while there is room. */
 export function spaceAdvice(container: Pick<Container, 'volume' | 'layer' | 'status'>): readonly string[] {
-  const [volume, layer] = [volumeSpace(container), layerSpace(container)];
+  const [volume, layer] = [isLow(volumeSpace(container)), isLow(layerSpace(container))];
   const isRunning = container.status === 'running';
-  return [
-    ...(isLow(layer) && isRunning
-      ? ['Remove packages and files you do not need outside /workspace, or move files to /workspace.']
-      : []),
-    ...(isLow(layer) && !isRunning
-      ? [
-          'Start the container and remove something outside /workspace within a minute, before it is measured again.',
-        ]
-      : []),
-    ...(isLow(layer)
-      ? [
-          'Or change its limits under “Settings…” without “Keep what was installed”. That recreates it: only /workspace is kept.',
-        ]
-      : []),
-    ...(isLow(volume) ? ['Remove files from /workspace, or increase its disk size under “Settings…”.'] : []),
-    ...(isLow(volume) || isLow(layer)
-      ? ['If your tier allows no more, ask an administrator for a larger one.']
-      : []),
+  const advice: readonly (readonly [applies: boolean, words: string])[] = [
+    [
+      layer && isRunning,
+      'Remove packages and files you do not need outside /workspace, or move files to /workspace.',
+    ],
+    [
+      layer && !isRunning,
+      'Start the container and remove something outside /workspace within a minute, before it is measured again.',
+    ],
+    [
+      layer,
+      'Or change its limits under “Settings…” without “Keep what was installed”. That recreates it: only /workspace is kept.',
+    ],
+    [volume, 'Remove files from /workspace, or increase its disk size under “Settings…”.'],
+    [volume || layer, 'If your tier allows no more, ask an administrator for a larger one.'],
   ];
+  return advice.filter(([applies]) => applies).map(([, words]) => words);
 }
 
 const isLow = ({ fill }: Space): boolean => fill === 'nearly_full' || fill === 'full';

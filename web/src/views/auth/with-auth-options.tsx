@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AuthOptions } from '../../api/types.ts';
 import { authOptions } from '../../session/actions.ts';
-import { Spinner } from '../../ui/button.tsx';
+import { Arriving } from '../../ui/button.tsx';
 
 /** A form appears without the options after this long: signing in works without them. */
 const PATIENCE_MS = 1_500;
@@ -27,10 +27,5 @@ export function WithAuthOptions({ children }: Props) {
     return () => clearTimeout(patience);
   }, []);
   if (!waiting) return children(options);
-  return (
-    <div class="arriving" role="status">
-      <Spinner />
-      <p class="late">One moment…</p>
-    </div>
-  );
+  return <Arriving words="One moment…" />;
 }

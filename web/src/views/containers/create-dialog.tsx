@@ -1,9 +1,10 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
 import { toolsHint } from '../../lib/role-tools.ts';
-import { CONTAINER_NAME, SelectField, TextField } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { FormDialog } from '../form-dialog.tsx';
+import { NameField } from './name-field.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 import { useCreating } from './use-create-form.ts';
@@ -29,13 +30,11 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
         </p>
       )}
       {catalogue.failure !== null && <Problem failure={catalogue.failure} />}
-      <TextField
-        label="Name"
+      <NameField
         value={body.name}
         onInput={(name) => change({ name })}
         error={form.faults['name']}
         hint="Letters, digits and hyphens."
-        input={CONTAINER_NAME}
       />
       <div class="field-pair">
         <Choice label="Image" field="image" options={images} {...choice} />

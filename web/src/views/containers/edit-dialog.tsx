@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { update } from '../../state/containers.ts';
-import { CONTAINER_NAME, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { Losses } from './loss-report.tsx';
+import { NameField } from './name-field.tsx';
 import { SizePicker } from './size-picker.tsx';
 import { useCatalogue } from './use-catalogue.ts';
 
@@ -37,13 +37,11 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
       locked
     >
       {failure !== null && <Problem failure={failure} />}
-      <TextField
-        label="Name"
+      <NameField
         value={body.name}
         onInput={(name) => setBody({ ...body, name })}
         error={form.faults['name']}
         hint="Letters, digits and hyphens."
-        input={CONTAINER_NAME}
       />
       {catalogue?.tier && (
         <SizePicker

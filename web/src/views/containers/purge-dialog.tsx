@@ -1,9 +1,9 @@
 import { purgeContainer } from '../../api/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { CONTAINER_NAME, TextField } from '../../ui/field.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
+import { NameField } from './name-field.tsx';
 
 type PurgeProps = {
   readonly container: Container;
@@ -38,11 +38,10 @@ export function PurgeDialog({ container: { db_id, name }, onDone, onClose }: Pur
         </p>
       }
     >
-      <TextField
+      <NameField
         label={`Type ${name} to confirm`}
         {...form.field('name')}
         error={form.faults['name'] && `That is not the name. Type ${name}.`}
-        input={CONTAINER_NAME}
       />
     </FormDialog>
   );

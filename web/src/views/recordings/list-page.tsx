@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { deleteRecording, listRecordings, stopRecording } from '../../api/recordings.ts';
+import { listRecordings, stopRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { toastFailure } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
@@ -7,8 +7,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { usePages } from '../../ui/use-pages.ts';
 import { useTitle } from '../../ui/use-title.ts';
-import { Removal } from '../settings/remove-dialog.tsx';
-import { download, Facts, StateTag } from './recording-details.tsx';
+import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
 const WHILE_RECORDING_MS = 2_000;
 
@@ -53,16 +52,11 @@ export function RecordingsPage() {
         {list.more && <Button onClick={list.more}>Show more</Button>}
       </Section>
       {removing && (
-        <Removal
-          title={`Delete the recording of “${removing.container_name}”?`}
-          action="Delete"
-          done="Recording deleted"
-          work={() => deleteRecording(removing.id)}
+        <RemoveRecording
+          recording={removing}
           onDone={() => void list.reload()}
           onClose={() => setRemoving(null)}
-        >
-          <p>This cannot be undone. Download it first if you may need it.</p>
-        </Removal>
+        />
       )}
     </div>
   );

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { deleteRecording, downloadRecording, getRecording } from '../../api/recordings.ts';
+import { downloadRecording, getRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { isDark } from '../../lib/browser/preferences.ts';
 import { latePart } from '../../lib/lazy-import.ts';
@@ -8,8 +8,7 @@ import { Check } from '../../ui/check.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useTitle } from '../../ui/use-title.ts';
-import { Removal } from '../settings/remove-dialog.tsx';
-import { download, Facts, StateTag } from './recording-details.tsx';
+import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
 type Loaded = { readonly recording: Recording; readonly cast: string };
 
@@ -74,16 +73,11 @@ function Playback({ recording, cast }: Loaded) {
         </p>
       </div>
       {removing && (
-        <Removal
-          title={`Delete the recording of “${recording.container_name}”?`}
-          action="Delete"
-          done="Recording deleted"
-          work={() => deleteRecording(recording.id)}
+        <RemoveRecording
+          recording={recording}
           onDone={() => location.assign('/recordings')}
           onClose={() => setRemoving(false)}
-        >
-          <p>This cannot be undone. Download it first if you may need it.</p>
-        </Removal>
+        />
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { joinCollaboration } from '../../api/collaborations.ts';
 import { hasStatus } from '../../api/request.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { takeInvitation } from '../../state/invitation.ts';
-import { Button, Spinner } from '../../ui/button.tsx';
+import { Arriving, Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useTitle } from '../../ui/use-title.ts';
 
@@ -51,10 +51,5 @@ export function JoinPage() {
       </div>
     );
   }
-  return (
-    <div class="arriving" role="status">
-      <Spinner />
-      <p class="late">Joining…</p>
-    </div>
-  );
+  return <Arriving words="Joining…" />;
 }
