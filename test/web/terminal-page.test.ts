@@ -2,7 +2,7 @@ import { mock } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Container } from '../../web/src/api/types.ts';
-import { latePart } from '../../web/src/lib/lazy-import.ts';
+import { lazyImport } from '../../web/src/lib/lazy-import.ts';
 import { HEALTHY } from '../../web/src/terminal/connection/connection-types.ts';
 import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
 import type { Trouble } from '../../web/src/terminal/connection/terminal-protocol.ts';
@@ -96,7 +96,7 @@ t.test('output is fed as fast as it is drawn, in order, and a flood is told once
   while (done.length > 0) done.shift()?.();
   t.same(drawn, [0, 1, 2, 3, 4, 5, 6, 7]);
   t.same(told, ['flooded', 'drained']);
-  t.equal(queue.heldBytes, 0);
+  t.equal(queue.queuedBytes, 0);
 });
 
 const trying = (trouble: Trouble) => ({ kind: 'connecting', trouble }) as const;
@@ -246,7 +246,7 @@ function aPart(failures: number) {
 t.test('a part that fails once is asked for again', async (t) => {
   const { tab, on } = aTab(t);
   const { part, load } = aPart(1);
-  t.equal(await latePart(load, on), 'part');
+  t.equal(await lazyImport(load, on), 'part');
   t.same([part.asked, tab.reloads], [2, 0]);
 });
 
@@ -263,17 +263,17 @@ t.test('one that fails for good has the page loaded anew, once in a minute', asy
   const ended = (how: string) => () => {
     end = how;
   };
-  latePart(aPart(2).load, on).then(ended('loaded'), ended('failed'));
+  lazyImport(aPart(2).load, on).then(ended('loaded'), ended('failed'));
   await pause();
   t.same([end, tab.reloads], ['waits', 1]);
   tab.ms += 59_000;
-  const second = latePart(aPart(2).load, on);
+  const second = lazyImport(aPart(2).load, on);
   await Promise.all([t.rejects(second, FAILURE), pause()]);
   t.equal(tab.reloads, 1);
 });
 
 t.test('a tab that keeps nothing is not loaded for ever', async (t) => {
   const { tab, on } = aTab(t, false);
-  await t.rejects(latePart(aPart(2).load, on), FAILURE);
+  await t.rejects(lazyImport(aPart(2).load, on), FAILURE);
   t.equal(tab.reloads, 0);
 });

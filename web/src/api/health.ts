@@ -22,7 +22,7 @@ export type Health = { readonly status: ReadyAnswer['status']; readonly faults: 
 
 type Parts = Readonly<Record<string, ReadyAnswer['parts']['engine']>>;
 
-/** Reads the answer of /readyz, whatever its status. An answer of something in between counts as unready. */
+/** Reads any answer of /readyz. One from a proxy in between counts as unready. */
 export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)

@@ -60,14 +60,14 @@ async function ask(path: string, options: RequestOptions): Promise<Response> {
   }
 }
 
-/** A network that changes, as to another Wi-Fi, fails what is under way; a look at something can just be repeated. */
+/** A change of network, as to another Wi-Fi, breaks requests under way; a GET can be repeated. */
 const onceMore = (again: () => Promise<Response>) => async (failure: Error) => {
   if (failure.name === 'TimeoutError') throw failure;
   await new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
   return again();
 };
 
-/** Any answer, whatever its status. Throws an {@link ApiError} of status 0 when none comes in time. */
+/** An answer of any status. Throws an {@link ApiError} of status 0 when none comes in time. */
 export async function exchange(path: string, options: RequestOptions = {}): Promise<Answer> {
   const response = await ask(path, options);
   return { status: response.status, body: await bodyOf(response) };

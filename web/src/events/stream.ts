@@ -49,7 +49,7 @@ export class EventStream {
   #socket: Socket | null = null;
   #lastId: string | null = null;
   #attempt = 0;
-  /** What the service has said before it ends. */
+  /** The delay that the service asked for before it ends. */
   #comeBackMs: number | null = null;
   /** What was reported last; null: nothing yet. */
   #live: boolean | null = null;
@@ -64,7 +64,7 @@ export class EventStream {
     this.#listener = listener;
   }
 
-  /** Connects now, whatever was planned. */
+  /** Connects now, instead of at the next try. */
   open(): void {
     this.#abandon();
     const epoch = this.#epoch;

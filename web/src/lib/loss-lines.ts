@@ -4,7 +4,7 @@ import { bytes, plural } from './format/format.ts';
 const MAX_PACKAGES = 8;
 const MAX_PLACES = 6;
 
-/** What a recreate would lose, in a few lines; none when there is nothing that anybody would miss. */
+/** What a recreate would lose, in a few lines; none when nothing of value would be lost. */
 export function lossLines({ packages, package_count, files, complete }: Changes): readonly string[] {
   const asked = packages.filter(({ automatic }) => !automatic);
   const named = asked

@@ -43,7 +43,7 @@ const sameValue = (one: unknown, other: unknown): boolean => JSON.stringify(one)
 /** Statuses of a proxy whose service did not answer it. */
 const OF_A_PROXY = new Set([502, 504]);
 
-/** Whether a request may have been carried out although it failed: no answer came, or one that cannot tell. */
+/** Whether a failed request may have been carried out: no answer came, or one that does not say. */
 export const isUnknown = (failure: unknown): boolean =>
   failure instanceof ApiError &&
   (failure.status === 0 ||

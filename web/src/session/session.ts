@@ -16,7 +16,7 @@ export type SessionState =
 /** Who is signed in. The login token itself stays in this module's memory. */
 export const session = signal<SessionState>({ kind: 'restoring' });
 
-type Held = { readonly login: SignedIn; readonly renewAtMs: number };
+type CurrentLogin = { readonly login: SignedIn; readonly renewAtMs: number };
 type Message =
   | { readonly type: 'signed_in'; readonly login: SignedIn }
   | { readonly type: 'signed_out'; readonly ended: string | null }
@@ -28,43 +28,43 @@ export const locked = signal(false);
 
 /** Whether it is worth asking for a session at the start; the cookie that decides cannot be seen from here. */
 const HINT = 'signed_in';
-let held: Held | null = null;
+let current: CurrentLogin | null = null;
 const tabs = new BroadcastChannel('berth.session');
 
-function hold(login: SignedIn): void {
-  held = { login, renewAtMs: performance.now() + usableForMs(login.expires_at, Date.now()) };
+function keep(login: SignedIn): void {
+  current = { login, renewAtMs: performance.now() + usableForMs(login.expires_at, Date.now()) };
   session.value = { kind: 'signed_in', user: login.user };
   store(HINT, 'yes');
 }
 
-function letGo(ended: string | null): void {
-  held = null;
+function forget(ended: string | null): void {
+  current = null;
   locked.value = false;
   session.value = { kind: 'signed_out', ended };
   store(HINT, 'no');
 }
 
-const tell = (message: Message): void => tabs.postMessage(message);
+const broadcast = (message: Message): void => tabs.postMessage(message);
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
-  if (data.type === 'signed_in') hold(data.login);
-  else if (data.type === 'signed_out') letGo(data.ended);
+  if (data.type === 'signed_in') keep(data.login);
+  else if (data.type === 'signed_out') forget(data.ended);
   else locked.value = data.type === 'locked';
 });
 
 export function signedIn(login: SignedIn): void {
-  hold(login);
-  tell({ type: 'signed_in', login });
+  keep(login);
+  broadcast({ type: 'signed_in', login });
 }
 
 /** The signed-in user's profile has changed. */
 export function userChanged(user: User): void {
-  if (held === null) return;
-  signedIn({ ...held.login, user });
+  if (current === null) return;
+  signedIn({ ...current.login, user });
 }
 
 const goodToken = (): string | null =>
-  held !== null && performance.now() < held.renewAtMs ? held.login.token : null;
+  current !== null && performance.now() < current.renewAtMs ? current.login.token : null;
 
 async function rotate(): Promise<void> {
   // why: another tab may have renewed, and handed its token over, while this one waited for its turn
@@ -74,15 +74,15 @@ async function rotate(): Promise<void> {
   } catch (failure) {
     if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
     const ended = failure.reason;
-    letGo(ended);
+    forget(ended);
     // why: it saves other tabs of this session a request that would fail the same way
-    if (ended !== null) tell({ type: 'signed_out', ended });
+    if (ended !== null) broadcast({ type: 'signed_out', ended });
   }
 }
 
 const renew = singleFlight(() => acrossTabs('berth.refresh', rotate));
 
-/** A login token good for at least a minute; null when nobody is signed in. Throws while Berth is unreachable. */
+/** A login token good for at least a minute; null when signed out. Throws while Berth is unreachable. */
 export async function loginToken(): Promise<string | null> {
   if (session.value.kind === 'signed_out') return null;
   const token = goodToken();
@@ -93,7 +93,7 @@ export async function loginToken(): Promise<string | null> {
 
 /** Another token than `refused`, or null when the session is over. */
 async function tokenInsteadOf(refused: string): Promise<string | null> {
-  if (held?.login.token === refused) held = { ...held, renewAtMs: 0 };
+  if (current?.login.token === refused) current = { ...current, renewAtMs: 0 };
   return await loginToken();
 }
 
@@ -107,7 +107,7 @@ const mayBeSignedIn = (likely: boolean): boolean =>
  */
 export async function restore(likely: boolean): Promise<void> {
   if (!mayBeSignedIn(likely)) {
-    letGo(null);
+    forget(null);
     return;
   }
   try {
@@ -123,7 +123,7 @@ let unlocks = 0;
 function lockScreen(isLocked: boolean): void {
   if (locked.value === isLocked) return;
   locked.value = isLocked;
-  tell({ type: isLocked ? 'locked' : 'unlocked' });
+  broadcast({ type: isLocked ? 'locked' : 'unlocked' });
 }
 
 const unlocked = (): Promise<void> =>
@@ -187,14 +187,14 @@ export async function signOut(): Promise<void> {
     const token = await loginToken();
     if (token !== null) await request('/api/auth/logout', { method: 'POST', token, timeoutMs: 5_000 });
   } finally {
-    letGo(null);
-    tell({ type: 'signed_out', ended: null });
+    forget(null);
+    broadcast({ type: 'signed_out', ended: null });
   }
 }
 
-/** Renews ahead of time while the page is looked at, so that no click waits for it. */
+/** Renews the token early while the page is visible, so that no click waits for it. */
 export function startRenewing(): void {
   setInterval(() => {
-    if (document.visibilityState === 'visible' && held !== null) loginToken().catch(() => {});
+    if (document.visibilityState === 'visible' && current !== null) loginToken().catch(() => {});
   }, 30_000);
 }

@@ -37,7 +37,7 @@ const isChanging = (): boolean =>
 const isAnyShared = (): boolean =>
   containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
 
-async function look(): Promise<void> {
+async function readList(): Promise<void> {
   try {
     const list = await api.listContainers();
     if (JSON.stringify(list) !== JSON.stringify(containers.value)) containers.value = list;
@@ -52,7 +52,7 @@ let polling: Polling | null = null;
 /** Keeps the list fresh until the returned function is called. */
 export function followContainers(): () => void {
   const mine = watch({
-    look,
+    refresh: readList,
     isSettled: () => !isChanging() && !isAnyShared(),
     settledMs: EVERY_MS,
     changingMs: WHILE_CHANGING_MS,
@@ -65,7 +65,7 @@ export function followContainers(): () => void {
 }
 
 export const refreshContainers = async (): Promise<void> =>
-  polling === null ? await look() : await polling.now();
+  polling === null ? await readList() : await polling.now();
 
 /** Forgets the containers of the user who was signed in. */
 export function forgetContainers(): void {

@@ -6,14 +6,14 @@ import { platformSocket } from '../terminal/connection/browser-socket.ts';
 import { type Polling, poll } from './poll.ts';
 
 /** Polled all the same: not every change has an event. */
-const SELDOM_MS = 60_000;
+const LIVE_SETTLED_MS = 60_000;
 /** Not every operation ends with an event. */
 const LIVE_CHANGING_MS = 4_000;
 
 const watchers = new Set<(news: News) => void>();
 let isLive = false;
 
-const tell = (news: News): void => {
+const publish = (news: News): void => {
   for (const watcher of watchers) watcher(news);
 };
 
@@ -22,11 +22,11 @@ export function followEvents(): () => void {
   const stream = new EventStream(
     { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
     {
-      news: tell,
+      news: publish,
       live: (now) => {
         isLive = now;
         // Shows what changed before, and starts the other interval.
-        tell(null);
+        publish(null);
       },
       answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
     },
@@ -41,7 +41,7 @@ export function followEvents(): () => void {
 }
 
 export type Watched = {
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   /** Whether nothing on the page can change without an event. */
   readonly isSettled: () => boolean;
   /** How often to poll while no events come. */
@@ -51,12 +51,12 @@ export type Watched = {
 };
 
 /** Polls when an event announces a change, and at an interval only while no events come. */
-export function watch({ look, isSettled, settledMs, changingMs, concerns }: Watched): Polling {
+export function watch({ refresh, isSettled, settledMs, changingMs, concerns }: Watched): Polling {
   const everyMs = (): number => {
-    if (isLive) return isSettled() ? SELDOM_MS : LIVE_CHANGING_MS;
+    if (isLive) return isSettled() ? LIVE_SETTLED_MS : LIVE_CHANGING_MS;
     return isSettled() ? settledMs : changingMs;
   };
-  const polling = poll(look, everyMs);
+  const polling = poll(refresh, everyMs);
   const onNews = (news: News): void => {
     if (news === null || concerns?.(news) !== false) void polling.now();
   };

@@ -14,7 +14,7 @@ const WELL_MS = 30_000;
 const UNWELL_MS = 5_000;
 
 export function followHealth(): () => void {
-  const look = async (): Promise<void> => {
+  const refresh = async (): Promise<void> => {
     try {
       const now = session.value;
       const isAdmin = now.kind === 'signed_in' && now.user.role === 'admin';
@@ -24,5 +24,5 @@ export function followHealth(): () => void {
       health.value = null;
     }
   };
-  return poll(look, () => (health.value?.status === 'ready' ? WELL_MS : UNWELL_MS)).stop;
+  return poll(refresh, () => (health.value?.status === 'ready' ? WELL_MS : UNWELL_MS)).stop;
 }

@@ -3,8 +3,8 @@ import { onNotices } from '../lib/browser/network-notices.ts';
 /** Polls the service: now, at an interval while the page is visible, and when it becomes visible again. */
 export type Polling = { readonly now: () => Promise<void>; readonly stop: () => void };
 
-/** `look` must not throw. It never runs twice at a time; `everyMs` is called before each wait. */
-export function poll(look: () => Promise<void>, everyMs: () => number): Polling {
+/** `read` must not throw. It never runs twice at a time; `everyMs` is called before each wait. */
+export function poll(read: () => Promise<void>, everyMs: () => number): Polling {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
   let again = false;
@@ -14,7 +14,7 @@ export function poll(look: () => Promise<void>, everyMs: () => number): Polling 
     clearTimeout(timer);
     do {
       again = false;
-      await look();
+      await read();
     } while (again && !stopped);
     running = null;
     if (!stopped && document.visibilityState === 'visible') timer = setTimeout(() => void now(), everyMs());

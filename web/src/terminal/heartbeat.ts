@@ -1,15 +1,15 @@
-/** When the peer of a WebSocket was asked for a sign of life, and whether it gave one. */
+/** When the peer of a WebSocket was pinged, and whether it answered. */
 export type Pulse = {
-  /** The oldest question without an answer, in ms of the page's clock; null when nothing is open. */
+  /** When the oldest unanswered ping was sent, in ms of the page's clock; null when all are answered. */
   readonly askedAtMs: number | null;
-  /** Set while the browser's notice says that the line is down: only the answer to a later ping counts. */
+  /** When the browser reported that the line is down: only the answer to a later ping counts. */
   readonly doubtedAtMs: number | null;
 };
 
 export type PulseTimes = {
-  /** Without an answer for so long, the peer is `overdue`. */
+  /** Without an answer for this long, the peer is `overdue`. */
   readonly overdueAfterMs: number;
-  /** Without an answer for so long, the line is given up. */
+  /** Without an answer for this long, the line is given up. */
   readonly silentAfterMs: number;
 };
 
@@ -25,14 +25,14 @@ export const asked = (pulse: Pulse, nowMs: number): Pulse => ({
   askedAtMs: pulse.askedAtMs ?? nowMs,
 });
 
-/** Something came that may have been under way for a while. */
+/** Something arrived that may have been sent a while ago. */
 export const heard = (pulse: Pulse): Pulse => (pulse.doubtedAtMs === null ? STEADY_PULSE : pulse);
 
 /** The ping that was sent at `pingedAtMs` is answered. */
 export const answered = (pulse: Pulse, pingedAtMs: number): Pulse =>
   pulse.doubtedAtMs === null || pingedAtMs >= pulse.doubtedAtMs ? STEADY_PULSE : pulse;
 
-/** The browser says that it is offline. That can be wrong, so the line stays as long as it answers. */
+/** The browser reports that it is offline. That can be wrong, so the line stays open while the peer answers. */
 export const doubted = (pulse: Pulse, nowMs: number): Pulse => ({
   askedAtMs: pulse.askedAtMs ?? nowMs,
   doubtedAtMs: nowMs,
@@ -56,7 +56,7 @@ export function untilChangeMs(pulse: Pulse, nowMs: number, times: PulseTimes): n
 const VISIBLE_PING_EVERY_MS = 2_500;
 const HIDDEN_PING_EVERY_MS = 25_000;
 
-/** A dead line is noticed within 5 s while the page is looked at; a page that is hidden asks less often. */
+/** A dead line is noticed within 5 s while the page is visible; a hidden page pings less often. */
 export const HEARTBEAT_TIMES: HeartbeatTimes = {
   pingEveryMs: () =>
     globalThis.document?.visibilityState === 'hidden' ? HIDDEN_PING_EVERY_MS : VISIBLE_PING_EVERY_MS,
@@ -71,10 +71,10 @@ export type HeartbeatListener = {
   silent(): void;
 };
 
-/** A timer that runs so late shows that the page was busy or asleep, and answers may be waiting to be read. */
+/** A timer that fires this late shows that the page was busy or asleep, and answers may be waiting to be read. */
 const LATE_MS = 500;
 
-/** Pings at an interval, and tells when answers are missing. After `silent` or `stop` it says nothing more. */
+/** Pings at an interval, and reports missing answers. After `silent` or `stop` it reports nothing more. */
 export class Heartbeat {
   readonly #times: HeartbeatTimes;
   readonly #listener: HeartbeatListener;

@@ -1,7 +1,7 @@
-/** Output by what it does beside drawing. Pure. */
+/** Separates what output draws from its other effects. Pure. */
 
 const ESC = 0x1b;
-/** Longer than any sequence that means something: more is not waited for. */
+/** Longer than any meaningful sequence: the end of a longer one is not awaited. */
 const MAX_SEQUENCE_BYTES = 2 * 1024 * 1024;
 const TEXT_CHUNK = 8_192;
 
@@ -40,7 +40,7 @@ function textOf(bytes: Uint8Array): string {
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-/** What remains of output that is not drawn, for a terminal that is to go on as if it had been. */
+/** The effects of output that is not drawn, so that the terminal continues as if it had been. */
 export function effectsOf(output: Uint8Array): Uint8Array {
   const sequences = textOf(output).match(new RegExp(SEQUENCES, 'g')) ?? [];
   const kept = sequences.filter((sequence) => EFFECTS.test(sequence)).join('');
@@ -50,7 +50,7 @@ export function effectsOf(output: Uint8Array): Uint8Array {
 /** Hyperlinks and all other sequences but OSC, the bell, questions, and the shape of the cursor. */
 const DRAWS = new RegExp(['^\\x1b\\]8;', '^\\x1b\\[.*[^cnq]$', '^\\x1b[^\\][]'].join('|'), 's');
 
-/** What `effectsOf` may have passed on before, without what must not happen twice: titles, the clipboard, the bell, questions. */
+/** Output without what must not happen twice, since `effectsOf` may have passed it on: titles, clipboard, bell, questions. */
 export function drawingOf(output: Uint8Array): Uint8Array {
   const repeatable = (sequence: string): string => (DRAWS.test(sequence) ? sequence : '');
   return bytesOf(textOf(output).replace(new RegExp(SEQUENCES, 'g'), repeatable));
@@ -62,14 +62,14 @@ const ERASE_AT_END = new RegExp(
 );
 const TO_ROW_BELOW = '\x1b[9999H\r\n';
 
-/** The last screen stays when tmux ends, and what tmux says then is below it. */
+/** Keeps the last screen when tmux ends, with tmux's own message below it. */
 export function withLastScreen(output: Uint8Array): Uint8Array {
   return bytesOf(textOf(output).replace(ERASE_AT_END, TO_ROW_BELOW));
 }
 
 const ONE_SEQUENCE = new RegExp(`^(?:${SEQUENCES})`);
 
-/** Cuts off a sequence that has begun at the end and is not complete. */
+/** Splits off an incomplete sequence at the end. */
 export function atSequenceEnd(output: Uint8Array): readonly [whole: Uint8Array, open: Uint8Array] {
   const whole = [output, new Uint8Array()] as const;
   let at = output.lastIndexOf(ESC);

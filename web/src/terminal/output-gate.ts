@@ -2,7 +2,7 @@ import type { OutputQueue } from './connection/output-queue.ts';
 import { atSequenceEnd, drawingOf, effectsOf, withLastScreen } from './output-effects.ts';
 
 const NOTHING = new Uint8Array();
-/** As much as the text of a snapshot has. */
+/** The size of a snapshot's text. */
 const MAX_MISSED_BYTES = 1024 * 1024;
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
@@ -18,9 +18,9 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * What is drawn of a multiplexer's output. Frozen, it draws nothing, but modes, titles and the like go through: what is missing
- * on the screen then, the multiplexer draws once more. If it does not, because it has ended or its line is away, what came since
- * the last picture is drawn.
+ * Decides what is drawn of a multiplexer's output. Frozen, it draws nothing, but lets modes, titles and other effects
+ * through; the multiplexer draws the rest again later. If it cannot, because it has ended or its connection is lost, the
+ * output since the last snapshot is drawn.
  */
 export class OutputGate {
   readonly #queue: OutputQueue;
@@ -28,7 +28,7 @@ export class OutputGate {
   #mode: 'live' | 'frozen' | 'held' = 'live';
   #open: Uint8Array = NOTHING;
   #held: Uint8Array[] = [];
-  /** What came while frozen, since the last picture. */
+  /** Output while frozen, since the last snapshot. */
   #missed: Uint8Array[] = [];
   #missedBytes = 0;
 
@@ -42,7 +42,7 @@ export class OutputGate {
       return;
     }
     const [whole, open] = atSequenceEnd(this.#open.length === 0 ? data : joined([this.#open, data]));
-    // A copy: the rest is of a frame that is let go.
+    // A copy, so that the frame itself can be freed.
     this.#open = open.slice();
     if (whole.length === 0) return;
     if (this.#mode === 'live') this.#queue.push(whole);
@@ -50,7 +50,7 @@ export class OutputGate {
     else this.#pass(whole);
   }
 
-  /** Draws nothing from now on but `picture`, if given, in place of all that waits. */
+  /** Draws nothing from now on except `picture`, if given, in place of all queued output. */
   freeze(picture: Uint8Array = NOTHING, done: () => void = () => {}): void {
     const waiting = picture.length === 0 ? [] : this.#queue.takeWaiting();
     const effects = effectsOf(joined([...waiting, ...this.#held]));
@@ -60,12 +60,12 @@ export class OutputGate {
     this.#queue.push(joined([effects, picture]), done);
   }
 
-  /** Keeps what comes from now on for `goLive`. */
+  /** Keeps output from now on for `goLive`. */
   hold(): void {
     this.#mode = 'held';
   }
 
-  /** Draws what was held; before it, what came while frozen, unless all of the screen was drawn since (`isRedrawn`). */
+  /** Draws the held output; before it the output while frozen, unless the whole screen was drawn since (`isRedrawn`). */
   goLive(isRedrawn: boolean): void {
     this.#mode = 'live';
     const held = joined(this.#held);
@@ -75,7 +75,7 @@ export class OutputGate {
     if (waiting.length > 0) this.#queue.push(waiting);
   }
 
-  /** `exact`: the output goes on where it was; else nothing of the old one is wanted. */
+  /** `exact`: the output continues where it was; otherwise the old output is dropped. */
   connected(muxed: boolean, exact: boolean): void {
     this.#muxed = muxed;
     if (exact) return;

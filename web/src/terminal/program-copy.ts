@@ -1,4 +1,4 @@
-/** A text that a program wants in the clipboard, and who looks at its terminal. */
+/** A text that a program wants to copy, and who uses its terminal. */
 export type CopyRequest = {
   /** What the program names as its goal (OSC 52): `c` for the clipboard; others are selections of X11. */
   readonly selection: string;
@@ -9,8 +9,8 @@ export type CopyRequest = {
 };
 
 /**
- * What becomes of it. Whoever can put text on a screen could otherwise put a command where people paste it: so people are
- * asked, and those who look at another's terminal are left alone.
+ * What to do with it. Anyone who can print to a terminal could otherwise put a command into the user's clipboard. So the
+ * user is asked, and participants in a shared terminal are not affected.
  */
 export function decideCopy({ selection, text, isOwner, isAllowed }: CopyRequest): 'write' | 'ask' | 'ignore' {
   // An empty goal means the clipboard as well.
@@ -18,12 +18,12 @@ export function decideCopy({ selection, text, isOwner, isAllowed }: CopyRequest)
   return isAllowed ? 'write' : 'ask';
 }
 
-/** What is shown of the text: enough to know it, in characters. */
+/** How many characters of the text are shown: enough to recognise it. */
 const SHOWN = 400;
-/** What would hide or reorder the rest of the text, but for line breaks and tabs. */
+/** Characters that would hide or reorder the rest of the text, except line breaks and tabs. */
 const UNSEEN = /(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu;
 
-/** The beginning of the text with all that cannot be seen made visible. */
+/** The beginning of the text, with invisible characters as their codes. */
 export function shownText(text: string): string {
   const start = text.slice(0, SHOWN).replaceAll('\r\n', '\n').replaceAll('\r', '\n');
   const code = (one: string): string =>
@@ -31,7 +31,7 @@ export function shownText(text: string): string {
   return start.replace(UNSEEN, code) + (text.length > SHOWN ? '…' : '');
 }
 
-/** How much there is of it, and whether pasting it into a shell would run it at once. */
+/** The size of the text, and whether pasting it into a shell would run it immediately. */
 export function sizeText(text: string): string {
   const count = (n: number, unit: string): string => `${n.toLocaleString('en')} ${unit}${n === 1 ? '' : 's'}`;
   const whole = text.replace(/(\r\n|\r|\n)$/, '');

@@ -60,7 +60,7 @@ function Outside() {
 const RECORDING_PATH = /^\/recordings\/([^/]+)$/;
 const TERMINAL_PATH = /^\/containers\/([^/]+)$/;
 
-/** Knows the profile of who is signed in, and locks the screen as it says. */
+/** Loads the profile of the signed-in user, and locks the screen as it says. */
 function useProfile(userId: string): void {
   const minutes = me.value?.passcode_set ? me.value.auto_lock_minutes : null;
   useEffect(() => {

@@ -9,9 +9,9 @@ type Listener = {
 export function onNotices({ wake, hidden, offline }: Listener): () => void {
   const stop = new AbortController();
   const { signal } = stop;
-  const look = (): void => (document.visibilityState === 'visible' ? wake() : hidden?.());
-  document.addEventListener('visibilitychange', look, { signal });
-  addEventListener('online', look, { signal });
+  const check = (): void => (document.visibilityState === 'visible' ? wake() : hidden?.());
+  document.addEventListener('visibilitychange', check, { signal });
+  addEventListener('online', check, { signal });
   addEventListener('offline', () => offline?.(), { signal });
   return () => stop.abort();
 }

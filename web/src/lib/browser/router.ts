@@ -25,8 +25,8 @@ export const signInPath = (): string =>
   location.pathname === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(location.pathname)}`;
 
 /**
- * Pages that are documents of their own: their security policy allows what no other page needs. Going there, and away
- * again, loads the page anew.
+ * Pages that are documents of their own: their security policy allows what no other page needs. The way there and back
+ * is a full page load.
  */
 const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
 

@@ -1,7 +1,7 @@
 import type { Container } from '../../api/types.ts';
 import { disk, diskUse } from './format.ts';
 
-/** Above this share of what is allowed, space is worth a look. */
+/** Above this share of its limit, space is shown as nearly full. */
 const NEARLY_FULL = 0.9;
 /** A volume that is only measured is stopped above this share of its size. */
 const STOPS_ABOVE = 1.1;

@@ -23,6 +23,6 @@ function inWords(key: Line['key'], limit: number): string {
   return limit === 0 ? 'none' : `${count} at once`;
 }
 
-/** What a user may do in a minute and at once, in plain words. */
+/** The user's limits in words. */
 export const limitLines = (limits: Me['limits']): readonly LimitLine[] =>
   LINES.map(({ key, label, note }) => ({ label, note, value: inWords(key, limits[key]) }));

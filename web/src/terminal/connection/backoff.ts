@@ -2,7 +2,7 @@ export type Backoff = { readonly firstMs: number; readonly maxMs: number };
 
 export const RECONNECT: Backoff = { firstMs: 300, maxMs: 15_000 };
 
-/** Where the service answers and its engine does not: a try costs little, and the engine is back within seconds. */
+/** While the service answers but its engine does not: a try costs little, and the engine is back within seconds. */
 export const SHELL_RETRY_MAX_MS = 3_000;
 
 /**

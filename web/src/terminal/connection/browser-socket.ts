@@ -1,4 +1,4 @@
-/** What a connection hears from its socket. After `closed` nothing more comes. */
+/** The events of a socket; `closed` is the last. */
 export type SocketListener = {
   opened?(): void;
   text(message: string): void;
@@ -11,15 +11,15 @@ export type Socket = {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   unsentBytes(): number;
   /**
-   * Closes and stops listening at once, even when the other side never answers. `final`: the terminal is not needed
-   * any more; otherwise the page will come back for it.
+   * Closes and stops listening immediately, even when the other side never answers. `final`: the terminal is no longer
+   * needed; otherwise the page will reconnect to it.
    */
   drop(final: boolean): void;
 };
 
 export type OpenSocket = (url: string, protocols: string[], listener: SocketListener) => Socket;
 
-/** Any code but 1000 tells the service to keep the terminal; browsers may use those from 3000 on. */
+/** With any code but 1000 the service keeps the terminal; browsers may use those from 3000 on. */
 const COMING_BACK = 4000;
 
 /** A WebSocket of the platform. */

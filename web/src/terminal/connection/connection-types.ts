@@ -22,18 +22,18 @@ export type ConnectionState =
 export type LineHealth = {
   /** Whether the service answers, as far as the page knows. */
   readonly answers: boolean;
-  /** Typed and not known to have arrived; 0 while the service answers. */
+  /** Typed characters whose arrival is not confirmed; 0 while the service answers. */
   readonly unsentCharacters: number;
 };
 
 export const HEALTHY: LineHealth = { answers: true, unsentCharacters: 0 };
 
-/** The service has said when to ask again: others are opened first, or the user has too much at once. */
+/** The service has said when to try again: other terminals open first, or a limit of the user is reached. */
 export type Waiting = { readonly trouble: 'busy' | 'too_many' | 'rate'; readonly forMs: number };
 
 /**
  * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the
- * screen was locked until now, so that also a terminal that was shut on purpose opens again.
+ * screen was locked until now, so a terminal that was closed on purpose opens again too.
  */
 export type Probe =
   | 'ok'
@@ -53,7 +53,7 @@ export type ConnectionDeps = {
   readonly times?: LineTimes;
 };
 
-/** Bytes come in order, each exactly once, unless `resumed` said otherwise before. */
+/** Bytes come in order, each exactly once, except after a `resumed` other than `exact`. */
 export type ConnectionListener = {
   state(state: ConnectionState): void;
   health(health: LineHealth): void;

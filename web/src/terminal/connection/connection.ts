@@ -23,9 +23,9 @@ import {
   terminalPath,
 } from './terminal-protocol.ts';
 
-/** A line that held this long was a good one: its loss is mended quickly. */
+/** A line that was open this long was good: after its loss the first try comes quickly. */
 const STEADY_MS = 5_000;
-/** A try that has taken so long may be stuck on a network that is gone. */
+/** A try that takes longer may be stuck on a network that is gone. */
 const STUCK_MS = 2_000;
 
 /** A terminal's connection, kept open across lost lines until it is over or closed. */
@@ -39,7 +39,7 @@ export class Connection {
   #trouble: Trouble = 'line';
   #line: Line | null = null;
   #seen: ResumePoint | null = null;
-  /** The container's start in which the service lost its stream while the program ran on; null for any other end. */
+  /** The container's start during which the service lost the stream of a running program; null after any other end. */
   #detachedIn: string | null = null;
   #startedAt: string | null = null;
   #fresh = false;
@@ -47,7 +47,7 @@ export class Connection {
   #health: LineHealth = HEALTHY;
   #enteredAtMs = performance.now();
   #exitCode: number | null = null;
-  /** What the service has said before it ends. */
+  /** The delay that the service asked for before it ends. */
   #comeBackMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   /** Goes up with each try, so that late answers to an earlier one are recognised. */
@@ -60,7 +60,7 @@ export class Connection {
     this.#size = target.size;
   }
 
-  /** Connects now, whatever was planned. */
+  /** Connects now, instead of at the next try. */
   open(): void {
     const epoch = this.#abandon();
     this.#enter({ kind: 'connecting', trouble: this.#trouble });
@@ -112,12 +112,12 @@ export class Connection {
     this.#line?.doubt();
   }
 
-  /** Leaves the line until the next `open`, which goes on where it was. */
+  /** Disconnects until the next `open`, which continues where it was. */
   suspend(): void {
     this.#abandon();
   }
 
-  /** Done with it: a pane's program ends. */
+  /** Closes it for good: a pane's program ends. */
   close(): void {
     this.#abandon(true);
   }
@@ -145,7 +145,7 @@ export class Connection {
     if (frame.type === 'exit') this.#exitCode = frame.code;
     if (frame.type === 'ready') this.#onReady(frame);
     else if (frame.type === 'restarting') this.#comeBackMs = frame.retry_ms;
-    // What is said before a terminal is there is why it is not: its close says why.
+    // A notice before `ready` says why there is no terminal; its close says that too.
     else if (frame.type !== 'notice' || this.#state.kind === 'open') this.#listener.frame(frame);
   }
 
@@ -183,7 +183,7 @@ export class Connection {
     else void this.#ask(opened);
   }
 
-  /** A terminal that was open and is shut on purpose stays shut, even when all else is well. */
+  /** A terminal that was closed on purpose while open stays closed, even when a new one would open. */
   async #ask(wasOpen: boolean): Promise<void> {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');

@@ -8,7 +8,7 @@ import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../heartbeat.ts
 import type { OpenSocket, Socket } from './browser-socket.ts';
 import type { InputBuffer } from './input-buffer.ts';
 
-/** What one connection tells. After `closed` or `silent` nothing more comes. */
+/** The events of one connection; `closed` or `silent` is the last. */
 export type LineListener = {
   frame(frame: ServerFrame): void;
   bytes(data: Uint8Array): void;
@@ -25,7 +25,7 @@ export const LINE_TIMES: LineTimes = { ...HEARTBEAT_TIMES, handshakeMs: 30_000 }
 
 const MAX_UNSENT_BYTES = 128 * 1024;
 const DRAIN_POLL_MS = 15;
-/** A shell that is just being started would make the line look slow. */
+/** Earlier, the start of the shell would count as latency. */
 const FIRST_PING_MS = 1_000;
 
 /** One WebSocket from connect to close: its frames, its heartbeat, and input as fast as it drains. */
@@ -81,17 +81,17 @@ export class Line {
     this.#socket.send(encodeFrame(frame));
   }
 
-  /** Asks for a sign of life; without one in time the line is `overdue`, then `silent`. */
+  /** Pings the service; without an answer in time the line is `overdue`, then `silent`. */
   check(): void {
     if (this.#ready) this.#heartbeat.check();
   }
 
-  /** The browser says that it is offline: `overdue` at once, until a ping is answered. */
+  /** The browser reports that it is offline: `overdue` until a ping is answered. */
   doubt(): void {
     if (this.#ready) this.#heartbeat.doubt();
   }
 
-  /** Sends waiting input as long as the socket takes it, and goes on when it has drained. */
+  /** Sends waiting input while the socket takes it, and continues when it has drained. */
   pump(): void {
     clearTimeout(this.#drain);
     if (!this.#ready) return;
@@ -103,7 +103,7 @@ export class Line {
     this.#drain = setTimeout(() => this.pump(), DRAIN_POLL_MS);
   }
 
-  /** `final`: nobody will come back for the terminal. */
+  /** `final`: the terminal is no longer needed. */
   drop(final = false): void {
     this.#ready = false;
     this.#heartbeat.stop();

@@ -1,6 +1,6 @@
 /**
- * How the page is divided into terminals: a tree of splits, whose leaves are panes by their connection ids. Nothing of a
- * pane ever moves to another place in the tree's order, so that what is drawn in order stays where it is. Pure.
+ * How the page is divided into terminals: a tree of splits, whose leaves are panes by their connection ids. The order of
+ * the panes in the tree never changes, so that their elements stay where they are. Pure.
  */
 
 /** The pane that is always there: its programs outlive the page. */
@@ -79,7 +79,7 @@ export type PaneState = { readonly layout: Layout; readonly active: string };
 
 export const ONE_PANE: PaneState = { layout: MAIN_PANE, active: MAIN_PANE };
 
-/** What a tab has kept as JSON; null when it is nothing that this page would have kept. */
+/** Reads what the tab has stored as JSON; null when it is not valid. */
 export function readPanes(text: string | null): PaneState | null {
   let kept: unknown;
   try {

@@ -27,7 +27,7 @@ export type KeyPress = {
 export type KeyState = { readonly hasSelection: boolean; readonly severalPanes: boolean };
 
 const SPLITS: Readonly<Record<string, PaneAction>> = { KeyE: 'split_right', KeyO: 'split_below' };
-/** Keys that a program may need as long as there is nowhere to go. */
+/** A program may need these keys while there is only one pane. */
 const AMONG_PANES: Readonly<Record<string, PaneAction>> = {
   KeyX: 'close_pane',
   ArrowLeft: 'go_left',
@@ -50,7 +50,7 @@ const SIZES: Readonly<Record<string, TerminalAction>> = {
 
 /**
  * What a key press means for the page; null: it belongs to the shell. Ctrl+C copies only while something is
- * selected, so that it goes on interrupting programs.
+ * selected, so that it still interrupts programs.
  */
 export function actionOf(press: KeyPress, state: KeyState): TerminalAction | null {
   const { key, code, ctrlKey, shiftKey, altKey, metaKey } = press;

@@ -11,7 +11,7 @@ type Listener = {
   link(uri: string | null): void;
 };
 
-/** Programs may ask for text to be copied (OSC 52); reading the clipboard is for people alone. */
+/** Programs may ask for text to be copied (OSC 52), but cannot read the clipboard. */
 const clipboard = ({ copy }: Listener): IClipboardProvider => ({
   readText: () => '',
   writeText: (selection, text) => copy(selection, text),
@@ -33,7 +33,7 @@ export function loadAddons(terminal: Terminal, listener: Listener): void {
 
 const PRETENDERS = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Whether there is a graphics card; a program that plays one draws slower than the built-in renderer. */
+/** Whether there is a real graphics card; software rendering is slower than the built-in renderer. */
 function hasGraphicsCard(): boolean {
   const canvas = document.createElement('canvas');
   const gl = canvas.getContext('webgl2', { failIfMajorPerformanceCaveat: true });
@@ -44,7 +44,7 @@ function hasGraphicsCard(): boolean {
   return !PRETENDERS.test(String(name));
 }
 
-/** Draws with the graphics card where there is one; tells whether, and again when that changes. */
+/** Draws with the graphics card where there is one. `onChange` gets whether it does, and every change of that. */
 export async function loadWebgl(terminal: Terminal, onChange: (webgl: boolean) => void): Promise<void> {
   if (!hasGraphicsCard()) return;
   try {

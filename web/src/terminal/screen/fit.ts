@@ -8,12 +8,12 @@ const MIN_FONT_PX = 6;
 /** Keeps a terminal as large as its host, or at a given size. */
 export type Fitting = {
   now(): void;
-  /** A size that somebody else rules; undefined to follow the host again. */
+  /** Keeps a size that another window decides; undefined to follow the host again. */
   fix(size: Size | undefined): void;
   stop(): void;
 };
 
-/** `fontPx`: how large the letters are where there is room for them. */
+/** `fontPx`: the size of the letters where there is room for them. */
 export function fitting(terminal: Terminal, host: HTMLElement, fontPx: () => number): Fitting {
   const fitter = new FitAddon();
   let fixed: Size | undefined;

@@ -31,7 +31,7 @@ export type ScreenListener = {
   severalPanes(): boolean;
 };
 
-export type Look = { readonly dark: boolean; readonly fontPx: number };
+export type Appearance = { readonly dark: boolean; readonly fontPx: number };
 
 /** A terminal on the page, as large as its host element allows. */
 export type Screen = {
@@ -39,7 +39,7 @@ export type Screen = {
   readonly search: Search;
   readonly scrollback: Scrollback;
   size(): Size;
-  setLook(look: Look): void;
+  setAppearance(appearance: Appearance): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
   fit(fixed: Size | undefined): void;
   dispose(): void;
@@ -47,7 +47,7 @@ export type Screen = {
 
 const latin1 = (text: string): Uint8Array => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
-function makeTerminal({ dark, fontPx }: Look): Terminal {
+function makeTerminal({ dark, fontPx }: Appearance): Terminal {
   return new Terminal({
     allowProposedApi: true,
     cursorBlink: true,
@@ -83,8 +83,8 @@ function listen(terminal: Terminal, listener: ScreenListener): void {
   terminal.onResize((size) => listener.size(size));
 }
 
-/** Puts the terminal into `host`, drawn as fast as this machine can; returns what changes its look. */
-async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Promise<(look: Look) => void> {
+/** Puts the terminal into `host`, drawn as fast as this machine can; returns what changes its appearance. */
+async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Promise<(appearance: Appearance) => void> {
   let webgl = false;
   let isDark = false;
   const setContrast = (): void => {
@@ -106,15 +106,15 @@ async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Pro
 }
 
 /** Opens a terminal that fits `host` exactly by the time this resolves. */
-export async function openScreen(host: HTMLElement, look: Look, listener: ScreenListener): Promise<Screen> {
-  const terminal = makeTerminal(look);
-  let fontPx = look.fontPx;
+export async function openScreen(host: HTMLElement, appearance: Appearance, listener: ScreenListener): Promise<Screen> {
+  const terminal = makeTerminal(appearance);
+  let fontPx = appearance.fontPx;
   const fit = fitting(terminal, host, () => fontPx);
   guardParser(terminal);
   loadAddons(terminal, listener);
   handleKeys(terminal, listener);
-  const setLook = await draw(terminal, host, fit.now);
-  setLook(look);
+  const setAppearance = await draw(terminal, host, fit.now);
+  setAppearance(appearance);
   listen(terminal, listener);
   const scrollback = scrolling(terminal, host, {
     ...listener.scrolling,
@@ -133,9 +133,9 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
       },
     },
     size: () => ({ cols: terminal.cols, rows: terminal.rows }),
-    setLook(next) {
+    setAppearance(next) {
       fontPx = next.fontPx;
-      setLook(next);
+      setAppearance(next);
     },
     fit: fit.fix,
     dispose() {
@@ -144,7 +144,7 @@ export async function openScreen(host: HTMLElement, look: Look, listener: Screen
       terminal.dispose();
     },
   };
-  // For whoever looks at the page from outside, as its tests do.
+  // Lets tests of the page reach its terminal.
   Object.assign(host, { berthScreen: screen });
   return screen;
 }

@@ -9,8 +9,8 @@ const DEFAULTS = `${ESC}[r${ESC}[m${ESC}(B${ESC}]8;;\x07`;
 const CLEAR_ALL = `${ESC}[H${ESC}[2J${ESC}[3J`;
 
 /**
- * Output that fills a terminal, its scrollback and its screen, with a snapshot. The pen stays as it was; the scroll region does
- * not, which the multiplexer sets again when it draws.
+ * Output that fills a terminal's scrollback and screen with a snapshot. It keeps the pen, but not the scroll region, which
+ * the multiplexer sets again when it draws.
  */
 export function snapshotOutput({
   text,

@@ -3,17 +3,17 @@ import type { ScrollbackOutput } from './frozen-screen.ts';
 import { Scrollback, type ScrollbackService } from './scrollback.ts';
 import { snapshotOutput } from './snapshot-output.ts';
 
-/** So many arrow keys at once; a wheel that is spun hard sends no more. */
+/** The most arrow keys for one turn of the wheel. */
 const MAX_ARROWS = 60;
 
 export type ScrollingDeps = ScrollbackService &
   Pick<ScrollbackOutput, 'hold' | 'goLive'> & {
-    /** From now on no output is drawn but `picture`, if given, in place of all that waits. */
+    /** From now on draws no output except `picture`, if given, in place of all queued output. */
     freeze(picture?: Uint8Array, done?: () => void): void;
     type(text: string): void;
   };
 
-/** Lines that the wheel was turned by, whatever the browser counts in. */
+/** Lines that the wheel was turned by; browsers count in lines, pages or pixels. */
 function linesOf({ deltaY, deltaMode }: WheelEvent, rows: number, rowPx: number): number {
   if (deltaMode === WheelEvent.DOM_DELTA_LINE) return deltaY;
   return deltaMode === WheelEvent.DOM_DELTA_PAGE ? deltaY * rows : deltaY / rowPx;
@@ -54,7 +54,7 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
     if (!isOurs || buffer.active.type === 'alternate' || event.deltaY === 0) return;
     const turned = rest + linesOf(event, rows, host.clientHeight / rows);
     const lines = Math.trunc(turned);
-    // why: without a whole line nothing is decided, and the terminal must not decide it either
+    // why: a turn of less than a line does nothing yet, and the terminal must not scroll for it either
     if (lines !== 0 && !scrollback.wheel(lines)) {
       rest = 0;
       return;
@@ -63,7 +63,7 @@ export function scrolling(terminal: Terminal, host: HTMLElement, deps: Scrolling
     event.preventDefault();
     event.stopPropagation();
   };
-  // why: the terminal's own listeners are inside the host, and must not see what was dealt with
+  // why: the terminal's own listeners are inside the host, and must not see handled events
   host.addEventListener('wheel', onWheel, { capture: true, passive: false });
   terminal.onScroll(() => scrollback.scrolled());
   terminal.onResize(() => scrollback.resized());

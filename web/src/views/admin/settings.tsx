@@ -11,7 +11,7 @@ import { Loading, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 
-/** How this Berth behaves; takes effect at once, without a restart. */
+/** The service's settings, which take effect without a restart. */
 export function AdminSettings() {
   const { value, failure } = useLoaded(getSettings);
   return (

@@ -22,7 +22,7 @@ function useDeleted() {
   const list = useLoaded(listDeleted);
   const { reload } = list;
   useEffect(
-    () => watch({ look: reload, isSettled: () => true, settledMs: EVERY_MS, changingMs: EVERY_MS }).stop,
+    () => watch({ refresh: reload, isSettled: () => true, settledMs: EVERY_MS, changingMs: EVERY_MS }).stop,
     [],
   );
   return list;

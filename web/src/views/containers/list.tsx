@@ -25,7 +25,7 @@ export function ContainerList({ containers, onAsk }: ListProps) {
   );
 }
 
-/** The place of the list while it is on its way. */
+/** Shown while the list loads. */
 export function ListSkeleton() {
   return (
     <div class="rows" role="status" aria-label="Loading your containers">

@@ -10,7 +10,7 @@ type LossesProps = {
   readonly onKeep: (keep: boolean) => void;
 };
 
-/** What making a container anew would lose, and the choice to keep it. */
+/** What recreating a container would lose, and the choice to keep it. */
 export function Losses({ id, keep, onKeep }: LossesProps) {
   const [changes, setChanges] = useState<Changes | 'unknown' | null>(null);
   useEffect(() => void getChanges(id).then(setChanges, () => setChanges('unknown')), [id]);

@@ -1,6 +1,6 @@
 import type { Container } from '../../api/types.ts';
 
-/** Whether there is anything to tell its owner of the tools of a container. */
+/** Whether the owner of a container can see how its tools are. */
 export const hasTools = ({ role_setup, collaboration }: Container): boolean =>
   collaboration === undefined && (role_setup.status !== 'none' || role_setup.detail !== null);
 
@@ -9,7 +9,7 @@ const WORDS: Readonly<Record<string, string>> = {
   failed: 'tools are missing',
 };
 
-/** Says that tools are on their way or missing, and leads to what is known of it; nothing once all is well. */
+/** Says that tools are being installed or missing, and opens the details; nothing when all is well. */
 export function ToolsLink({ container, onOpen }: { container: Container; onOpen: () => void }) {
   const { status } = container.role_setup;
   const words = WORDS[status];

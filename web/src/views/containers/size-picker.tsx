@@ -21,7 +21,7 @@ const LINES = [
 const isSize = (body: NewContainer, size: Resources): boolean =>
   LINES.every(({ key }) => body[key] === size[key]);
 
-/** Sizes that fit the tier, or numbers of one's own within it. */
+/** Sizes that fit the tier, or the user's own numbers within it. */
 export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
   const [custom, setCustom] = useState(false);
   const group = useId();

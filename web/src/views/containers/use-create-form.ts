@@ -36,7 +36,7 @@ async function createOnce(body: NewContainer, key: string, unsure: () => void): 
   }
 }
 
-/** The form of a new container. When its dialog is closed meanwhile, creating goes on and a toast tells the end. */
+/** The form of a new container. If its dialog is closed meanwhile, a toast reports the outcome. */
 export function useCreating(onClose: () => void) {
   const [body, setBody] = useState(firstBody);
   const key = useRef(randomKey());

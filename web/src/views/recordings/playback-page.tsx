@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { downloadRecording, getRecording } from '../../api/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { isDark } from '../../lib/browser/preferences.ts';
-import { latePart } from '../../lib/lazy-import.ts';
+import { lazyImport } from '../../lib/lazy-import.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Check } from '../../ui/check.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -85,7 +85,7 @@ function Playback({ recording, cast }: Loaded) {
 
 type ScreenProps = { readonly cast: string; readonly lengthMs: number; readonly skipPauses: boolean };
 
-/** The player has the focus, so that its keys work at once. Other colours change nothing of where it is. */
+/** The player takes the focus, so that its keys work. A change of colours keeps its position. */
 function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
   const host = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<unknown>(null);
@@ -95,7 +95,7 @@ function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
     let end = (): void => {};
     let gone = false;
     const show = async (element: HTMLElement): Promise<void> => {
-      const { playback } = await latePart(() => import('../../recordings/playback.ts'));
+      const { playback } = await lazyImport(() => import('../../recordings/playback.ts'));
       if (gone) return;
       const player = playback(element, cast, { dark, skipPauses, posterSeconds: lengthMs / 2000 });
       element.querySelector<HTMLElement>('.ap-wrapper')?.focus();
@@ -107,9 +107,9 @@ function Screen({ cast, lengthMs, skipPauses }: ScreenProps) {
         left.current.seconds = player.getCurrentTime();
         player.dispose();
       };
-      // why: with other pauses the same second is another place
+      // why: with other pauses the same second shows something else
       if (before.seconds === 0 || before.skipPauses !== skipPauses) return;
-      // why: a player that was never started shows nothing of where it is sent
+      // why: a player shows a position only after it was started
       await player.play();
       await player.seek(before.seconds);
       if (!before.playing) await player.pause();

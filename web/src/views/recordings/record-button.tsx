@@ -12,13 +12,13 @@ type RecordingProps = {
   readonly terminal: TerminalController | null;
 };
 
-/** A mark while what is shown is being recorded, and for the owner a button that starts and stops it. */
+/** A mark while the terminal is being recorded, and for its owner a button that starts and stops that. */
 export function Recording({ containerId, connectionId, terminal }: RecordingProps) {
   const [busy, setBusy] = useState(false);
   const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
     setBusy(true);
-    // why: who records goes on typing, and need not wait for the answer
+    // why: the user can type on without waiting for the answer
     terminal?.screen.terminal.focus();
     try {
       if (id === null) await startRecording(containerId, connectionId);
@@ -29,7 +29,7 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
     setBusy(false);
   };
   const isOpen = terminal?.connection.value?.kind === 'open';
-  // Whose the main terminal is it tells itself; all others are one's own.
+  // The main terminal says who owns it; all others are the user's own.
   const isOwn = connectionId !== MAIN_PANE || (terminal?.isOwner.value && terminal.everOpen.value);
   return (
     <>

@@ -16,7 +16,7 @@ const rightOf = ({ owner, mode }: Participant): string =>
 type ParticipantsProps = {
   readonly people: readonly Participant[];
   readonly me: string;
-  /** Only its owner can look closer. */
+  /** Opens the shares; null unless the user owns the terminal. */
   readonly onOpen: (() => void) | null;
 };
 

@@ -27,11 +27,11 @@ const TIMES: readonly (readonly [minutes: string, label: string])[] = [
 
 /** Makes links to a terminal, shows who came by them, and ends them. */
 export function ShareDialog({ container, onClose }: { container: Container; onClose: () => void }) {
-  const { list, failure, look } = useCollaborations(container.db_id);
+  const { list, failure, refresh } = useCollaborations(container.db_id);
   const [made, setMade] = useState<SharedTerminal | null>(null);
   const isOver = made !== null && list !== null && !list.some(({ id }) => id === made.id);
   const onMade = async (share: SharedTerminal): Promise<void> => {
-    await look();
+    await refresh();
     setMade(share);
   };
   return (
@@ -43,7 +43,7 @@ export function ShareDialog({ container, onClose }: { container: Container; onCl
           <NewLink container={container} onMade={onMade} />
         )}
         {failure !== null && <Problem failure={failure} />}
-        {list !== null && list.length > 0 && <Shares list={list} onEnded={look} />}
+        {list !== null && list.length > 0 && <Shares list={list} onEnded={refresh} />}
       </div>
     </Dialog>
   );

@@ -9,19 +9,19 @@ const EVERY_MS = 3_000;
 export function useCollaborations(container: string): {
   readonly list: readonly Collaboration[] | null;
   readonly failure: unknown;
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
 } {
   const [list, setList] = useState<readonly Collaboration[] | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const polling = useRef<Polling | null>(null);
   useEffect(() => {
-    const look = (): Promise<void> =>
+    const refresh = (): Promise<void> =>
       listCollaborations(container).then((found) => {
         setFailure(null);
         setList(found);
       }, setFailure);
-    polling.current = poll(look, () => EVERY_MS);
+    polling.current = poll(refresh, () => EVERY_MS);
     return () => polling.current?.stop();
   }, [container]);
-  return { list, failure, look: () => polling.current?.now() ?? Promise.resolve() };
+  return { list, failure, refresh: () => polling.current?.now() ?? Promise.resolve() };
 }

@@ -3,7 +3,7 @@ import type { Reach } from '../../lib/browser/server-reachability.ts';
 import type { ConnectionState, LineHealth } from '../../terminal/connection/connection-types.ts';
 import type { EndReason, Trouble } from '../../terminal/connection/terminal-protocol.ts';
 
-/** What is known of the container: nothing yet, itself, or that there is none (any more). */
+/** The container, or that it is not known yet, or that there is none (any more). */
 export type Known = Container | 'unknown' | 'gone';
 
 /** `before`: what it was called when it was known. */
@@ -62,7 +62,7 @@ function lost(
   return { kind: 'lost', how, retryInMs, everOpen, unsentCharacters: health.unsentCharacters };
 }
 
-/** Troubles of which only their own words tell what to do, also before the first connection. */
+/** Troubles whose words say what to do, so that they show before the first connection too. */
 const SAID_AT_ONCE: readonly Trouble[] = [
   'processes',
   'unresponsive',
@@ -72,7 +72,7 @@ const SAID_AT_ONCE: readonly Trouble[] = [
   'database',
 ];
 
-/** What stands over the terminal, if anything. */
+/** The overlay of the terminal. */
 export function overlayOf(facts: LineFacts, known: Known): Overlay {
   const { connection, everOpen, health, reach } = facts;
   if (connection === null) return beforeConnect(known);
@@ -97,7 +97,7 @@ const OF_ALL: readonly EndReason[] = ['stopped', 'deleted', 'unauthorized', 'ref
 
 const isOfAll = (overlay: Overlay): boolean => overlay.kind === 'over' && OF_ALL.includes(overlay.why);
 
-/** What is said once over all panes, rather than in each of them; null when each speaks for itself. */
+/** One overlay for all panes; null when each has its own. */
 export function commonOverlay(overlays: readonly Overlay[]): Overlay | null {
   const [first] = overlays;
   const ofAll = overlays.find(isOfAll);

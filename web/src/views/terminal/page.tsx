@@ -46,14 +46,14 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
   const [tools, setTools] = useState(false);
   const [sharing, setSharing] = useState(false);
   const [space, setSpace] = useState(false);
-  const { known, look } = useContainer(id);
+  const { known, refresh } = useContainer(id);
   const workspace = useWorkspace(id, known);
   const active = workspace.active.value;
   const terminal = active.terminal.value;
   const shell = terminal?.title.value ?? '';
   useTitle(shell === '' || shell === nameOf(known) ? nameOf(known) : `${shell} — ${nameOf(known)}`);
   useEffect(() => {
-    // why: the dialog gives the focus back to its button, but who has shared goes on typing
+    // why: the dialog returns the focus to its button, but the user wants to type next
     if (!sharing) workspace.active.peek().terminal.peek()?.screen.terminal.focus();
   }, [sharing]);
   return (
@@ -72,7 +72,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
         containerId={id}
         workspace={workspace}
         known={known}
-        look={look}
+        refresh={refresh}
         onAction={actionsOf(workspace)}
       />
       {terminal?.everOpen.value && !terminal.readOnly.value && (
@@ -85,7 +85,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
         <SpaceDialog container={known} onClose={() => setSpace(false)} />
       )}
       {tools && typeof known === 'object' && (
-        <ToolsDialog container={known} onChanged={look} onClose={() => setTools(false)} />
+        <ToolsDialog container={known} onChanged={refresh} onClose={() => setTools(false)} />
       )}
     </div>
   );

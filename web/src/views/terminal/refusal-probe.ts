@@ -11,7 +11,7 @@ const PROBES: Readonly<Record<number, Probe>> = {
 };
 const DOWN = new Set(['stopped', 'failed']);
 
-/** Why a terminal of this container is refused, as far as the container tells. */
+/** Why a terminal of this container is refused, as far as the container shows. */
 export async function probe(id: string): Promise<Probe> {
   let wasLocked = false;
   const stop = locked.subscribe((isLocked) => {
@@ -25,7 +25,7 @@ export async function probe(id: string): Promise<Probe> {
   }
 }
 
-/** Refusals that pass by themselves, and what they are to whoever waits. */
+/** Refusals that pass by themselves, as the trouble that the page shows. */
 const WAITS: Readonly<Record<string, Waiting['trouble']>> = {
   busy_opening_terminals: 'busy',
   too_many_at_once: 'too_many',

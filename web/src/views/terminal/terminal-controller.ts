@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
-import { latePart } from '../../lib/lazy-import.ts';
+import { lazyImport } from '../../lib/lazy-import.ts';
 import { loginToken } from '../../session/session.ts';
 import { programsMayCopy } from '../../state/clipboard-permission.ts';
 import { platformSocket } from '../../terminal/connection/browser-socket.ts';
@@ -34,14 +34,14 @@ export type TerminalController = TerminalView & {
   /** The browser says that it is offline. */
   doubt(): void;
   type(text: string): void;
-  /** `final`: nobody will come back for it. */
+  /** `final`: it is no longer needed. */
   dispose(final: boolean): void;
 };
 
 export type TerminalTarget = Omit<ConnectionTarget, 'size'>;
 export type TerminalKeys = Pick<ScreenListener, 'action' | 'severalPanes'>;
 
-/** Leaves mouse and other modes of a program that is gone; what it had written stays. */
+/** Leaves mouse and other modes of a program that is gone; its output stays. */
 const LEAVE_MODES = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\r\n';
 const LEAVE_FULL_SCREEN = '\x1b[?1049l';
 const FULL_RESET = '\x1bc';
@@ -162,7 +162,7 @@ const connectionListener = (
     gate.connected(isMuxed, how === 'exact');
     screen.scrollback.connected(isMuxed, how === 'exact');
     view.isOwner.value = ready.owner;
-    // A recording that goes on is told again.
+    // The service announces a running recording again.
     view.recording.value = null;
     screen.terminal.options.disableStdin = view.readOnly.value;
     view.people.value = [];
@@ -172,16 +172,16 @@ const connectionListener = (
   frame: (frame) => onFrame(view, screen, frame),
 });
 
-/** A screen in `host` and its connection. Resolves when the screen fits; it connects when told to. */
+/** A screen in `host` and its connection. Resolves when the screen fits; `open` connects it. */
 export async function terminalController(
   target: TerminalTarget,
   host: HTMLElement,
   keys: TerminalKeys,
 ): Promise<TerminalController> {
   const view = makeView();
-  const { openScreen } = await latePart(() => import('../../terminal/screen/screen.ts'));
-  const look = { dark: isDark(), fontPx: fontSizePx.value };
-  const screen = await openScreen(host, look, {
+  const { openScreen } = await lazyImport(() => import('../../terminal/screen/screen.ts'));
+  const appearance = { dark: isDark(), fontPx: fontSizePx.value };
+  const screen = await openScreen(host, appearance, {
     ...screenListener(
       view,
       () => connection,

@@ -15,7 +15,7 @@ const isSettled = (known: Known): boolean =>
   known.role_setup.status !== 'installing';
 
 /** The container as it is now. */
-export function useContainer(id: string): { readonly known: Known; readonly look: () => Promise<void> } {
+export function useContainer(id: string): { readonly known: Known; readonly refresh: () => Promise<void> } {
   const [known, setKnown] = useState<Known>('unknown');
   const latest = useRef<Known>('unknown');
   const polling = useRef<Polling | null>(null);
@@ -25,7 +25,7 @@ export function useContainer(id: string): { readonly known: Known; readonly look
       latest.current = next;
       setKnown(next);
     };
-    const look = async (): Promise<void> => {
+    const refresh = async (): Promise<void> => {
       try {
         learn(await getContainer(id));
       } catch (failure) {
@@ -33,7 +33,7 @@ export function useContainer(id: string): { readonly known: Known; readonly look
       }
     };
     polling.current = watch({
-      look,
+      refresh,
       isSettled: () => isSettled(latest.current),
       settledMs: SETTLED_MS,
       changingMs: CHANGING_MS,
@@ -41,5 +41,5 @@ export function useContainer(id: string): { readonly known: Known; readonly look
     });
     return () => polling.current?.stop();
   }, [id]);
-  return { known, look: () => polling.current?.now() ?? Promise.resolve() };
+  return { known, refresh: () => polling.current?.now() ?? Promise.resolve() };
 }

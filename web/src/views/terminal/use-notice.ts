@@ -3,7 +3,7 @@ import { go } from '../../lib/browser/router.ts';
 import { toastOk } from '../../state/toasts.ts';
 import type { TerminalController } from './terminal-controller.ts';
 
-/** Shows what the service tells those who see a terminal, once. */
+/** Shows a notice of the service about a terminal, once. */
 export function useNotice(terminal: TerminalController | null): void {
   const notice = terminal?.notice.value ?? null;
   useEffect(() => {

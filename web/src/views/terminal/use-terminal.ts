@@ -20,7 +20,7 @@ export function changeFont(action: TerminalAction): void {
 
 export type TerminalUse = TerminalKeys & {
   readonly containerId: string;
-  /** Whether nobody will come back for the terminal when it leaves the page now. */
+  /** Whether the terminal is no longer needed when it leaves the page now. */
   isOver(): boolean;
 };
 
@@ -36,7 +36,7 @@ export function useTerminal(pane: Pane, host: RefObject<HTMLElement | null>, use
         return;
       }
       cleanups.push(onNotices({ wake: () => made.nudge(), offline: () => made.doubt() }));
-      cleanups.push(effect(() => made.screen.setLook({ dark: isDark(), fontPx: fontSizePx.value })));
+      cleanups.push(effect(() => made.screen.setAppearance({ dark: isDark(), fontPx: fontSizePx.value })));
       cleanups.push(() => {
         pane.terminal.value = null;
         made.dispose(use.isOver());

@@ -12,7 +12,7 @@ import { PaneDivider } from './pane-divider.tsx';
 import { PaneView } from './pane-view.tsx';
 import type { Pane, Workspace } from './pane-workspace.ts';
 
-/** Tells the workspace how much room there is, before anything of it is painted. */
+/** Measures the workspace's area, before it is painted. */
 function useArea(area: RefObject<HTMLElement | null>, workspace: Workspace): void {
   useLayoutEffect(() => {
     const element = area.current;
@@ -33,16 +33,16 @@ const terminalsOf = (panes: readonly Pane[]): readonly TerminalController[] =>
   panes.flatMap(({ terminal }) => terminal.peek() ?? []);
 
 /** Starts the container, and shows its terminals again. */
-function useStart(known: Known, look: () => Promise<void>, workspace: Workspace) {
+function useStart(known: Known, refresh: () => Promise<void>, workspace: Workspace) {
   const [starting, setStarting] = useState(false);
   const onStart = async (): Promise<void> => {
     if (typeof known !== 'object') return;
     setStarting(true);
     const started = await start(known);
-    await look();
+    await refresh();
     setStarting(false);
     if (!started) return;
-    // why: it may have been stopped and started between two looks, and then nothing seems to have changed
+    // why: a stop and a start between two polls would go unnoticed
     for (const terminal of terminalsOf(workspace.panes.peek()))
       if (terminal.connection.peek()?.kind === 'over') terminal.open(false);
   };
@@ -63,16 +63,16 @@ type PaneAreaProps = {
   readonly containerId: string;
   readonly workspace: Workspace;
   readonly known: Known;
-  readonly look: () => Promise<void>;
+  readonly refresh: () => Promise<void>;
   readonly onAction: (action: TerminalAction) => void;
 };
 
 /** All panes, the lines between them, and what is to be said of each or of all. */
-export function PaneArea({ containerId, workspace, known, look, onAction }: PaneAreaProps) {
+export function PaneArea({ containerId, workspace, known, refresh, onAction }: PaneAreaProps) {
   const area = useRef<HTMLElement>(null);
   useArea(area, workspace);
-  const starting = useStart(known, look, workspace);
-  // What is gone, or shared no more, is still spoken of by its name.
+  const starting = useStart(known, refresh, workspace);
+  // A container that is gone, or no longer shared, keeps its name here.
   const name = useRef<string | undefined>(undefined);
   name.current = nameOf(known, name.current);
   const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];

@@ -45,7 +45,7 @@ export function PaneDivider({ divider, origin, onMove }: DividerProps) {
       aria-valuemax={percent(most)}
       onPointerDown={(event) => {
         if (event.button !== 0) return;
-        // why: dragging selects no text, and who types in a pane goes on typing there
+        // why: dragging must not select text or take the focus from a pane
         event.preventDefault();
         event.currentTarget.setPointerCapture(event.pointerId);
         drags.current = true;

@@ -1,6 +1,6 @@
 import type { Box } from '../../../terminal/panes/pane-geometry.ts';
 
-/** Puts an element of the panes' area into its place. */
+/** The position of an element in the panes' area. */
 export const boxStyle = ({ left, top, width, height }: Box) => ({
   left: `${left}px`,
   top: `${top}px`,

@@ -66,7 +66,7 @@ export class Workspace {
   readonly #state = signal<PaneState | null>(null);
   readonly #known = new Map<string, Pane>();
 
-  /** What is kept is of this user in this tab: whoever signs in next begins with one pane. */
+  /** The layout is stored for this user in this tab: another user starts with one pane. */
   constructor(containerId: string, userId: string) {
     this.#key = `panes.${userId}.${containerId}`;
     this.panes = computed(() => this.#ids(this.#state.value).map((id) => this.pane(id)));
