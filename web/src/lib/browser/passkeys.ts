@@ -10,7 +10,7 @@ const IS_ADDRESS = /^(\d+\.){3}\d+$|^\[/;
 export const passkeysPossible = (): boolean =>
   isSecureContext && 'PublicKeyCredential' in globalThis && !IS_ADDRESS.test(location.hostname);
 
-/** What a cancelled or refused prompt throws says nothing for people. */
+/** The browser's errors for a cancelled or refused prompt say nothing to the user. */
 async function ask(prompt: Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
     const credential = await prompt;
@@ -38,14 +38,12 @@ const common = ({ id, rawId }: PublicKeyCredential) => ({
 
 /** Has a passkey sign the challenge; the answer is as the service takes it. */
 export async function usePasskey(options: RequestOptions): Promise<object> {
-  const { challenge, allowCredentials, rpId, timeout, userVerification } = options;
+  const { extensions: _, hints: __, ...rest } = options;
   const publicKey = {
-    challenge: bytesOf(challenge),
-    allowCredentials: known(allowCredentials),
-    ...(rpId && { rpId }),
-    ...(timeout && { timeout }),
-    ...(userVerification && { userVerification: userVerification as UserVerificationRequirement }),
-  };
+    ...rest,
+    challenge: bytesOf(options.challenge),
+    allowCredentials: known(options.allowCredentials),
+  } as PublicKeyCredentialRequestOptions;
   const credential = await ask(navigator.credentials.get({ publicKey }));
   const response = credential.response as AuthenticatorAssertionResponse;
   return {
@@ -59,7 +57,7 @@ export async function usePasskey(options: RequestOptions): Promise<object> {
   };
 }
 
-/** Makes a passkey on a device of the person's choice; the answer is as the service takes it. */
+/** Makes a passkey on a device that the user chooses; the answer is as the service takes it. */
 export async function makePasskey(options: CreationOptions): Promise<object> {
   const { attestation, excludeCredentials, extensions: _, hints: __, ...rest } = options;
   const publicKey = {

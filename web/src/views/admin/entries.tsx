@@ -7,7 +7,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from '../settings/remove-dialog.tsx';
 
 export type FormProps<T> = {
-  /** What is changed; null for a new one. */
+  /** The entry to change; null for a new one. */
   readonly before: T | null;
   readonly onDone: () => void;
   readonly onClose: () => void;
@@ -24,7 +24,7 @@ type EntriesProps<K extends EntryKind> = {
   readonly form: (props: FormProps<Entries[K]>) => JSX.Element;
 };
 
-/** The catalogue's entries of one kind, each with what can be done with it. */
+/** The catalogue's entries of one kind. */
 export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
   const { kind, keyOf, labelOf, form: Form } = props;
   const list = useLoaded(() => listEntries(kind));

@@ -8,12 +8,14 @@ import { FormDialog } from '../form-dialog.tsx';
 
 type EntryFormProps = {
   readonly kind: EntryKind;
-  readonly title: string;
-  /** Of what is changed; null for a new one. */
-  readonly entryKey: string | null;
+  /** With its article. */
+  readonly noun: string;
+  /** Key and name of the entry to change; null for a new one. */
+  readonly before: { readonly key: string; readonly label: string } | null;
+  /** The entry's name when it is saved. */
+  readonly label: string;
   readonly body: () => object;
   readonly fields: readonly string[];
-  readonly done: string;
   readonly onDone: () => void;
   readonly onClose: () => void;
   readonly children: (faults: FieldFaults) => ComponentChildren;
@@ -21,18 +23,18 @@ type EntryFormProps = {
 
 /** A dialog that makes or changes an entry. */
 export function EntryForm(props: EntryFormProps) {
-  const { kind, entryKey, body, onClose } = props;
+  const { kind, before, body, onClose } = props;
   const form = useSubmit(async () => {
-    await (entryKey === null ? createEntry(kind, body()) : changeEntry(kind, entryKey, body()));
-    toastOk(props.done);
+    await (before === null ? createEntry(kind, body()) : changeEntry(kind, before.key, body()));
+    toastOk(`${props.label} is saved`);
     props.onDone();
     onClose();
   }, props.fields);
   return (
     <FormDialog
-      title={props.title}
+      title={before === null ? `Add ${props.noun}` : `Change ${before.label}`}
       form={form}
-      action={entryKey === null ? 'Add' : 'Save'}
+      action={before === null ? 'Add' : 'Save'}
       busy="Saving"
       onClose={onClose}
       novalidate
@@ -49,14 +51,14 @@ type Named = { readonly key: string; readonly label: string };
 
 type NamesProps = {
   readonly of: Named;
-  /** The key of what is there already never changes. */
+  /** The key of an existing entry never changes. */
   readonly isNew: boolean;
   readonly example: string;
   readonly onInput: (part: Partial<Named>) => void;
   readonly faults: FieldFaults;
 };
 
-/** What programs call an entry, and what people choose. */
+/** The names of an entry, for programs and for users. */
 export function NameFields({ of: { key, label }, isNew, example, onInput, faults }: NamesProps) {
   return (
     <div class="field-pair">

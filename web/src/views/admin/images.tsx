@@ -25,20 +25,19 @@ export const Images = () => (
 const NEW: Image = { key: '', label: '', reference: '', digest: null, shell: '/bin/bash' };
 const FIELDS = ['key', 'label', 'reference', 'digest', 'shell'];
 
-function ImageForm({ before, onDone, onClose }: FormProps<Image>) {
+function ImageForm({ before, ...ending }: FormProps<Image>) {
   const [image, setImage] = useState(before ?? NEW);
   const set = (part: Partial<Image>): void => setImage({ ...image, ...part });
   const { key: _, ...change } = image;
   return (
     <EntryForm
       kind="images"
-      title={before === null ? 'Add an image' : `Change ${before.label}`}
-      entryKey={before?.key ?? null}
+      noun="an image"
+      before={before}
+      label={image.label}
       body={() => (before === null ? image : change)}
       fields={FIELDS}
-      done={`${image.label} is saved`}
-      onDone={onDone}
-      onClose={onClose}
+      {...ending}
     >
       {(faults) => (
         <>

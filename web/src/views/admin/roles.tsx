@@ -65,19 +65,18 @@ function bodyOf({ label, script, packages }: Draft): Omit<WholeRole, 'key'> {
   };
 }
 
-function RoleForm({ before, onDone, onClose }: FormProps<WholeRole>) {
+function RoleForm({ before, ...ending }: FormProps<WholeRole>) {
   const [draft, setDraft] = useState(() => draftOf(before));
   const set = (part: Partial<Draft>): void => setDraft({ ...draft, ...part });
   return (
     <EntryForm
       kind="roles"
-      title={before === null ? 'Add a tool set' : `Change ${before.label}`}
-      entryKey={before?.key ?? null}
+      noun="a tool set"
+      before={before}
+      label={draft.label}
       body={() => ({ ...(before === null && { key: draft.key }), ...bodyOf(draft) })}
       fields={FIELDS}
-      done={`${draft.label} is saved`}
-      onDone={onDone}
-      onClose={onClose}
+      {...ending}
     >
       {(faults) => (
         <>

@@ -103,7 +103,7 @@ const OF_A_USER = [
 
 const FIELDS = ['name', ...[...RANGES, ...OF_A_CONTAINER, ...OF_A_USER].map(({ key }) => key)];
 
-function TierForm({ before, onDone, onClose }: FormProps<Tier>) {
+function TierForm({ before, ...ending }: FormProps<Tier>) {
   const [tier, setTier] = useState(before ?? NEW);
   const { name, ...limits } = tier;
   const counts = (faults: FieldFaults) => ({
@@ -114,16 +114,15 @@ function TierForm({ before, onDone, onClose }: FormProps<Tier>) {
   return (
     <EntryForm
       kind="tiers"
-      title={before === null ? 'Add a tier' : `Change ${before.name}`}
-      entryKey={before?.name ?? null}
+      noun="a tier"
+      before={before && { key: before.name, label: before.name }}
+      label={name}
       body={() => {
         requireWholeNumbers(limits);
         return before === null ? tier : limits;
       }}
       fields={FIELDS}
-      done={`${name} is saved`}
-      onDone={onDone}
-      onClose={onClose}
+      {...ending}
     >
       {(faults) => (
         <>

@@ -1,11 +1,10 @@
-import { useState } from 'preact/hooks';
 import { register } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { useFormFocus } from './use-form-focus.ts';
-import { useSubmit } from './use-submit.ts';
+import { useForm } from './use-submit.ts';
 import { WithAuthOptions } from './with-auth-options.tsx';
 
 export function Register() {
@@ -27,14 +26,13 @@ function Closed() {
 }
 
 function RegisterForm() {
-  const [person, setPerson] = useState(NOBODY);
-  const form = useSubmit(() => register(person), ['email', 'username', 'password']);
+  const form = useForm(NOBODY, register);
   const self = useFormFocus(form.reason);
   return (
     <AuthFrame title="Create an account">
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
-        <PersonFields person={person} onChange={setPerson} faults={form.faults} />
+        <PersonFields field={form.field} />
         <Button kind="primary" type="submit" busy={form.busy ? 'Creating your account' : undefined}>
           Create account
         </Button>

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../api/errors.ts';
-import { checkSetUpCode, setUp } from '../../session/actions.ts';
+import { checkSetUpCode, type Person, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -8,10 +8,8 @@ import { AuthFrame } from './auth-frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
 import { useFormFocus } from './use-form-focus.ts';
-import { useSubmit } from './use-submit.ts';
+import { useForm } from './use-submit.ts';
 import { WithAuthOptions } from './with-auth-options.tsx';
-
-const FIELDS = ['code', 'email', 'username', 'password'];
 
 const codeInLink = (): string => new URLSearchParams(location.hash.slice(1)).get('code') ?? '';
 
@@ -54,15 +52,15 @@ export function Setup() {
 }
 
 function SetupForm({ code, setCode, reject, isRejected, isAsked }: ReturnType<typeof useSetUpCode>) {
-  const [person, setPerson] = useState(NOBODY);
-  const form = useSubmit(async () => {
+  const send = async (person: Person): Promise<void> => {
     try {
       await setUp(codeIn(code), person);
     } catch (failure) {
       if (isRejection(failure)) reject();
       throw failure;
     }
-  }, FIELDS);
+  };
+  const form = useForm(NOBODY, send, ['code']);
   const self = useFormFocus(form.reason ?? (isRejected ? 'the link' : null));
   return (
     <AuthFrame
@@ -85,7 +83,7 @@ function SetupForm({ code, setCode, reject, isRejected, isAsked }: ReturnType<ty
             input={{ name: 'code', required: true, autocomplete: 'off', ...NAME_INPUT }}
           />
         )}
-        <PersonFields person={person} onChange={setPerson} faults={form.faults} />
+        <PersonFields field={form.field} />
         <Button kind="primary" type="submit" busy={form.busy ? 'Setting up' : undefined}>
           Create administrator
         </Button>

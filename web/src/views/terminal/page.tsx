@@ -43,10 +43,10 @@ const actionsOf = (workspace: Workspace) => (action: TerminalAction) => {
 
 /** A container's shells, as large as the window. */
 export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void }) {
-  const [tools, setTools] = useState(false);
-  const [sharing, setSharing] = useState(false);
-  const [space, setSpace] = useState(false);
+  const [dialog, setDialog] = useState<'tools' | 'space' | 'sharing' | null>(null);
+  const close = (): void => setDialog(null);
   const { known, refresh } = useContainer(id);
+  const container = typeof known === 'object' ? known : null;
   const workspace = useWorkspace(id, known);
   const active = workspace.active.value;
   const terminal = active.terminal.value;
@@ -54,16 +54,16 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
   useTitle(shell === '' || shell === nameOf(known) ? nameOf(known) : `${shell} — ${nameOf(known)}`);
   useEffect(() => {
     // why: the dialog returns the focus to its button, but the user wants to type next
-    if (!sharing) workspace.active.peek().terminal.peek()?.screen.terminal.focus();
-  }, [sharing]);
+    if (dialog !== 'sharing') workspace.active.peek().terminal.peek()?.screen.terminal.focus();
+  }, [dialog === 'sharing']);
   return (
     <div class="terminal-page">
       <TerminalBar
         known={known}
         workspace={workspace}
-        onTools={() => setTools(true)}
-        onSpace={() => setSpace(true)}
-        onShare={() => setSharing(true)}
+        onTools={() => setDialog('tools')}
+        onSpace={() => setDialog('space')}
+        onShare={() => setDialog('sharing')}
         onHelp={onHelp}
       />
       <HealthBanner />
@@ -78,14 +78,10 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
       {terminal?.everOpen.value && !terminal.readOnly.value && (
         <ExtraKeys key={active.id} terminal={terminal} />
       )}
-      {sharing && typeof known === 'object' && (
-        <ShareDialog container={known} onClose={() => setSharing(false)} />
-      )}
-      {space && typeof known === 'object' && (
-        <SpaceDialog container={known} onClose={() => setSpace(false)} />
-      )}
-      {tools && typeof known === 'object' && (
-        <ToolsDialog container={known} onChanged={refresh} onClose={() => setTools(false)} />
+      {container && dialog === 'sharing' && <ShareDialog container={container} onClose={close} />}
+      {container && dialog === 'space' && <SpaceDialog container={container} onClose={close} />}
+      {container && dialog === 'tools' && (
+        <ToolsDialog container={container} onChanged={refresh} onClose={close} />
       )}
     </div>
   );
