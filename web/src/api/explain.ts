@@ -1,10 +1,10 @@
 import { ApiError, sentence } from './errors.ts';
 
-/** What went wrong and what to do next, in words for people. */
+/** What went wrong, and what to do next. */
 export type Explanation = {
   readonly title: string;
   readonly next: string;
-  /** Where that can be done, in this page. */
+  /** The page where that can be done. */
   readonly link?: { readonly href: string; readonly label: string };
 };
 

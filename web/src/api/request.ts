@@ -7,7 +7,7 @@ export type RequestOptions = {
   readonly token?: string;
   readonly timeoutMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What a good answer holds; JSON when nothing is said. */
+  /** The type of a good answer; JSON by default. */
   readonly reads?: 'json' | 'file';
 };
 
@@ -24,7 +24,7 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-/** Half of a file is none. */
+/** Rejects for a file that is cut off. */
 async function fileOf(response: Response): Promise<Blob> {
   try {
     return await response.blob();

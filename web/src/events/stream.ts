@@ -42,7 +42,7 @@ function parse(text: string): Message | null {
   }
 }
 
-/** The service's events, kept coming across lost lines: what was missed meanwhile is asked for. */
+/** The service's events, across lost connections: it asks for the events that it missed. */
 export class EventStream {
   readonly #deps: StreamDeps;
   readonly #listener: StreamListener;
@@ -51,7 +51,7 @@ export class EventStream {
   #attempt = 0;
   /** The delay that the service asked for before it ends. */
   #comeBackMs: number | null = null;
-  /** What was reported last; null: nothing yet. */
+  /** The newest report; null before the first. */
   #live: boolean | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #handshake: ReturnType<typeof setTimeout> | undefined;

@@ -1,10 +1,10 @@
 import { ApiError, sentence } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
 
-/** What can be asked of a container that takes a while. */
+/** A change of a container, which takes a while. */
 export type Change = 'starting' | 'stopping' | 'deleting' | 'updating' | 'restoring';
 
-/** What has come of a change, as the container shows it. `reason`: the service's words; null where it has none. */
+/** The outcome of a change, as the container shows it. `reason`: the service's words; null without any. */
 export type Outcome =
   | { readonly kind: 'done' | 'under_way' }
   | { readonly kind: 'failed'; readonly reason: string | null };

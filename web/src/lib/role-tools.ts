@@ -1,9 +1,9 @@
 import type { Role } from '../api/types.ts';
 
-/** So that the line stays one line in a dialog. */
+/** Keeps the hint on one line of a dialog. */
 const MAX_CHARACTERS = 24;
 
-/** What a role brings, in a short line. */
+/** The tools of a role in a short line. */
 export function toolsHint(role: Pick<Role, 'packages'> | undefined): string {
   const names = Object.values(role?.packages ?? {}).find((list) => list.length > 0) ?? [];
   const [first, ...others] = names;

@@ -2,7 +2,7 @@ import 'asciinema-player/dist/bundle/asciinema-player.css';
 import { create, type Player } from 'asciinema-player';
 import { themeFor } from '../terminal/screen/themes.ts';
 
-/** Pauses longer than this are cut down to it, when that is wanted. */
+/** Longer pauses are shortened to this on request. */
 const PAUSE_SECONDS = 2;
 
 /** In the order in which terminals number their colours. */
@@ -28,7 +28,7 @@ const COLOURS = [
 export type PlaybackLook = {
   readonly dark: boolean;
   readonly skipPauses: boolean;
-  /** What is shown before it is played. */
+  /** The moment that is shown before it is played. */
   readonly posterSeconds: number;
 };
 

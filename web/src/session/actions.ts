@@ -56,5 +56,5 @@ export const checkSetUpCode = (code: string): Promise<unknown> =>
 
 export const enterAsGuest = (): Promise<void> => enter('/api/auth/guest', {});
 
-/** What this Berth offers to people who are not signed in. */
+/** The ways to sign in that this Berth offers. */
 export const authOptions = (): Promise<AuthOptions> => request<AuthOptions>('/api/auth/options');

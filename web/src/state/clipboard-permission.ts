@@ -5,7 +5,7 @@ import { session } from '../session/session.ts';
 const key = (): string =>
   `programs_may_copy.${session.value.kind === 'signed_in' ? session.value.user.id : 'nobody'}`;
 
-/** Of users who changed it since the page was opened: storage may be forbidden. */
+/** Choices since the page was opened, by user: storage may be forbidden. */
 const changed = signal<Readonly<Record<string, boolean>>>({});
 
 /** Whether programs may put text into the clipboard unasked: what this user chose in this browser. */

@@ -1,4 +1,4 @@
-/** Where links to shared terminals lead. */
+/** The path of links to shared terminals. */
 export const JOIN_PATH = '/join';
 
 let code = '';

@@ -4,7 +4,7 @@ import { explain } from '../api/explain.ts';
 import { go } from '../lib/browser/router.ts';
 import { engineIsDown } from './health.ts';
 
-/** What can still be done about the news. */
+/** The button of a toast. */
 export type ToastAction = { readonly label: string; readonly run: () => void };
 
 export type Toast = {
@@ -34,7 +34,7 @@ function show(kind: Toast['kind'], title: string, next: string | null, action: T
   return id;
 }
 
-/** All of these answer the id by which the toast can be dismissed. */
+/** All of these return the toast's id, for `dismiss`. */
 export const toastOk = (title: string, action: ToastAction | null = null): number =>
   show('ok', title, null, action);
 

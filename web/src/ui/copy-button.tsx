@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { copyText } from '../lib/browser/clipboard.ts';
 import { IconButton } from './button.tsx';
 
-/** Copies `text`, and shows for a moment that it did. */
+/** Copies `text`, and confirms it for a moment. */
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

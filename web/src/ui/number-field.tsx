@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { wholeNumber } from '../lib/format/whole-number.ts';
 import { TextField } from './field.tsx';
 
-/** What is typed, as long as it stands for the value: an empty field stays empty, and is NaN. */
+/** The typed text while it means the value. An empty field stays empty, and its value is NaN. */
 export function useNumberText(value: number, onInput: (value: number) => void) {
   const [typed, setTyped] = useState(String(value));
   return {

@@ -3,7 +3,7 @@ import { explain } from '../api/explain.ts';
 import { engineIsDown } from '../state/health.ts';
 import { Icon } from './icon.tsx';
 
-/** A failure where it happened: what, and what to do next. */
+/** A failure, shown where it happened, and what to do next. */
 export function Problem({ failure, children }: { failure: unknown; children?: ComponentChildren }) {
   const { title, next, link } = explain(failure, engineIsDown());
   return (

@@ -2,7 +2,7 @@ import { dismiss, type ToastAction, toasts } from '../state/toasts.ts';
 import { Button, IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-/** News of what happened, read out as it comes. */
+/** Messages, read out as they come. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

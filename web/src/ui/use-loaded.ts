@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What `load` brings; null until it has. `reload` resolves when the newer is shown; the older stays meanwhile. */
+/** The result of `load`; null before it. `reload` resolves when the new result is shown; the old one stays meanwhile. */
 export function useLoaded<T>(load: () => Promise<T>) {
   const [value, setValue] = useState<T | null>(null);
   const [failure, setFailure] = useState<unknown>(null);

@@ -13,7 +13,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
   database: 'Berth cannot reach its database',
 };
 
-/** What of the service is not well, and how to mend it. Nothing while all is. */
+/** Faults of the service, and how to fix them; nothing while there are none. */
 export function HealthBanner() {
   useEffect(followHealth, []);
   const now = health.value;

@@ -23,7 +23,7 @@ const note = (event: ReachEvent): void => {
   reach.value = nextReach(reach.peek(), event);
 };
 
-/** What was asked at `askedAtMs` is answered. An answer to what was asked before the line went down proves nothing. */
+/** A request sent at `askedAtMs` is answered. An answer to one from before the line went down proves nothing. */
 export function noteAnswer(askedAtMs: number): void {
   if (askedAtMs >= offlineSinceMs) note('answered');
 }

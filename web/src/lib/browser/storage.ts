@@ -1,4 +1,4 @@
-/** What a storage of this browser keeps under names of ours. Storage may be forbidden: the page works without it. */
+/** Reads and writes a storage of this browser, under names that start with `berth.`. Storage may be forbidden. */
 const keeper = (storage: () => Storage) => ({
   read(key: string): string | null {
     try {

@@ -23,11 +23,11 @@ const spaceOf = (usedMb: number | null, limitMb: number): Space => ({
   fill: fillOf(usedMb, limitMb),
 });
 
-/** What a container holds in /workspace. */
+/** A container's use of /workspace. */
 export const volumeSpace = ({ volume }: Pick<Container, 'volume'>): Space =>
   spaceOf(volume.used_mb, volume.size_mb);
 
-/** What it holds outside /workspace. */
+/** Its use outside /workspace. */
 export const layerSpace = ({ layer }: Pick<Container, 'layer'>): Space =>
   spaceOf(layer.used_mb, layer.limit_mb);
 
@@ -57,7 +57,7 @@ export function spaceWarning(container: Pick<Container, 'volume' | 'layer'>): Sp
   return null;
 }
 
-/** What the service says of containers that it stops for their space. */
+/** Matches the reasons of containers that were stopped for their disk use. */
 const OF_SPACE = /\/workspace|disk/;
 
 /** Whether a container is as it is for want of space. */

@@ -21,7 +21,7 @@ export type Divider = {
 export type Places = {
   readonly panes: readonly PlacedPane[];
   readonly dividers: readonly Divider[];
-  /** Where there is no room for panes beside each other, each has all of it, and one is shown at a time. */
+  /** Whether the area is too small for several panes: each fills it, and one is shown at a time. */
   readonly stacked: boolean;
 };
 
@@ -58,7 +58,7 @@ function place(layout: Layout, box: Box, path: Path): Omit<Places, 'stacked'> {
 function dividerOf({ axis, share, first, second }: Split, box: Box, path: Path): Divider {
   const room = Math.max(0, extentOf(box, axis) - LINE_PX);
   const [low, high] = [leastOf(first, axis), room - leastOf(second, axis)];
-  // Where not even the least fits, all are too small alike.
+  // Without room for the least sizes, the share decides alone.
   const fits = low <= high;
   const [least, most] = fits ? [low / room, high / room] : [share, share];
   const now = Math.min(most, Math.max(least, share));
@@ -104,7 +104,7 @@ function gapTo(from: Box, to: Box, direction: Direction): number {
   return to.top - (from.top + from.height);
 }
 
-/** How long the side is that both have in common, seen in that direction. */
+/** The length of the side that both have in common in this direction. */
 function sideOf(a: Box, b: Box, direction: Direction): number {
   if (direction === 'up' || direction === 'down')
     return Math.min(a.left + a.width, b.left + b.width) - Math.max(a.left, b.left);

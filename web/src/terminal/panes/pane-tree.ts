@@ -74,7 +74,7 @@ export function resizeSplit(layout: Layout, path: Path, share: number): Layout {
   return { ...layout, [part]: resizeSplit(layout[part], path.slice(1), share) };
 }
 
-/** What a tab comes back to after a reload. */
+/** Stored by the tab for its next load. */
 export type PaneState = { readonly layout: Layout; readonly active: string };
 
 export const ONE_PANE: PaneState = { layout: MAIN_PANE, active: MAIN_PANE };

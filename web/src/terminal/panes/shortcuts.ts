@@ -1,6 +1,6 @@
 import type { Direction } from './pane-geometry.ts';
 
-/** What is done with the panes of the page. */
+/** An action on the panes. */
 export type PaneAction = 'split_right' | 'split_below' | 'close_pane' | `go_${Direction}`;
 
 export type TerminalAction =
@@ -23,7 +23,7 @@ export type KeyPress = {
   readonly metaKey: boolean;
 };
 
-/** Those of the page that matter to its keys. */
+/** The state of the page that its keys depend on. */
 export type KeyState = { readonly hasSelection: boolean; readonly severalPanes: boolean };
 
 const SPLITS: Readonly<Record<string, PaneAction>> = { KeyE: 'split_right', KeyO: 'split_below' };

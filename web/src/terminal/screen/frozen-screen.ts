@@ -1,6 +1,6 @@
 import type { Snapshot } from '../../../../src/protocol/terminal-frames.ts';
 
-/** What becomes of the output. */
+/** How output is treated. */
 export type ScrollbackOutput = {
   /** From now on output changes nothing that is shown, until `goLive`. */
   freeze(): void;
@@ -17,7 +17,7 @@ export type FrozenScreenDeps = {
   };
   readonly output: ScrollbackOutput;
   readonly view: {
-    /** Freezes, fills the terminal with the snapshot, scrolls to so many rows above its screen, and calls back. */
+    /** Freezes, fills the terminal with the snapshot, scrolls to `above` rows above its screen, and calls `done`. */
     show(snapshot: Snapshot, above: number, done: () => void): void;
   };
 };

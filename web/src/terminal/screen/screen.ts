@@ -23,7 +23,7 @@ export type ScreenListener = {
   link(uri: string | null): void;
   /** A program asks for this text to be copied. */
   copy(selection: string, text: string): void;
-  /** Where what is scrolled back to comes from, and how output waits meanwhile. */
+  /** Requests the scrollback, and holds back output meanwhile. */
   readonly scrolling: Omit<ScrollingDeps, 'type'>;
   /** A key that means something to the page; copying is done already. */
   action(action: TerminalAction): void;

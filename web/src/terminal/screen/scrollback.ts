@@ -11,9 +11,9 @@ export type ScrollbackService = FrozenScreenDeps['service'] & {
 
 /** The terminal of the page. */
 type ScrollbackView = FrozenScreenDeps['view'] & {
-  /** Scrolls to so many rows above the newest screen, once all output so far is drawn. */
+  /** Scrolls to this many rows above the newest screen, once all output so far is drawn. */
   showAbove(rows: number): void;
-  /** Types so many arrow keys: up for less than 0, down for more. */
+  /** Types this many arrow keys: up for less than 0, down for more. */
   arrows(count: number): void;
   /** Rows between what is shown and the newest screen. */
   above(): number;
@@ -53,7 +53,7 @@ export class Scrollback {
   /** Whether there may be more than the last request asked for. */
   #outdated = true;
   #lastId = 0;
-  /** What the wheel waits for: rows above the newest screen to go to, and the lines it was turned by, down for more than 0. */
+  /** Set while the wheel waits for an answer: rows above the newest screen to go to, and lines turned (down: over 0). */
   #goal: { readonly rows: number; readonly turned: number } | null = null;
   #misfits = 0;
   #searches: (() => void)[] = [];
@@ -108,7 +108,7 @@ export class Scrollback {
     if (this.isSnapshot) this.#refreshIn(REFRESH_MS);
   }
 
-  /** The wheel was turned by so many lines, up for less than 0. False: the terminal scrolls by itself. */
+  /** The wheel was turned by this many lines, up for less than 0. False: the terminal scrolls by itself. */
   wheel(lines: number): boolean {
     if (!this.#muxed) return false;
     if (this.#goal !== null) {
@@ -134,7 +134,7 @@ export class Scrollback {
       await new Promise<void>((resolve) => this.#searches.push(resolve));
   }
 
-  /** What is shown has moved, by whatever means. */
+  /** The view has moved, by wheel, key, scrollbar or search. */
   scrolled(): void {
     if (!this.#muxed || this.#screen.isFilling) return;
     const isBack = this.#deps.view.above() > 0;
@@ -211,7 +211,7 @@ export class Scrollback {
     else if (this.#outdated) this.#refreshIn(REFRESH_MS);
   }
 
-  /** Lets searches go on. Whether there were any. */
+  /** Resolves the waiting searches. Whether there were any. */
   #endSearches(): boolean {
     const waiting = this.#searches.splice(0);
     for (const go of waiting) go();

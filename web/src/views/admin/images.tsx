@@ -4,7 +4,7 @@ import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, NameFields } from './entry-form.tsx';
 
-/** What containers can be made of. */
+/** Images for new containers. */
 export const Images = () => (
   <EntriesPage
     kind="images"

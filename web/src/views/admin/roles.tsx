@@ -5,7 +5,7 @@ import { AreaField, TextField, VERBATIM } from '../../ui/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, NameFields } from './entry-form.tsx';
 
-/** Tools that containers can be made with. */
+/** Tools for new containers. */
 export const Roles = () => (
   <EntriesPage
     kind="roles"
@@ -55,7 +55,7 @@ const draftOf = (role: WholeRole | null): Draft => {
   };
 };
 
-/** Without managers that nothing is named for. */
+/** Omits package managers without packages. */
 function bodyOf({ label, script, packages }: Draft): Omit<WholeRole, 'key'> {
   const named = MANAGERS.map(({ key }) => [key, namesIn(packages[key])] as const);
   return {

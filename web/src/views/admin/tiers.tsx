@@ -19,7 +19,7 @@ const factsOf = (tier: Tier): string =>
     `${requests(tier.requests_per_minute)}, ${plural(tier.max_terminals, 'terminal')}, ${plural(tier.max_commands, 'command')}`,
   ].join(' · ');
 
-/** What people may use. */
+/** Limits of users and their containers. */
 export const Tiers = () => (
   <EntriesPage
     kind="tiers"
@@ -55,7 +55,6 @@ const RANGES = [
   { key: 'disk_mb', label: 'Disk at /workspace', unit: 'MB' },
 ] as const;
 
-/** `unit`: what is counted, beside the number. */
 const OF_A_CONTAINER = [
   {
     key: 'layer_mb',

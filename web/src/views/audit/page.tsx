@@ -17,7 +17,7 @@ import { Records } from './records.tsx';
 
 type AuditProps = { readonly of: AuditOf; readonly title: string; readonly lead: string };
 
-/** What was done, newest first, with filters, older records on demand, and files of all of it. */
+/** Audit records, newest first, with filters and exports. */
 export function Audit({ of, title, lead }: AuditProps) {
   const [filter, setFilter] = useState<AuditFilter>({});
   const list = usePages((cursor) => listAudit(of, filter, cursor), JSON.stringify(filter));

@@ -4,7 +4,7 @@ import { explain } from '../../api/explain.ts';
 
 const NONE: FieldFaults = {};
 
-/** What is wrong is in a field of the form: the first of these that it has. */
+/** Codes that are about a field: the first of these that the form has. */
 const OF_A_FIELD: Readonly<Record<string, readonly string[]>> = {
   wrong_code: ['code'],
   wrong_password: ['old_password', 'password'],
@@ -19,7 +19,7 @@ function faultsOf(failure: unknown, fieldNames: readonly string[]): FieldFaults 
   return { [field]: `${title}. ${next}` };
 }
 
-/** Where the failure is said: the first field at fault has the focus, anything else comes into view. */
+/** Focuses the first field at fault, or scrolls to the failure. */
 function showFault(form: HTMLFormElement | null): void {
   const field = form?.querySelector<HTMLInputElement>('[aria-invalid=true]');
   field?.focus();
@@ -27,7 +27,7 @@ function showFault(form: HTMLFormElement | null): void {
   if (!field) form?.querySelector('.problem')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** State of a form that is sent: whether it is under way, why it failed, and which fields are at fault. */
+/** The state of a form: whether it is being sent, why it failed, and which fields are at fault. */
 export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly string[]) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<unknown>(null);

@@ -7,12 +7,12 @@ import { Arriving } from '../../ui/button.tsx';
 /** A form appears without the options after this long: signing in works without them. */
 const PATIENCE_MS = 1_500;
 
-/** What this Berth offered when it was last asked. */
+/** The newest options. */
 let known: AuthOptions | null = null;
 
 type Props = { readonly children: (options: AuthOptions | null) => ComponentChildren };
 
-/** Shows its children once it is known what this Berth offers, so that nothing appears or moves afterwards. */
+/** Shows its children when the options are known, so that nothing moves afterwards. */
 export function WithAuthOptions({ children }: Props) {
   const [options, setOptions] = useState(known);
   const [waiting, setWaiting] = useState(known === null);

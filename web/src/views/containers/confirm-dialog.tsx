@@ -7,7 +7,7 @@ import { ToolsDialog } from './role-setup-dialog.tsx';
 import type { Ask } from './row.tsx';
 import { SpaceDialog } from './space-dialog.tsx';
 
-/** As the list has it now, not as it was when it was asked about. */
+/** The container as the list has it now. */
 const latest = (container: Container): Container =>
   containers.value?.find(({ db_id }) => db_id === container.db_id) ?? container;
 
@@ -18,7 +18,7 @@ type ConfirmAskProps = {
   readonly onClose: () => void;
 };
 
-/** Asks for what is to change, or says what a stop or a delete does before it is done. */
+/** The dialog of an action on a container. */
 export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: ConfirmAskProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'tools')

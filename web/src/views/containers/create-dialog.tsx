@@ -61,7 +61,7 @@ type ChoiceProps = {
   readonly hint?: string;
 };
 
-/** One of the catalogue; nothing where there is nothing to choose from. */
+/** A choice from the catalogue; nothing when there is none. */
 function Choice({ label, field, options, body, onChange, faults, hint }: ChoiceProps) {
   if (options.length === 0) return null;
   return (

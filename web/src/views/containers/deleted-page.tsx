@@ -28,14 +28,14 @@ function useDeleted() {
   return list;
 }
 
-/** What was deleted and is not erased yet. */
+/** Deleted containers that can still be restored. */
 export function DeletedPage() {
   const list = useDeleted();
   const [purging, setPurging] = useState<Container | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useTitle('Deleted containers');
   useEffect(() => {
-    // why: the link that led here is gone, and so is the row of a container that was dealt with
+    // why: the focus was on a link or a row that is gone
     if (document.activeElement === document.body) heading.current?.focus();
   }, [list.value]);
   return (

@@ -19,7 +19,7 @@ const LEADS: Readonly<Record<string, string>> = {
   failed: 'Some tools are missing. You can use the container without them.',
 };
 
-/** How far the tools of a container are, what the installer says, and what can be done about it. */
+/** The installation of a container's tools: its state, output and actions. */
 export function ToolsDialog({ container, onChanged, onClose }: ToolsProps) {
   const [busy, setBusy] = useState<string | null>(null);
   const [failure, setFailure] = useState<unknown>(null);

@@ -93,7 +93,7 @@ type FaultProps = RowProps & { readonly fault: NonNullable<ReturnType<typeof fau
 
 const AGAIN: Partial<Readonly<Record<Change, 'stop' | 'delete'>>> = { stopping: 'stop', deleting: 'delete' };
 
-/** What went wrong, and the way to try it again where the row has no button for it. */
+/** What went wrong, with a button to try again where the row has none. */
 function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
   const what = change === null ? undefined : AGAIN[change];
   const forSpace = stoppedForSpace(container);
@@ -116,7 +116,7 @@ function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
   );
 }
 
-/** What it may use, and what it uses of its space. */
+/** The container's limits and its disk use. */
 function Spec({ container }: { container: Container }) {
   const { memory_mb, cpu_shares } = container.resources;
   const [volume, layer] = [volumeSpace(container), layerSpace(container)];

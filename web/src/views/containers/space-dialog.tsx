@@ -15,11 +15,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 type SpaceProps = {
   readonly container: Container;
   readonly onClose: () => void;
-  /** Opens its settings; absent where they are not at hand. */
+  /** Opens its settings; absent on pages without them. */
   readonly onSettings?: () => void;
 };
 
-/** What a container uses of the space that it may have, what happens at the end of it, and what can be done. */
+/** A container's disk use, what happens at its limits, and what to do about it. */
 export function SpaceDialog({ container, onClose, onSettings }: SpaceProps) {
   const advice = spaceAdvice(container);
   return (

@@ -6,7 +6,7 @@ import { session } from '../../session/session.ts';
 
 export type Choices = Pick<Catalogue, 'images' | 'roles'> & { readonly tier: Tier | undefined };
 
-/** The choices of the last time, and whose they were: another person may have another tier. */
+/** The newest choices and their user: another user may have another tier. */
 let last: { readonly userId: string; readonly choices: Choices } | null = null;
 
 function user(): User | null {
@@ -22,7 +22,7 @@ const choicesOf = ({ images, roles, tiers }: Catalogue): Choices => ({
   tier: tiers.find(({ name }) => name === user()?.tier),
 });
 
-/** What a new container is when nothing is chosen. */
+/** The defaults of a new container. */
 function defaultsOf({ images, roles, tier }: Choices): Partial<NewContainer> {
   const image = images[0]?.key;
   const role = roles[0]?.key;

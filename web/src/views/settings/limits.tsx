@@ -2,7 +2,7 @@ import type { Me } from '../../api/types.ts';
 import { limitLines } from '../../lib/format/use-limits.ts';
 import { Section } from '../../ui/section.tsx';
 
-/** What the user's tier allows. */
+/** The limits of the user's tier. */
 export function Limits({ profile: { tier, limits } }: { profile: Me }) {
   return (
     <Section

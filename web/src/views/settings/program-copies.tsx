@@ -2,7 +2,7 @@ import { letProgramsCopy, programsMayCopy } from '../../state/clipboard-permissi
 import { Check } from '../../ui/check.tsx';
 import { Section } from '../../ui/section.tsx';
 
-/** What programs in terminals may do to this browser. */
+/** Whether programs in terminals may copy to the clipboard. */
 export function ProgramCopies() {
   return (
     <Section title="Clipboard" lead="For your terminals in this browser.">

@@ -31,7 +31,7 @@ export function SecondFactor() {
   const status = useLoaded(getMfa);
   const [step, setStep] = useState<Step | null>(null);
   const { confirmed, dialog } = useConfirmation();
-  // Asked for before the secret is shown, so that no code of it expires meanwhile.
+  // The proof comes before the secret is shown, so that no code expires meanwhile.
   const begin = useSubmit(async () => {
     const proof = await confirmed(async (given) => {
       await confirmItIsMe(given);
@@ -128,7 +128,7 @@ type EnrolProps = {
   readonly onClose: () => void;
 };
 
-/** As a picture, scripts and links in it do nothing. */
+/** As an image, whose scripts and links do nothing. */
 const pictureOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
 
 function Enrol({ enrolment: { secret, qr_svg }, proof, onDone, onClose }: EnrolProps) {

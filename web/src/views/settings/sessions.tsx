@@ -9,7 +9,7 @@ import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from './remove-dialog.tsx';
 
-/** Those in use, this session first. */
+/** Sessions in use, this one first. */
 async function inUse(): Promise<readonly Session[]> {
   const sessions = (await listSessions()).filter(({ revoked_at }) => revoked_at === null);
   return [...sessions].sort((a, b) => Number(b.is_current) - Number(a.is_current));
@@ -22,7 +22,7 @@ const factsOf = (session: Session): string =>
     `seen ${ago(session.last_seen_at, now.value)}`,
   ].join(' · ');
 
-/** Where this account is signed in. */
+/** The account's sessions. */
 export function Sessions() {
   const list = useLoaded(inUse);
   const [ask, setAsk] = useState<Session | 'others' | null>(null);

@@ -20,7 +20,7 @@ type ParticipantsProps = {
   readonly onOpen: (() => void) | null;
 };
 
-/** Who else has this shared terminal open. */
+/** The other users in this shared terminal. */
 export function Participants({ people, me, onOpen }: ParticipantsProps) {
   if (people.length === 0) return null;
   const others = people.filter(({ user_id: id }) => id !== me);

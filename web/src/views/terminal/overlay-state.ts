@@ -45,7 +45,7 @@ function beforeConnect(known: Known): Overlay {
   return { kind: 'over', why: 'stopped', exitCode: null };
 }
 
-/** What the page knows of a terminal's line. */
+/** The state of a terminal's connection. */
 export type LineFacts = {
   readonly connection: ConnectionState | null;
   readonly everOpen: boolean;

@@ -42,7 +42,7 @@ const endedWith = (exitCode: number | null): string =>
 
 const BEING: Readonly<Record<string, string>> = { creating: 'being created', updating: 'being updated' };
 
-/** What stands over the terminal while it is not live. */
+/** Covers the terminal while it is not live. */
 export function TerminalOverlay(props: OverlayProps) {
   const { overlay, onRetry } = props;
   switch (overlay.kind) {
@@ -72,7 +72,7 @@ function Waiting({ text }: { text: string }) {
 
 type LostProps = Extract<Overlay, { kind: 'lost' }> & { readonly onRetry: () => void };
 
-/** The first tries come so soon that counting down to them would only be noise. */
+/** The first tries come too soon for a countdown. */
 const SOON_SECONDS = 3;
 
 const LOST: { readonly [T in Exclude<Trouble, 'line'>]: string } = {
@@ -94,7 +94,7 @@ function lostWords({ how, everOpen }: LostProps, seconds: number): string {
   return seconds > 0 ? `${words} Retrying in ${seconds} s.` : `${words} Retrying…`;
 }
 
-/** Leaves the output in sight: what was written is still true. */
+/** Leaves the output visible: it is still correct. */
 function Lost(props: LostProps) {
   const { how, everOpen, retryInMs, unsentCharacters, onRetry } = props;
   const seconds = useCountdown(retryInMs);

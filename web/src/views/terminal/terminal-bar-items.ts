@@ -26,7 +26,7 @@ async function paste({ screen: { terminal } }: TerminalController): Promise<void
   terminal.focus();
 }
 
-/** What can be done with a terminal. */
+/** The menu's actions on a terminal. */
 export function terminalItems(terminal: TerminalController, onHelp: () => void): readonly MenuItem[] {
   return [
     {
@@ -43,7 +43,7 @@ export function terminalItems(terminal: TerminalController, onHelp: () => void):
   ];
 }
 
-/** What can be done with the panes, as far as there may be several. */
+/** The menu's actions on panes, where there may be several. */
 export function paneItems(workspace: Workspace): readonly MenuItem[] {
   if (!workspace.mayDivide.value) return [];
   const count = workspace.panes.value.length;
@@ -81,7 +81,7 @@ export function paneItems(workspace: Workspace): readonly MenuItem[] {
 export const toolsItem = (container: Container | null, onSelect: () => void): readonly MenuItem[] =>
   container !== null && hasTools(container) ? [{ label: 'Tools…', icon: 'tools', onSelect }] : [];
 
-/** For a participant: not to come back without the link. */
+/** For a participant, who needs the link to return. */
 export const leaveItem = (container: Container | null): readonly MenuItem[] =>
   container?.collaboration === undefined
     ? []

@@ -31,7 +31,7 @@ type SharingProps = {
   readonly onShare: () => void;
 };
 
-/** Who else is in what is shared: the main terminal. */
+/** The participants in the main terminal, which is the one that is shared. */
 function Sharing({ container, main, onShare }: SharingProps) {
   const { value: now } = session;
   const me = now.kind === 'signed_in' ? now.user.id : '';
@@ -39,7 +39,7 @@ function Sharing({ container, main, onShare }: SharingProps) {
   return <Participants people={main.people.value} me={me} onOpen={isOwner ? onShare : null} />;
 }
 
-/** Where one is, how the line does, and what can be done with the terminal that is used, and with the panes. */
+/** The container, its state and latency, and actions on the active terminal and the panes. */
 export function TerminalBar({ known, workspace, onTools, onSpace, onShare, onHelp }: BarProps) {
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;

@@ -67,7 +67,7 @@ type PaneAreaProps = {
   readonly onAction: (action: TerminalAction) => void;
 };
 
-/** All panes, the lines between them, and what is to be said of each or of all. */
+/** All panes, their dividers, and their overlays. */
 export function PaneArea({ containerId, workspace, known, refresh, onAction }: PaneAreaProps) {
   const area = useRef<HTMLElement>(null);
   useArea(area, workspace);
@@ -77,7 +77,7 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
   name.current = nameOf(known, name.current);
   const [places, panes, active] = [workspace.places.value, workspace.panes.value, workspace.active.value];
   const overlays = new Map(panes.map((pane) => [pane, overlayOfPane(pane, known)]));
-  // The first to be asked is the one whose countdown is shown.
+  // The countdown is that of the first, the active pane.
   const others = panes.filter((pane) => pane !== active);
   const common = commonOverlay([active, ...others].flatMap((pane) => overlays.get(pane) ?? []));
   const sharedBy = typeof known === 'object' && known.collaboration ? known.owner.username : null;

@@ -8,12 +8,12 @@ const percent = (share: number): number => Math.round(share * 100);
 
 type DividerProps = {
   readonly divider: Divider;
-  /** Where the panes' room begins in the window. */
+  /** The corner of the panes' area in the window. */
   readonly origin: () => { readonly left: number; readonly top: number };
   readonly onMove: (share: number) => void;
 };
 
-/** The line between two parts: the mouse drags it, arrow keys move it, a double click puts it into the middle. */
+/** The line between two panes: drag it, move it with arrow keys, or double-click to centre it. */
 export function PaneDivider({ divider, origin, onMove }: DividerProps) {
   const { axis, box, share, least, most, from, room } = divider;
   const drags = useRef(false);

@@ -1,6 +1,6 @@
 import type { Workspace } from './pane-workspace.ts';
 
-/** Where only one pane is shown at a time: which one. */
+/** Selects the pane, where only one is shown at a time. */
 export function PaneSwitch({ workspace }: { workspace: Workspace }) {
   const [panes, active] = [workspace.panes.value, workspace.active.value];
   if (panes.length < 2 || workspace.places.value?.stacked !== true) return null;

@@ -30,19 +30,19 @@ type PaneProps = {
   readonly workspace: Workspace;
   readonly pane: Pane;
   readonly box: Box;
-  /** What it is called among several; null for the only one. */
+  /** Its name among several panes; null for the only one. */
   readonly label: string | null;
   /** Whether only one pane is shown at a time. */
   readonly stacked: boolean;
   readonly known: Known;
-  /** Whether something stands over it that is to be dealt with before it is typed into. */
+  /** Whether an overlay has to be answered before the user can type. */
   readonly isOver: boolean;
   readonly onAction: (action: TerminalAction) => void;
-  /** What stands over it. */
+  /** Its overlay. */
   readonly children: ComponentChildren;
 };
 
-/** One terminal with all that belongs to it alone. */
+/** One terminal with its search, notes and overlay. */
 export function PaneView(props: PaneProps) {
   const { containerId, workspace, pane, box, label, stacked, known, onAction } = props;
   const root = useRef<HTMLElement>(null);
@@ -64,11 +64,11 @@ export function PaneView(props: PaneProps) {
     const isInside = at !== root.current && root.current?.contains(at);
     if (!isActive || isInside) return;
     if (props.isOver) {
-      // why: what is typed must not go to the pane that was left; a card over all panes keeps the focus
+      // why: keys must not go to the pane that was left; a card over all panes keeps the focus
       if (at?.closest('.pane')) (root.current?.querySelector('button') ?? root.current)?.focus();
       return;
     }
-    // why: what is typed while the line comes up is kept and sent; before that it must reach no button
+    // why: input while connecting is kept and sent; before that, keys must not reach a button
     if (terminal !== null) terminal.screen.terminal.focus();
     else root.current?.focus();
   }, [terminal, isActive, props.isOver]);
@@ -91,7 +91,7 @@ export function PaneView(props: PaneProps) {
   );
 }
 
-/** Tells when the shell has ended, before anything is painted about it. */
+/** Calls `onEnded` when the shell has ended, before that is painted. */
 function useEnding(terminal: TerminalController | null, onEnded: () => void): void {
   const now = terminal?.connection.value ?? null;
   const hasEnded = now?.kind === 'over' && now.why === 'ended';

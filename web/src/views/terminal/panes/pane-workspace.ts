@@ -44,7 +44,7 @@ const DIRECTIONS: Partial<Readonly<Record<PaneAction, Direction>>> = {
   go_down: 'down',
 };
 
-/** What this tab had; one pane when another one has these panes now, as after it was duplicated. */
+/** The tab's stored panes; one pane when another tab has these now, as after a tab was duplicated. */
 async function restored(key: string): Promise<PaneState> {
   const kept = readPanes(storedInTab(key));
   if (kept === null) return ONE_PANE;
@@ -52,15 +52,15 @@ async function restored(key: string): Promise<PaneState> {
   return others.length > 0 && (await areTaken(others)) ? ONE_PANE : kept;
 }
 
-/** The panes of a container's page: which there are, where they are, and which one is used. */
+/** The panes of a container's page: their layout, and which one is active. */
 export class Workspace {
-  /** The room for all panes. */
+  /** The size of the panes' area. */
   readonly area = signal<Area>({ width: 0, height: 0 });
   /** Whether there may be more panes than one: a shared terminal is the main one alone. */
   readonly mayDivide = signal(false);
   readonly panes: ReadonlySignal<readonly Pane[]>;
   readonly active: ReadonlySignal<Pane>;
-  /** null until it is known which panes this tab comes back to. */
+  /** null until the tab's stored panes are read. */
   readonly places: ReadonlySignal<Places | null>;
   readonly #key: string;
   readonly #state = signal<PaneState | null>(null);
@@ -74,7 +74,7 @@ export class Workspace {
     this.places = computed(() => this.#state.value && placesOf(this.#state.value.layout, this.area.value));
   }
 
-  /** Comes back to what this tab had, and keeps what it has, until the function that it returns is called. */
+  /** Restores the tab's panes and stores their changes, until the returned function is called. */
   begin(): () => void {
     let gone = false;
     const cleanups: (() => void)[] = [];
