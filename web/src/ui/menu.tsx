@@ -10,6 +10,15 @@ export type MenuItem = {
   readonly keys?: string;
 };
 
+type More = Pick<MenuItem, 'danger' | 'disabled' | 'keys'>;
+
+export const item = (icon: IconName, label: string, onSelect: () => void, more: More = {}): MenuItem => ({
+  icon,
+  label,
+  onSelect,
+  ...more,
+});
+
 type MenuProps = {
   readonly label: string;
   readonly icon: IconName;

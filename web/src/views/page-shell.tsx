@@ -6,7 +6,7 @@ import { me } from '../state/profile.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Menu, type MenuItem } from '../ui/menu.tsx';
+import { item, Menu, type MenuItem } from '../ui/menu.tsx';
 import { HealthBanner } from './health-banner.tsx';
 import { ReachBanner } from './reach-banner.tsx';
 import { ThemeButton } from './theme-button.tsx';
@@ -18,22 +18,16 @@ type ShellProps = {
   readonly children: ComponentChildren;
 };
 
-function accountItems(user: User, onLock: () => void): readonly MenuItem[] {
-  return [
-    { label: 'Recordings', icon: 'record', onSelect: () => go('/recordings') },
-    { label: 'Deleted containers', icon: 'trash', onSelect: () => go('/deleted') },
-    { label: 'Settings', icon: 'gear', onSelect: () => go('/settings') },
-    ...(user.role === 'admin'
-      ? [{ label: 'Administration', icon: 'users', onSelect: () => go('/admin') } as const]
-      : []),
-    ...(me.value?.passcode_set
-      ? [{ label: 'Lock now', icon: 'lock', keys: 'Shift L', onSelect: onLock } as const]
-      : []),
-    { label: 'Sign out', icon: 'leave', onSelect: () => void signOut().catch(toastFailure) },
-  ];
-}
+const accountItems = (user: User, onLock: () => void): readonly MenuItem[] => [
+  item('record', 'Recordings', () => go('/recordings')),
+  item('trash', 'Deleted containers', () => go('/deleted')),
+  item('gear', 'Settings', () => go('/settings')),
+  ...(user.role === 'admin' ? [item('users', 'Administration', () => go('/admin'))] : []),
+  ...(me.value?.passcode_set ? [item('lock', 'Lock now', onLock, { keys: 'Shift L' })] : []),
+  item('leave', 'Sign out', () => void signOut().catch(toastFailure)),
+];
 
-/** The bar at the top and what stands below it. */
+/** The bar at the top, banners and the page. */
 export function Shell({ user, onHelp, onLock, children }: ShellProps) {
   return (
     <div class="shell">

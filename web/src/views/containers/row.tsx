@@ -9,7 +9,7 @@ import { type Change, faultOf } from '../../lib/outcome.ts';
 import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
-import { Menu, type MenuItem } from '../../ui/menu.tsx';
+import { item, Menu, type MenuItem } from '../../ui/menu.tsx';
 import { hasTools, ToolsLink } from './role-setup-link.tsx';
 import { SpaceLink } from './space-link.tsx';
 import { Status } from './status.tsx';
@@ -56,36 +56,19 @@ function RowAction({ container, change }: { container: Container; change: Change
 
 function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk']): readonly MenuItem[] {
   const running = container.status === 'running';
-  const copies: readonly MenuItem[] = [
-    { label: 'Copy name', icon: 'copy', onSelect: () => void copy(container.name, 'Name') },
-    { label: 'Copy id', icon: 'copy', onSelect: () => void copy(container.db_id, 'Id') },
+  const ask = (what: Ask['what']) => () => onAsk({ what, container });
+  const copies = [
+    item('copy', 'Copy name', () => void copy(container.name, 'Name')),
+    item('copy', 'Copy id', () => void copy(container.db_id, 'Id')),
   ];
   if (container.collaboration !== undefined) return copies;
   return [
-    {
-      label: 'Settings…',
-      icon: 'gear',
-      disabled: busy,
-      onSelect: () => onAsk({ what: 'edit', container }),
-    },
-    { label: 'Disk use…', icon: 'space', onSelect: () => onAsk({ what: 'space', container }) },
-    {
-      label: 'Stop…',
-      icon: 'stop',
-      disabled: busy || !running,
-      onSelect: () => onAsk({ what: 'stop', container }),
-    },
-    ...(hasTools(container)
-      ? [{ label: 'Tools…', icon: 'tools', onSelect: () => onAsk({ what: 'tools', container }) } as const]
-      : []),
+    item('gear', 'Settings…', ask('edit'), { disabled: busy }),
+    item('space', 'Disk use…', ask('space')),
+    item('stop', 'Stop…', ask('stop'), { disabled: busy || !running }),
+    ...(hasTools(container) ? [item('tools', 'Tools…', ask('tools'))] : []),
     ...copies,
-    {
-      label: 'Delete…',
-      icon: 'trash',
-      danger: true,
-      disabled: busy,
-      onSelect: () => onAsk({ what: 'delete', container }),
-    },
+    item('trash', 'Delete…', ask('delete'), { danger: true, disabled: busy }),
   ];
 }
 

@@ -4,7 +4,7 @@ import { copyText } from '../../lib/browser/clipboard.ts';
 import { go, navigate } from '../../lib/browser/router.ts';
 import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
-import type { MenuItem } from '../../ui/menu.tsx';
+import { item, type MenuItem } from '../../ui/menu.tsx';
 import { hasTools } from '../containers/role-setup-link.tsx';
 import type { Workspace } from './panes/pane-workspace.ts';
 import type { TerminalController } from './terminal-controller.ts';
@@ -27,21 +27,14 @@ async function paste({ screen: { terminal } }: TerminalController): Promise<void
 }
 
 /** The menu's actions on a terminal. */
-export function terminalItems(terminal: TerminalController, onHelp: () => void): readonly MenuItem[] {
-  return [
-    {
-      label: 'Copy selection',
-      icon: 'copy',
-      keys: 'Ctrl Shift C',
-      onSelect: () => void copySelection(terminal),
-    },
-    { label: 'Paste', icon: 'paste', keys: 'Ctrl Shift V', onSelect: () => void paste(terminal) },
-    { label: 'Larger text', icon: 'plus', keys: 'Ctrl +', onSelect: () => changeFont('larger') },
-    { label: 'Smaller text', icon: 'minus', keys: 'Ctrl −', onSelect: () => changeFont('smaller') },
-    { label: 'Recordings', icon: 'record', onSelect: () => go('/recordings') },
-    { label: 'Keyboard shortcuts', icon: 'keyboard', onSelect: onHelp },
-  ];
-}
+export const terminalItems = (terminal: TerminalController, onHelp: () => void): readonly MenuItem[] => [
+  item('copy', 'Copy selection', () => void copySelection(terminal), { keys: 'Ctrl Shift C' }),
+  item('paste', 'Paste', () => void paste(terminal), { keys: 'Ctrl Shift V' }),
+  item('plus', 'Larger text', () => changeFont('larger'), { keys: 'Ctrl +' }),
+  item('minus', 'Smaller text', () => changeFont('smaller'), { keys: 'Ctrl −' }),
+  item('record', 'Recordings', () => go('/recordings')),
+  item('keyboard', 'Keyboard shortcuts', onHelp),
+];
 
 /** The menu's actions on panes, where there may be several. */
 export function paneItems(workspace: Workspace): readonly MenuItem[] {
@@ -49,51 +42,25 @@ export function paneItems(workspace: Workspace): readonly MenuItem[] {
   const count = workspace.panes.value.length;
   const isFull = count >= MAX_PANES;
   const act = (action: Parameters<Workspace['act']>[0]) => () => workspace.act(action);
+  const isMain = workspace.active.value.id === MAIN_PANE;
   return [
-    {
-      label: 'Split right',
-      icon: 'split_right',
-      keys: 'Ctrl Shift E',
-      onSelect: act('split_right'),
-      disabled: isFull,
-    },
-    {
-      label: 'Split below',
-      icon: 'split_below',
-      keys: 'Ctrl Shift O',
-      onSelect: act('split_below'),
-      disabled: isFull,
-    },
+    item('split_right', 'Split right', act('split_right'), { keys: 'Ctrl Shift E', disabled: isFull }),
+    item('split_below', 'Split below', act('split_below'), { keys: 'Ctrl Shift O', disabled: isFull }),
     ...(count > 1
-      ? [
-          {
-            label: 'Close pane',
-            icon: 'close',
-            keys: 'Ctrl Shift X',
-            onSelect: act('close_pane'),
-            disabled: workspace.active.value.id === MAIN_PANE,
-          } as const,
-        ]
+      ? [item('close', 'Close pane', act('close_pane'), { keys: 'Ctrl Shift X', disabled: isMain })]
       : []),
   ];
 }
 
 export const toolsItem = (container: Container | null, onSelect: () => void): readonly MenuItem[] =>
-  container !== null && hasTools(container) ? [{ label: 'Tools…', icon: 'tools', onSelect }] : [];
+  container !== null && hasTools(container) ? [item('tools', 'Tools…', onSelect)] : [];
 
 /** For a participant, who needs the link to return. */
-export const leaveItem = (container: Container | null): readonly MenuItem[] =>
-  container?.collaboration === undefined
-    ? []
-    : [
-        {
-          label: 'Leave shared terminal',
-          icon: 'leave',
-          onSelect: () => void leave(container.collaboration?.id),
-        },
-      ];
+export function leaveItem(container: Container | null): readonly MenuItem[] {
+  const id = container?.collaboration?.id;
+  return id === undefined ? [] : [item('leave', 'Leave shared terminal', () => void leave(id))];
+}
 
-async function leave(id: string | undefined): Promise<void> {
-  if (id === undefined) return;
+async function leave(id: string): Promise<void> {
   await leaveCollaboration(id).then(() => navigate('/'), toastFailure);
 }
