@@ -11,6 +11,7 @@ import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 
 const ENTRIES: Readonly<Record<string, string>> = {
   "'berth/domain'": 'src/domain/index.ts',
+  "'berth/protocol'": 'src/protocol/index.ts',
   "'berth/testing'": 'src/adapters/memory/index.ts',
 };
 
@@ -32,7 +33,7 @@ const commentsOf = (code: string): string[] =>
 t.test('each example of docs/reuse.md runs and prints what it says', async (t) => {
   const examples = examplesOf('docs/reuse.md');
   t.testdir();
-  t.equal(examples.length, 2);
+  t.equal(examples.length, 3);
   for (const [number, code] of examples.entries()) {
     const file = path.join(t.testdirName, `example-${number}.ts`);
     writeFileSync(file, code);
@@ -63,7 +64,7 @@ t.test("the package's entry points lead to files", async (t) => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     exports: Record<string, { types: string; default: string }>;
   };
-  t.same(Object.keys(exports), ['./domain', './testing']);
+  t.same(Object.keys(exports), ['./domain', './protocol', './testing']);
   for (const { types, default: built } of Object.values(exports)) {
     t.ok(readFileSync(types, 'utf8'));
     t.equal(built, types.replace(/^\.\/src/, './dist').replace(/\.ts$/, '.js'));
