@@ -18,4 +18,5 @@ export const joinCollaboration = (code: string) => post<Joined>('/api/collaborat
 export const leaveCollaboration = (id: string) => del(one(id));
 
 /** Removes one participant; the link does not let them in again. */
-export const removeParticipant = (id: string, userId: string) => del(under(`${one(id)}/participants`, userId));
+export const removeParticipant = (id: string, userId: string) =>
+  del(under(`${one(id)}/participants`, userId));

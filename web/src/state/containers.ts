@@ -208,7 +208,9 @@ function sayStarted(
 const undoOf = (container: Container) => ({ label: 'Undo', run: () => void restore(container) });
 
 export const start = (container: Container): Promise<boolean> =>
-  change({ container, how: 'starting' }, api.startContainer, (started) => sayStarted(container.name, started));
+  change({ container, how: 'starting' }, api.startContainer, (started) =>
+    sayStarted(container.name, started),
+  );
 
 export const stop = (container: Container): Promise<boolean> =>
   change({ container, how: 'stopping' }, api.stopContainer);

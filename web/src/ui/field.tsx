@@ -41,12 +41,7 @@ export function TextField({ value, onInput, unit, input, ...field }: FieldProps)
     <Labelled {...field}>
       {(tied) => (
         <div class="input-line">
-          <input
-            {...input}
-            {...tied}
-            value={value}
-            onInput={(event) => onInput(event.currentTarget.value)}
-          />
+          <input {...input} {...tied} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
           {unit && <span class="unit">{unit}</span>}
         </div>
       )}

@@ -50,12 +50,7 @@ export function LockScreen({ username }: { username: string }) {
         <p class="lead">{username}, your terminals keep running.</p>
         <form onSubmit={(event) => void form.submit(event)}>
           {form.failure !== null && <Problem failure={form.failure} />}
-          <PasswordField
-            label="Passcode"
-            name="passcode"
-            {...form.field('passcode')}
-            {...PASSCODE_INPUT}
-          />
+          <PasswordField label="Passcode" name="passcode" {...form.field('passcode')} {...PASSCODE_INPUT} />
           <Button kind="primary" type="submit" busy={form.busy ? 'Unlocking' : undefined}>
             Unlock
           </Button>

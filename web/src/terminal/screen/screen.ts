@@ -84,7 +84,11 @@ function listen(terminal: Terminal, listener: ScreenListener): void {
 }
 
 /** Puts the terminal into `host`, drawn as fast as this machine can; returns what changes its appearance. */
-async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Promise<(appearance: Appearance) => void> {
+async function draw(
+  terminal: Terminal,
+  host: HTMLElement,
+  fit: () => void,
+): Promise<(appearance: Appearance) => void> {
   let webgl = false;
   let isDark = false;
   const setContrast = (): void => {
@@ -106,7 +110,11 @@ async function draw(terminal: Terminal, host: HTMLElement, fit: () => void): Pro
 }
 
 /** Opens a terminal that fits `host` exactly by the time this resolves. */
-export async function openScreen(host: HTMLElement, appearance: Appearance, listener: ScreenListener): Promise<Screen> {
+export async function openScreen(
+  host: HTMLElement,
+  appearance: Appearance,
+  listener: ScreenListener,
+): Promise<Screen> {
   const terminal = makeTerminal(appearance);
   let fontPx = appearance.fontPx;
   const fit = fitting(terminal, host, () => fontPx);

@@ -62,7 +62,8 @@ export function Filters({ of, onChange }: FiltersProps) {
         apply(fields);
       }}
     >
-      {of === 'all' && field('user', { placeholder: 'name, email or id', maxLength: 254, autocomplete: 'off' })}
+      {of === 'all' &&
+        field('user', { placeholder: 'name, email or id', maxLength: 254, autocomplete: 'off' })}
       {field('action', { placeholder: 'any', maxLength: 64, list, autocomplete: 'off' })}
       <datalist id={list}>
         {ACTIONS.map((action) => (

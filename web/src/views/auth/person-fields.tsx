@@ -2,7 +2,11 @@ import type { Person } from '../../session/actions.ts';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
 
-type Field = { readonly value: string; readonly onInput: (value: string) => void; readonly error: string | undefined };
+type Field = {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly error: string | undefined;
+};
 
 export const NOBODY: Person = { email: '', username: '', password: '' };
 

@@ -31,11 +31,7 @@ export function CodeDialog(props: CodeDialogProps) {
       narrow
       lead={children}
     >
-      <CodeField
-            {...form.field('code')}
-        hint="Six digits from your authenticator app."
-        autofocus
-      />
+      <CodeField {...form.field('code')} hint="Six digits from your authenticator app." autofocus />
     </FormDialog>
   );
 }

@@ -67,11 +67,7 @@ function Password() {
     <Section title="Password" lead="Changing it signs you out everywhere else.">
       <form class="form" onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
-        <PasswordField
-          label="Current password"
-          name="old_password"
-          {...form.field('old_password')}
-        />
+        <PasswordField label="Current password" name="old_password" {...form.field('old_password')} />
         <PasswordField
           label="New password"
           name="new_password"

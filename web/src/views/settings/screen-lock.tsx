@@ -109,7 +109,10 @@ function AutoLock({ minutes }: { minutes: number | null }) {
         label="Lock automatically"
         value={minutes === null ? '' : String(minutes)}
         onInput={(value) => void change(value)}
-        options={[['', 'Never'], ...choices.map((each) => [`${each}`, `after ${each} min of inactivity`] as const)]}
+        options={[
+          ['', 'Never'],
+          ...choices.map((each) => [`${each}`, `after ${each} min of inactivity`] as const),
+        ]}
       />
     </div>
   );

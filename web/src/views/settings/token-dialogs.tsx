@@ -55,12 +55,7 @@ export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
       novalidate
       narrow
     >
-      <TextField
-        label="Name"
-        {...form.field('name')}
-        hint="What it is for."
-        input={NAME_INPUT}
-      />
+      <TextField label="Name" {...form.field('name')} hint="What it is for." input={NAME_INPUT} />
       <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
       <SelectField label="Valid for" {...form.field('expires_in')} options={LIVES} />
     </FormDialog>
