@@ -17,8 +17,14 @@ import { type TerminalClient, terminalClient } from '../support/terminal/termina
 
 const SESSIONS = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}' | sort | tr '\\n' ' '";
 const MARKED = 'grep -lsF BERTH_TERM= /proc/[0-9]*/environ | wc -l';
-/** Goes on for longer than it takes to be killed, and then ends by itself. */
-const MUCH = 'for n in $(seq 300000); do echo héllo🚢 $n; done';
+/**
+ * Prints until the file is there, or its session ends. tmux redraws for a slow reader and skips the lines between: no
+ * number of lines is sure to become a number of bytes.
+ */
+const MUCH = 'until [ -e /tmp/enough ]; do echo héllo🚢 $((n += 1)); done';
+const ENOUGH = 'touch /tmp/enough';
+/** How often the file grows before the kill: the typed line accounts for one or two. */
+const WRITES = 5;
 
 const type = ({ socket }: TerminalClient, text: string): void =>
   socket.send(Buffer.from(text), { binary: true });
@@ -52,6 +58,7 @@ if (pair !== null) {
   await isAtWork(t, scene, callOther, main);
   const recording = await isRecorded(scene, recorded);
   await one.kill();
+  await inside(callOther, dbId, ENOUGH);
   const left = cutShort(t, recording());
   await one.restart();
   await t.test('a killed service leaves nothing in containers but sessions', (t) =>
@@ -89,7 +96,7 @@ async function isAtWork(t: Test, { dbId }: Scene, callOther: Call, main: Termina
   await main.until(() => main.output().includes('still-42'));
 }
 
-/** Resolves in the middle of much output; what it answers reads the file. */
+/** Resolves in the middle of much output, some of it in the file; what it answers reads the file. */
 async function isRecorded({ one }: Scene, terminal: TerminalClient): Promise<() => Recording> {
   const folder = path.join(one.dataDir, 'recordings');
   const read = (): Recording => {
@@ -100,7 +107,15 @@ async function isRecorded({ one }: Scene, terminal: TerminalClient): Promise<() 
   const isWritten = (): boolean => read().text.includes('mark-42');
   await waitFor(isWritten, { what: 'what was shown is in the file, without an end', patienceMs: 60_000 });
   type(terminal, `${MUCH}\n`);
-  await terminal.until(() => terminal.output().length > 500_000);
+  let [sizeBytes, writes] = [0, 0];
+  const isGrowing = (): boolean => {
+    const { length } = read().text;
+    if (length > sizeBytes) writes += 1;
+    sizeBytes = length;
+    return writes > WRITES;
+  };
+  const what = () => `the file grows: ${sizeBytes} bytes; ${terminal.output().subarray(-200)}`;
+  await waitFor(isGrowing, { what, patienceMs: 60_000 });
   return read;
 }
 
