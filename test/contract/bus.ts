@@ -103,8 +103,10 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     await pair.mend();
     await waitFor(() => pair.there.connected, { what: 'comes back by itself' });
     pair.here.publish('a', { n: 'after' });
-    await waitFor(() => log.length >= 2);
-    t.same(log, ['gap', { n: 'after' }]);
+    const isNew = (one: BusMessage | 'gap' | undefined) => one !== 'gap' && one?.['n'] === 'after';
+    await waitFor(() => isNew(log.at(-1)), { what: () => `it hears something new: ${JSON.stringify(log)}` });
+    // A slow sender's message may come late: it is missed only if it was sent before the line was back.
+    t.equal(log[0], 'gap');
   });
 
   on('what was said while cut off arrives afterwards', async (t, pair) => {

@@ -31,7 +31,7 @@ export function listen(url: string, log: Logger, events: ListenerEvents): Listen
 
   async function keepListening(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; failures += 1) {
-      const client = await opened(url, events).catch((error: unknown) => {
+      const client = await opened(url).catch((error: unknown) => {
         log.warn({ err: error }, 'cannot listen for messages from other processes');
         return null;
       });
@@ -47,6 +47,8 @@ export function listen(url: string, log: Logger, events: ListenerEvents): Listen
     const lost = once(client, 'end', { signal: closing.signal }).catch(() => undefined);
     current = client;
     events.onConnect();
+    // Only now: what arrives before `onConnect` counts as lost, and no later message overtakes it.
+    client.on('notification', ({ payload }) => events.onPayload(payload ?? ''));
     const beat = setInterval(() => void client.query('select 1').catch(() => hangUp(client)), HEARTBEAT_MS);
     await lost;
     clearInterval(beat);
@@ -79,7 +81,7 @@ export function listen(url: string, log: Logger, events: ListenerEvents): Listen
   };
 }
 
-async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Client> {
+async function opened(url: string): Promise<pg.Client> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'berth bus',
@@ -89,7 +91,6 @@ async function opened(url: string, { onPayload }: ListenerEvents): Promise<pg.Cl
   });
   // An error is always followed by `end`, which is awaited.
   client.on('error', () => undefined);
-  client.on('notification', ({ payload }) => onPayload(payload ?? ''));
   try {
     await client.connect();
     await client.query(`listen ${CHANNEL}`);
