@@ -19,7 +19,7 @@ const PAGES = {
   'web/src/main.ts': 'document.title = "Berth";\n',
 };
 
-t.test('both halves are built, and then are fresh until a source changes', async (t) => {
+t.test('both halves are built, and stay fresh until a source changes', async (t) => {
   const root = aTree(t, { ...SOURCES, ...PAGES });
   t.notOk(buildIsFresh(root));
   await build(t, root);
@@ -40,7 +40,7 @@ t.test('both halves are built, and then are fresh until a source changes', async
   t.notOk(buildIsFresh(root), 'half of the result is missing');
 });
 
-t.test('what is fresh is not built again, and a build that fails says why and changes nothing', async (t) => {
+t.test('a fresh build is not repeated, and a failing one says why and changes nothing', async (t) => {
   const root = aTree(t, SOURCES);
   await build(t, root);
   const builtAt = statSync(path.join(root, SERVER)).mtimeMs;
@@ -59,7 +59,7 @@ t.test('what is fresh is not built again, and a build that fails says why and ch
   );
 });
 
-t.test('a folder that holds only the result is fresh', async (t) => {
+t.test('a folder with only the result is fresh', async (t) => {
   const root = aFolder(t);
   write(root, SERVER, '');
   t.ok(buildIsFresh(root));
@@ -82,14 +82,14 @@ function anApp(t: Test, installed: object | null): string {
   return root;
 }
 
-t.test('nothing is fresh without node_modules, or after an installation that was broken off', async (t) => {
+t.test('nothing is fresh without node_modules, or after an interrupted installation', async (t) => {
   t.notOk(dependenciesAreFresh(anApp(t, null), all));
   const brokenOff = anApp(t, null);
   write(brokenOff, 'node_modules/a/package.json', '{}');
   t.notOk(dependenciesAreFresh(brokenOff, all));
 });
 
-t.test('an installation by hand is fresh when it has what the lock asks for', async (t) => {
+t.test('a manual installation is fresh when it matches the lock', async (t) => {
   const complete = { 'node_modules/a': a, 'node_modules/tool': tool };
   t.ok(dependenciesAreFresh(anApp(t, complete), all), 'packages of other platforms may be missing');
   t.notOk(dependenciesAreFresh(anApp(t, { ...complete, 'node_modules/a': { ...a, version: '0.9.0' } }), all));
@@ -97,19 +97,19 @@ t.test('an installation by hand is fresh when it has what the lock asks for', as
   t.notOk(dependenciesAreFresh(anApp(t, { 'node_modules/tool': tool }), all));
 });
 
-t.test('what only the build needs is not missed when nothing is to be built', async (t) => {
+t.test('build dependencies are not needed when nothing is built', async (t) => {
   const production = anApp(t, { 'node_modules/a': a });
   t.ok(dependenciesAreFresh(production, { dev: false }));
   t.notOk(dependenciesAreFresh(production, all));
 });
 
-t.test('packages that were installed on another platform are not fresh', async (t) => {
+t.test('packages installed on another platform are not fresh', async (t) => {
   const root = anApp(t, { 'node_modules/a': a, 'node_modules/tool': tool });
   write(root, STAMP, JSON.stringify({ platform: 'sunos-sparc', lock: '', installed: '' }));
   t.notOk(dependenciesAreFresh(root, all));
 });
 
-t.test('a linked node_modules that does not fit is reported and left alone', async (t) => {
+t.test('a linked node_modules that does not match is reported and left alone', async (t) => {
   const root = anApp(t, null);
   const elsewhere = aFolderOf(t, { kept: 'x' });
   symlinkSync(elsewhere, path.join(root, 'node_modules'));
@@ -162,7 +162,7 @@ t.test('a changed lock makes an installation stale', async (t) => {
   t.notOk(dependenciesAreFresh(root, all));
 });
 
-t.test('when npm fails, all that it said is shown', async (t) => {
+t.test('when npm fails, its whole output is shown', async (t) => {
   const root = aPackage(t);
   write(root, 'package.json', JSON.stringify({ name: 'app', dependencies: { other: 'file:nowhere' } }));
   await t.rejects(ensureDependencies(root, all), { message: /npm error.*npm ci failed with exit code 1/s });
@@ -181,7 +181,7 @@ function aSource(t: Test, files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-t.test('an import that points outwards fails, and infrastructure in the domain, each named', async (t) => {
+t.test('an outward import fails, and so does infrastructure in the domain, each named', async (t) => {
   const root = aSource(t, {
     'src/domain/outward.ts':
       "import type { Store } from '../ports/store.ts';\nexport type Outward = { store: Store };\n",
@@ -201,7 +201,7 @@ t.test('an import that points outwards fails, and infrastructure in the domain, 
 });
 
 t.test(
-  'the page and the protocol import types from the service, and code from the protocol alone',
+  'the page imports types from the service, and code from the protocol alone',
   async (t) => {
     const root = aSource(t, {
       'src/domain/value.ts': 'export const value = 7;\nexport type Value = typeof value;\n',
@@ -222,13 +222,13 @@ t.test(
   },
 );
 
-t.test('a check that read less than there is fails', async (t) => {
+t.test('a check that read too few files fails', async (t) => {
   const blind = aSource(t, {});
   write(blind, CONFIG, 'export default { forbidden: [], options: { exclude: "^src/ports/" } };');
   t.match(await checkLayers(blind), { ok: false, report: 'only 1 of 2 files below src were read' });
 });
 
-t.test('a check that cannot run fails with what it said', async (t) => {
+t.test('a check that cannot run fails with its output', async (t) => {
   const root = aSource(t, {});
   write(root, CONFIG, 'export default { forbidden: "nonsense" };');
   t.match(await checkLayers(root), { ok: false, report: /forbidden/ });

@@ -64,7 +64,7 @@ async function loseConnection(run: number, keeper: Child): Promise<void> {
   await once(socket, 'close');
 }
 
-t.test('the infrastructure of a run outlives its test processes and its keeper', async (t) => {
+t.test("a run's infrastructure outlives its test processes and its keeper", async (t) => {
   const run = aRun(t);
   const first = aKeeper(t, run);
   const answer = await askPostgres(run, first);
@@ -80,7 +80,7 @@ t.test('the infrastructure of a run outlives its test processes and its keeper',
   t.notOk(existsSync(folderOf(run)), 'and nothing is left');
 });
 
-t.test('a part that ends by itself is started once more, then its end is told', async (t) => {
+t.test('a part that ends by itself is restarted once, then its end is reported', async (t) => {
   if ((await needs(t, 'browser')) === null) return;
   const run = aRun(t);
   const keeper = aKeeper(t, run);
@@ -102,7 +102,7 @@ t.test('a part that ends by itself is started once more, then its end is told', 
   t.equal(await keeper.ended, 0, keeper.errors());
 });
 
-t.test('a keeper works where the folder of a dead run cannot be removed', async (t) => {
+t.test("a keeper works where a dead run's folder cannot be removed", async (t) => {
   const dead = runProcess(t, 'true', []);
   await dead.ended;
   const folder = folderOf(dead.process.pid as number);
@@ -127,7 +127,7 @@ function fixInPlace(t: Test, folder: string): void {
   });
 }
 
-t.test('a keeper that is too busy to take connections keeps its socket', async (t) => {
+t.test('a keeper too busy to accept connections keeps its socket', async (t) => {
   const run = aRun(t);
   mkdirSync(folderOf(run), { mode: 0o711 });
   const busy = runModule(t, LISTENS_WITH_NO_QUEUE.replace('PATH', JSON.stringify(socketOf(run))));

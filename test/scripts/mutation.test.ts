@@ -40,7 +40,7 @@ const judgement = (verdict: string) => ({
   why: 'nobody reads it',
 });
 
-t.test('a survivor that nobody has judged stands last with its line', async (t) => {
+t.test('an unjudged survivor comes last, with its line', async (t) => {
   const { run } = aReport(t);
   const { code, text } = run([...killed(19), mutant(1, 'survived')]);
   t.equal(code, 0);
@@ -51,21 +51,21 @@ t.test('a survivor that nobody has judged stands last with its line', async (t) 
   t.match(text, /95\.0 % of 20 killed/);
 });
 
-t.test('one that was judged stands with its reason, wherever its line is now', async (t) => {
+t.test('a judged survivor has its reason, wherever its line is now', async (t) => {
   const { run } = aReport(t, { [SOURCE]: [judgement('equivalent')] });
   const { code, text } = run([...killed(19), { ...mutant(1, 'survived'), line: 7 }]);
   t.equal(code, 0);
   t.match(text, /equivalent: nobody reads it/);
 });
 
-t.test('fewer than 85 % fail the run', async (t) => {
+t.test('a run below 85 % fails', async (t) => {
   const { run } = aReport(t, { [SOURCE]: [judgement('accepted')] });
   t.equal(run([...killed(17), ...Array(3).fill(mutant(1, 'survived'))]).code, 0);
   t.equal(run([...killed(16), ...Array(4).fill(mutant(1, 'uncovered'))]).code, 1);
   t.equal(run([mutant(2, 'timeout'), ...killed(5), mutant(1, 'survived')]).code, 0, 'a time limit kills');
 });
 
-t.test('new ones are written down, and stay new until they have a verdict', async (t) => {
+t.test('new survivors are recorded, and stay new until judged', async (t) => {
   const { run, judged } = aReport(t);
   const all = [...killed(19), mutant(1, 'survived')];
   run(all, true);
@@ -73,7 +73,7 @@ t.test('new ones are written down, and stay new until they have a verdict', asyn
   t.match(run(all).text, /1 survivors are new/);
 });
 
-t.test('what survived is found again in the next run, and nothing else', (t) => {
+t.test('survivors alone are tried in the next run', (t) => {
   const file = path.join(t.testdir(), 'report.json');
   writeFileSync(file, JSON.stringify([mutant(1, 'survived'), mutant(2, 'uncovered'), mutant(3, 'killed')]));
   const before = survivorsOf(file);

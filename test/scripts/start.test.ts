@@ -50,7 +50,7 @@ t.test(
   },
 );
 
-t.test('a signal is sent once however often it comes, and again a second later', async (t) => {
+t.test('a repeated signal is sent once, and again a second later', async (t) => {
   const sent: NodeJS.Signals[] = [];
   const signals = new EventEmitter();
   let nowMs = 5_000;
@@ -67,12 +67,12 @@ t.test('a signal is sent once however often it comes, and again a second later',
   t.notOk(signals.emit('SIGINT', 'SIGINT'));
 });
 
-t.test('a Ctrl-C in the terminal does not reach the service past the launcher', async (t) => {
+t.test('a Ctrl-C in the terminal does not bypass the launcher', async (t) => {
   const { service, launcher } = await launch(t);
   t.not(groupOf(service.pid), groupOf(launcher.process.pid ?? 0));
 });
 
-t.test('the service learns that its launcher was killed', async (t) => {
+t.test('the service notices that its launcher was killed', async (t) => {
   const { launcher } = await launch(t);
   launcher.process.kill('SIGKILL');
   await once(launcher.process, 'exit');
@@ -81,7 +81,7 @@ t.test('the service learns that its launcher was killed', async (t) => {
 
 const NPM = ['npm', '--silent', 'start'];
 
-t.test('a stop of npm stops the service in order, and npm waits for that', async (t) => {
+t.test('stopping npm stops the service in order, and npm waits', async (t) => {
   const { launcher, endService } = await launch(t, NPM);
   launcher.process.kill('SIGTERM');
   t.equal(await launcher.line(), '"SIGTERM"');
@@ -89,7 +89,7 @@ t.test('a stop of npm stops the service in order, and npm waits for that', async
   t.equal(await launcher.ended, 78);
 });
 
-t.test('the service stops when npm was killed', async (t) => {
+t.test('the service stops when npm is killed', async (t) => {
   const { launcher } = await launch(t, NPM);
   launcher.process.kill('SIGKILL');
   t.equal(await launcher.line(), '"SIGTERM"');
@@ -141,7 +141,7 @@ t.test('a program that does not end within five seconds of a stop is killed', as
   t.ok(await goes(pid));
 });
 
-t.test('a stop that comes while a program is being started ends that program, too', async (t) => {
+t.test('a stop during the start of a program ends that program', async (t) => {
   const stopped = runModule(
     t,
     `import { spawn } from 'node:child_process';

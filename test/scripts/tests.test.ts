@@ -152,7 +152,7 @@ t.test(
   },
 );
 
-t.test('what depends on no load gets no second chance', async (t) => {
+t.test('files that no load affects get no second run', async (t) => {
   for (const folder of ['domain', 'app', 'docs', 'scripts', 'web'])
     t.notOk(mayRunAgain(`test/${folder}/a.test.ts`), folder);
   for (const folder of ['http', 'adapters', 'e2e', 'faults', 'attacks'])

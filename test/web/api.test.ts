@@ -13,7 +13,7 @@ import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { endWords } from '../../web/src/session/ends.ts';
 import { usableForMs } from '../../web/src/session/login-token-life.ts';
 
-t.test('an error answer keeps its code, words, fields and the time to wait', async (t) => {
+t.test('an error answer keeps its code, words, fields and retry time', async (t) => {
   const body = {
     error: 'name is required',
     code: 'validation_failed',
@@ -29,13 +29,13 @@ t.test('an error answer keeps its code, words, fields and the time to wait', asy
   t.same(error.fields, { name: 'is required' });
 });
 
-t.test('an answer of something in between becomes an error of its status', async (t) => {
+t.test("a proxy's answer becomes an error of its status", async (t) => {
   for (const body of [null, '<html>', 7, [], {}, { error: 1, code: 2, fields: 'x' }]) {
     t.match(errorOf(502, body, 'soon'), { status: 502, code: 'http_502', retryAfterSeconds: null });
   }
 });
 
-t.test('faults reach their fields as sentences, a taken name among them', async (t) => {
+t.test('faults reach their fields as sentences, including a taken name', async (t) => {
   const invalid = errorOf(400, { code: 'validation_failed', fields: { name: 'must be short' } }, null);
   t.same(fieldFaults(invalid), { name: 'Must be short.' });
   t.hasOwnProp(fieldFaults(errorOf(409, { code: 'name_taken' }, null)), 'name');
@@ -64,18 +64,18 @@ t.test('every failure says what happened and what to do next', async (t) => {
   t.match(explain(errorOf(429, { code: 'rate_limited' }, '40')).next, /40 s/);
 });
 
-t.test('a create that deleted containers leave no room for leads to them', async (t) => {
+t.test('a create blocked by deleted containers leads to them', async (t) => {
   const failure = errorOf(409, { error: 'deleted containers …', code: 'kept_limit_reached' }, null);
   t.match(explain(failure), { next: /^Delete one of them permanently/, link: { href: '/deleted' } });
 });
 
-t.test('a failure without a reason is put down to the engine while that is known to be down', async (t) => {
+t.test('a failure without a reason is attributed to an engine known to be down', async (t) => {
   const failure = errorOf(500, { error: 'failed to create container' }, null);
   t.match(explain(failure, true).next, /engine/);
   t.notMatch(explain(new ApiError(409, 'container_busy', 'container is busy'), true).next, /engine/);
 });
 
-t.test('health names only the parts that are not ready, and how to mend them', async (t) => {
+t.test('health names only the parts that are not ready, and how to fix them', async (t) => {
   const parts = {
     database: { status: 'ready' as const, detail: 'answers' },
     engine: { status: 'down' as const, detail: 'no engine', mend: 'apt-get install docker.io' },
@@ -105,7 +105,7 @@ t.test('health names only the parts that are not ready, and how to mend them', a
   t.same(healthOf(null), { status: 'unready', faults: [] });
 });
 
-t.test('the command in a mending step is found, and none is made up', async (t) => {
+t.test('the command in a fix is found, and none is made up', async (t) => {
   const cases: [string, string | null][] = [
     ['sudo usermod -aG docker $USER, then sign in again', 'sudo usermod -aG docker $USER'],
     ['start Docker (sudo systemctl start docker) or set DOCKER_HOST', 'sudo systemctl start docker'],
@@ -132,7 +132,7 @@ async function cutting(t: Test, cuts: number) {
   return { seen, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-t.test('a look at something is repeated once when the network fails under it', async (t) => {
+t.test('a read is repeated once when the network fails', async (t) => {
   const one = await cutting(t, 1);
   t.same(await request(one.address), { fine: true });
   const two = await cutting(t, 2);
@@ -140,7 +140,7 @@ t.test('a look at something is repeated once when the network fails under it', a
   t.same([one.seen, two.seen], [Array(2).fill('GET'), Array(2).fill('GET')]);
 });
 
-t.test('what changes something is sent once', async (t) => {
+t.test('a change is sent once', async (t) => {
   const { seen, address } = await cutting(t, 1);
   await t.rejects(request(address, { method: 'POST', body: {} }), unreachable());
   t.same(seen, ['POST']);
@@ -155,7 +155,7 @@ const DONE: Outcome = { kind: 'done' };
 const UNDER_WAY: Outcome = { kind: 'under_way' };
 const failed = (reason: string | null = null): Outcome => ({ kind: 'failed', reason });
 
-t.test('what has come of a change is read from the container, and never guessed', async (t) => {
+t.test("a change's outcome is read from the container, never guessed", async (t) => {
   const cases: [Change, Container | null, Outcome][] = [
     ['starting', container('running'), DONE],
     ['starting', container('starting'), UNDER_WAY],
@@ -184,7 +184,7 @@ t.test('what has come of a change is read from the container, and never guessed'
     t.same(outcomeOf(change, now, change === 'updating' ? wanted : {}), outcome, `${change} ${now?.status}`);
 });
 
-t.test('a failure says that something was not done only when that is known', async (t) => {
+t.test('a failure says that nothing was done only when that is known', async (t) => {
   const cases: [ApiError, boolean][] = [
     [unreachable(), true],
     [unanswered(), true],
@@ -202,7 +202,7 @@ t.test('a failure says that something was not done only when that is known', asy
   t.notMatch(explain(unanswered()).title, /fail|cannot|could not/i);
 });
 
-t.test('a fault of a container is a sentence, with what can be tried again', async (t) => {
+t.test("a container's fault is a sentence, with what can be retried", async (t) => {
   t.same(faultOf(container('stopped', 'the engine could not remove it')), {
     words: 'Could not be deleted: the engine could not remove it.',
     change: 'deleting',
@@ -211,7 +211,7 @@ t.test('a fault of a container is a sentence, with what can be tried again', asy
   t.equal(faultOf(container('running')), null);
 });
 
-t.test('who did not sign out is told why that happened, in words of their own', async (t) => {
+t.test('a user who did not sign out is told why the session ended', async (t) => {
   const reasons = [
     'revoked',
     'password_changed',
@@ -225,7 +225,7 @@ t.test('who did not sign out is told why that happened, in words of their own', 
   for (const known of [null, 'logged_out', 'something new']) t.equal(endWords(known), null);
 });
 
-t.test('a login token is renewed before it expires, also when this clock is wrong', async (t) => {
+t.test('a login token is renewed before it expires, even with a wrong clock', async (t) => {
   const expires = '2026-01-01T00:15:00Z';
   const at = (time: string) => usableForMs(expires, Date.parse(time));
   t.equal(at('2026-01-01T00:05:00Z'), 9 * 60_000);
@@ -234,7 +234,7 @@ t.test('a login token is renewed before it expires, also when this clock is wron
   t.equal(usableForMs('nonsense', 0), 30_000);
 });
 
-t.test('calls join the one that is under way; the next begins anew, also after a failure', async (t) => {
+t.test('calls join one in progress; the next starts again, even after a failure', async (t) => {
   let calls = 0;
   const fly = singleFlight(async () => {
     calls += 1;

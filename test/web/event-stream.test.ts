@@ -66,7 +66,7 @@ const NEWS: News = { id: 'r', dbId: 'd' };
 const newsOf = (heard: readonly (News | boolean)[]): number =>
   heard.filter((one) => typeof one !== 'boolean').length;
 
-t.test('after a lost line it asks for what came after the last event', async (t) => {
+t.test('after a lost connection it asks for events after the last one', async (t) => {
   let cut = (): void => {};
   const { heard, afters, protocols, until } = await serve(t, (socket, _after, tries) => {
     cut = () => socket.terminate();
@@ -82,7 +82,7 @@ t.test('after a lost line it asks for what came after the last event', async (t)
   t.same(heard, [true, NEWS, false, true, NEWS, false, true]);
 });
 
-t.test('resync is news of everything, and the old place is forgotten', async (t) => {
+t.test('a resync updates everything and forgets the old position', async (t) => {
   let cut = (): void => {};
   const { heard, afters, until } = await serve(t, (socket, _after, tries) => {
     cut = () => socket.terminate();
@@ -98,7 +98,7 @@ t.test('resync is news of everything, and the old place is forgotten', async (t)
   t.ok(heard.includes(null));
 });
 
-t.test('a line on which nobody answers is given up', async (t) => {
+t.test('an unanswered connection is replaced', async (t) => {
   const silent = await serve(t, () => {}, 40);
   await silent.until(() => silent.afters.length >= 2);
   t.ok(silent.heard.includes(false));
@@ -115,14 +115,14 @@ t.test('a line on which nobody answers is given up', async (t) => {
   t.notOk(alive.reached.includes(false));
 });
 
-t.test('that nobody answers is told before the line is given up', async (t) => {
+t.test('a missing answer is reported before the connection is replaced', async (t) => {
   const { heard, reached, until } = await serve(t, () => {}, 30_000, 30);
   await until(() => reached.includes(false));
   t.same(heard, [true]);
 });
 
 t.test(
-  'an answer after the browser went offline shows that the service is reached all the same',
+  'an answer after the browser went offline shows that the service is reachable',
   async (t) => {
     const { stream, reached, heard, until } = await serve(t, (socket) => {
       socket.on('message', (data) => {
@@ -137,14 +137,14 @@ t.test(
   },
 );
 
-t.test('while the service refuses it says so once, and tries again', async (t) => {
+t.test('a refusing service is reported once, and tried again', async (t) => {
   const { heard, stream, until } = await serve(t, null);
   await until(() => heard.length > 0);
   stream.nudge();
   t.same(heard, [false]);
 });
 
-t.test('what is not understood is passed over', async (t) => {
+t.test('unknown messages are ignored', async (t) => {
   const { heard, until } = await serve(t, (socket) => {
     for (const text of ['{', 'null', '7', '{}']) socket.send(text);
     socket.send(event('e'));
@@ -153,7 +153,7 @@ t.test('what is not understood is passed over', async (t) => {
   t.same(heard, [true, NEWS]);
 });
 
-t.test('a service that ends says when to come back, which is no news', async (t) => {
+t.test('a stopping service sets the retry time, which is no update', async (t) => {
   const { heard, afters, until } = await serve(t, (socket, _after, tries) => {
     if (tries > 1) return;
     socket.send(JSON.stringify({ type: 'restarting', retry_ms: 17 }));
@@ -183,7 +183,7 @@ function aGate(muxed = true) {
   return { push: (output: string) => gate.push(bytes(output)), gate, take };
 }
 
-t.test('of output that is not drawn remains what does something else', async (t) => {
+t.test('undrawn output keeps its lasting effects', async (t) => {
   const kept = [
     ['a title', '\x1b]0;ä\x07'],
     ['the clipboard', '\x1b]52;c;YQ==\x1b\\'],
@@ -205,7 +205,7 @@ t.test('of output that is not drawn remains what does something else', async (t)
   for (const [what, output] of drawn) t.equal(text(effectsOf(bytes(output))), '', what);
 });
 
-t.test('a sequence that is not complete is kept apart', async (t) => {
+t.test('an incomplete sequence is kept apart', async (t) => {
   for (const [whole, open] of [
     ['a', ''],
     ['a\x1b[31m', ''],
@@ -219,7 +219,7 @@ t.test('a sequence that is not complete is kept apart', async (t) => {
   }
 });
 
-t.test('frozen output draws the picture alone, and loses no title that was cut in two', async (t) => {
+t.test('frozen output draws only the snapshot, and loses no title cut in two', async (t) => {
   const { push, gate, take } = aGate();
   push('a\x1b]0;ti');
   gate.freeze(bytes('picture'));
@@ -234,7 +234,7 @@ t.test('frozen output draws the picture alone, and loses no title that was cut i
   t.equal(take(), 'c\x1b[1md');
 });
 
-t.test('what was held gives way to another picture', async (t) => {
+t.test('buffered output gives way to a newer snapshot', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze(bytes('first'));
   gate.hold();
@@ -243,7 +243,7 @@ t.test('what was held gives way to another picture', async (t) => {
   t.equal(take(), 'first\x07second');
 });
 
-t.test('a new connection draws, and what was held is gone', async (t) => {
+t.test('a new connection draws, and buffered output is dropped', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze(bytes('picture'));
   gate.hold();
@@ -253,13 +253,13 @@ t.test('a new connection draws, and what was held is gone', async (t) => {
   t.equal(take(), 'picturenew');
 });
 
-t.test('without a multiplexer output goes through as it comes', async (t) => {
+t.test('without a multiplexer output passes through', async (t) => {
   const { push, take } = aGate(false);
   push('a\x1b');
   t.equal(take(), 'a\x1b');
 });
 
-t.test('output since the last picture is drawn when the multiplexer does not draw the screen', async (t) => {
+t.test('output since the last snapshot is drawn when the multiplexer does not redraw', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze();
   push('old');
@@ -275,7 +275,7 @@ t.test('output since the last picture is drawn when the multiplexer does not dra
   t.equal(take(), '', 'once');
 });
 
-t.test('what the multiplexer or a new stream draws is not drawn twice', async (t) => {
+t.test('a redraw by the multiplexer or a new stream is not drawn twice', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze(bytes('picture'));
   push('a');
@@ -288,7 +288,7 @@ t.test('what the multiplexer or a new stream draws is not drawn twice', async (t
   t.equal(take(), 'picture');
 });
 
-t.test('what went through is not repeated, and colours are kept', async (t) => {
+t.test('drawn output is not repeated, and colours are kept', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze();
   push('\x1b]0;ä\x07\x1b]52;c;YQ==\x1b\\\x07\x1b[c\x1b[31mä\x1b]8;;http://x\x07\x1b[m');
@@ -297,7 +297,7 @@ t.test('what went through is not repeated, and colours are kept', async (t) => {
   t.equal(take(), '\x1b[31mä\x1b]8;;http://x\x07\x1b[m');
 });
 
-t.test('of much output that was not drawn the newest is drawn', async (t) => {
+t.test('of much undrawn output the newest is drawn', async (t) => {
   const { push, gate, take } = aGate();
   gate.freeze();
   for (let at = 0; at < 20; at += 1) push(`${at}:${'x'.repeat(100_000)}`);
@@ -307,7 +307,7 @@ t.test('of much output that was not drawn the newest is drawn', async (t) => {
   t.match(drawn, /^10:x+11:.*19:x+$/s);
 });
 
-t.test('the screen that tmux erases at its end stays above what it says then', async (t) => {
+t.test('the screen that tmux erases at its end stays above its last words', async (t) => {
   const erase = '\x1b[H\x1b[2J';
   const modes = '\x1b[?12l\x1b[?25h';
   for (const isHeld of [false, true]) {

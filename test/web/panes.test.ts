@@ -46,7 +46,7 @@ t.test('a split gives the new pane the right or the lower half of the old one', 
   t.same(panesOf(splitPane(FOUR, 'a', 'column', 'new')), ['main', 'a', 'new', 'b', 'c']);
 });
 
-t.test('the neighbour of a pane that closes takes its room, and the nearest one the focus', async (t) => {
+t.test("a closing pane's neighbour takes its space, and the nearest one the focus", async (t) => {
   const cases: [Layout, string, { layout: Layout; heir: string } | null][] = [
     ['main', 'main', null],
     [row('main', 'a'), 'nobody', null],
@@ -64,7 +64,7 @@ t.test('the neighbour of a pane that closes takes its room, and the nearest one 
   }
 });
 
-t.test('the share of the split at a path is changed, and no other', async (t) => {
+t.test('only the share of the split at a path changes', async (t) => {
   t.same(resizeSplit(FOUR, '', 0.2), row('main', column('a', row('b', 'c')), 0.2));
   t.same(resizeSplit(FOUR, '1', 0.2), row('main', column('a', row('b', 'c'), 0.2)));
   t.same(resizeSplit(FOUR, '11', 0.2), row('main', column('a', row('b', 'c', 0.2))));
@@ -72,7 +72,7 @@ t.test('the share of the split at a path is changed, and no other', async (t) =>
   for (const path of ['0', '10', '111']) t.same(resizeSplit(FOUR, path, 0.2), FOUR, path);
 });
 
-t.test('places cover the area without a gap, in whole pixels, around lines of one', async (t) => {
+t.test('panes cover the area without a gap, in whole pixels, with dividers of one', async (t) => {
   const { panes, dividers, stacked } = placesOf(FOUR, AREA);
   t.equal(stacked, false);
   t.same(panes, [
@@ -91,7 +91,7 @@ t.test('places cover the area without a gap, in whole pixels, around lines of on
   );
 });
 
-t.test('no pane is smaller than is of use, as long as there is room for it', async (t) => {
+t.test('no pane is smaller than useful while there is space', async (t) => {
   const widths = (layout: Layout, width: number): readonly number[] =>
     placesOf(layout, { width, height: 500 }).panes.map(({ box }) => box.width);
   t.same(widths(row('main', 'a', 0), 1001), [160, 840]);
@@ -108,7 +108,7 @@ t.test('no pane is smaller than is of use, as long as there is room for it', asy
   t.equal(mayHalve(placesOf('main', AREA), 'nobody', 'row'), false);
 });
 
-t.test('where there is little room each pane has all of it', async (t) => {
+t.test('in little space each pane has all of it', async (t) => {
   const phone = { width: 390, height: 600 };
   const places = placesOf(FOUR, phone);
   t.same(places.dividers, []);
@@ -119,7 +119,7 @@ t.test('where there is little room each pane has all of it', async (t) => {
   t.equal(neighbourOf(places, 'c', 'down'), null);
 });
 
-t.test('the neighbour in a direction has the longest side in common', async (t) => {
+t.test('the neighbour in a direction has the longest common side', async (t) => {
   const tall = row(column('main', 'a', 0.3), column('b', 'c', 0.6));
   const cases: [Layout, string, Direction, string | null][] = [
     [FOUR, 'main', 'right', 'a'],
@@ -142,7 +142,7 @@ t.test('the neighbour in a direction has the longest side in common', async (t) 
   }
 });
 
-t.test('what a tab has kept is taken only as this page would have kept it', async (t) => {
+t.test("a tab's stored layout is accepted only in this page's form", async (t) => {
   const [one, two] = [paneId('0123456789abcdef'), paneId('ffffffffffffffff')];
   t.equal(one, 'pane-0123456789ab');
   const good = { layout: row('main', column(one, two, 0.25)), active: two };
@@ -166,7 +166,7 @@ t.test('what a tab has kept is taken only as this page would have kept it', asyn
   for (const text of [null, '', '{', '12']) t.equal(readPanes(text), null, String(text));
 });
 
-t.test('a page that is open says which panes are its own, until it goes', async (t) => {
+t.test('an open page reports its panes until it closes', async (t) => {
   t.equal(await areTaken(['pane-a'], 100), false, 'nobody is there');
   const end = answerClaims((pane) => pane === 'pane-a');
   t.teardown(end);
@@ -195,7 +195,7 @@ function aTerminal(cols: number, rows: number, scrollback: number) {
   };
 }
 
-t.test('what erases up to the last cell erases the screen, and later output is drawn', async (t) => {
+t.test('erasing up to the last cell erases the screen, and later output is drawn', async (t) => {
   for (const erase of ['x\x1b[1J', '\x1b[1J', 'x\x1b[?1J', '\x1b[?1J']) {
     const { write, lines, faults } = aTerminal(10, 3, 10_000);
     await write(`gone\x1b[999;999H${erase}`);
@@ -205,7 +205,7 @@ t.test('what erases up to the last cell erases the screen, and later output is d
   }
 });
 
-t.test('less is erased in front of any other cell', async (t) => {
+t.test('erasing before any other cell erases less', async (t) => {
   const { write, lines } = aTerminal(10, 3, 10_000);
   await write('gone\x1b[3Hstays\x1b[3;2H\x1b[1J');
   t.same(lines(), ['', '', '  ays']);

@@ -87,7 +87,7 @@ async function serve(test: { teardown(work: () => void): void }, accept: Accept 
   };
 }
 
-t.test('typed ahead reaches the shell, and the size is told before anything else', async (t) => {
+t.test('input typed ahead reaches the shell, and the size is sent first', async (t) => {
   const frames: string[] = [];
   let letIn = (): void => {};
   const service = await serve(t, (socket) => {
@@ -106,7 +106,7 @@ t.test('typed ahead reaches the shell, and the size is told before anything else
   t.same(JSON.parse(frames[0] ?? ''), { type: 'resize', cols: 90, rows: 30 });
 });
 
-t.test('lines that are cut all the time lose no byte and repeat none, in either direction', async (t) => {
+t.test('constantly cut connections lose and repeat no byte, in either direction', async (t) => {
   const sent = Buffer.from(Array.from({ length: 400_000 }, (_, i) => i % 251));
   let received = Buffer.alloc(0);
   const service = await serve(t, (socket, query, tries) => {
@@ -130,7 +130,7 @@ t.test('lines that are cut all the time lose no byte and repeat none, in either 
 });
 
 t.test(
-  'another stream is announced as such, and input meant for the old shell never reaches it',
+  'a new stream is announced, and input for the old shell never reaches it',
   async (t) => {
     const inputs: string[] = [];
     let letIn = (): void => {};
@@ -152,7 +152,7 @@ t.test(
   },
 );
 
-t.test('a line that answers no ping is given up and replaced', async (t) => {
+t.test('a connection without a pong is replaced', async (t) => {
   let pongs = 0;
   const service = await serve(
     t,
@@ -178,7 +178,7 @@ const answering =
     });
   };
 
-t.test('a missing answer is told before the line is given up, with what was typed meanwhile', async (t) => {
+t.test('a missing answer is shown before the replacement, with the input meanwhile', async (t) => {
   let isUp = true;
   const service = await serve(
     t,
@@ -196,7 +196,7 @@ t.test('a missing answer is told before the line is given up, with what was type
   t.equal(service.tries(), 1, 'the line is the same');
 });
 
-t.test('the browser’s notice counts at once, until the service answers all the same', async (t) => {
+t.test("the browser's offline event counts at once, until the service answers anyway", async (t) => {
   const service = await serve(
     t,
     answering(() => true),
@@ -208,7 +208,7 @@ t.test('the browser’s notice counts at once, until the service answers all the
   t.equal(service.tries(), 1);
 });
 
-t.test('a line that does not answer is replaced at once when the browser is online again', async (t) => {
+t.test('an unanswered connection is replaced at once when the browser is online again', async (t) => {
   const service = await serve(
     t,
     answering(() => service.tries() > 1),
@@ -220,7 +220,7 @@ t.test('a line that does not answer is replaced at once when the browser is onli
   await until(() => service.tries() === 2 && service.health()?.answers === true);
 });
 
-t.test('a final close ends the connection, with the exit code when the shell told one', async (t) => {
+t.test("a final close ends the connection, with the shell's exit code if known", async (t) => {
   const service = await serve(t, (socket) => {
     socket.send(ready('s'));
     socket.send('{"type":"exit","code":3}');
@@ -232,7 +232,7 @@ t.test('a final close ends the connection, with the exit code when the shell tol
   await until(() => service.tries() === 2);
 });
 
-t.test('a close for lack of authorisation asks who is signed in', async (t) => {
+t.test('a close for lack of authorisation checks who is signed in', async (t) => {
   const cases: [Probe, string][] = [
     ['unauthorized', 'unauthorized'],
     ['ok', 'closed'],
@@ -249,7 +249,7 @@ t.test('a close for lack of authorisation asks who is signed in', async (t) => {
   }
 });
 
-t.test('a terminal that the lock of the screen shut opens again after the unlock', async (t) => {
+t.test('a terminal closed by the screen lock reopens after the unlock', async (t) => {
   const accept: Accept = (socket) => {
     socket.send(ready('s'));
     if (service.tries() === 1) socket.close(4001, 'unauthorized');
@@ -259,14 +259,14 @@ t.test('a terminal that the lock of the screen shut opens again after the unlock
   await until(() => service.last()?.kind === 'open');
 });
 
-t.test('without a login token nothing is opened', async (t) => {
+t.test('without a login token nothing opens', async (t) => {
   const service = await serve(t, () => {}, { token: null });
   await until(service.over);
   t.match(service.last(), { why: 'unauthorized' });
   t.equal(service.tries(), 0);
 });
 
-t.test('a refused upgrade asks why: what is final ends it, the rest is tried again', async (t) => {
+t.test('a refused upgrade asks why: a final answer ends it, others are retried', async (t) => {
   for (const probe of ['stopped', 'deleted', 'refused'] as const) {
     const refused = await serve(t, null, { probe });
     await until(refused.over);
@@ -278,7 +278,7 @@ t.test('a refused upgrade asks why: what is final ends it, the rest is tried aga
 });
 
 t.test(
-  'one that others are opened before asks again when the service says so, and not earlier',
+  'a queued terminal asks again when the service says so, not earlier',
   async (t) => {
     const backoff = { firstMs: 5, maxMs: 60_000 };
     const service = await serve(t, null, { probe: { trouble: 'busy', forMs: 40_000 }, backoff });
@@ -287,7 +287,7 @@ t.test(
   },
 );
 
-t.test('a service without an answer from its database is asked again', async (t) => {
+t.test('a service without its database is asked again', async (t) => {
   const service = await serve(t, (socket, _query, tries) =>
     tries === 1 ? socket.close(1013) : socket.send(ready('s1')),
   );
@@ -296,7 +296,7 @@ t.test('a service without an answer from its database is asked again', async (t)
 });
 
 t.test(
-  'while the engine is away a try comes every few seconds, and the terminal comes back by itself',
+  'while the engine is away it retries every few seconds, and the terminal returns by itself',
   async (t) => {
     const codes = [4013, ...Array.from({ length: 8 }, () => 1011)];
     const waits: number[] = [];
@@ -360,7 +360,7 @@ for (const [what, again, expected] of [
   });
 }
 
-t.test('a container without a free process says so, and is tried again', async (t) => {
+t.test('a container without a free process says so, and is retried', async (t) => {
   const service = await serve(t, (socket, _query, tries) => {
     const notice = (message: string): void => socket.send(JSON.stringify({ type: 'notice', message }));
     if (tries < 4) {
@@ -380,7 +380,7 @@ t.test('a container without a free process says so, and is tried again', async (
   );
 });
 
-t.test('a service that ends says when to come back', async (t) => {
+t.test('a stopping service sets the retry time', async (t) => {
   const service = await serve(t, (socket, _query, tries) => {
     socket.send(ready('s'));
     if (tries > 1) return;

@@ -52,7 +52,7 @@ t.test('the page takes its own keys and leaves all others to the shell', async (
   for (const each of shells) t.equal(actionOf(each, all), null, JSON.stringify(each));
 });
 
-t.test('keys among panes are taken from the shell only while there are several', async (t) => {
+t.test('keys for panes are taken from the shell only while there are several', async (t) => {
   const withShift = (code: string) => press({ ctrlKey: true, shiftKey: true, code });
   const several = { ...ALONE, severalPanes: true };
   const cases = [
@@ -76,7 +76,7 @@ t.test('keys among panes are taken from the shell only while there are several',
   t.equal(isPaneAction('search'), false);
 });
 
-t.test('output is fed as fast as it is drawn, in order, and a flood is told once', async (t) => {
+t.test('output is fed as fast as it is drawn, in order, and heavy output is reported once', async (t) => {
   const drawn: number[] = [];
   const done: (() => void)[] = [];
   const told: string[] = [];
@@ -104,7 +104,7 @@ const waits = (trouble: Trouble) => ({ kind: 'waiting', trouble, delayMs: 900, a
 const container = (status: string) => ({ status, name: 'a' }) as Container;
 
 t.test(
-  'what stands over the terminal follows from the connection, before it from the container',
+  'the overlay follows from the connection, before it from the container',
   async (t) => {
     const before = { connection: null, everOpen: false, health: HEALTHY, reach: 'fine' } as const;
     t.same(overlayOf(before, 'unknown'), { kind: 'connecting' });
@@ -147,7 +147,7 @@ t.test(
   },
 );
 
-t.test('what is true of all panes is said once, and what is of one in its place', async (t) => {
+t.test('news about all panes is shown once, about one pane in it', async (t) => {
   const over = (why: 'ended' | 'stopped' | 'replaced' | 'deleted'): Overlay => ({
     kind: 'over',
     why,
@@ -195,12 +195,12 @@ t.test('a program copies nothing unasked, unless its user allows it', async (t) 
   );
 });
 
-t.test("the owner's programs reach no clipboard of who looks at the terminal", async (t) => {
+t.test("the owner's programs do not reach a viewer's clipboard", async (t) => {
   for (const isAllowed of [false, true])
     t.equal(decideCopy({ ...request, isOwner: false, isAllowed }), 'ignore');
 });
 
-t.test('what is shown hides nothing', async (t) => {
+t.test('text to copy is shown completely', async (t) => {
   t.equal(shownText('ls\tx\nécole 漢字 😀'), 'ls\tx\nécole 漢字 😀');
   t.equal(
     shownText('a\u202eb\u200bc\x1b[8md\0\u2028e\u{e0061}'),
@@ -243,14 +243,14 @@ function aPart(failures: number) {
   return { part, load };
 }
 
-t.test('a part that fails once is asked for again', async (t) => {
+t.test('a part that fails to load once is requested again', async (t) => {
   const { tab, on } = aTab(t);
   const { part, load } = aPart(1);
   t.equal(await lazyImport(load, on), 'part');
   t.same([part.asked, tab.reloads], [2, 0]);
 });
 
-t.test('one that fails for good has the page loaded anew, once in a minute', async (t) => {
+t.test('a part that keeps failing reloads the page, once in a minute', async (t) => {
   const { tab, on } = aTab(t);
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
@@ -272,7 +272,7 @@ t.test('one that fails for good has the page loaded anew, once in a minute', asy
   t.equal(tab.reloads, 1);
 });
 
-t.test('a tab that keeps nothing is not loaded for ever', async (t) => {
+t.test('a tab without storage is not reloaded for ever', async (t) => {
   const { tab, on } = aTab(t, false);
   await t.rejects(lazyImport(aPart(2).load, on), FAILURE);
   t.equal(tab.reloads, 0);

@@ -27,12 +27,12 @@ const address = { containerId: 'agent:7', connectionId: 'main', size, resume: nu
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array | null): string | null => bytes && new TextDecoder().decode(bytes);
 
-t.test('the address carries the size and never the credential', async (t) => {
+t.test('the address has the size and never the credential', async (t) => {
   t.equal(terminalPath(address), '/api/containers/agent%3A7/terminal?connection_id=main&cols=120&rows=34');
   t.same(subprotocols(TERMINAL_PROTOCOL, 'abc'), ['berth.terminal.v1', 'bearer.abc']);
 });
 
-t.test('a lost line asks for what follows its last byte, a fresh shell for nothing old', async (t) => {
+t.test('a lost connection asks for output after its last byte, a new shell for nothing old', async (t) => {
   const resume = { stream: 's1', after: 42 };
   t.match(terminalPath({ ...address, resume }), /&stream=s1&after=42$/);
   const fresh = terminalPath({ ...address, resume, fresh: true });
@@ -46,7 +46,7 @@ t.test('frames that are unknown, broken or not objects are ignored', async (t) =
   }
 });
 
-t.test('known frames are read, with safe values for what is missing', async (t) => {
+t.test('known frames are read, with safe values for missing fields', async (t) => {
   const ready = { type: 'ready', stream: 's', offset: 5, input_offset: 3, owner: true, mode: 'view' };
   t.same(decodeServerFrame(JSON.stringify(ready)), {
     ...ready,
@@ -131,7 +131,7 @@ t.test('a resume is exact only on the same stream at the same byte', async (t) =
   t.equal(howResumed({ stream: '', after: 9 }, { ...ready, stream: '' }), 'other');
 });
 
-t.test('input is cut into pieces and each is handed out once', async (t) => {
+t.test('input is cut into pieces and each is sent once', async (t) => {
   const input = inputBuffer();
   input.push(new Uint8Array(MAX_PIECE_BYTES * 2 + 1));
   t.same(
@@ -141,7 +141,7 @@ t.test('input is cut into pieces and each is handed out once', async (t) => {
   t.equal(input.next(), null);
 });
 
-t.test('after a lost line exactly the input that did not arrive is sent again', async (t) => {
+t.test('after a lost connection exactly the input that did not arrive is resent', async (t) => {
   const input = inputBuffer();
   input.push(bytesOf('abc'));
   input.push(bytesOf('def'));
@@ -167,7 +167,7 @@ t.test('input typed ahead reaches the first shell, but never another one', async
   t.equal(input.next(), null);
 });
 
-t.test('no more than the window is in flight, and acknowledging opens it', async (t) => {
+t.test('unacknowledged input is limited, and acknowledgements allow more', async (t) => {
   const input = inputBuffer(4);
   for (const text of ['ab', 'cd', 'ef']) input.push(bytesOf(text));
   t.same([textOf(input.next()), textOf(input.next()), input.next()], ['ab', 'cd', null]);
@@ -175,7 +175,7 @@ t.test('no more than the window is in flight, and acknowledging opens it', async
   t.equal(textOf(input.next()), 'ef');
 });
 
-t.test('nothing is forgotten before it is acknowledged, however much that is', async (t) => {
+t.test('nothing is forgotten before it is acknowledged, however much', async (t) => {
   const input = inputBuffer(4);
   for (let i = 0; i < 100; i += 1) input.push(bytesOf('xy'));
   while (input.next() !== null) input.pendingBytes();
@@ -188,7 +188,7 @@ t.test('nothing is forgotten before it is acknowledged, however much that is', a
   t.equal(taken, 'xy'.repeat(100));
 });
 
-t.test('who shares a terminal, and whose size it has, are read from their frames', async (t) => {
+t.test("sharing users and the owner's size are read from their frames", async (t) => {
   const people = [
     { user_id: 'a', username: 'ada', owner: true, mode: 'control' },
     { user_id: 'b', username: 'bob', owner: false, mode: 'view' },
@@ -210,7 +210,7 @@ t.test('who shares a terminal, and whose size it has, are read from their frames
 
 const TIMES = { overdueAfterMs: 2_000, silentAfterMs: 8_000 };
 
-t.test('an answer that is missing makes the peer overdue, and later silent', async (t) => {
+t.test('a missing answer makes the peer overdue, and later silent', async (t) => {
   const pulse = asked(STEADY_PULSE, 1_000);
   const cases = [
     [STEADY_PULSE, 99_000, 'answering', null],
@@ -229,7 +229,7 @@ t.test('an answer that is missing makes the peer overdue, and later silent', asy
   }
 });
 
-t.test('after the browser’s notice only the answer to a later ping counts', async (t) => {
+t.test("after the browser's offline event only the answer to a later ping counts", async (t) => {
   const down = doubted(STEADY_PULSE, 5_000);
   const cases: [Pulse, string][] = [
     [down, 'overdue'],
@@ -243,11 +243,11 @@ t.test('after the browser’s notice only the answer to a later ping counts', as
   t.equal(pulseState(doubted(asked(STEADY_PULSE, 0), 5_000), 8_000, TIMES), 'silent', 'it gains no time');
 });
 
-t.test('a dead line is noticed within 5 s while the page is looked at', async (t) => {
+t.test('a dead connection is noticed within 5 s while the page is visible', async (t) => {
   t.ok(HEARTBEAT_TIMES.pingEveryMs() + HEARTBEAT_TIMES.overdueAfterMs < 5_000);
 });
 
-t.test('what the page says of its reach follows from notices and answers', async (t) => {
+t.test("the page's connection state follows from events and answers", async (t) => {
   const table: [Reach, ReachEvent, Reach][] = [
     ['fine', 'offline', 'offline'],
     ['fine', 'online', 'fine'],
@@ -265,7 +265,7 @@ t.test('what the page says of its reach follows from notices and answers', async
   for (const [from, event, to] of table) t.equal(nextReach(from, event), to, `${from} ${event}`);
 });
 
-t.test('typed input is counted in characters, each until it has arrived', async (t) => {
+t.test('input is counted in characters until it has arrived', async (t) => {
   const input = inputBuffer();
   input.push(Buffer.from('ls 日本€😀'));
   t.equal(input.pendingCharacters(), 7);

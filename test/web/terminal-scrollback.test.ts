@@ -103,7 +103,7 @@ t.test('the first turn of the wheel waits for a snapshot, later ones for nothing
   t.same(did(), []);
 });
 
-t.test('a program with the whole screen gets arrow keys, until something is typed', async (t) => {
+t.test('a full-screen program gets arrow keys, until the user types', async (t) => {
   const { scrollback, did, fullScreen, answer } = aTerminal(t);
   scrollback.wheel(-3);
   fullScreen();
@@ -117,7 +117,7 @@ t.test('a program with the whole screen gets arrow keys, until something is type
 });
 
 t.test(
-  'while output goes on the snapshot is replaced now and then, with the same rows in view',
+  'during output the snapshot is replaced now and then, with the same rows in view',
   async (t) => {
     const { scrollback, did, answer } = scrolledBack(t);
     scrollback.output();
@@ -134,7 +134,7 @@ t.test(
   },
 );
 
-t.test('output that comes between a question and its answer may be newer than that', async (t) => {
+t.test('output between a request and its answer may be newer than the answer', async (t) => {
   const { scrollback, did, answer } = aTerminal(t);
   scrollback.wheel(-5);
   scrollback.output();
@@ -145,7 +145,7 @@ t.test('output that comes between a question and its answer may be newer than th
   t.same(did(), ['ask']);
 });
 
-t.test('what is selected is not taken away', async (t) => {
+t.test('a selection is not taken away', async (t) => {
   const { scrollback, now, did } = scrolledBack(t);
   now.selected = true;
   scrollback.output();
@@ -157,7 +157,7 @@ t.test('what is selected is not taken away', async (t) => {
 });
 
 t.test(
-  'the return to the newest screen lets the multiplexer draw it, and what comes waits for that',
+  'on return the multiplexer redraws, and output waits for that',
   async (t) => {
     const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
     scrollback.output();
@@ -173,7 +173,7 @@ t.test(
   },
 );
 
-t.test('it does not wait for long, and not at all when nothing has come', async (t) => {
+t.test('the return does not wait long, and not at all without output', async (t) => {
   const { scrollback, did, answer, scrollTo } = scrolledBack(t);
   scrollTo(0);
   t.same(did(), ['hold', 'redraw', 'live'], 'the snapshot was the newest');
@@ -187,7 +187,7 @@ t.test('it does not wait for long, and not at all when nothing has come', async 
   t.same(did(), ['live with what was missed']);
 });
 
-t.test('who scrolls by other means gets what is missing, at the same place', async (t) => {
+t.test('scrolling by other means shows what is missing, at the same place', async (t) => {
   const { scrollback, did, answer, scrollTo } = aTerminal(t);
   scrollback.output();
   scrollTo(12);
@@ -197,7 +197,7 @@ t.test('who scrolls by other means gets what is missing, at the same place', asy
   t.equal(scrollback.wheel(-1), false, 'away from the newest screen the terminal scrolls by itself');
 });
 
-t.test('what the terminal does while it is filled is nobody scrolling', async (t) => {
+t.test('filling the terminal does not count as scrolling', async (t) => {
   const { scrollback, did, lastId, filled, scrollTo } = aTerminal(t);
   scrollback.wheel(-5);
   scrollback.answered({ id: lastId(), program: 'shell', snapshot: snapshot() });
@@ -206,7 +206,7 @@ t.test('what the terminal does while it is filled is nobody scrolling', async (t
   t.same(did(), ['ask', 'show 5']);
 });
 
-t.test('a snapshot of another size is asked for once more', async (t) => {
+t.test('a snapshot of another size is requested again', async (t) => {
   const { scrollback, now, did, answer, lastId } = aTerminal(t);
   scrollback.wheel(-5);
   now.size = { cols: 100, rows: 24 };
@@ -217,14 +217,14 @@ t.test('a snapshot of another size is asked for once more', async (t) => {
   t.same(did(), ['ask', 'ask', 'show 7']);
 });
 
-t.test('another size while scrolled back takes another snapshot', async (t) => {
+t.test('a new size while scrolled back requests another snapshot', async (t) => {
   const { scrollback, did } = scrolledBack(t);
   scrollback.resized();
   mock.timers.tick(150);
   t.same(did(), ['ask']);
 });
 
-t.test('a program with the whole screen gets no keys for what was not the wheel', async (t) => {
+t.test('a full-screen program gets arrow keys only for the wheel', async (t) => {
   const { scrollback, did, fullScreen, scrollTo } = aTerminal(t);
   scrollback.output();
   scrollTo(12);
@@ -244,7 +244,7 @@ t.test('a search waits for all lines, and may go up from there', async (t) => {
   t.same(did(), ['ask', 'show 0']);
 });
 
-t.test('a search that asks for no more than is on its way waits for it as well', async (t) => {
+t.test('a search waits for lines already requested', async (t) => {
   const { scrollback, answer } = aTerminal(t);
   scrollback.output();
   const order: number[] = [];
@@ -256,7 +256,7 @@ t.test('a search that asks for no more than is on its way waits for it as well',
   t.same(order, [1, 2]);
 });
 
-t.test('a search that stays on the newest screen leaves it as it was', async (t) => {
+t.test('a search on the newest screen leaves it as it was', async (t) => {
   const { scrollback, did, answer } = aTerminal(t);
   scrollback.output();
   const found = scrollback.searching();
@@ -266,7 +266,7 @@ t.test('a search that stays on the newest screen leaves it as it was', async (t)
   t.same(did(), ['ask', 'show 0', 'hold', 'redraw', 'live']);
 });
 
-t.test('a late answer does not keep the wheel waiting, and is used when it comes', async (t) => {
+t.test('a late answer does not delay the wheel, and is used when it comes', async (t) => {
   const { scrollback, now, did, answer } = aTerminal(t);
   scrollback.wheel(-5);
   mock.timers.tick(1_000);
@@ -276,7 +276,7 @@ t.test('a late answer does not keep the wheel waiting, and is used when it comes
   t.same(did(), ['show 5']);
 });
 
-t.test('without an answer it is asked again', async (t) => {
+t.test('an unanswered request is repeated', async (t) => {
   const { scrollback, did } = scrolledBack(t);
   scrollback.output();
   mock.timers.tick(1_000);
@@ -285,7 +285,7 @@ t.test('without an answer it is asked again', async (t) => {
   t.same(did(), ['ask']);
 });
 
-t.test('a new connection forgets what was asked', async (t) => {
+t.test('a new connection forgets open requests', async (t) => {
   const { scrollback, did, lastId } = aTerminal(t);
   scrollback.wheel(-1);
   scrollback.connected(true, false);
@@ -293,7 +293,7 @@ t.test('a new connection forgets what was asked', async (t) => {
   t.same(did(), ['ask', 'live']);
 });
 
-t.test('a lost line that is mended exactly changes nothing for who has scrolled back', async (t) => {
+t.test('an exact resume changes nothing for a user who has scrolled back', async (t) => {
   const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
   scrollback.connected(true, true);
   mock.timers.tick(0);
@@ -313,7 +313,7 @@ t.test('the end of a shell shows its last output', async (t) => {
   t.same(did(), ['live with what was missed']);
 });
 
-t.test('the newest screen is asked for until it is drawn, also over a new line', async (t) => {
+t.test('the newest screen is requested until it is drawn, even over a new connection', async (t) => {
   const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
   scrollback.output();
   scrollTo(0);
@@ -332,7 +332,7 @@ t.test('the newest screen is asked for until it is drawn, also over a new line',
   t.same(did(), ['live'], 'a late drawing is one as well');
 });
 
-t.test('a screen that is drawn by a new stream or a newer snapshot is not asked for', async (t) => {
+t.test('a screen drawn by a new stream or a newer snapshot is not requested', async (t) => {
   for (const draw of ['stream', 'snapshot'] as const) {
     const { scrollback, did, answer, scrollTo } = scrolledBack(t);
     scrollback.output();
@@ -352,7 +352,7 @@ t.test('a screen that is drawn by a new stream or a newer snapshot is not asked 
   }
 });
 
-t.test('who leaves while a snapshot of another size is asked for again misses what came', async (t) => {
+t.test('leaving while a snapshot of another size is requested misses no output', async (t) => {
   const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
   scrollback.output();
   mock.timers.tick(1_000);
@@ -363,7 +363,7 @@ t.test('who leaves while a snapshot of another size is asked for again misses wh
 });
 
 t.test(
-  'a return that continues on a new connection waits for its drawing as long as any other',
+  'a return that continues on a new connection waits for its redraw as usual',
   async (t) => {
     const { scrollback, did, scrollTo } = scrolledBack(t);
     scrollback.output();
@@ -379,7 +379,7 @@ t.test(
   },
 );
 
-t.test('a search that waits when the terminal ends goes on', async (t) => {
+t.test('a search that waits when the terminal ends continues', async (t) => {
   const { scrollback } = aTerminal(t);
   scrollback.output();
   let isDone = false;

@@ -29,7 +29,7 @@ import { namesIn, toolsHint } from '../../web/src/lib/role-tools.ts';
 import { suggestName } from '../../web/src/lib/suggested-names.ts';
 import { plainTitle } from '../../web/src/terminal/titles.ts';
 
-t.test("a title that is the host's name is shown as the workspace's", async (t) => {
+t.test("a title equal to the host name is shown as the workspace's name", async (t) => {
   t.equal(plainTitle('copies.c2be046fc82f4fb5'), 'copies');
   for (const title of ['', 'vim a.c', 'root@copies: ~', 'notes.txt', 'x.c2be046fc82f4fb'])
     t.equal(plainTitle(title), title);
@@ -37,7 +37,7 @@ t.test("a title that is the host's name is shown as the workspace's", async (t) 
 
 const role = (...apt: string[]) => ({ packages: { apk: [], apt } });
 
-t.test('what a role brings is told in a short line', async (t) => {
+t.test("a role's tools are summed up in a short line", async (t) => {
   t.equal(toolsHint(undefined), 'Only what the image includes.');
   t.equal(toolsHint(role()), 'Only what the image includes.');
   t.equal(toolsHint(role('jq')), 'Adds jq.');
@@ -46,7 +46,7 @@ t.test('what a role brings is told in a short line', async (t) => {
   t.equal(toolsHint(role('x'.repeat(60), 'jq')), `Adds ${'x'.repeat(60)} and 1 more.`);
 });
 
-t.test('names are separated by whatever people put between them', async (t) => {
+t.test('names are separated by any separators', async (t) => {
   t.same(namesIn(' ruby,  ruby-dev\ng++ '), ['ruby', 'ruby-dev', 'g++']);
   t.same(namesIn('  '), []);
 });
@@ -61,7 +61,7 @@ const deleted = (usedMb: number | null, keptMinutes: number): Container =>
     kept_until: inMinutes(keptMinutes),
   }) as Container;
 
-t.test('a deleted container says how large it is and how long it is kept', async (t) => {
+t.test('a deleted container shows its size and retention', async (t) => {
   t.match(
     keptFacts(deleted(300, 7 * 1440), NOW),
     /^0\.3 of 2 GB in \/workspace · deleted 2 h ago · kept until /,
@@ -71,13 +71,13 @@ t.test('a deleted container says how large it is and how long it is kept', async
   t.match(keptFacts(deleted(0, -1), NOW), /· about to be erased$/);
 });
 
-t.test('only whole numbers are numbers', async (t) => {
+t.test('only whole numbers are accepted as numbers', async (t) => {
   t.same(['0', ' 12 ', '0512'].map(wholeNumber), [0, 12, 512]);
   for (const text of ['', ' ', '1.5', '1,200', '-1', '12abc', '1e3', '0x10', '9'.repeat(13)])
     t.ok(Number.isNaN(wholeNumber(text)), text);
 });
 
-t.test('a form with a field that has no number in it is refused with the name of the field', async (t) => {
+t.test("a form with a missing number is refused with the field's name", async (t) => {
   requireWholeNumbers({ name: 'x', memory_mb: { min: 1, max: 2 }, layer_mb: 0, note: null });
   const refused = (() => {
     try {
@@ -93,7 +93,7 @@ t.test('a form with a field that has no number in it is refused with the name of
   });
 });
 
-t.test('the limits of a user are told in plain words', async (t) => {
+t.test("a user's limits are shown in plain words", async (t) => {
   const limits = {
     requests_per_minute: 1200,
     max_terminals: 64,
@@ -126,7 +126,7 @@ const box = (volumeMb: number | null, layerMb: number | null, over: Partial<Box>
   ...over,
 });
 
-t.test('what a container uses is shown beside what it may use', async (t) => {
+t.test("a container's use is shown beside its limits", async (t) => {
   t.equal(shortUse(layerSpace(box(0, 120))), '0.1 of 2 GB');
   t.equal(exactUse(layerSpace(box(0, 120))), '120 of 2,048 MB');
   t.equal(shortUse(volumeSpace(box(300, 0))), '300 of 1000 MB');
@@ -134,7 +134,7 @@ t.test('what a container uses is shown beside what it may use', async (t) => {
   t.equal(exactUse(layerSpace(box(0, null))), 'up to 2,048 MB');
 });
 
-t.test('it warns from nine tenths on, and of what stops the container before anything else', async (t) => {
+t.test('it warns from nine tenths on, first of what stops the container', async (t) => {
   const cases: [string, Box, string | null][] = [
     ['not counted yet', box(null, null), null],
     ['room in both', box(900, 1843), null],
@@ -150,7 +150,7 @@ t.test('it warns from nine tenths on, and of what stops the container before any
   t.equal(spaceWarning(box(0, 2049))?.isFull, true);
 });
 
-t.test('what to do is said for what is low, and fits whether the container runs', async (t) => {
+t.test('the advice fits what is low, and whether the container runs', async (t) => {
   t.same(spaceAdvice(box(0, 100)), []);
   t.match(spaceAdvice(box(0, 1900))[0], /^Remove packages and files you do not need outside/);
   t.match(spaceAdvice(box(0, 2049, { status: 'stopped' }))[0], /^Start the container and remove/);
@@ -158,13 +158,13 @@ t.test('what to do is said for what is low, and fits whether the container runs'
   t.match(spaceAdvice(box(950, 1900)).at(-1), /larger one/);
 });
 
-t.test('where a volume is only measured, it says up to where the container runs', async (t) => {
+t.test('for a measured volume the limit until the stop is shown', async (t) => {
   t.equal(stoppedAboveMb(box(0, 0)), 1100);
   const { volume, ...rest } = box(0, 0);
   t.equal(stoppedAboveMb({ ...rest, volume: { ...volume, quota: 'hard' } }), null);
 });
 
-t.test('a container that was stopped for its space leads to what can be done, others do not', async (t) => {
+t.test('a container stopped for its space leads to the remedy, others do not', async (t) => {
   const over = overLayerReason(2049, 2048);
   const reasons = [over, layerRemovedReason(over), filledReason(900), overQuotaReason(1101, 1000)];
   const stopped = { ...box(0, 0), status: 'stopped' };
@@ -196,7 +196,7 @@ const tier = (memory: number, disk: number): Tier => ({
   max_downloads: 32,
 });
 
-t.test('suggested sizes lie within the tier, the last is all of it, and none comes twice', async (t) => {
+t.test('suggested sizes are within the tier, end with its maximum, and never repeat', async (t) => {
   for (const each of [tier(2048, 10_240), tier(8192, 51_200), tier(300, 600), tier(256, 512)]) {
     const all = presets(each);
     for (const { resources } of all) {
@@ -209,7 +209,7 @@ t.test('suggested sizes lie within the tier, the last is all of it, and none com
   }
 });
 
-t.test('a suggested name is a valid one and not taken', async (t) => {
+t.test('a suggested name is valid and free', async (t) => {
   const first = suggestName([], () => 0);
   t.match(first, /^[a-z0-9-]{1,64}$/);
   t.not(
@@ -218,7 +218,7 @@ t.test('a suggested name is a valid one and not taken', async (t) => {
   );
 });
 
-t.test('numbers and times read well', async (t) => {
+t.test('numbers and times are readable', async (t) => {
   t.same([memory(512), memory(1024), memory(1536)], ['512 MB', '1 GB', '1.5 GB']);
   t.same(
     [diskUse(0, 512), diskUse(300, 2048), diskUse(1100, 1024)],
@@ -243,7 +243,7 @@ t.test('numbers and times read well', async (t) => {
   );
 });
 
-t.test('what a recreate loses is told in a few lines', async (t) => {
+t.test('the loss of a recreate is summed up in a few lines', async (t) => {
   const nothing = { packages: [], package_count: 0, files: [], layer_bytes: 0, complete: true };
   t.same(lossLines(nothing), []);
   const apt = (name: string, over: object = {}) => ({
@@ -287,7 +287,7 @@ t.test('what a recreate loses is told in a few lines', async (t) => {
   t.same([100, 1536, 5 * 1024 ** 2, 3 * 1024 ** 3].map(bytes), ['100 B', '1.5 KB', '5 MB', '3 GB']);
 });
 
-t.test('days of a filter go from the first moment of one to the end of the other', async (t) => {
+t.test("a filter's days go from the first moment of one to the end of the other", async (t) => {
   const { from, to } = dayRange('2026-03-01', '2026-03-31');
   t.equal(new Date(from).getTime(), new Date(2026, 2, 1).getTime());
   t.equal(new Date(to).getTime(), new Date(2026, 3, 1).getTime());
@@ -295,7 +295,7 @@ t.test('days of a filter go from the first moment of one to the end of the other
   t.same(dayRange('0002-03-01', '0020-03-01'), { from: '', to: '' }, 'a year that is being typed');
 });
 
-t.test('records of commands and files are shown in words, others as they are', async (t) => {
+t.test('records of commands and files are shown in words, others unchanged', async (t) => {
   const about = { container_id: 'box', session_id: 's' };
   const words = (action: string, details: object | string) =>
     detailsInWords({ action, details: typeof details === 'string' ? details : JSON.stringify(details) });

@@ -146,7 +146,7 @@ for (const muxed of [true, false])
       t.same(backend.killed, muxed && pane === 'split' ? ['pane-split'] : []);
     });
 
-t.test('the session of a pane that was there before is kept for its client', async (t) => {
+t.test('an existing session of a pane is kept for its client', async (t) => {
   const { open, comesAndGoes, backend, openUntil } = await aScene(t);
   const first = open('split');
   await openUntil(() => backend.opened.length === 1);
@@ -159,7 +159,7 @@ t.test('the session of a pane that was there before is kept for its client', asy
   t.same(backend.killed, []);
 });
 
-t.test('whoever comes back to a terminal does not wait', async (t) => {
+t.test('a returning client does not wait', async (t) => {
   const { open, backend, asked, openUntil } = await aScene(t);
   const first = open('a');
   await openUntil(() => backend.opened.length === 1);
@@ -173,7 +173,7 @@ t.test('whoever comes back to a terminal does not wait', async (t) => {
   await busy;
 });
 
-t.test('what is not allowed any more when the turn comes is refused', async (t) => {
+t.test('a right lost during the wait is refused at the turn', async (t) => {
   const { service, ada, dbId, open, ask, asked, openUntil } = await aScene(t);
   const first = open('a').catch(() => null);
   await asked(1);
@@ -185,7 +185,7 @@ t.test('what is not allowed any more when the turn comes is refused', async (t) 
   await first;
 });
 
-t.test('a service that ends tells those who wait to come back', async (t) => {
+t.test('a stopping service asks waiting clients to return', async (t) => {
   const { service, open, ask, asked, openUntil } = await aScene(t);
   const first = open('a').catch(() => null);
   await asked(1);
@@ -198,7 +198,7 @@ t.test('a service that ends tells those who wait to come back', async (t) => {
   await first;
 });
 
-t.test('a handshake that fails after its turn came keeps nobody waiting', async (t) => {
+t.test('a handshake that fails after its turn delays nobody', async (t) => {
   const { url, ada, open, backend, openUntil } = await aScene(t);
   const headers = {
     authorization: `Bearer ${ada.token}`,
@@ -237,7 +237,7 @@ async function aShare(t: Test, backend = fakeTerminals()) {
   };
 }
 
-t.test('a terminal that fails once it is on record is put on record as closed', async (t) => {
+t.test('a terminal that fails after its record is recorded as closed', async (t) => {
   const { service, backend, bob, open, listed } = await aShare(t);
   const { recordings, audit } = service.ports.storage.repositories;
   const { activeIn } = recordings;
@@ -258,7 +258,7 @@ t.test('a terminal that fails once it is on record is put on record as closed', 
   await waitFor(() => backend.opened.every(({ stream }) => stream.destroyed));
 });
 
-t.test('a second socket in the other mode gets no terminal that was opened for the first', async (t) => {
+t.test("a second socket in the other mode does not get the first one's terminal", async (t) => {
   for (const [first, second] of [
     ['view', 'control'],
     ['control', 'view'],

@@ -47,7 +47,7 @@ async function aScene(t: Test, { muxed = false } = {}) {
 
 const seen = (client: TerminalClient, bytes: number) => client.until(() => client.output().length >= bytes);
 
-t.test('a lost line is resumed to the byte, also with what was written meanwhile', async (t) => {
+t.test('a lost connection is resumed to the byte, including later output', async (t) => {
   const { open, resume, pty, backend, cut } = await aScene(t);
   const first = await open();
   t.match(first.ready, { offset: 0, input_offset: 0, redraw: false, mux_session: null });
@@ -68,7 +68,7 @@ t.test('a lost line is resumed to the byte, also with what was written meanwhile
   t.equal(backend.opened.length, 1, 'it was one program all the time');
 });
 
-t.test('what cannot be continued is drawn anew, and says so', async (t) => {
+t.test('a terminal that cannot be resumed is redrawn, and says so', async (t) => {
   const { open, resume, pty, backend } = await aScene(t);
   const first = await open();
   pty().say('\x1b[6n$ ');
@@ -88,7 +88,7 @@ t.test('what cannot be continued is drawn anew, and says so', async (t) => {
   await waitFor(async () => backend.opened[0]?.stream.destroyed === true);
 });
 
-t.test('a long output is drawn anew as its screen, and goes on exactly behind it', async (t) => {
+t.test('long output is redrawn as its screen, and continues exactly after it', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   const lines = Array.from({ length: 8_000 }, (_, line) => `line ${line}\r\n`).join('');
@@ -115,7 +115,7 @@ t.test('a long output is drawn anew as its screen, and goes on exactly behind it
   t.equal(half.ready.redraw, true, 'who got a part of the picture is drawn another one');
 });
 
-t.test('a program that prints what xterm.js fails to draw harms no terminal', async (t) => {
+t.test('output that xterm.js cannot draw harms no terminal', async (t) => {
   const { open, pty } = await aScene(t);
   const first = await open({ connection_id: 'one' });
   const one = pty();
@@ -136,7 +136,7 @@ t.test('a program that prints what xterm.js fails to draw harms no terminal', as
   await waitFor(() => one.typed() === 'typed');
 });
 
-t.test('a multiplexer draws anew for a client that has seen nothing', async (t) => {
+t.test('a multiplexer redraws for a client without output', async (t) => {
   const { open, resume, pty, backend, cut } = await aScene(t, { muxed: true });
   const first = await open();
   pty().say('abc');
@@ -152,7 +152,7 @@ t.test('a multiplexer draws anew for a client that has seen nothing', async (t) 
   t.match(lost.ready, { offset: 0, redraw: true }, 'what was let go is drawn anew');
 });
 
-t.test('input is acknowledged, and what is sent again runs once', async (t) => {
+t.test('input is acknowledged, and resent input runs once', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   first.socket.send(Buffer.from('make all\r'));
@@ -180,7 +180,7 @@ const pinged = async ({ socket, messages, until }: TerminalClient, n: number): P
   await until(() => messages.some(({ type, t }) => type === 'pong' && t === n));
 };
 
-t.test('input that the engine does not have yet is not acknowledged, and runs once', async (t) => {
+t.test('input that the engine does not have yet is unacknowledged, and runs once', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const beside = await open({ connection_id: 'beside' });
   let typedBeside = 0;
@@ -217,7 +217,7 @@ t.test('input that the engine does not have yet is not acknowledged, and runs on
   t.equal(pty().typed(), 'make\r');
 });
 
-t.test('nobody but the one who lost it resumes a terminal', async (t) => {
+t.test('only its own client resumes a terminal', async (t) => {
   const { service, open, pty, cut } = await aScene(t);
   const first = await open();
   pty().say('secret');
@@ -247,7 +247,7 @@ t.test('a terminal waits for its client, the main one longer, and then ends', as
   }
 });
 
-t.test('the main terminal of an image without tmux goes on when it is closed', async (t) => {
+t.test('the main terminal of an image without tmux survives its close', async (t) => {
   const { open, pty, service } = await aScene(t);
   const { socket, ready } = await open();
   socket.close(1000);
@@ -256,7 +256,7 @@ t.test('the main terminal of an image without tmux goes on when it is closed', a
   t.equal((await open()).ready.stream, ready.stream);
 });
 
-t.test('the end of a program that nobody saw is told when somebody comes back', async (t) => {
+t.test("a program's unseen end is reported to the returning client", async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
   await cut(first);
@@ -270,14 +270,14 @@ t.test('the end of a program that nobody saw is told when somebody comes back', 
   t.not((await open()).ready.stream, first.ready.stream, 'and that is told once');
 });
 
-t.test('a stop ends also what waits for its client', async (t) => {
+t.test('a stop also ends terminals that wait for their client', async (t) => {
   const { open, pty, stop, cut } = await aScene(t);
   await cut(await open());
   await stop();
   await waitFor(async () => pty().stream.destroyed);
 });
 
-t.test('a client that takes nothing lets the program wait, and misses nothing', async (t) => {
+t.test('a client that reads nothing pauses the program, and misses nothing', async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open({}, { autoPong: false });
   const all = randomBytes(6 * MIB);
@@ -297,7 +297,7 @@ t.test('a client that takes nothing lets the program wait, and misses nothing', 
   t.ok(Buffer.concat([first.output().subarray(0, half), second.output()]).equals(all));
 });
 
-t.test('at least a mebibyte is there to come back to', async (t) => {
+t.test('at least a mebibyte is buffered for a return', async (t) => {
   const { open, resume, pty } = await aScene(t);
   const first = await open();
   const all = randomBytes(3 * MIB);
@@ -312,7 +312,7 @@ t.test('at least a mebibyte is there to come back to', async (t) => {
   t.ok(third.ready.offset > 0);
 });
 
-t.test('two that come at once share what is being opened, and one of them is shown it', async (t) => {
+t.test('two concurrent sockets share one opening, and one of them gets it', async (t) => {
   const { open, backend } = await aScene(t);
   const both = await Promise.allSettled([open(), open()]);
   const clients = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -41,7 +41,7 @@ function withScrollback(requestScrollback: () => ReturnType<Awaited<ReturnType<O
 }
 type Open = Ports['terminalBackend']['open'];
 
-t.test('a terminal says ready, and carries bytes both ways', async (t) => {
+t.test('a terminal sends ready, and carries bytes both ways', async (t) => {
   const { open } = await aScene(t);
   const { socket, ready, messages, output, until } = await open({ cols: 120, rows: 40 });
   t.match(ready, {
@@ -65,7 +65,7 @@ t.test('a terminal says ready, and carries bytes both ways', async (t) => {
   t.same(messages[1], { type: 'pong', t: 7 });
 });
 
-t.test('who scrolls back is told what is on the screen', async (t) => {
+t.test('scrolling back answers what the screen shows', async (t) => {
   const { open } = await aScene(t);
   const { socket, messages, until } = await open();
   socket.send(JSON.stringify({ type: 'look_back' }));
@@ -76,7 +76,7 @@ t.test('who scrolls back is told what is on the screen', async (t) => {
   t.same(messages[2], { type: 'redrawn', id: 7 });
 });
 
-t.test('a shell inside a multiplexer is described with its history, which is no output', async (t) => {
+t.test('a shell inside a multiplexer is captured with its history, which is no output', async (t) => {
   const snapshot = { cols: 80, rows: 2, historyRows: 1, cursorX: 2, cursorY: 1, text: 'ä\nb\n$ ' };
   const { open } = await aScene(
     t,
@@ -91,7 +91,7 @@ t.test('a shell inside a multiplexer is described with its history, which is no 
   t.equal(output().length, 0);
 });
 
-t.test('who scrolls back over and over asks the container a few times', async (t) => {
+t.test('constant scrolling back runs few commands in the container', async (t) => {
   let looks = 0;
   const requestScrollback = async () => {
     looks += 1;
@@ -104,7 +104,7 @@ t.test('who scrolls back over and over asks the container a few times', async (t
   t.ok(looks < 10, `${looks} looks`);
 });
 
-t.test('a refusal is a plain answer before the upgrade', async (t) => {
+t.test('a refusal is plain HTTP before the upgrade', async (t) => {
   const { service, ada, path, container, call, bearer, upgrade } = await aScene(t);
   const eve = { authorization: `Bearer ${(await aPerson(service, 'eve')).token}` };
   const unknown = '/api/containers/99999999-9999-4999-8999-999999999999/terminal';
@@ -131,7 +131,7 @@ t.test('a refusal is a plain answer before the upgrade', async (t) => {
   await t.rejects(upgrade(path, bearer), { message: 'Unexpected server response: 409' }, 'stopped');
 });
 
-t.test('no way of writing the address gets around the credentials', async (t) => {
+t.test('no spelling of the address bypasses the credentials', async (t) => {
   const { path, upgrade } = await aScene(t);
   const odd = [`${path}/`, `/${path}`, path.toUpperCase(), `/x/..${path}`, path.replace('/api', '/api/.')];
   for (const url of odd) await t.rejects(upgrade(url, {}), { message: /Unexpected server response: 4/ }, url);
@@ -155,7 +155,7 @@ const inParts =
     for (let part = 1; part <= parts; part += 1) socket.send('x', { binary: true, fin: part === parts });
   };
 
-t.test('a frame that must not be closes its socket, and reaches no program', async (t) => {
+t.test('an invalid frame closes its socket, and reaches no program', async (t) => {
   const backend = fakeTerminals({ muxed: false });
   const { open } = await aScene(t, backend);
   const noText = Buffer.from([0x22, 0xff, 0xfe]);
@@ -172,7 +172,7 @@ t.test('a frame that must not be closes its socket, and reaches no program', asy
   t.notOk(backend.opened.some((pty) => pty.typed() !== ''));
 });
 
-t.test('what is at the limits is taken, and messages that mean nothing are left alone', async (t) => {
+t.test('values at the limits are accepted, and unknown messages ignored', async (t) => {
   const backend = fakeTerminals({ muxed: false });
   const { open } = await aScene(t, backend);
   const { socket, until, messages } = await open();
@@ -203,7 +203,7 @@ t.test('what is at the limits is taken, and messages that mean nothing are left 
   t.equal(socket.readyState, socket.OPEN);
 });
 
-t.test('what is sent before the terminal is open waits for it, up to a mebibyte', async (t) => {
+t.test('input before the terminal is open waits for it, up to a mebibyte', async (t) => {
   const goOn = Promise.withResolvers<void>();
   const backend = fakeTerminals();
   const open: Open = (...asked) => goOn.promise.then(() => backend.open(...asked));
@@ -223,7 +223,7 @@ t.test('what is sent before the terminal is open waits for it, up to a mebibyte'
   t.same(typed(), [0, MIB]);
 });
 
-t.test('input that comes too fast is taken whole and in order, only later', async (t) => {
+t.test('input that comes too fast is accepted completely and in order, only later', async (t) => {
   const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
   const backend = fakeTerminals();
   const { service, open } = await aScene(t, backend);
@@ -243,7 +243,7 @@ t.test('input that comes too fast is taken whole and in order, only later', asyn
   t.equal(sha256(Buffer.concat(taken)), sha256(input));
 });
 
-t.test('a service that ends closes its terminals with a code that says so', async (t) => {
+t.test('a stopping service closes its terminals with its own code', async (t) => {
   const { service, open } = await aScene(t);
   const client = await open();
   service.terminals.closeEverything(CLOSE.serviceRestarting);
@@ -256,7 +256,7 @@ for (const [what, killed] of [
   ['goes on', ['pane-pane2']],
 ] as const) {
   t.test(
-    `in a container that ${what} ${killed.length === 0 ? 'no' : 'a'} terminal is ended by itself`,
+    `in a container that ${what} ${killed.length === 0 ? 'no' : 'a'} terminal is ended separately`,
     async (t) => {
       const backend = fakeTerminals();
       const { service, open, call, container } = await aScene(t, backend);
@@ -280,7 +280,7 @@ const WAYS: readonly (readonly [name: string, waits: boolean, leave: (socket: We
   ['a lost line', true, (socket) => socket.terminate()],
 ];
 
-t.test('a pane ends with a normal close, and else waits for its client to come back', async (t) => {
+t.test('a normal close ends a pane, any other lets it wait for its client', async (t) => {
   const { service, open } = await aScene(t, fakeTerminals());
   for (const [index, [name, waits, leave]] of WAYS.entries()) {
     const connection_id = `pane${index}`;
