@@ -5,7 +5,6 @@ export interface InstallationRepository {
   setupRequired(): Promise<boolean>;
   /** Replaces the one-time code's SHA-256; does nothing once there is an administrator. */
   setSetupCodeHash(hash: Buffer): Promise<void>;
-  /** Whether this is the valid set-up code. */
   isSetupCode(hash: Buffer): Promise<boolean>;
   /**
    * Uses the code up. False when it is wrong or set-up is done; exactly one of several concurrent calls returns true.

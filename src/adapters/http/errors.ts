@@ -9,7 +9,6 @@ import { validationFields } from './validation-errors.ts';
 
 type Answer = readonly [status: number, message: string];
 
-/** The status and words of every refusal. */
 const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   service_restarting: [503, 'the service is restarting, try again'],
   service_overloaded: [503, 'the service has too many connections, try again'],

@@ -21,7 +21,6 @@ export function measureAnswers(http: Http, metrics: Pick<Metrics, 'httpRoute'>):
   });
 }
 
-/** The kind of a request's credential, valid or not. */
 export function credentialKind(request: FastifyRequest): 'login' | 'api_token' | 'none' {
   const bearer = bearerOf(request);
   if (bearer === null) return 'none';

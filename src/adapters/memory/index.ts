@@ -46,7 +46,6 @@ export function quickHasher(): PasswordHasher {
   };
 }
 
-/** Access to the inside of a runtime's containers. */
 export const memoryAccess = (runtime: ContainerObserver) => ({
   commands: memoryCommands(runtime),
   files: memoryFiles(runtime),

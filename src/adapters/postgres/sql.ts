@@ -30,7 +30,6 @@ export const unnested = (uses: readonly Use[]) => {
   return sql`unnest(${ids}::uuid[], ${times}::timestamptz[]) as u (id, at)`;
 };
 
-/** A tier's use limits. */
 export const toUseLimits = (row: UseLimitsRow): UseLimits => ({
   requestsPerMinute: row.requests_per_minute,
   maxTerminals: row.max_terminals,

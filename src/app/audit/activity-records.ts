@@ -22,7 +22,6 @@ export type ActRecords = ReturnType<typeof actRecords>;
 
 export type ActRecordsDeps = {
   readonly audit: Pick<AuditLog, 'append'>;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 

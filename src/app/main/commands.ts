@@ -6,7 +6,6 @@ import type { Config } from './config.ts';
 import { withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 
-/** A command's output and exit code. */
 export type Outcome = { readonly code: number; readonly says: string };
 
 export type CommandOptions = { readonly head?: string | undefined };

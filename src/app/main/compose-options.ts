@@ -17,7 +17,6 @@ import type { Liveness } from './health/liveness.ts';
 import type { Readiness } from './health/readiness.ts';
 import type { Keys } from './keys/keys.ts';
 
-/** The service's ports. */
 export type Ports = {
   readonly storage: Storage;
   readonly runtime: ContainerEngine;
@@ -38,7 +37,6 @@ export type Ports = {
   readonly monotonicMs?: () => number;
 };
 
-/** How clients reach the service. */
 export type WebOptions = {
   /** Read at each request, so that the bound address can be added after listening. */
   readonly allowedOrigins: ReadonlySet<string>;

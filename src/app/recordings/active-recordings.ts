@@ -77,7 +77,6 @@ export class ActiveRecordings {
     return made;
   }
 
-  /** Whether the user's quota allows another one. */
   async hasRoom(userId: string): Promise<boolean> {
     return (await this.#progress.roomForNew(userId)) !== null;
   }

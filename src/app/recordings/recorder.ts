@@ -21,7 +21,6 @@ export type RecorderDeps = {
   readonly startedAt: Date;
   readonly size: TerminalSize;
   readonly limitBytes: number;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
   /** Called once, when it takes no more. */
   readonly onCut: (why: CutReason) => void;
@@ -33,7 +32,6 @@ export type Recorder = {
   resized(size: TerminalSize): void;
   /** Another stream follows, on an empty screen. */
   startAnew(): void;
-  /** Sets the file's limit. */
   limit(bytes: number): void;
   /** The written part. */
   facts(): CastFacts;

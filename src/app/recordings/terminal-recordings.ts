@@ -13,7 +13,6 @@ export type TerminalRecordingsDeps = {
   readonly log: Logger;
 };
 
-/** Recordings, as terminals need them. */
 export const terminalRecordings = ({
   recordings,
   live,

@@ -27,7 +27,6 @@ import { liveEntry, type TerminalGrant, targetOf } from './terminal-target.ts';
 export type OpenTerminal = {
   readonly id: string;
   readonly stream: TerminalStream;
-  /** The first output to send. */
   readonly from: InitialOutput;
   resize(cols: number, rows: number): Promise<void>;
   /** The active recording of what it shows, if any. */
@@ -100,7 +99,6 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
       return await opened;
     },
 
-    /** The close reason for an error of `open`. */
     whyNot: (grant: TerminalGrant, error: unknown): Promise<CloseReason> =>
       ends.afterFault(targetOf(grant, backend), error),
 

@@ -77,7 +77,6 @@ export function terminalCleanup(
     /** The service stops: sessions that a client may return to stay in their containers. */
     leaveWhatStays: (): void => stopping.abort(),
 
-    /** Waits for all ends. */
     idle: async (): Promise<void> => void (await Promise.all(ends)),
   };
 }

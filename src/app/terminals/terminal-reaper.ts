@@ -22,7 +22,6 @@ export type TerminalReaperDeps = {
   readonly log: Logger;
   /** Whether the service is stopping: leftovers are then left to other processes. */
   readonly isStopping: () => boolean;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 

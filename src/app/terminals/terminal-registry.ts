@@ -19,7 +19,6 @@ import { type TerminalEnding, terminalCleanup } from './terminal-cleanup.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
-/** A socket requesting a terminal. */
 export type AttachRequest = {
   readonly terminal: LiveTerminal;
   readonly resumes: string | null;
@@ -40,7 +39,6 @@ type Connected = {
 export type TerminalRegistryDeps = {
   readonly leases: TerminalLeases;
   readonly log: Logger;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
   /** Notified of every stream, and of keys without one. */
   readonly listener: {
@@ -121,7 +119,6 @@ export class TerminalRegistry {
     for (const target of this.targets(dbId)) this.#shutOne(target, reason);
   }
 
-  /** The same for selected places. */
   shutWhere(reason: CloseReason, isMeant: (target: TerminalTarget) => boolean): void {
     for (const target of this.targets()) if (isMeant(target)) this.#shutOne(target, reason);
   }

@@ -25,7 +25,6 @@ export type TerminalSyncDeps = {
   readonly replica: string;
   readonly registry: TerminalRegistry;
   readonly log: Logger;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 

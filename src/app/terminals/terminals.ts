@@ -34,7 +34,6 @@ export type TerminalDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly observer: TerminalObserver;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 
@@ -83,10 +82,8 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     /** The newest open one of this process with a key. */
     underKey: (key: TerminalKey) => registry.underKey(key),
 
-    /** Open ones of this process. */
     count: () => registry.count(),
 
-    /** Requests waiting in this process. */
     waiting: queue.waiting,
 
     /** In every process. */
@@ -100,7 +97,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     /** Refuses waiting and future requests. */
     refuseNew: queue.shut,
 
-    /** Of this process. */
     closeEverything: (reason: CloseReason): void => registry.shut(reason),
 
     /** Waits until closed ones have ended in the containers too. */
@@ -122,7 +118,6 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   };
 }
 
-/** Terminals of participants. */
 const sharedIn = (registry: TerminalRegistry, { storage, bus, log }: TerminalDeps): SharedTerminals =>
   new SharedTerminals({
     repositories: storage.repositories,

@@ -11,7 +11,6 @@ export type Image = {
   readonly reference: string;
   /** `sha256:` and 64 hex digits: exactly this image, wherever the tag points. null: not pinned. */
   readonly digest: string | null;
-  /** Absolute path of the shell for terminals. */
   readonly shell: string;
 };
 
@@ -69,7 +68,6 @@ const keyFaults = (field: 'key' | 'name', key: string): FieldFaults =>
 const labelFaults = (label: string): FieldFaults =>
   LABEL.test(label) ? {} : { label: 'must be 1 to 100 printable characters without spaces around them' };
 
-/** Every invalid field. */
 export function imageFaults({ key, label, reference, digest, shell }: Image): FieldFaults {
   const isReference = reference.length <= 255 && REFERENCE.test(reference);
   return {
@@ -87,7 +85,6 @@ function digestFaults(reference: string, digest: string | null): FieldFaults {
   return isMadeHere(reference) ? { digest: 'must be empty for an image that Berth builds' } : {};
 }
 
-/** Every invalid field. */
 export function roleFaults({ key, label, packages, script }: Role): FieldFaults {
   const names = Object.values(packages).flat();
   const bad = names.find((name) => !PACKAGE.test(name));
@@ -120,7 +117,6 @@ const COUNT_BOUNDS = {
   maxDownloads: MAX_COUNT,
 } as const;
 
-/** Every invalid field. */
 export function tierFaults(tier: Tier): FieldFaults {
   const faults: Record<string, string> = { ...keyFaults('name', tier.name) };
   for (const key of Object.keys(TIER_BOUNDS) as (keyof typeof TIER_BOUNDS)[]) {

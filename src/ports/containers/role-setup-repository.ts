@@ -16,7 +16,6 @@ export interface RoleSetupRepository {
    * Writes the setup with that id while the owner has its lease; returns the row, or null when it is lost or finished.
    */
   record(id: string, owner: string, setup: RoleSetup): Promise<Container | null>;
-  /** Renews the owner's leases of these ids. */
   renew(ids: readonly string[], owner: string, leaseSeconds: number): Promise<void>;
   /** Ends a lease, so that any process may continue at once. */
   release(id: string, owner: string): Promise<void>;

@@ -1,6 +1,5 @@
 import type { RequestTally } from '../../domain/identity/request-rate.ts';
 
-/** The requests of one key in one minute. */
 export type RequestCount = { readonly key: string; readonly minute: number; readonly count: number };
 
 /** Request counts, summed over all processes on the database. A crash may lose them. */

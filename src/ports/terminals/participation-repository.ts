@@ -1,4 +1,3 @@
-/** A user's participation in a collaboration. */
 export type Participation = { readonly collaborationId: string; readonly userId: string };
 
 export interface ParticipationRepository {

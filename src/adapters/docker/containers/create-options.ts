@@ -14,7 +14,6 @@ import type { ProcessLimits } from '../host/process-limits.ts';
 import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
 import { containerName, hostnameInside } from './container-names.ts';
 
-/** Settings of all containers of an installation. */
 export type RuntimeSettings = {
   readonly instanceId: string;
   readonly network: string;
@@ -53,7 +52,6 @@ const labelsOf = (spec: ContainerSpec, instanceId: string): Readonly<Record<stri
   ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),
 });
 
-/** The engine's options for a new container. */
 export function createOptions(spec: ContainerSpec, settings: RuntimeSettings): Docker.ContainerCreateOptions {
   return {
     name: containerName(settings.instanceId, spec.dbId, spec.generation),

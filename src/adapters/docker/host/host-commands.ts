@@ -69,7 +69,6 @@ const isExecutable = (path: string): Promise<boolean> =>
 /** A small file's text, or null when unreadable. */
 export const readText = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 
-/** All mount points below a folder, in mount order. */
 export async function mountsBelow(folder: string): Promise<readonly string[]> {
   const points = ((await readText('/proc/self/mountinfo')) ?? '')
     .split('\n')

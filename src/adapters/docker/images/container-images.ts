@@ -137,7 +137,6 @@ const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);
 const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string[] =>
   /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
 
-/** All captured images of this installation. */
 async function snapshotImages(calls: EngineCalls, instanceId: string): Promise<readonly CapturedImage[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${CAPTURED_LABEL}=true`] };
   const all = await calls.read(LIMITS.list, (abortSignal) =>

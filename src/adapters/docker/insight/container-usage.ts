@@ -11,7 +11,6 @@ const MIN_APART_MS = 200;
 const MAX_APART_MS = 30_000;
 const MAX_KNOWN = 1000;
 
-/** The part of the engine's statistics that is used. */
 export type Statistics = {
   readonly read: string;
   readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };

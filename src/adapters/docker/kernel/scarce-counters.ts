@@ -87,7 +87,6 @@ async function connectionsByAddress(): Promise<ReadonlyMap<string, number>> {
 /** A line's first address is the connection's origin. */
 export const sourcesIn = (table: string): Iterable<RegExpMatchArray> => table.matchAll(/^.*? src=(\S+)/gm);
 
-/** A container's addresses on its network. */
 async function addressesOf(pid: number | undefined): Promise<readonly string[]> {
   return addressesIn((await readText(`/proc/${pid}/net/fib_trie`)) ?? '');
 }

@@ -32,7 +32,6 @@ export async function applyFirewall(
   return { before: rulesAt(0), after: rulesAt(1) };
 }
 
-/** Removes all rules of an installation, if any. */
 export async function removeFirewall(instanceId: string): Promise<void> {
   const chain = chainName(instanceId);
   const own = new Set(Object.values(chainsOf(chain)));

@@ -56,7 +56,6 @@ export async function ensureBridge(name: string, seed: string, mtu: number): Pro
   await runOrThrow('ip', ['link', 'set', 'dev', name, 'mtu', String(mtu), 'up']);
 }
 
-/** Removes a bridge, if present. */
 export async function removeLink(name: string): Promise<void> {
   await run('ip', ['link', 'delete', 'dev', name]);
 }

@@ -16,7 +16,6 @@ const JOURNAL_MIB = { most: 64, least: 4 };
 const LOCK_SECONDS = 60;
 const WORK_SECONDS = 600;
 
-/** The wanted size of an engine's file system. */
 export type PoolRequest = {
   /** null: half of the host's space above its floor. 0: none. */
   readonly poolMb: number | null;
@@ -61,7 +60,6 @@ export async function mountPool(at: Layout, request: PoolRequest): Promise<PoolF
   return fault;
 }
 
-/** Whether the engine's data is on its pool now. */
 export async function poolFault(at: Layout): Promise<PoolFault> {
   const mounts = ((await readText('/proc/self/mountinfo')) ?? '').split('\n').map((line) => line.split(' '));
   const isPool = mounts.some(([, , device, , point]) => point === at.dataRoot && device?.startsWith('7:'));

@@ -21,9 +21,7 @@ export type EngineSettings = {
   readonly dataDir: string;
   /** `external` forbids a private engine and package installation. */
   readonly mode: 'auto' | 'external';
-  /** The value of DOCKER_HOST, or null. */
   readonly dockerHost: string | null;
-  /** The value of DOCKER_CERT_PATH, or null. */
   readonly certPath?: string | null;
   /** Size of the private engine's file system in MB; null: the default. 0: none. */
   readonly poolMb?: number | null;

@@ -6,7 +6,6 @@
 
 import { BOUND_DIRTY } from './loop-device-script.ts';
 
-/** Special exit codes. */
 export const IMAGE_EXITS = { missing: 3, doesNotFit: 4 } as const;
 
 /** The folder inside the image that containers see: without the mount it is missing, and nothing can start on it. */

@@ -23,7 +23,6 @@ const WORK_SECONDS = 1800;
 export const imageBytes = (diskMb: number): number => Math.ceil((diskMb + 56) * 1.04) * MIB;
 
 export type ImagePlaces = {
-  /** The folder of images; persistent. */
   readonly images: string;
   /** The folder of mounts; the same for every process of the installation. */
   readonly mounts: string;

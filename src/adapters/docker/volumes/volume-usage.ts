@@ -67,7 +67,6 @@ function countedBeside(
 /** A folder on this machine that receives new data. */
 export type DataFolder = { readonly path: string; readonly isPool: boolean };
 
-/** The folders' file systems, as far as readable. */
 export async function hostSpace(folders: readonly DataFolder[]): Promise<readonly HostSpace[]> {
   const spaces = await Promise.all(folders.map(spaceAt));
   return spaces.filter((space) => space !== null);

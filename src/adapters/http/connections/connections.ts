@@ -23,7 +23,6 @@ export function limitConnections(http: Http, budget: number): void {
   const { server } = http;
   server.maxConnections = budget + PASSING;
   const waiting = waitingConnections();
-  /** Requests per busy connection. */
   const busy = new Map<Socket, number>();
   const isSpent = (): boolean => waiting.count() + 2 * busy.size > budget;
   const makeRoom = (newcomer: Socket): void => {

@@ -6,7 +6,6 @@ import { isSocket, releaseWithSocket } from './concurrent-use.ts';
 
 export type SocketLimit = {
   readonly addressSockets: AddressSockets;
-  /** The limit per address. */
   readonly socketsPerAddress: () => Promise<number>;
 };
 

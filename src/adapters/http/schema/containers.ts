@@ -3,7 +3,7 @@ import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
 
-/** As in domain/env.ts. */
+/** As in src/domain/containers/environment.ts. */
 const MAX_ENV_NAMES = 512;
 
 const Resources = Type.Object({

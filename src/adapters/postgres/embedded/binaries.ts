@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 export type Binaries = {
-  /** The folder of initdb and postgres. */
   readonly directory: string;
   readonly major: number;
 };

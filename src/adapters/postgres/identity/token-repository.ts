@@ -7,7 +7,6 @@ import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
-/** A token without its hash. */
 const SHOWN = [
   'id',
   'user_id',

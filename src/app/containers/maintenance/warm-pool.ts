@@ -50,7 +50,6 @@ export type WarmPoolDeps = {
 
 export type WarmPool = ReturnType<typeof warmPool>;
 
-/** The state of the background work. */
 type Upkeep = {
   readonly deps: WarmPoolDeps;
   /** What members are made of; null until known. */

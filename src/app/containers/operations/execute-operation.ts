@@ -177,7 +177,6 @@ async function finish(
   return { operation: { ...operation, outcome: step.outcome }, container };
 }
 
-/** Records the step before it is executed. */
 async function record(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,

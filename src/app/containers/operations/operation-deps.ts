@@ -12,7 +12,6 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 /** Life of an unrenewed lease of an operation or installation. */
 export const LEASE_SECONDS = 15;
 
-/** The effects on a container's terminals. */
 export type TerminalsOfContainers = {
   /** Closes all terminals of a container, in every process. */
   closeAll(dbId: string, reason: CloseReason): void;

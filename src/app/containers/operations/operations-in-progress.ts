@@ -7,7 +7,6 @@ import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } fr
 
 const POLL_MS = 100;
 
-/** The work of this process. */
 export type InProgress = {
   readonly running: Map<string, Promise<OperationState>>;
   /** Leases that could not be released while the database did not answer: still ours. */

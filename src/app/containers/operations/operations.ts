@@ -35,7 +35,6 @@ export function operations(deps: OperationDeps) {
     /** Takes over operations of another process or an earlier run. */
     takeOver: (): Promise<void> => takeOver(deps, progress),
 
-    /** Waits for all work in progress. */
     idle: async (): Promise<void> => void (await Promise.allSettled(progress.running.values())),
   };
 }

@@ -12,7 +12,6 @@ const MAX_AT_ONCE = 3;
 
 type Running = { readonly stop: AbortController; readonly done: Promise<void> };
 
-/** The installations of this process. */
 type Installing = {
   readonly deps: RoleSetupDeps;
   readonly running: Map<string, Running>;
@@ -47,7 +46,6 @@ export function roleSetups(deps: RoleSetupDeps) {
     cancel: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
       cancelSetup(deps, changed, { id, caller, origin }),
 
-    /** Waits for all work in progress. */
     async idle(): Promise<void> {
       const { running } = installing;
       await installing.search;

@@ -4,7 +4,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { nextRoleSetup, type RoleSetupInput } from '../../../domain/containers/role-setup.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
-/** The new engine container of a change, if any; `carried`: with the earlier one's layer. */
+/** The new engine container of a change, if any; `wasCarriedOver`: with the earlier one's layer. */
 export type MadeAnew = { readonly wasCarriedOver: boolean } | null;
 
 /**

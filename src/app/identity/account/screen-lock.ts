@@ -12,7 +12,6 @@ export type ScreenLock = ReturnType<typeof screenLock>;
 
 type Done = Promise<Result<null, DomainError>>;
 
-/** A passcode attempt. */
 type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
 
 export type ScreenLockDeps = {

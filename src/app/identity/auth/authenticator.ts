@@ -20,7 +20,6 @@ export type Soon<T> = T | Promise<T>;
 export type AuthenticatorDeps = {
   readonly storage: Storage;
   readonly bus: Bus;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 

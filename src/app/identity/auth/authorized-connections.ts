@@ -26,7 +26,6 @@ export type AuthorizedConnectionsDeps = {
   /** The caller by the database's present state; null when the credential has ended. */
   readonly current: (caller: Caller, isUse: boolean) => Promise<Present | null>;
   readonly log: Logger;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
   /** Interval of the check for lost messages. */
   readonly everyMs?: number | undefined;
@@ -76,7 +75,6 @@ export function authorizedConnections(deps: AuthorizedConnectionsDeps) {
     /** Call it at the upgrade. Checks again, since the credential may have ended after the request was admitted. */
     register: (connection: AuthorizedConnection): Registration => register(open, connection),
 
-    /** Ends all of them. */
     closeAll: (): void => {
       for (const entry of [...entries]) shut(open, entry);
     },

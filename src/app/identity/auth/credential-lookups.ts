@@ -12,7 +12,6 @@ type LookupDeps = {
   readonly repositories: Repositories;
   readonly bus: Bus;
   readonly clock: DatabaseClock;
-  /** A monotonic clock. */
   readonly monotonicMs: () => number;
 };
 

@@ -28,9 +28,7 @@ export type LastUsedWriterDeps = {
 
 type Entry = {
   usedMs: number;
-  /** The latest stored use. */
   savedMs: number;
-  /** Time of the last write. */
   writtenMs: number;
   withinMs: number;
   first: Promise<void> | undefined;

@@ -50,7 +50,7 @@ export type LoginThrottle = ReturnType<typeof loginThrottle>;
 export function loginThrottle(storage: Storage, key: () => Buffer) {
   const deps: ThrottleDeps = { storage, digest: digestWith(key) };
   return {
-    /** Whether the attempt may be made, checked before the expensive part. `enter` has the final answer. */
+    /** Whether the attempt may be made, checked before the expensive part. `begin` has the final answer. */
     refused: (attempt: SignInAttempt) => refused(deps, attempt),
 
     /**

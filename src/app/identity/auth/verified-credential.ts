@@ -7,7 +7,6 @@ import type { SessionWithUser } from '../../../ports/identity/session-repository
 import type { TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { CredentialChange } from './credential-changes.ts';
 
-/** A credential's present caller and limits. */
 export type Authenticated = {
   readonly caller: Caller;
   /** 0 for no limit. */

@@ -7,7 +7,6 @@ const RETRY_AFTER_SECONDS = 5;
 
 export type ConcurrentUse = ReturnType<typeof concurrentUse>;
 
-/** Counts users' concurrent uses in this process. */
 export function concurrentUse() {
   const counts = countsByKey();
 

@@ -1,4 +1,3 @@
-/** Counts concurrent uses by key in this process. */
 export function countsByKey() {
   const counts = new Map<string, number>();
 

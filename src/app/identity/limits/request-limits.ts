@@ -16,7 +16,7 @@ import {
 /** This share of a limit may be used before the other processes are told; otherwise the next flush tells them. */
 const TELL_AFTER = 0.1;
 
-/** Requests a minute under a key; 0 for no limit. */
+/** 0: no limit. */
 type RequestLimit = { readonly key: string; readonly perMinute: number };
 
 export type RequestLimitDeps = {
@@ -48,7 +48,6 @@ export function requestLimits(deps: RequestLimitDeps) {
     flush: coalesced(() => send(counting)),
   };
   return {
-    /** `admitFor` with one key. */
     admit: (key: string, perMinute: number, cost = 1) => admitFor(counting, [{ key, perMinute }], cost),
 
     /**

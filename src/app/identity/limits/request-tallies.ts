@@ -16,7 +16,6 @@ export type RequestTallies = {
 
 export const noTallies = (): RequestTallies => ({ byKey: new LRUCache({ max: MAX_KEYS }), late: [] });
 
-/** The key's tally in this minute. */
 export function tallyOf(tallies: RequestTallies, key: string, minute: number): Counted {
   const { byKey } = tallies;
   const known = byKey.get(key);

@@ -16,7 +16,6 @@ import { openSession, type SignedIn } from './sign-in.ts';
 const REGISTRATIONS_A_MINUTE = 60;
 const CODE_CHECKS_A_MINUTE = 20;
 
-/** The ways to sign in. */
 export type SignInOptions = {
   readonly setupRequired: boolean;
   readonly openRegistration: boolean;

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 1_000;
 /** It has its own time limit, after which it is killed. */
 const STOP_WITHIN_MS = 30_000;
 
-/** Starts the embedded database, restarts it whenever its process ends, until `stops`; returns its address. */
+/** Starts the embedded database, restarts it whenever its process ends, until it is stopped; returns its address. */
 export async function embeddedUrl(
   { dataDir }: Config,
   log: Logger,

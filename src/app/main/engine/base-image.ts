@@ -16,7 +16,6 @@ export type Preparation = {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly firstRetryMs?: number;
-  /** Called when the image is ready. */
   readonly onImage: () => void;
   /** Called when the tmux volume is ready. */
   readonly onTools: (volume: string) => void;

@@ -49,7 +49,6 @@ export type EngineSetUp = {
   readonly baseImage: string | null;
   /** Called when an engine becomes usable, and when something in it may have changed. */
   readonly onHint: () => void;
-  /** Reports waits for the engine. */
   readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
 };
 

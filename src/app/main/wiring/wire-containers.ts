@@ -23,12 +23,11 @@ import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
 
-/** Background work for containers. */
 export type WorkspaceWork = {
   readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
-  /** Reconciles rows and engine; `beat` is called on progress. */
+  /** Reconciles rows and engine; `onProgress` is called during it. */
   readonly reconcile: (onProgress?: () => void) => Promise<void>;
   readonly measureDisks: () => Promise<void>;
   readonly watchKernelShares: () => Promise<void>;

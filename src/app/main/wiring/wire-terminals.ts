@@ -14,7 +14,6 @@ import type { ComposeOptions, Ports } from '../compose-options.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { recording } from './wire-recordings.ts';
 
-/** Background work for terminals. */
 export type TerminalWork = {
   readonly terminals: Terminals;
   readonly reapTerminals: () => Promise<void>;

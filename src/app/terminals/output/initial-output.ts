@@ -1,7 +1,7 @@
 import { type ResumeFrom, resumeFrom, snapshotFrom } from '../../../domain/terminals/terminal-resume.ts';
 import type { TerminalStream } from './terminal-stream.ts';
 
-/** `picture` precedes the buffered output from its end. */
+/** `snapshot` precedes the buffered output from its end. */
 export type InitialOutput = ResumeFrom & { readonly snapshot: Buffer | null };
 
 /**

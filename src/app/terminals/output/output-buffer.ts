@@ -1,11 +1,9 @@
 /** The newest output of a terminal, by offset. */
 export type OutputBuffer = {
   append(chunk: Buffer): void;
-  /** Offset of the oldest byte kept. */
   start(): number;
   /** The count of all bytes so far. */
   end(): number;
-  /** The output between two offsets. */
   range(from: number, to: number): Buffer;
   /** What follows `offset`, in one piece of at most `maxBytes`; empty at the end. Must not be changed. */
   read(offset: number, maxBytes: number): Buffer;

@@ -12,7 +12,7 @@ const SHORTER = 0.99;
 
 export type ReadScheduler = {
   /**
-   * Calls `then` at this terminal's next turn. `isMore`: more output is already waiting. `then` returns whether it
+   * Calls `read` at this terminal's next turn. `hasBacklog`: more output is already waiting. `read` returns whether it
    * reads; otherwise the turn passes on.
    */
   scheduleRead(hasBacklog: boolean, read: () => boolean): void;

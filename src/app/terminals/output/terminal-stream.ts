@@ -44,7 +44,6 @@ export type TerminalStream = {
   tap(tap: Tap | null): void;
   bufferedRange(): BufferedRange;
   read(offset: number, maxBytes: number): Buffer;
-  /** Buffered output between two offsets. */
   range(from: number, to: number): Buffer;
   /** The viewer has received all output before `offset`. */
   confirm(offset: number): void;

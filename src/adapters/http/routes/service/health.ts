@@ -12,7 +12,6 @@ export type SystemRouteDeps = {
   readonly readiness: () => Promise<ReadyBody>;
 };
 
-/** Health, version and the API description. */
 export const systemRoutes =
   ({ version, liveness, readiness }: SystemRouteDeps): Routes =>
   (http) => {
