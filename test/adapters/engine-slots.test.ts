@@ -4,7 +4,7 @@ import t from 'tap';
 import { engineSlots } from '../../src/adapters/docker/engine/engine-slots.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/containers/container-runtime.ts';
 
-/** Slots whose calls end when the test says so; `begun` has those that got one, in this order. */
+/** Slots whose calls end on request; `begun` has those that started, in order. */
 function setUp() {
   const slots = engineSlots();
   const begun: string[] = [];
@@ -24,7 +24,7 @@ function setUp() {
     start: (runtimeId: string, name: string) => slots.start(runtimeId, work(name)),
     change: (runtimeId: string, name: string) => slots.change({ runtimeId }, work(name)),
     end,
-    /** Ends all that is under way, and what comes after it. */
+    /** Ends all calls in progress, and the following ones. */
     async endAll() {
       while (ends.size > 0) for (const name of [...ends.keys()]) await end(name);
     },

@@ -43,7 +43,8 @@ const piece = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom('\x1b[J', '\x1b[1J', '\x1b[2J', '\x1b[K', '\x1b[1K', '\x1b[2K') },
   {
     weight: 2,
-    // Between the halves of a wide character xterm.js inserts so that one half stays alone, which no other output draws.
+    // Between the halves of a wide character xterm.js inserts in a way that leaves one half alone, as no other output
+    // does.
     arbitrary: fc.constantFrom('\x1b[L', '\x1b[2M', '\x1b[3P', '\r\x1b[2@', '\x1b[S', '\x1bM', '\x1b[4X'),
   },
   {
@@ -59,7 +60,7 @@ const piece = fc.oneof(
 );
 const output = fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(pieces.join('')));
 
-/** Anywhere, also within a character and a sequence. */
+/** Anywhere, also inside a character or sequence. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const cuts = [
     0,
@@ -95,7 +96,7 @@ t.test('a client with a snapshot sees the same as one that saw everything', asyn
 const textOf = ({ buffer }: Terminal): (string | undefined)[] =>
   Array.from({ length: buffer.active.length }, (_, at) => buffer.active.getLine(at)?.translateToString(true));
 
-/** What is rare in the outputs above: each was once drawn in another row or column. */
+/** Rare in the outputs above: each was once drawn in the wrong row or column. */
 const MOVED = [
   '\x1b[5;12Hlong long long long long long \x1b[1K',
   '\x1b[6;12Hlong long long \x1b[1K\r\nx',
@@ -134,7 +135,7 @@ t.test('a program with too expensive output is no longer drawn', async (t) => {
   dear.end();
 });
 
-/** Each erases up to the last cell of the screen, on which xterm.js throws. */
+/** Each erases up to the screen's last cell, where xterm.js throws. */
 const ERASES_ALL = ['\x1b[999;999Hx\x1b[1J', '\x1b[999;999H\x1b[1J', '\x1b[999;999Hx\x1b[?1J'];
 
 t.test('erasing up to the last cell erases the screen', async (t) => {

@@ -40,7 +40,7 @@ try {
 } catch {}
 `;
 
-// Root has no limit of processes, so the process becomes somebody else.
+// Root has no process limit, so the process changes its user.
 const NO_PROCESSES = `
 process.setgid?.(64_999);
 process.setuid?.(64_999);
@@ -113,7 +113,7 @@ t.test('recordings are readable by the owner alone, and only their names count',
 
 const lockModule = moduleAt(path.resolve('src/adapters/filesystem/data-dir-lock.ts'));
 
-/** A process that holds the lock of `directory`, with a child of its own. */
+/** A process that holds the lock of `directory`, with a child. */
 const holder = (t: Test, directory: string) =>
   runModule(
     t,

@@ -38,7 +38,7 @@ if (engine !== null) {
     await t.test('keys and io_setup requests are read when they are short', (t) => short(t, instance));
 }
 
-/** A running container with a folder that is larger than all buffers on the way. */
+/** A running container with a folder larger than all buffers on the way. */
 async function aBox({ runtime, commands, image }: TestInstance, ownerId: string): Promise<RuntimeHandle> {
   const handle = { ...(await runtime.create(aSpec(image, { ownerId }))), ownerId };
   await runtime.start(handle);
@@ -93,7 +93,7 @@ async function short(t: Test, { runtime, commands, image, docker }: TestInstance
     totals: { aioRequests: 10, keys: 10, connections: 10 },
     shares: [{ runtimeId: handle.runtimeId, counts: NO_COUNTS }],
   };
-  // Root of the container, as this machine knows it.
+  // Root of the container on this machine.
   const userId = Number(/^\s*0\s+(\d+)/.exec(readFileSync(`/proc/${pids[0]}/uid_map`, 'utf8'))?.[1]);
   const [seen] = await withShortOnes(look, () => pids, userId);
   t.ok((seen?.counts.aioRequests ?? 0) >= 3000, 'as many as were asked for, at the least');

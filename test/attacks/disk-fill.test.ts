@@ -24,7 +24,7 @@ const PROGRAMS =
   'bash cat chmod chown dd env fallocate grep head id kill ls mkdir mv rm sed setsid sleep tr wc';
 const small = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 
-/** A service on an engine of its own, whose data has little room. */
+/** A service with its own small engine. */
 async function aScene(t: Test) {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fill-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));

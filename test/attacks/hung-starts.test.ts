@@ -8,12 +8,12 @@ import { aPerson, aService, as, type Person } from '../support/service/service.t
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { listening, openTerminal } from '../support/terminal/terminals.ts';
 
-/** So many starts in one container are under way at a time. */
+/** Starts in progress per container. */
 const STARTED = 3;
 const WAITING = 21;
 const LIMITS = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 
-/** Stops whatever the engine starts in its container, by the numbers that its processes will have, before it becomes the program. */
+/** Stops each process that the engine starts in its container, by its future number, before it becomes the program. */
 const HANG = `perl -e '
 my $last = fork;
 exit if !$last;
@@ -41,11 +41,11 @@ async function aScene(t: Test, instance: TestInstance) {
     ...{ service, instance, run, address: await listening(t, service) },
     made: async (who: Person, name: string): Promise<Made> => {
       const made: Made = (await as(service, who)('POST', '/api/containers', { name, ...LIMITS })).json();
-      // The engine can not remove one that hangs.
+      // The engine cannot remove a hanging one.
       t.teardown(() => killFromHost(made.id));
       return made;
     },
-    /** From now on nothing starts in the container any more; so many starts hang. Resolves once that is known. */
+    /** From now on nothing starts in the container; this many starts hang. Resolves when that is known. */
     hang: async (t: Test, who: Person, box: Made, starts: number) => {
       t.equal((await run(who, box, ['sh', '-c', HANG])).json().exit_code, 0);
       const stuck = Array.from({ length: starts }, () => run(who, box, ['true']));
@@ -118,7 +118,7 @@ async function holdsUpNobody(
     t.same(one, { statusCode: 503, code: 'container_unresponsive', retryAfter: 5 });
 }
 
-/** By a service that knows nothing of what went before. */
+/** By a service without a record of earlier starts. */
 async function isKilledAfterRestart(
   t: Test,
   { instance, hang }: Scene,

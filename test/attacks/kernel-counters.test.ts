@@ -19,7 +19,7 @@ import {
 } from '../support/engine/kernel-attacks.ts';
 import { aPerson, aService, as, type Person } from '../support/service/service.ts';
 
-/** So few that nobody else on this machine, whose processes may have more open, notices what is in flight here. */
+/** So few that other processes on this machine, with higher limits, are not affected. */
 const OPEN_FILES = 1_024;
 const asked = { memory_mb: 256, cpu_shares: 200, disk_mb: 512 };
 
@@ -54,7 +54,7 @@ async function contract(t: Test, { runtime, instanceId, image }: TestInstance): 
 
 type Scene = Awaited<ReturnType<typeof aScene>>;
 
-/** The service over a real engine; Mallory attacks, and Ada works beside. */
+/** The service on a real engine; Mallory attacks while Ada works. */
 async function aScene(t: Test, instance: TestInstance) {
   const { runtime, commands, image, instanceId, terminals } = instance;
   const clock = { now: () => new Date() };
@@ -82,7 +82,7 @@ async function aScene(t: Test, instance: TestInstance) {
   const [hers, theirs] = [await make(ada), await make(mallory)];
   const call = as(service, mallory);
   const url = `/api/containers/${theirs.db_id}`;
-  /** Runs until its container is stopped; answers how much it took. */
+  /** Runs until its container is stopped; returns how much it took. */
   const attack = async (program: string, ...args: readonly (string | number)[]): Promise<number> => {
     await call('POST', `${url}/start`);
     const begin = `rm -f out; setsid perl -e "$1" ${args.map((arg) => `'${arg}'`).join(' ')} > out 2>&1 &
@@ -104,7 +104,7 @@ async function aScene(t: Test, instance: TestInstance) {
   };
 }
 
-/** Looks as the service does each few seconds, until the attacker is stopped. */
+/** Runs the watcher's pass until the attacker is stopped. */
 async function untilStopped({ service, attacker }: Scene): Promise<void> {
   for (let looks = 0; (await attacker()).status !== 'stopped'; looks += 1) {
     if (looks > 20) throw new Error('the attacker still runs');
@@ -164,7 +164,7 @@ async function inotify(t: Test, scene: Scene): Promise<void> {
 }
 
 const FILES_AT_ONCE = 2_048;
-/** So much that the limits are met before the memory is. */
+/** Enough memory to reach the limits first. */
 const resources = { memoryMb: 1024, cpuMillicores: 2000, diskMb: 512 };
 
 const REFUSED = [

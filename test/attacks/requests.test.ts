@@ -14,7 +14,7 @@ import { standingTime } from '../support/time.ts';
 
 const MIB = 1_048_576;
 
-/** What this process holds in memory after its garbage was collected, in MiB. */
+/** This process's memory after a garbage collection, in MiB. */
 function heldMib(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
@@ -26,7 +26,7 @@ function heldMib(): number {
 
 const USERS = 8;
 const COMMANDS = 8;
-/** 64 answers of 6 MiB would be 384; all that may be kept is 32 of 2 MiB beside what the commands themselves hold. */
+/** 64 answers of 6 MiB would be 384; the limit is 32 of 2 MiB besides the commands' own memory. */
 const MOST_MIB = 250;
 
 t.test('unread command answers neither fill the memory nor delay another user', async (t) => {
@@ -107,7 +107,7 @@ const TIMES = 1_000;
 
 type Record = { action: string; user_id: string; username: string; ip_address: string; details: string };
 
-/** Eve, whose token is let through as often as it asks, as if she had as many as it takes. */
+/** Eve, whose token has no limit, as if she had many. */
 async function scene() {
   const service = await aServiceInTime();
   const root = as(service, await anAdmin(service));
@@ -154,7 +154,7 @@ t.test('a thousand changes and failures of one session make few records', async 
 
 const HASHED_TIMES = 200;
 
-/** The real one; `hashed` has how often it was asked, and for which secrets. */
+/** The real hasher; `hashed` records its calls. */
 async function counted(): Promise<{ hasher: PasswordHasher; hashed: string[] }> {
   const { hash, verify } = await argon2Hasher();
   const hashed: string[] = [];

@@ -22,7 +22,7 @@ function heard(bus: Bus, topic: string) {
   return { log, stop };
 }
 
-/** A bus with topics of its own, so that no message of one test reaches another. */
+/** A bus with its own topics, so that tests do not hear each other. */
 const withOwnTopics = (bus: Bus, prefix: string): Bus => ({
   ...bus,
   get connected() {
@@ -97,7 +97,7 @@ export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>)
     await pair.cut();
     await waitFor(() => !pair.there.connected, { what: 'it says so' });
     pair.here.publish('a', { n: 'missed' });
-    // A rest: there is nothing to wait for where a line does not come back.
+    // A pause between attempts to reconnect.
     await delay(50);
     t.notOk(pair.there.connected, 'still');
     await pair.mend();

@@ -13,7 +13,7 @@ const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_sta
   data: { id: 'e', db_id: dbId, name: 'dev "🚢"', status: 'running' },
 });
 
-/** Reads from a position on until so many have come: transactions in other databases of the server hold them back. */
+/** Reads from a position until there are `count`: transactions in other databases of the server delay them. */
 export async function read(events: EventLog, from: string, count: number): Promise<readonly StoredEvent[]> {
   const all: StoredEvent[] = [];
   const more = async (): Promise<number> => {
@@ -26,10 +26,7 @@ export async function read(events: EventLog, from: string, count: number): Promi
 
 const idsOf = (all: readonly StoredEvent[]) => all.map(({ dbId }) => dbId);
 
-/**
- * What the events must guarantee. `age` makes all that were written so much older; `blocked` where transactions run at the
- * same time, and not one after the other.
- */
+/** Guarantees of the event log. `age` ages all events; `blocked` where transactions are concurrent. */
 export async function eventLogContract(
   name: string,
   storage: Storage,
@@ -93,7 +90,7 @@ export async function eventLogContract(
     };
   }
 
-  /** Which of so many events since `start` Bob may see: by the stream, and by what is read for him alone. */
+  /** Which of these events since `start` Bob may see: by the stream, and by his own reads. */
   async function seenOf(bob: { readonly id: string }, start: string, count: number) {
     const all = await read(events, start, count);
     const inStream = all.map(({ audience }) => audience.includes(bob.id));
@@ -208,7 +205,7 @@ export async function eventLogContract(
     });
     await slowHasWritten;
     const fastEnds = storage.inTransaction((tx) => tx.events.append(anEvent(owner, fast)));
-    // Where transactions run at the same time the fast one is committed now; elsewhere both it and the look wait.
+    // With concurrent transactions the fast one commits now; otherwise it waits like the reader.
     if (blocked !== null) await fastEnds;
     const early = events.after(start, 9);
     if (blocked !== null) await early;

@@ -4,7 +4,7 @@ import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { storedUser } from '../support/database/stored.ts';
 
-/** Makes the first try of the request older by so many hours. */
+/** Ages the request's first attempt by this many hours. */
 export type AgeKey = (request: KeyedRequest, hours: number) => Promise<void>;
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();

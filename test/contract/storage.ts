@@ -28,15 +28,15 @@ import { sharedContainerRepositoryContract } from './terminals/shared-containers
 import { terminalCloseRequestsContract } from './terminals/terminal-close-requests.ts';
 import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
-/** Tables whose rows grow older together. */
+/** Tables whose rows age at once. */
 export type Ageing = 'operations' | 'containers' | 'warm_pool' | 'recordings' | 'api_tokens' | 'events';
 
-/** How time passes for what a storage holds: by its clock, or because what it noted is put into the past. */
+/** How time passes for a storage: by its clock, or by moving stored times into the past. */
 export type Times = {
-  /** Lets so many seconds pass for the rows of a table. */
+  /** Ages the rows of a table by this many seconds. */
   readonly pass: (table: Ageing, seconds: number) => Promise<unknown>;
   readonly backdateSession: Backdate;
-  /** Makes a terminal, or the run of a process, as old as if it had said nothing for so long. */
+  /** Ages a terminal, or a process's run, as if silent for this long. */
   readonly silenceTerminal: (id: string, seconds: number) => Promise<void>;
   readonly silenceRun: (run: string, seconds: number) => Promise<void>;
   readonly endTimeOfShare: (id: string) => Promise<void>;

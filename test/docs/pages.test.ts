@@ -15,7 +15,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "'berth/testing'": 'src/adapters/memory/index.ts',
 };
 
-/** The TypeScript blocks of a page, with the package's entry points as files of this tree. */
+/** A page's TypeScript blocks, with the package's entry points as files of this tree. */
 function examplesOf(page: string): string[] {
   const text = readFileSync(page, 'utf8');
   const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
@@ -74,7 +74,7 @@ t.test("the package's entry points lead to files", async (t) => {
 const page = readFileSync('docs/containers.md', 'utf8');
 const EXAMPLE = /```sh\n([\s\S]*?)```\n```(?:json|text)\n([\s\S]*?)```/g;
 
-/** The answer that the page shows; `…` stands for anything. */
+/** The page's answer; `…` stands for anything. */
 const shown = (text: string): RegExp => {
   const literal = text
     .trimEnd()
@@ -86,7 +86,7 @@ const shown = (text: string): RegExp => {
 const run = async (script: string, env: NodeJS.ProcessEnv): Promise<string> =>
   (await promisify(execFile)('bash', ['-c', script], { env: { ...process.env, ...env } })).stdout;
 
-/** Output comes in pieces as it likes; the page shows it whole. */
+/** Output arrives in any pieces; the page shows it in one. */
 const joined = (lines: string): string => lines.replace(/"\}\n\{"stream":"(?:stdout|stderr)","data":"/g, '');
 
 t.test('the examples of docs/containers.md have the answers it shows', { timeout: 120_000 }, async (t) => {

@@ -17,7 +17,7 @@ const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
 type Call = ReturnType<typeof client>;
 
-/** Image files below the data folder that a loop device holds. */
+/** Image files below the data folder that are attached to loop devices. */
 async function attached({ dataDir }: Place): Promise<readonly string[]> {
   const { stdout } = await run('losetup', ['-n', '-O', 'BACK-FILE']);
   return stdout.split('\n').filter((line) => line.trim().startsWith(dataDir));

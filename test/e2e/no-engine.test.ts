@@ -50,7 +50,7 @@ const email = (page: Page) => page.getByLabel('Email or username');
 const kidOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
 
-/** Base64 and hex of a secret would be the secret as well. */
+/** A secret's Base64 and hex would reveal it too. */
 const formsOf = (secret: string): string[] => [
   secret,
   Buffer.from(secret).toString('base64').replace(/=+$/, ''),
@@ -60,7 +60,7 @@ const formsOf = (secret: string): string[] => [
 const url = await freshDatabase(t);
 const env = {
   ...{ DATABASE_URL: url ?? '', DOCKER_HOST: 'unix:///nowhere/docker.sock' },
-  // The most talkative one.
+  // The most detailed level.
   BERTH_LOG_LEVEL: 'trace',
 };
 const scene = url === null ? null : await setUpPage(t, await aPlace(t, env));
@@ -80,7 +80,7 @@ if (url !== null && scene !== null) {
   await t.test('no secret is in the log or in the database', (t) => keepsSecrets(t, scene, url));
 }
 
-/** Opens an older link, sends it all the same, and corrects it with the newest one. */
+/** Opens an older link, tries it, and corrects it with the newest one. */
 async function setUpByOlderLink(t: Test, { address, setUpLink, page, faults }: SetUpVisit): Promise<void> {
   await page.getByText('Welcome aboard').waitFor();
   t.equal(page.url(), `${address}/setup`, 'the one-time code leaves the address bar');
@@ -205,7 +205,7 @@ async function rotatesKeys(t: Test, { address, running }: SetUpVisit): Promise<v
   t.match(running.output(), /keys of login tokens were rotated/, 'the log says so');
 }
 
-/** Uses every kind of secret; answers them by their names. */
+/** Uses every kind of secret; returns them by name. */
 async function secretsUsed(t: Test, { address, running }: SetUpVisit): Promise<Record<string, string>> {
   const post = (path: string, payload: object | null, headers = {}) =>
     fetch(address + path, {
@@ -252,7 +252,7 @@ async function keepsSecrets(t: Test, scene: SetUpVisit, url: string): Promise<vo
   const { running } = scene;
   const secrets = await secretsUsed(t, scene);
   await running.stop();
-  // The set-up link is printed for the person who started it; it is no log.
+  // The set-up link is printed for the person who started the service, not logged.
   const log = running.output().replace(`#code=${running.setupCode}`, '');
   const stored = await everythingIn(url);
   t.match(log, 'request answered', 'the log is that talkative');

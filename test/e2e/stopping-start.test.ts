@@ -16,7 +16,7 @@ import { client, signInAdmin, startService } from '../support/process/running-se
 
 t.setTimeout(900_000);
 
-/** So many moments are spread over a first start; without it the few that a first start itself tells of. */
+/** Moments of a first start to stop at; by default only those that it announces. */
 const MOMENTS = Number(process.env['STOP_MOMENTS'] ?? 0);
 const STEP_MS = 1_600;
 const SERVER = path.resolve('dist/app/main/bin/server.js');
@@ -40,7 +40,7 @@ const timed = (n: number): Moment => ({
   isNow: (_dataDir, _output, ms) => ms >= 300 + n * STEP_MS,
 });
 
-/** A data folder and the settings of a service that starts everything by itself. */
+/** A data folder and settings for a service that starts everything itself. */
 function aFreshPlace(t: Test) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-first-'));
   const temporary = path.join(dataDir, 'tmp');
@@ -70,7 +70,7 @@ async function stopAt(place: ReturnType<typeof aFreshPlace>, { isNow }: Moment) 
   return { code, signal, output, ms: Math.round(performance.now() - toldAt) };
 }
 
-/** Whatever is still there of the service of a data folder. */
+/** What remains of a data folder's service. */
 async function leftOf({ dataDir, temporary }: ReturnType<typeof aFreshPlace>): Promise<readonly string[]> {
   const at = layoutOf(dataDir);
   const isOurs = (text: string): boolean => text.includes(dataDir) || text.includes(at.hash);
@@ -110,7 +110,7 @@ function environmentOf(pid: number): string {
   }
 }
 
-/** Installations that the engine of a data folder made a network for. */
+/** Installations with a network made by the data folder's engine. */
 function instancesOf(dataDir: string): readonly string[] {
   const { pool, storage } = layoutOf(dataDir);
   const file = 'network/files/local-kv.db';
@@ -118,7 +118,7 @@ function instancesOf(dataDir: string): readonly string[] {
   return [...new Set([...text.matchAll(/"berth\.instance":"([^"]+)"/g)].map((match) => match[1] ?? ''))];
 }
 
-/** A file of an ext4 image that is not mounted; '' for none. */
+/** A file of an unmounted ext4 image; '' if missing. */
 const readFromImage = (image: string, file: string): string =>
   execFileSync('debugfs', ['-R', `cat /${file}`, image], {
     encoding: 'latin1',
@@ -140,7 +140,7 @@ t.test('SIGTERM during a first start leaves nothing', async (t) => {
     const { code, signal, output, ms } = await stopAt(place, moment);
     const said = output.trim().split('\n').at(-2) ?? '';
     t.comment(`${moment.name}: ${code ?? signal} after ${ms} ms (${said})`);
-    // Before it listens to signals there is nothing to stop.
+    // Before it handles signals there is nothing to stop.
     t.ok(
       code === 0 || (signal === 'SIGTERM' && output === ''),
       `${moment.name}: ${code ?? signal}\n${output}`,

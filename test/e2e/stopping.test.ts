@@ -21,7 +21,7 @@ t.setTimeout(300_000);
 const OPEN_FILES = 256;
 const SILENT = 400;
 const TERMINALS = 16;
-/** Terminals whose clients hear nothing any more: more than the service has connections to its database. */
+/** Terminals with deaf clients: more than the service has database connections. */
 const DEAF = 12;
 
 type Scene = {
@@ -32,7 +32,7 @@ type Scene = {
   readonly dbId: string;
   readonly id: string;
   readonly db: pg.Client;
-  /** Connections that never say anything. */
+  /** Connections that never send anything. */
   readonly silent: Socket[];
 };
 
@@ -70,7 +70,7 @@ async function worksOn(t: Test, { running, call, dbId, silent }: Scene): Promise
     const [list, run, sign] = await Promise.all([
       call('GET', '/api/containers'),
       call('POST', `/api/containers/${dbId}/exec`, { command: ['true'] }),
-      // Of somebody who comes just now.
+      // A new client.
       fetch(`${running.address}/readyz`, { headers: { connection: 'close' } }),
     ]);
     for (const { status } of [list, run, sign]) codes.set(status, (codes.get(status) ?? 0) + 1);
@@ -81,7 +81,7 @@ async function worksOn(t: Test, { running, call, dbId, silent }: Scene): Promise
   t.equal(running.child.exitCode, null);
 }
 
-/** A command that goes on until it is told to end, past the service. */
+/** A command that continues until ended from outside the service. */
 async function aCommand({ call, dbId, id }: Scene, { docker }: TestEngine) {
   const path = `/api/containers/${dbId}/exec`;
   const script = 'echo begun > begun; until [ -e end ]; do sleep 0.1; done; echo ended';
@@ -108,7 +108,7 @@ async function stopsInOrder(t: Test, scene: Scene, engine: TestEngine): Promise<
       terminalClient(at, { connection_id: n === 0 ? 'main' : `p${n}` }, options),
     ),
   );
-  // They answer no close.
+  // They do not answer a close.
   const deaf = opened.slice(-DEAF);
   for (const { socket } of deaf) socket.pause();
   const { going, end } = await aCommand(scene, engine);
@@ -118,9 +118,9 @@ async function stopsInOrder(t: Test, scene: Scene, engine: TestEngine): Promise<
   await waitFor(() => running.output().includes('Stopping'));
   await end();
   t.match(await going, { status: 200, body: { stdout: 'ended\n' } });
-  // Those who hear and those who do not are told to come back; the latter are cut off later.
+  // All are asked to reconnect; deaf ones are cut off later.
   await waitFor(async () => (await records()) === DEAF);
-  // The database takes its time from before that moment until after it.
+  // The database is blocked from before that moment until after it.
   await db.query('begin');
   await db.query('lock table terminal_records in access exclusive mode');
   await waitFor(async () => (await blockedBy(db)) > 0);

@@ -27,10 +27,10 @@ import { needs } from '../support/run/infra.ts';
 
 const execute = promisify(execFile);
 
-/** A server of the distribution's PostgreSQL, and the programs that belong to it. */
+/** A server of the distribution's PostgreSQL, and its programs. */
 type SystemPostgres = {
   readonly url: (database: string) => string;
-  /** Runs `pg_dump` and the like; throws what they complain of. */
+  /** Runs `pg_dump` and the like; throws their errors. */
   readonly run: (program: string, ...args: string[]) => Promise<void>;
 };
 
@@ -41,7 +41,7 @@ async function systemPostgres(t: Test): Promise<SystemPostgres | null> {
   const program = (name: string): string => path.join(part.programs, name);
   const root = aFolder(t, 0o711);
   await initialise(path.join(root, 'pgdata'), program('initdb'));
-  // It goes on with the version that made the data.
+  // It continues with the version that made the data.
   const server = await startEmbedded(root, { durable: false });
   t.teardown(() => server.stop());
   return {
@@ -59,13 +59,13 @@ async function initialise(data: string, initdb: string): Promise<void> {
   await execute(file, args, { cwd: data });
 }
 
-/** As docs/backup.md says: everything below the data folder but what the engine and the host keep. */
+/** As in docs/backup.md: everything below the data folder that the engine and the host do not keep. */
 const BACKED_UP = ['postgres', 'secret.json', 'replica'];
 const OWNED = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
 
 t.setTimeout(600_000);
 
-/** A copy of the data folder of a service that is stopped, where another service can be started. */
+/** A copy of a stopped service's data folder, for another service. */
 function restored(t: Test, { env, dataDir }: Place): Place {
   const copy = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
   t.teardown(() => rmSync(copy, { recursive: true, force: true }));
@@ -76,7 +76,7 @@ function restored(t: Test, { env, dataDir }: Place): Place {
 const status = (call: Call, id: string) => async () =>
   (await call('GET', `/api/containers/${id}`)).body['status'];
 
-/** How long the audit of a database is; -1 when it does not hold. */
+/** The length of a database's audit; -1 when it is not intact. */
 async function sealedIn(url: string): Promise<number> {
   const db = openDatabase(openPool({ url }));
   const verdict = await checkAudit(postgresAuditChain(db), null).finally(() => db.destroy());
@@ -141,7 +141,7 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
   await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth');
   const kept = await whileRunning(t, place, async (call) => {
     const kept = await aKeptContainer(call);
-    // What is sealed by now is what the dump is judged by.
+    // The dump is judged by what is sealed now.
     await waitFor(async () => (await sealedIn(url)) > 0, { everyMs: 100, patienceMs: 60_000 });
     await postgres.run('pg_dump', '--format=custom', `--file=${file}`, url);
     const later = await call('PATCH', `/api/containers/${kept.dbId}`, { name: 'later', ...small });

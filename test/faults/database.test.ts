@@ -37,25 +37,25 @@ const POINTS =
       ])
     : ['update before commit', 'update after commit'];
 
-/** Longer than what was looked up is remembered, and than an open terminal goes without a look at its credential. */
+/** Longer than any cache, and than the interval of open terminals' credential checks. */
 const OUTAGE_SECONDS = process.env['FAULTS'] === 'all' ? 60 : 6;
 
 const signedIn = async (running: Running): Promise<Call> =>
   client(running.address, await signInAdmin(running));
 
-/** What every credential gets while there is no database: never that it is a bad one. */
+/** Every credential's answer without a database: never that it is invalid. */
 async function isToldToRetry(t: Test, address: string, call: Call): Promise<void> {
   const seen: number[] = [];
   const status = async (): Promise<number> => (await call('GET', '/api/containers')).status;
   const last = await eventually(status, (one) => seen.push(one) > 0 && one === 503);
   t.equal(last, 503);
-  // A credential that was remembered a moment ago still gets as far as the request's own words.
+  // A cached credential reaches the request's own words.
   t.same(
     seen.filter((one) => one !== 500 && one !== 503),
     [],
   );
   const headers = { authorization: `Bearer svc_${'0'.repeat(64)}` };
-  // One that waits for a silent database holds up no other.
+  // A request waiting for a silent database delays no other.
   const [raw, signIn, live] = await Promise.all([
     fetch(`${address}/api/containers`, { headers }),
     call('POST', '/api/auth/login', { email: 'a@example.org', password: 'x' }),
@@ -75,21 +75,21 @@ async function inOrder(t: Test, call: Call, invariants: Invariants, dbId: string
   t.equal(await readCanary(call, dbId), 'kept\n', 'the volume is intact');
 }
 
-/** An update has made the fresh container, and the old one is still there. */
+/** An update has made the fresh container, and the old one still exists. */
 async function inTheMiddle({ docker }: TestEngine, dbId: string): Promise<void> {
   const filters = { label: [`${DB_ID_LABEL}=${dbId}`] };
   const both = async () => (await docker.listContainers({ all: true, filters })).length === 2;
   await waitFor(both, { what: 'an update is in the middle', everyMs: 20, patienceMs: 60_000 });
 }
 
-/** A shell that says what it is asked to. */
+/** A shell that echoes results. */
 async function aShell({ address }: Running, dbId: string, token: string) {
   const at = { address: address.replace('http', 'ws'), dbId, token };
   const { socket, output, until } = await terminalClient(at, {}, { origin: address });
   let asked = 0;
   return {
     socket,
-    /** Waits for the answer to a sum, which the line itself does not hold. */
+    /** Waits for the answer to a sum, which the line itself does not contain. */
     async answers(): Promise<void> {
       asked += 1;
       const answer = `<${asked * 7}>`;
@@ -101,7 +101,7 @@ async function aShell({ address }: Running, dbId: string, token: string) {
 
 type Shell = Awaited<ReturnType<typeof aShell>>;
 
-/** For longer than anything is remembered: each request is told to come again, and what is open goes on. */
+/** Longer than any cache: each request must retry, and open terminals continue. */
 async function lastsLong(t: Test, address: string, token: string, shell: Shell): Promise<void> {
   const call = client(address, token);
   const seen = new Set<string>();
@@ -116,7 +116,7 @@ async function lastsLong(t: Test, address: string, token: string, shell: Shell):
   t.same([...seen], ['503 true'], 'to come again, and never that the credential is bad');
 }
 
-/** The same token and the same terminal are good again. */
+/** The same token and terminal work again. */
 async function isBack(t: Test, call: Call, shell: Shell): Promise<void> {
   const status = async (): Promise<number> => (await call('GET', '/api/containers')).status;
   t.equal(await eventually(status, (one) => one === 200), 200, 'back with the same token');

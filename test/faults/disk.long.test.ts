@@ -22,7 +22,7 @@ import { client, type Place, signInAdmin, startService } from '../support/proces
 
 const SIZE_MB = 3_000;
 
-/** A data folder on a disk of its own: a file with a file system in it. */
+/** A data folder on its own disk: a file with a file system. */
 async function aSmallDisk(t: Test): Promise<string> {
   const folder = aFolder(t);
   const image = path.join(folder, 'disk.img');
@@ -37,7 +37,7 @@ async function aSmallDisk(t: Test): Promise<string> {
   return dataDir;
 }
 
-/** Takes all that is free, and answers what gives it back. */
+/** Takes all free space; returns the function that frees it. */
 async function fill(dataDir: string): Promise<() => void> {
   const file = path.join(path.dirname(dataDir), 'filler');
   const handle = await open(file, 'w');
@@ -54,7 +54,7 @@ async function writeAll(handle: FileHandle, block: Buffer): Promise<never> {
   for (;;) await handle.write(block);
 }
 
-/** Writes as long as the service takes them, and answers the names that it has acknowledged. */
+/** Writes until the service refuses; returns the acknowledged names. */
 async function writeUntilRefused(call: Call): Promise<{ names: string[]; refusals: number[] }> {
   const names: string[] = [];
   const refusals: number[] = [];
@@ -85,7 +85,7 @@ t.test('a full disk fails writes and ends nothing', { timeout: 600_000 }, async 
   const url = await embeddedUrlOf(dataDir);
   const free = await fill(dataDir);
   t.ok((await statfs(dataDir)).bavail < 1024, 'hardly a block is free');
-  // The log that the database has made room for is used up: the next write needs more.
+  // The database's preallocated log is used up: the next write needs space.
   for (let i = 0; i < 4; i++) await ask(url, 'select pg_switch_wal()').catch(() => undefined);
   const { names, refusals } = await writeUntilRefused(call);
   t.comment(`${names.length} writes were acknowledged, then ${refusals}`);

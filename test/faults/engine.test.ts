@@ -37,7 +37,7 @@ import {
 import { type PageTerminal, pageTerminal } from '../support/terminal/page-terminal.ts';
 import type { TerminalAddress } from '../support/terminal/terminal-client.ts';
 
-// All points in `npm run test:faults`; in the usual run the one after which most is half done.
+// All points in `npm run test:faults`; in the usual run the one that leaves most half done.
 const POINTS =
   process.env['FAULTS'] === 'all'
     ? [
@@ -53,7 +53,7 @@ const POINTS =
       ].flatMap(([kind, step]) => [`${kind} before ${step}`, `${kind} after ${step}`])
     : ['update after stop_old'];
 
-/** A service on a private engine of its own that has the base image. */
+/** A service on its own private engine with the base image. */
 async function scene(t: Test, shared: TestEngine): Promise<{ place: Place; url: string } | null> {
   const url = await freshDatabase(t);
   const place = await aPlace(t, { DATABASE_URL: url ?? '', BERTH_ENGINE: 'auto' });
@@ -78,7 +78,7 @@ type Signed = { readonly address: string; readonly token: string };
 const stateOf = async (call: Call, dbId: string): Promise<unknown> =>
   (await call('GET', `/api/containers/${dbId}`)).body['status'];
 
-/** A shell with a variable of its own, by which it is known again. */
+/** A shell identified by a variable. */
 async function marked(t: Test, at: TerminalAddress, pane: string): Promise<PageTerminal> {
   const terminal = pageTerminal(t, at, pane);
   await terminal.shows('# ');
@@ -87,7 +87,7 @@ async function marked(t: Test, at: TerminalAddress, pane: string): Promise<PageT
   return terminal;
 }
 
-/** Of a process; 1 for one whose parent does not know yet that it has ended, 0 after that. */
+/** A process's threads; 1 for a zombie, 0 when it is gone. */
 function threadsOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/task`).length;
@@ -98,14 +98,14 @@ function threadsOf(pid: number): number {
 
 const TYPED_LINES = 50;
 
-/** Each line is a command that a second run would show. */
+/** A repeated command would be visible. */
 function typesLines(terminals: readonly PageTerminal[]): void {
   for (let n = 0; n < TYPED_LINES; n += 1) {
     for (const { type } of terminals) type(`echo ${n} >> "/workspace/typed-$mine"\r`);
   }
 }
 
-/** Without a click, and without a word of an end. */
+/** Without a click, and without an end. */
 async function goesOn(t: Test, { states, until, shows, type }: PageTerminal, pane: string): Promise<void> {
   await until(() => states.some(({ kind }) => kind === 'waiting') && states.at(-1)?.kind === 'open');
   type('echo "still $mine"\r');
@@ -125,9 +125,9 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   const killedMs = performance.now();
   const pid = await pidOfEngine(place);
   process.kill(pid, 'SIGKILL');
-  // At once: it is started again within seconds.
+  // Immediately: it is restarted within seconds.
   const refused = call('POST', `/api/containers/${dbId}/stop`);
-  // What it receives until its last thread has ended is lost with it. The last one may be the first one.
+  // Input is lost that it receives before its last thread has ended, which may be the first one.
   await waitFor(() => threadsOf(pid) <= 1 && !isThere(pid));
   typesLines(terminals);
   const back = Promise.all(
@@ -160,7 +160,7 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
   t.match(await call('GET', `/api/containers/${dbId}`), { body: { id } });
 }
 
-/** What an engine was asked for just before it hung it may still do afterwards: the row says which it was. */
+/** A hung engine may still do what it was last asked for: the row tells which. */
 async function hung(t: Test, call: Call, place: Place, invariants: Invariants): Promise<void> {
   const { dbId } = await aKeptContainer(call, 'hung');
   const pid = await pidOfEngine(place);
@@ -186,7 +186,7 @@ async function hung(t: Test, call: Call, place: Place, invariants: Invariants): 
   t.equal(await readCanary(call, dbId), 'kept\n');
 }
 
-/** Someone removes every container at the engine. That is no wish to delete anything. */
+/** Somebody removes every container at the engine, which is no request to delete anything. */
 async function emptied(t: Test, call: Call, place: Place): Promise<void> {
   const { dbId, id } = await aKeptContainer(call, 'emptied');
   const { docker } = await openOwn(place.dataDir);
@@ -224,7 +224,7 @@ async function dies(
   t.ok([200, 202, 500].includes(status), `${point}: answered ${status}`);
   t.equal(await eventually(partState(call, 'engine'), isReady), 'ready');
   await invariants.settled();
-  // The engine's own view is complete once it has looked at what it left.
+  // The engine's own view is complete after it has checked its leftovers.
   const violations = await eventually(
     () => invariants.violations(),
     (found) => found.length === 0,
@@ -236,13 +236,13 @@ async function dies(
   await call('DELETE', path);
 }
 
-/** The service comes up on an engine that has never seen its containers, then again on the one that has them. */
+/** The service starts on an engine without its containers, then again on its own. */
 async function swapped(t: Test, place: Place, first: Running, before: Call): Promise<void> {
   const { dbId, id } = await aKeptContainer(before, 'swapped');
   await first.stop();
   const { pool } = layoutOf(place.dataDir);
   await rename(pool, `${pool}.away`);
-  // What keeps a container alive, and no more.
+  // Just enough to keep a container alive.
   await stockWithTinyImage(place.dataDir, ['grep', 'sleep']);
   const onEmpty = await startService(t, place);
   const call = await signedIn(onEmpty);

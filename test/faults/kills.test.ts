@@ -16,13 +16,13 @@ import { Invariants } from '../support/process/invariants.ts';
 
 type Sabotaged = {
   readonly url: string;
-  /** Of a container that runs and has never been restored. */
+  /** A running container, never restored. */
   readonly dbId: string;
-  /** Of one that is deleted. */
+  /** A deleted one. */
   readonly deletedId: string;
 };
 
-/** Breaks each invariant of an installation whose service is stopped, and looks whether that is noticed. */
+/** Breaks each invariant of a stopped installation, and checks that it is noticed. */
 async function sabotage(t: Test, engine: TestEngine, { url, dbId, deletedId }: Sabotaged): Promise<void> {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   t.teardown(() => pool.end());
@@ -45,7 +45,7 @@ async function sabotage(t: Test, engine: TestEngine, { url, dbId, deletedId }: S
     await sql(`update containers set ${column} = $1 where db_id = $2`, value, dbId);
     return () => sql(`update containers set ${column} = $1 where db_id = $2`, rows[0].before, dbId);
   };
-  /** The trigger that keeps the records is put aside, as nobody but the owner of the table can. */
+  /** Without the trigger, as only the table's owner can. */
   const removeRecord = async (table: 'audit_records' | 'events', where: string) => {
     await sql('set session_replication_role = replica');
     await sql(`create temp table put_aside as select * from ${table} where ${where}`);
@@ -108,7 +108,7 @@ async function sabotage(t: Test, engine: TestEngine, { url, dbId, deletedId }: S
   });
 }
 
-/** The container of an operation, and a number that no death before had. */
+/** An operation's container, and a unique number. */
 type Scene = {
   readonly call: Call;
   readonly engine: TestEngine;
@@ -116,7 +116,7 @@ type Scene = {
   readonly n: number;
 };
 
-/** What is done before, the request that the process dies in, and how its container may be afterwards. */
+/** The preparation, the request in which the process dies, and the container's allowed state afterwards. */
 type Case = {
   readonly prepare?: (scene: Scene) => Promise<unknown>;
   readonly request: (scene: Scene) => Promise<unknown>;
@@ -124,7 +124,7 @@ type Case = {
   readonly ends: readonly string[];
   /** Whether a file outside the volume must still be there. */
   readonly keepsTool?: boolean;
-  /** Where it dies in the usual run. */
+  /** The points in the usual run. */
   readonly usual?: readonly string[];
 };
 
@@ -197,17 +197,17 @@ type Point = { readonly name: string; readonly kind: Kind; readonly point: strin
 const POINTS = Object.entries(CASES).flatMap(([name, { steps, usual = USUAL }]) => {
   const kind = name.split(' ', 1)[0] as Kind;
   const all = steps.flatMap((step) => [`before ${step}`, `after ${step}`]);
-  // A process dies in a few points of each kind in the usual run, and in all of them in `npm run test:faults`.
+  // A few points of each kind in the usual run, all in `npm run test:faults`.
   const chosen = process.env['FAULTS'] === 'all' ? all : all.filter((one) => usual.includes(one));
   return chosen.map((at): Point => ({ name, kind, point: `${kind} ${at}` }));
 });
 
-/** Points that one process dies in, of one operation of each kind at most: so each is known by its kind. */
+/** The points at which one process dies, at most one operation of each kind. */
 const nthOfKind = ({ kind }: Point, at: number): number =>
   POINTS.slice(0, at).filter((one) => one.kind === kind).length;
 const DEATHS = [...Map.groupBy(POINTS, nthOfKind).values()];
 
-/** Containers with a file on their volume, one for each kind of operation, by their row. */
+/** Containers with a file on their volume, one per kind of operation. */
 type Rows = Readonly<Record<Exclude<Kind, 'create'>, string>>;
 
 async function rowsFor(call: Call): Promise<Rows> {
@@ -216,7 +216,7 @@ async function rowsFor(call: Call): Promise<Rows> {
   return Object.fromEntries(await Promise.all(kinds.map(async (kind) => [kind, await make(kind)])));
 }
 
-/** Kills the service with an operation at each point, and looks whether the next one puts everything in order. */
+/** Kills the service with an operation at each point, and checks that the next one restores order. */
 async function dieAt(
   t: Test,
   { call, dieAt, invariants }: KillChain,
@@ -247,7 +247,7 @@ async function dieAt(
   }
 }
 
-/** The container is as its operation may leave it, and after that it runs again with all that it had. */
+/** The container is in an allowed state, and then runs again with all its data. */
 async function isInOrder(t: Test, { name, kind }: Point, scene: Scene, state: string): Promise<void> {
   const { ends, keepsTool = false } = CASES[name] as Case;
   const { call, dbId, n } = scene;
@@ -259,7 +259,7 @@ async function isInOrder(t: Test, { name, kind }: Point, scene: Scene, state: st
   if (keepsTool) t.equal(await inside(call, dbId, `cat ${TOOL}`), `${n}\n`, 'what was installed is there');
 }
 
-/** One death after the other. Answers how many there were: it ends with the one after which something was wrong. */
+/** One death after the other. Returns their number, ending with the first violation. */
 async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promise<number> {
   const chain = await aKillChain(t, engine);
   if (chain === null) return deaths.length;
@@ -273,7 +273,7 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
   }
   await t.test('the invariant checks notice each violation', async (t) => {
     await (await chain.call())('DELETE', `/api/containers/${rows.delete}`);
-    // What the service would put right is to be seen.
+    // Stops the service before it repairs anything.
     await chain.stop();
     await sabotage(t, engine, { url: chain.url, dbId: rows.update, deletedId: rows.delete });
   });
@@ -283,7 +283,7 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
 t.setTimeout(3_600_000);
 t.test('a service killed during changes', { timeout: 3_600_000 }, async (t) => {
   const engine = await engineOrSkip(t);
-  // What a death left in disorder says nothing of the next ones: those begin with containers of their own.
+  // A violation does not affect the next deaths, which use new containers.
   for (let done = 0; engine !== null && done < DEATHS.length; )
     done += await inTurn(t, engine, DEATHS.slice(done));
 });

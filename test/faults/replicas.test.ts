@@ -9,13 +9,13 @@ t.setTimeout(600_000);
 
 type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>['replicas'];
 
-/** Between two kills, so that each comes in the middle of changes. */
+/** Changes between two kills. */
 const CHANGES = 3;
 
 const pair = await aPairOfReplicas(t);
 if (pair !== null) {
   const { replicas } = pair;
-  // First: all that was ever announced is compared.
+  // First, since it compares every event ever announced.
   await t.test('changes continue while a replica is killed, and then both', (t) =>
     soak(t, pair, 2, async ({ replicas: [one, other], changes, kill }) => {
       for (const which of [[one], [one, other]]) {
@@ -33,7 +33,7 @@ if (pair !== null) {
   );
 }
 
-/** Someone new, registered at the first process. */
+/** A new user, registered at the first process. */
 async function someone([here]: Pair): Promise<Member> {
   const address = here.address();
   return await register({ address, admin: client(address, await signInAdmin({ address })) }, { name: 'ada' });

@@ -16,7 +16,7 @@ import {
 t.setTimeout(240_000);
 
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
-/** The first run never comes to its end by itself; the next one is quick. */
+/** The first run never ends by itself; the next one is quick. */
 const SCRIPT = `log=/workspace/log; echo begun >> $log
 [ $(wc -l < $log) -gt 1 ] || sleep 300
 echo ended >> $log`;
@@ -34,7 +34,7 @@ const logOf = async (call: Call, path: string): Promise<string> => {
   return String(body['stdout']);
 };
 
-/** A container whose tools are just being installed. */
+/** A container with an installation in progress. */
 async function installing(service: Running) {
   const call = client(service.address, await signInAdmin(service));
   await call('POST', '/api/admin/roles', { key: 'slow', label: 'Slow', script: SCRIPT });
@@ -50,7 +50,7 @@ async function kill({ child }: Running): Promise<void> {
   await ended;
 }
 
-/** The installation comes to its end by `service`, and never did two of them run at once. */
+/** `service` completes the installation, and two never ran at once. */
 async function endsWell(t: Test, service: Running, path: string, url: string): Promise<void> {
   const call = client(service.address, await signInAdmin(service));
   const setup = async () => (await call('GET', path)).body['role_setup'] as { status: string };

@@ -84,7 +84,7 @@ type Scene = {
   readonly one: Replica;
   readonly dbId: string;
   readonly url: string;
-  /** Requests to the one that is killed, as it runs now. */
+  /** Requests to the present run of the killed service. */
   readonly call: () => Call;
 };
 type Recording = { readonly file: string; readonly text: string };
@@ -119,7 +119,7 @@ async function isRecorded({ one }: Scene, terminal: TerminalClient): Promise<() 
   return read;
 }
 
-/** Answers when the last whole event was; half of another one follows, as when a process dies in the middle of a write. */
+/** Returns the time of the last complete event; half of another one follows, as after a death during a write. */
 function cutShort(t: Test, { file, text }: Recording): number {
   const whole = castOf(text.slice(0, text.lastIndexOf('\n') + 1));
   t.match(whole.header, { version: 2 });
@@ -150,7 +150,7 @@ async function lacksTheEnd(t: Test, { call }: Scene, { file, text }: Recording, 
 }
 
 async function endsTheRest(t: Test, { one, dbId, url }: Scene, callOther: Call): Promise<void> {
-  // Instead of waiting for more than a minute, and then for the next look of a service that runs.
+  // Instead of waiting a minute, and then for a running service's next check.
   const isUsual = process.env['FAULTS'] !== 'all';
   if (isUsual) await one.kill();
   const db = new pg.Client(url);

@@ -16,7 +16,7 @@ import { type TerminalClient, terminalClient } from '../support/terminal/termina
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const CYCLES = process.env['FAULTS'] === 'all' ? 1_000 : 25;
-// Each is some six programs that the engine starts: more at a time only wait for each other.
+// Each starts some six programs in the engine: more at a time only wait for each other.
 const LANES = 4;
 const TELL_EVERY = 100;
 const WARM_UP = 10;
@@ -28,7 +28,7 @@ const SPARE_HEAP_BYTES = 12 * 1_048_576;
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
 
-/** The backend of an engine, whose one container stands for every container. */
+/** An engine's terminal backend whose one container stands for all. */
 const standIn = (terminals: TerminalBackend, handle: RuntimeHandle): TerminalBackend => ({
   ...terminals,
   open: (_, request) => terminals.open(handle, request),
@@ -37,7 +37,7 @@ const standIn = (terminals: TerminalBackend, handle: RuntimeHandle): TerminalBac
   endMarked: (_, marker) => terminals.endMarked(handle, marker),
 });
 
-/** The service with its records in memory, on a real engine. */
+/** The service with records in memory, on a real engine. */
 async function aScene(t: Test, { terminals, runtime, commands, image }: TestInstance) {
   const handle = await runtime.create(aSpec(image));
   await runtime.start(handle);
@@ -61,7 +61,7 @@ async function aScene(t: Test, { terminals, runtime, commands, image }: TestInst
       const found = all.find((one: { connection_id: string }) => one.connection_id === pane);
       await as(service, root)('DELETE', `/api/admin/terminals/${found?.id}`);
     },
-    /** Nobody came back to what was kept, and all that was to end has ended. */
+    /** Waiting terminals have expired, and every end is complete. */
     settle: async () => {
       nowMs += 400_000;
       await service.writeDue();
@@ -86,7 +86,7 @@ const isExited: End = async (_, client) => {
   if (!(await eventually(isClosed, Boolean, PATIENCE_SECONDS))) throw new Error(`still open: ${shown()}`);
 };
 
-/** With programs that go on, which another socket takes over. */
+/** With running programs, which another socket takes over. */
 const isReplaced: End = async (scene, client, pane) => {
   client.socket.send(Buffer.from('sleep 1000 & cat\r'));
   const second = await scene.open(pane);
@@ -94,7 +94,7 @@ const isReplaced: End = async (scene, client, pane) => {
   second.socket.close(1000);
 };
 
-/** The session of `main` goes on, so nothing is left to run in it. */
+/** The session of `main` survives, so no program may remain in it. */
 const MAIN_ENDS = [isSaidGoodbye, isDropped, isClosedByAdmin];
 const PANE_ENDS = [...MAIN_ENDS, isExited, isReplaced];
 
@@ -117,7 +117,7 @@ async function cycles(t: Test, scene: Scene, count: number): Promise<void> {
   await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)));
 }
 
-// A few minutes where the machine does nothing else; ten times as long where it does.
+// A few minutes on an idle machine; ten times as long on a busy one.
 t.setTimeout(3_600_000);
 t.test(`${CYCLES} terminals opened, killed and dropped leave nothing`, async (t) => {
   const engine = await engineOrSkip(t);
@@ -162,16 +162,16 @@ const ROUNDS = process.env['FAULTS'] === 'all' ? 10 : 1;
 const BURST = 200;
 const NAMES = 'sed -n "s/^Name:.//p" /proc/[0-9]*/status | sort | uniq -c | tr -s " \\n" " ;"';
 const SESSIONS = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}' | sort | tr '\\n' ' '";
-/** Longer than a client waits for its turn, and than 200 are opened one after the other on a busy machine. */
+/** Longer than a client waits for its turn, and than opening 200 in sequence on a busy machine. */
 const PATIENCE_MS = 120_000;
 const GONE_WITHIN_SECONDS = 75;
-/** Connections to the engine and the database that are kept for the next request. */
+/** Keep-alive connections to the engine and the database. */
 const SPARE_AFTER_BURST = 16;
 
 type Outcome = 'ready' | `refused ${string}` | `closed ${number}` | 'left' | 'silent';
 type One = { readonly socket: WebSocket; readonly outcome: Promise<Outcome> };
 
-/** A terminal that is asked for. One that is `hasty` leaves as soon as its upgrade is answered. */
+/** A requested terminal. A `hasty` one leaves when its upgrade is answered. */
 function ask(url: string, origin: string, token: string, hasty: boolean): One {
   const socket = new WebSocket(url, ['berth.terminal.v1', `bearer.${token}`], { origin });
   const { promise: outcome, resolve } = Promise.withResolvers<Outcome>();
@@ -195,7 +195,7 @@ function ask(url: string, origin: string, token: string, hasty: boolean): One {
   return { socket, outcome };
 }
 
-/** All at once; half of those that open are closed, and every fourth leaves before it is told anything. */
+/** All at once; half of the opened ones are closed, and every fourth leaves before `ready`. */
 async function burst(t: Test, address: string, dbId: string, token: string, round: number): Promise<void> {
   const at = `${address.replace('http', 'ws')}/api/containers/${dbId}/terminal`;
   const all = Array.from({ length: BURST }, (_, n) =>
@@ -248,7 +248,7 @@ t.test(`${BURST} terminals at once leave nothing a minute later, ${ROUNDS} times
     descriptors: descriptorsOf(running.child.pid ?? 0),
   });
   type Left = Awaited<ReturnType<typeof left>>;
-  // One that stays, so that the server of the sessions does as well.
+  // One stays, so that the tmux server stays too.
   const main = ask(
     `${running.address.replace('http', 'ws')}/api/containers/${dbId}/terminal`,
     running.address,

@@ -12,13 +12,13 @@ import { intoFile, mixedUtf8, sha256 } from '../support/terminal/terminal-client
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
 const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];
-/** Frames are counted as 64 bytes more than is in them, so a megabyte in the smallest takes a minute. */
+/** Frames count as 64 bytes more than their content, so a megabyte in the smallest takes a minute. */
 const pasteBytes = (frameBytes: number): number =>
   RUNS > 1 ? 1_000_000 : Math.min(1_000_000, frameBytes * 8_000);
 const OUT_BYTES = 5_000_000;
 const IN_BYTES = 1_000_000;
 
-/** Sends a file and takes input at the same time, both as they are. */
+/** Sends a file and receives input at the same time, both unchanged. */
 const BOTH_WAYS = `
 stty raw -echo
 printf START
@@ -57,7 +57,7 @@ type Asked = {
   readonly openSocket: ConstructorParameters<typeof Connection>[1]['openSocket'];
 };
 
-/** The page's side of a terminal behind a proxy, open, and all that it has received. */
+/** The page's side of an open terminal behind a proxy, and its output. */
 function connected(t: Test, { person }: Scene, proxy: CuttingProxy, { dbId, pane, openSocket }: Asked) {
   const received: Uint8Array[] = [];
   const resumed: Resumed[] = [];
@@ -147,7 +147,7 @@ async function pastes(t: Test, scene: Scene): Promise<void> {
   t.ok(cuts > 0, `${cuts} cuts`);
 }
 
-/** A terminal whose program reads so many bytes into a file that is named like the pane. */
+/** A terminal whose program reads this many bytes into a file named after the pane. */
 async function reading(t: Test, scene: Scene, proxy: CuttingProxy, asked: Asked, bytes: number) {
   const terminal = connected(t, scene, proxy, asked);
   const { connection, output } = terminal;

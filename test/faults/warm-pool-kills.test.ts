@@ -28,7 +28,7 @@ const ROUNDS: readonly Round[] =
 
 type Scene = {
   readonly chain: KillChain;
-  /** Waits until the pool has so many, all ready. */
+  /** Waits until the pool has this many, all ready. */
   readonly settled: (size: number) => Promise<string[]>;
   readonly states: () => Promise<string[]>;
   readonly counts: () => Promise<{ containers: number; volumes: number }>;
@@ -42,7 +42,7 @@ async function aScene(t: Test, engine: TestEngine): Promise<Scene | null> {
   const storage = postgresStorage(db);
   const { warmPool, installation } = storage.repositories;
   const label = [`${INSTANCE_LABEL}=${await installation.id()}`];
-  // The installation has a volume of its own, with tools.
+  // The tmux volume belongs to the installation.
   const ofRows = [...label, DB_ID_LABEL];
   return {
     chain,
@@ -55,7 +55,7 @@ async function aScene(t: Test, engine: TestEngine): Promise<Scene | null> {
   };
 }
 
-/** `kept` volumes are of containers that were deleted in the rounds before. */
+/** `kept`: volumes of containers deleted in earlier rounds. */
 type Phase = (t: Test, scene: Scene, point: string, kept: number) => Promise<void>;
 
 const whileFilling: Phase = async (t, { chain, settled, states, counts }, point, kept) => {
@@ -111,7 +111,7 @@ t.test('a killed service with a warm pool', { timeout: 1_800_000 }, async (t) =>
       const done = await t.test(`while ${what}: ${point}`, { timeout: 300_000 }, (t) =>
         phase(t, scene, point, kept),
       );
-      // The next one begins with what this one leaves.
+      // The next phase starts from this one's state.
       if (done?.ok !== true) return;
     }
   }

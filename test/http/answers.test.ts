@@ -147,7 +147,7 @@ t.test('a shortage of database connections is 503 with Retry-After on every rout
   }
 });
 
-/** A service whose factors are tried by somebody, with what a refusal must leave as it was. */
+/** A service whose sign-in factors somebody tries, and the state that a refusal must not change. */
 function target(service: InTime, who: Person | null) {
   const { state } = service.ports.storage as unknown as {
     state: Record<string, unknown> & { locks: Map<string, { wrong: number }> };
@@ -157,7 +157,7 @@ function target(service: InTime, who: Person | null) {
     who,
     beforeEach() {
       service.clock.advance(60_000);
-      // Wrong passcodes are counted, and the fifth would end the session that the test needs.
+      // The fifth wrong passcode would end the session that the test needs.
       for (const [id, lock] of state.locks) state.locks.set(id, { ...lock, wrong: 0 });
     },
     facts() {

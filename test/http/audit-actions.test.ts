@@ -37,7 +37,7 @@ const [[type, , base64] = ['', '', '']] = SSH_KEYS;
 const ROLE = { key: 'slow', label: 'Slow', script: 'echo done' };
 
 type Scene = Awaited<ReturnType<typeof aScene>>;
-/** Does what is recorded as the action of its name, after those above it. */
+/** Causes the action of its name, after those above it. */
 type Example = (scene: Scene) => Promise<unknown>;
 
 /** Root administers, Ada has a container, Bob a second factor, and Eve somebody else’s share. */
@@ -89,7 +89,7 @@ const installing = async ({ by, root, ada, service }: Scene): Promise<string> =>
   return `/api/containers/${made.json().db_id}/role-setup`;
 };
 
-/** A new action that nothing here brings about does not compile. */
+/** A new action without an example does not compile. */
 const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   login: secondSession,
   login_failed: ({ service }) => from(service)('/api/auth/login', { email: 'ada', password: 'wrong' }),
@@ -216,7 +216,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
       old_password: 'correct horse battery',
       new_password: 'battery horse correct',
     }),
-  // Looking is recorded once in ten minutes.
+  // A view is recorded once in ten minutes.
   users_listed: look('users'),
   terminals_listed: look('terminals'),
   audit_listed: look('audit'),
@@ -232,7 +232,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   },
 };
 
-/** What is on record beside the action: by whom, and the details with ids and times taken out. */
+/** A record's actor, and its details without ids and times. */
 const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId }: Scene): string => {
   const names: Record<string, string> = {
     [root.id]: 'root',
@@ -247,7 +247,7 @@ const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId }: 
   return `${names[userId ?? ''] ?? 'other'}: ${plain}`;
 };
 
-/** By whom each is recorded and with which details, as `shape` has them. */
+/** The actor and details of each record, in the form of `shape`. */
 const RECORDED: Readonly<Record<AuditAction, string>> = {
   login: 'ada: ID',
   login_failed: 'ada: password',

@@ -93,7 +93,7 @@ t.test('a long list is paged without a gap or repeat', async (t) => {
       const part = await page(service, who, cursor === '' ? url : `${url}&cursor=${cursor}`);
       parts.push(part.records);
       cursor = part.next;
-      // What comes in meanwhile moves nothing.
+      // Records that arrive meanwhile change nothing.
       if (parts.length === 1) await addTo(service, null, 'new');
     }
     t.same(
@@ -229,7 +229,7 @@ t.test("NDJSON has the list's objects, one per line", async (t) => {
   t.same([none.statusCode, none.body], [200, '']);
 });
 
-/** An audit without an end, which counts how much of it was read. */
+/** An endless audit that counts what is read of it. */
 function endless(): AuditLog & { readonly parts: () => number } {
   let parts = 0;
   const record = {
@@ -266,10 +266,10 @@ async function anExport(t: Test) {
   return { service, root, answer, audit };
 }
 
-/** What reads reads at each turn of the event loop: after so many without it, it does not. */
+/** A reader reads at each turn of the event loop; after this many turns without a read it has stopped. */
 const TURNS = 1_000;
 
-/** The count once nothing is read any more, or once it has reached a limit. */
+/** The count when nothing is read any more, or when it has reached the limit. */
 async function settled(count: () => number, limit: number): Promise<number> {
   let before = count();
   for (let turns = 0; turns < TURNS && before < limit; turns += 1) {

@@ -15,7 +15,7 @@ import { waitFor } from '../support/patience.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
-/** A server of `budget` with a quick route and one that answers when it is told to. */
+/** A server of `budget` with a fast route and one that answers on request. */
 async function aServer(t: Test, budget: number) {
   const http = Fastify() as unknown as Http;
   http.setErrorHandler(onError);
@@ -65,7 +65,7 @@ t.test('silent connections make room for those with requests', async (t) => {
 t.test('silent connections make room for one that sends its request later', async (t) => {
   const { dial, open } = await aServer(t, 10);
   for (let n = 0; n < 30; n += 1) await dial();
-  // Of another address, which has fewer of them.
+  // From another address, with fewer of them.
   const late = await dial('127.0.0.2');
   for (let n = 0; n < 30; n += 1) await dial();
   await waitFor(() => open() <= 10);
@@ -125,7 +125,7 @@ async function behindAProxy(t: Test) {
   };
 }
 
-/** The socket, or how its upgrade was refused. */
+/** The socket, or the refusal of its upgrade. */
 async function opened(url: string, protocols: string[], from: string): Promise<WebSocket | unknown[]> {
   const socket = new WebSocket(url, protocols, { origin: ORIGIN, headers: { 'x-forwarded-for': from } });
   const refused = Promise.withResolvers<unknown[]>();
@@ -177,7 +177,7 @@ t.test('administrators set the limit, never so low that an office is locked out'
 const MIB = 1_048_576;
 const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-/** A connection to the server that reads nothing until it is resumed, and its other end. */
+/** A connection to the server that reads nothing until resumed, and its other end. */
 async function aConnection(t: Test, http: Pick<Http, 'addresses' | 'server'>) {
   const { port } = http.addresses()[0] as AddressInfo;
   const accepted = new Promise<Socket>((resolve) => http.server.once('connection', resolve));
@@ -263,7 +263,7 @@ for (const paths of [['/large'], ['/endless'], ['/small', '/large']]) {
     const { socket, accepted } = await anHttpServer(t, { stallSweeps: 20 });
     const closed = once(accepted, 'close');
     socket.write(`${paths.map(ask).join('')}GET / HTTP/1.1\r\nX: `);
-    // What is sent is no sign of reading.
+    // Sending is no sign of reading.
     const timer = setInterval(() => socket.write('x'), 20);
     await closed.finally(() => clearInterval(timer));
   });
@@ -292,7 +292,7 @@ t.test('a quiet answer has no limit', async (t) => {
     slow.length = 0;
     socket.resume().write(ask(path));
     await waitFor(() => slow.length === 1);
-    // One whose answer is not read, and which began later, reaches its limit meanwhile.
+    // A later connection with an unread answer reaches its limit meanwhile.
     const other = await aConnection(t, http);
     other.socket.write(ask('/large'));
     await once(other.accepted, 'close');

@@ -18,7 +18,7 @@ import { endless, openStream, STREAMS } from '../support/service/streams.ts';
 import { aStudio } from '../support/terminal/recordings.ts';
 import { aContainerOf, listening, openTerminal } from '../support/terminal/terminals.ts';
 
-/** The service on a port, and a request to the container that is not waited for. */
+/** The service on a port, and an unawaited request to the container. */
 async function aBoxOnAPort(t: Test, ports: Partial<Ports> = {}) {
   const { service, ada, url, get } = await aBoxOfAda(ports);
   const address = await service.http.listen({ port: 0, host: '127.0.0.1' });

@@ -13,8 +13,8 @@ import { aPerson, aService, as, type Bearer } from '../support/service/service.t
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
 /**
- * A service with a running container on a database behind a line, and a session of somebody who administers that. What is
- * waited for shorter than usual says `waits`.
+ * A service with a running container, on a database behind a proxy, and an administrator's connection to that. `waits`
+ * shortens its time limits.
  */
 async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
   const real = await freshDatabase(t);
@@ -36,7 +36,7 @@ async function aScene(t: Test, waits: Partial<typeof WAITS> = {}) {
   const start = () => call('POST', `/api/containers/${box.db_id}/start`);
   const status = async () => (await call('GET', `/api/containers/${box.db_id}`)).json().status;
   const name = (await admin.query('select current_database() as name')).rows[0].name as string;
-  /** Ends or cancels the connections of the service of which this is so; how many there were. */
+  /** Ends or cancels the service's connections in this state; returns their number. */
   const interrupt = async (how: 'pg_terminate_backend' | 'pg_cancel_backend', which = 'true') => {
     const text = `select ${how}(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid() and ${which}`;
@@ -133,7 +133,7 @@ t.test('every wait of a request ends within five seconds', async (t) => {
   t.ok(connectMs + connectMs < 5_000, 'a place in the pool, and then a connection');
 });
 
-/** Keeps the event loop from turning. */
+/** Blocks the event loop. */
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -141,7 +141,7 @@ function standStill(ms: number): void {
 t.test('a blocked event loop is not blamed on the database', async (t) => {
   const url = await freshDatabase(t);
   if (url === null) return;
-  /** Shorter than those of the service, and long for a database that answers. */
+  /** Shorter than the service's, and long for a database that answers. */
   const waits = { connectMs: 1_000, silenceMs: 1_500 };
   const pool = openPool({ url, poolSize: 2, waits });
   const db = openDatabase(pool);
@@ -151,7 +151,7 @@ t.test('a blocked event loop is not blamed on the database', async (t) => {
 
   await t.test('a blocked event loop is no absent database', async (t) => {
     for (const idle of [true, false]) {
-      // New connections are waited for as well as free ones.
+      // New connections wait as well as free ones.
       if (!idle) for (const client of [await pool.connect(), await pool.connect()]) client.release(true);
       const answers = Array.from({ length: 6 }, () => call('GET', '/api/containers'));
       await setImmediate();

@@ -8,7 +8,7 @@ const upTo = (count: number): Buffer[] => frames(...Array.from({ length: count }
 const FULL = 'x'.repeat(262_144);
 const RESYNC = 'resync';
 
-/** A socket that notes what it is given, and drains when the test says so. */
+/** A socket that records its frames, and drains on request. */
 function aSocket() {
   const sent: string[] = [];
   const waiting: (() => void)[] = [];

@@ -35,12 +35,12 @@ async function aScene(t: Test) {
 
 const typesOf = ({ messages }: EventClient): string[] => messages.map(({ type }) => type);
 
-/** Has the client hear of everything that was announced, by a change that comes last. */
+/** Makes the client receive everything announced, by a last change. */
 async function heardAll({ socket, messages, until }: EventClient, last: () => Promise<void>): Promise<void> {
   const before = messages.length;
   await last();
   await until(() => messages.length > before);
-  // The answer comes after all that was sent.
+  // The pong comes after all that was sent.
   socket.ping();
   await once(socket, 'pong');
 }
@@ -190,7 +190,7 @@ t.test('a subscriber that does not read gets resync later, and delays nobody', a
   const data = { role_setup: { detail: 'x'.repeat(4_000) } };
   const event = { type: 'container_progress', dbId, ownerId: ada.id, data } as const;
   slow.socket.pause();
-  // A thousand may wait, behind what the buffers of the line take.
+  // A thousand may wait, besides the connection's buffers.
   const COUNT = 1_500;
   for (let n = 0; n < COUNT; n += 100) {
     for (let i = 0; i < 100; i += 1) await storage.repositories.events.append(event);
@@ -230,7 +230,7 @@ t.test('a ping is answered, other frames are ignored, and a flood is read slowly
   t.same(await other.closed(), [4012, 'service restarting'], 'a process that ends says that it comes back');
 });
 
-/** How an upgrade is refused. */
+/** An upgrade's refusal. */
 async function refusal(url: string, protocols: string[], headers: Record<string, string> = {}) {
   const socket = new WebSocket(url, protocols, { headers });
   t.teardown(() => socket.terminate());

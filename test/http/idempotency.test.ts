@@ -15,10 +15,10 @@ const limits = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const BUSY = { error: 'a request with this idempotency key is in progress', code: 'idempotency_key_busy' };
 const REUSED = { error: 'this idempotency key was used for another request', code: 'idempotency_key_reused' };
 
-/** The first try of the request has lost its holder. */
+/** The request's first attempt has lost its holder. */
 type Orphan = (request: KeyedRequest) => Promise<void>;
 
-/** What `Idempotency-Key` does, on a storage. */
+/** The effects of `Idempotency-Key`, on a storage. */
 async function idempotentRequests(name: string, storage: Storage, orphan: Orphan): Promise<void> {
   const aCaller = async (options: Parameters<typeof aService>[1] = {}) => {
     const runtime = memoryRuntime();
@@ -100,7 +100,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
   await t.test(`${name}: another process answers a create left without an answer`, async (t) => {
     let dead = false;
     const over = Promise.withResolvers<never>();
-    // What waits for the dead one is not to outlive the test.
+    // Requests waiting for the dead one must not outlive the test.
     t.teardown(() => over.reject(new Error('the process is gone')));
     const checkpoint = async (point: string): Promise<void> => {
       dead ||= point === 'create before start_fresh';

@@ -6,14 +6,14 @@ import { aServiceInTime, type InTime } from '../support/service/factors.ts';
 import { anAdmin, anApiToken, type Person } from '../support/service/service.ts';
 
 const RUNS = 30;
-/** These succeed without any body, and end or change the session that asks. */
+/** These succeed without a body, and end or change the caller's session. */
 const ENDS_SESSION = new Set([
   'POST /api/auth/logout',
   'POST /api/sessions/lock',
   'POST /api/sessions/revoke-others',
   'DELETE /api/me/lock',
 ]);
-/** Real names of fields, so that what is thrown also gets past the first check. */
+/** Real field names, so that random bodies pass the first check. */
 const FIELDS = 'name email username password code scopes expires_in memory_mb role reason'.split(' ');
 
 const body = fc.oneof(
@@ -34,7 +34,7 @@ const header = fc
   .string({ unit: 'binary-ascii', maxLength: 60 })
   .map((raw) => raw.replace(/[^\x20-\x7e]/g, ''));
 
-/** What a refused request must leave as it was: everything but the traces that refusals leave on purpose. */
+/** The state that a refused request must not change: everything but its deliberate traces. */
 function lasting(service: InTime): string {
   const { users, sessions, containers, apiTokens, settings } = stateOf(service);
   const kept = sessions.map(({ lastSeenAt: _, ...rest }) => rest);
@@ -46,7 +46,7 @@ const stateOf = (service: InTime): MemoryState =>
 
 type Answer = { readonly statusCode: number; readonly body: string };
 
-/** Throws unless it is an answer in the words of the interface. */
+/** Throws unless the answer has the interface's form. */
 function assertTold({ statusCode, body }: Answer): void {
   if (statusCode >= 500) throw new Error(`${statusCode} ${body}`);
   if (statusCode < 400) return;
@@ -78,7 +78,7 @@ async function throwAt(service: InTime, who: Person, route: string): Promise<voi
   );
 }
 
-/** A service without a limit of requests, and its administrator. */
+/** A service without a request limit, and its administrator. */
 async function aScene() {
   const service = await aServiceInTime();
   const who = await anAdmin(service);

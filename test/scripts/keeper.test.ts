@@ -17,7 +17,7 @@ const LISTENS_WITH_NO_QUEUE = `
   createServer().listen({ path: PATH, backlog: 1 }, () => console.log('ready'));
 `;
 
-/** A process that stands for a test run: its keeper lives as long. */
+/** A process in place of a test run: its keeper lives as long. */
 function aRun(t: Test): number {
   const run = runProcess(t, 'sleep', ['600']).process.pid;
   if (run === undefined) throw new Error('no process');
@@ -28,7 +28,7 @@ function aRun(t: Test): number {
 const aKeeper = (t: Test, run: number): Child =>
   runProcess(t, process.execPath, ['test/support/run/keeper.ts', `${run}`]);
 
-/** A connection to the keeper of the run, as soon as there is one. */
+/** A connection to the run's keeper, once it listens. */
 async function connected(run: number, keeper: Child): Promise<Socket> {
   for (;;) {
     const socket = connect(socketOf(run));
@@ -53,12 +53,12 @@ async function askFor<N extends Need>(need: N, run: number, keeper: Child): Prom
   throw new Error(`no answer: ${keeper.errors()}`);
 }
 
-/** What happens to the connection of a test process that is killed with an unread answer: it is reset. */
+/** Resets the connection like a killed test process with an unread answer. */
 async function loseConnection(run: number, keeper: Child): Promise<void> {
   const socket = new Socket().pause();
   socket.connect(socketOf(run)).write('{"need":"postgres"}\n');
   await once(socket, 'connect');
-  // By the time that a later question has its answer, this one has, too.
+  // When a later question is answered, this one is too.
   await askPostgres(run, keeper);
   socket.destroy();
   await once(socket, 'close');
@@ -113,7 +113,7 @@ t.test("a keeper works where a dead run's folder cannot be removed", async (t) =
   t.match(await askPostgres(run, keeper), { ok: true });
 });
 
-/** Makes a folder that this user cannot remove: root is stopped by a mount alone. */
+/** Makes a folder that this user cannot remove; root needs a mount for that. */
 function fixInPlace(t: Test, folder: string): void {
   const inner = join(folder, 'inner', 'most');
   mkdirSync(inner, { recursive: true });

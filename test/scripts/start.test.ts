@@ -8,7 +8,7 @@ import { goes, isThere, moduleAt, runModule, runProcess } from '../support/child
 import { aTree, aTreeWithoutDependencies } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 
-// Stands for the service: it tells what reaches it, and stops when the test says so.
+// In place of the service: prints its signals, and stops on request.
 const SERVICE = `
 const say = (word) => console.log(JSON.stringify(word));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => say(signal));
@@ -20,7 +20,7 @@ process.on('disconnect', () => {
 say({ pid: process.pid, node: process.versions.node, args: process.argv.slice(2) });
 `;
 
-/** The launcher in a checkout of which only what was built is left, and the first words of the service. */
+/** The launcher in a checkout with only the build, and the service's first output. */
 async function launch(t: Test, command = ['node', 'scripts/start.mjs', '--flag']) {
   const root = aTree(t, { [SERVER]: SERVICE });
   const launcher = runProcess(t, '/usr/bin/env', command, root);
@@ -95,7 +95,7 @@ t.test('the service stops when npm is killed', async (t) => {
   t.equal(await launcher.line(), '"SIGTERM"');
 });
 
-// Stands for npm, which starts programs of packages: one that does not listen.
+// In place of npm, which starts packages' programs: one that ignores signals.
 const INSTALLER = `#!/bin/sh
 sh -c 'trap "" TERM INT HUP; while :; do sleep 0.2; done' "$PWD" >/dev/null 2>&1 &
 echo "$!" > installing

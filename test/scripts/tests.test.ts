@@ -9,7 +9,7 @@ import { aFolder, aFolderOf, aTree } from '../support/folder.ts';
 
 const fine = "t.test('fine', async (t) => t.ok(1));";
 
-/** A checkout with these test files, by their path without `test/` and `.test.ts`. */
+/** A checkout with these test files, by path without `test/` and `.test.ts`. */
 function aCheckout(t: Test, tests: Readonly<Record<string, string>>): string {
   const files = Object.entries(tests).map(([name, code]) => [
     `test/${name}.test.ts`,
@@ -18,7 +18,7 @@ function aCheckout(t: Test, tests: Readonly<Record<string, string>>): string {
   return aTree(t, Object.fromEntries(files));
 }
 
-/** What `npm test -- test/domain` says in a checkout. */
+/** The output of `npm test -- test/domain` in a checkout. */
 async function run(t: Test, root: string, { requireAll = false } = {}) {
   const command = [`REQUIRE_ALL=${requireAll ? 1 : 0}`, process.execPath, 'scripts/test.mjs', 'test/domain'];
   const child = runProcess(t, '/usr/bin/env', command, root);
@@ -101,13 +101,13 @@ const WHOLE = `
   console.log(JSON.stringify({ code, ...tally }));
 `;
 
-/** A whole run in a checkout, whose record is in the checkout. */
+/** A whole run in a checkout, with its record there. */
 const whole = (t: Test, root: string): Promise<string[]> => {
   const command = [process.execPath, '--input-type=module', '--eval', WHOLE];
   return linesOf(runProcess(t, '/usr/bin/env', [`TEST_RECORD=${root}/.tap/unsteady.tsv`, ...command], root));
 };
 
-/** Fails when it runs for the first time. */
+/** Fails in its first run. */
 const once = (name: string, fails: string): string => `
   import { existsSync, writeFileSync } from 'node:fs';
   const tried = existsSync('${name}');
@@ -220,7 +220,7 @@ t.test('a process runs a part of the pure files, however slow the machine was', 
   t.same([0.3, 4, 40].map(processes), [1, 12, 12]);
 });
 
-/** Works through units whose ends the test decides; says what runs. */
+/** Runs units whose ends the test controls; reports what runs. */
 function aSchedule(names: readonly string[], atOnce: number, most = atOnce) {
   const running: string[] = [];
   const ends = new Map<string, (left?: readonly string[]) => void>();

@@ -103,7 +103,7 @@ await terminalBackendContract('memory', { terminals: memoryTerminals(runtime), h
 const WEEK = 7 * 24;
 const limits = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
-/** A deleted container with a volume and a private image, and the services that may collect them. */
+/** A deleted container with a volume and a private image, and the services that may remove them. */
 async function aDeletedBox() {
   const storage = memoryStorage(fixedClock());
   const runtime = memoryRuntime();

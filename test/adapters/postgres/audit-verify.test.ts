@@ -15,7 +15,7 @@ const COMMANDS = path.resolve('src/app/main/bin/berth.ts');
 const ENTRY = { userId: null, action: 'login', ipAddress: '::1', userAgent: 'agent' } as const;
 const RECORDS = 10;
 
-/** `berth …` as a person runs it: its exit code and all that it says. */
+/** `berth …` as run by a person: its exit code and output. */
 async function berth(t: Test, url: string, ...args: string[]): Promise<{ code: unknown; says: string }> {
   const child = runProcess(t, '/usr/bin/env', [`DATABASE_URL=${url}`, process.execPath, COMMANDS, ...args]);
   let printed = '';
@@ -40,7 +40,7 @@ async function onDatabase(url: string): Promise<void> {
   /** In the order of the chain. */
   const ids = (await auditChain.links(0n, 100)).map(({ recordId }) => recordId);
 
-  /** What the check says after these statements, which are undone. Whoever owns the tables can switch the triggers off. */
+  /** The check's output after these statements, which are rolled back. The tables' owner can disable the triggers. */
   async function tampered(statements: string, expected: ChainHead | null = null): Promise<AuditVerdict> {
     const trx = await db.startTransaction().execute();
     try {
@@ -133,7 +133,7 @@ async function onDatabase(url: string): Promise<void> {
       `drop table audit_chain, audit_unsealed; drop trigger audit_records_to_be_sealed on audit_records;
        drop function audit_to_be_sealed; drop index audit_records_action; ${migrations.join('\n')}`,
     );
-    // One came later, and one of the role.
+    // One later record, and one by the role.
     const all = RECORDS + 2;
     t.equal(await auditChain.seal(100), all);
     t.match(await checkAudit(auditChain, null), { kind: 'whole', head: { seq: BigInt(all) } });

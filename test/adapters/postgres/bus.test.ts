@@ -20,7 +20,7 @@ const silent = pino({ level: 'silent' });
 
 type Pair = BusPair & { readonly url: string; readonly name: string; readonly sql: pg.Client };
 
-/** Two processes of which `there` can be told apart by its name in the server's list. */
+/** Two processes; the server's list names `there`. */
 async function openPair(t: Test): Promise<Pair | null> {
   const url = await freshDatabase(t);
   if (url === null) return null;
@@ -41,7 +41,7 @@ async function openPair(t: Test): Promise<Pair | null> {
     name,
     sql,
     cut: async () => {
-      // Nobody may come back until it is mended; those who are there stay.
+      // New connections are refused until `mend`; open ones stay.
       await sql.query(`alter database ${name} with allow_connections false`);
       await terminate(sql, name, 'there');
     },
@@ -55,7 +55,7 @@ const terminate = (sql: pg.Client, database: string, application: string) =>
     [database, application],
   );
 
-/** For all of the file: who was cut off is back when a test ends. */
+/** For the whole file: both are connected when a test ends. */
 const pair = await openPair(t);
 busContract(t, async () => pair);
 
@@ -155,7 +155,7 @@ t.test('the bus uses one connection per process, outside the pool, and never a t
   t.notOk(states.some((state) => state.includes('transaction')));
 });
 
-/** Enough that no plan reads them all for a few. */
+/** Enough that no plan reads all of them for a few. */
 const MANY = 5_000;
 
 const url = await freshDatabase(t);
@@ -263,7 +263,7 @@ if (url !== null) {
   });
 }
 
-/** What the server says, as the driver hands it on. */
+/** A server's error, as the driver passes it on. */
 function said(sqlState: string): Error {
   const error = new pg.DatabaseError('said by the server', 0, 'error');
   error.code = sqlState;

@@ -24,7 +24,7 @@ import { aFolder } from '../../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;
 
-/** A database that is made here; others begin with a copy of it. */
+/** A database made here; others start from copies. */
 const made = aFolder(t);
 const first = await start(t, made);
 
@@ -76,7 +76,7 @@ t.test('a stop waits for its end but not for clients, and the next start finds a
 
 /** Folders that outlive a test belong to the file. */
 const file = t;
-/** A copy of it, with which each test begins as the one before has left it. */
+/** A copy; each test starts from the state the previous one left. */
 let root = '';
 
 t.test("a killed process's server is taken over", async (t) => {
@@ -115,7 +115,7 @@ t.test('a start recovers from a database crash', async (t) => {
     .slice(1);
 });
 
-/** Of a server that has ended: all but the number of its process. */
+/** Of an ended server: all but its process number. */
 let lockLines: readonly string[] = [];
 
 t.test('a stale lock file with a reused process number is no obstacle', async (t) => {
@@ -178,7 +178,7 @@ const module = aCheckout(checkout);
 const outside = path.dirname(checkout);
 const bin = path.join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/bin');
 
-/** Starts the server of a data folder in the checkout, has it asked, and stops it. */
+/** Starts the server of a data folder, runs `work`, and stops it. */
 async function during(t: Test, data: string, work: (server: { pid: number; url: string }) => Promise<void>) {
   const child = starter(t, path.join(checkout, data), module);
   const server = await serverOf(child);

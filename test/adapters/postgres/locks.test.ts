@@ -19,7 +19,7 @@ type On = {
   readonly service: Awaited<ReturnType<typeof aService>>;
 };
 
-/** A service on a database, Ada, who is new to it, and a connection that holds locks. */
+/** A service on a database, a new user Ada, and a connection that holds locks. */
 async function aScene(t: Test, on: On) {
   const username = randomName();
   const ada = { ...(await aPerson(on.service, username)), username };
@@ -120,7 +120,7 @@ race('revoking sessions while their uses are written makes nobody wait in a circ
   const { storage, url, holder } = scene;
   const { sessions } = storage.repositories;
   const userId = (await storedUser(storage)).id;
-  // The first to be made has the last id, so that reading them as they lie is the other order.
+  // The first one made has the last id, so physical order is the reverse.
   for (const n of [3, 2, 1]) {
     const { id } = await sessions.insert({ userId, ipAddress: '127.0.0.1', userAgent: '' });
     await run(url, `update sessions set id = '${idOf(n)}' where id = '${id}'`);

@@ -11,7 +11,7 @@ import { freshDatabase, run } from '../../support/database/database.ts';
 import { aHolder, storedUser } from '../../support/database/stored.ts';
 import { aFolderOf } from '../../support/folder.ts';
 
-// The second one takes longer than a client may wait for a lock.
+// The second takes longer than a client may wait for a lock.
 const MIGRATIONS = {
   '0001_first.sql': 'create table first (id int); insert into first values (1);',
   '0002_second.sql': 'select pg_sleep(0.5); create table second (id int);',
@@ -102,7 +102,7 @@ t.test('a database newer than the program is refused', async (t) => {
 });
 
 const ALL = path.resolve('db/migrations');
-/** The first migration that an older process of an update without a gap does not know. */
+/** The first migration unknown to the older process of a rolling update. */
 const NEWER_FROM = '0022';
 const SIGNED_IN = `insert into sessions (user_id, ip_address, user_agent, expires_at)
   select id, '', '', now() from users`;
@@ -116,7 +116,7 @@ const textsOf = (isPart: (file: string) => boolean): Record<string, string> =>
       .map((file) => [file, readFileSync(path.join(ALL, file), 'utf8')]),
   );
 
-/** A database of the older version with one user, and a transaction of a process of that version. */
+/** A database of the older version with one user, and an open transaction of that version. */
 async function olderVersion(t: Test) {
   const url = await emptyDatabase(t);
   if (url === null) return null;
@@ -188,7 +188,7 @@ t.test("an older process's write during the migrations is kept", async (t) => {
   t.same(rows, [{ near: true }], 'and is sealed in its time');
 });
 
-/** A database, and what its guests are allowed once it was brought up to date. */
+/** A database, and its guest setting after the update. */
 async function anInstallation(t: Test) {
   const url = await freshDatabase(t);
   if (url === null) return null;

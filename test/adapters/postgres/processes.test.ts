@@ -55,7 +55,7 @@ if (url !== null) {
   });
 
   await t.test('a revoked token is refused at once in its process, and soon in the other', async (t) => {
-    // No time passes for these, so what they remember does not fade: only the message ends it.
+    // Their clock stands still, so only the message invalidates their caches.
     const [here, there] = [await aProcess(() => 0), await aProcess(() => 0)];
     const token = await anApiToken(here, ada);
     const status = async (service: typeof here, who: Bearer) =>
@@ -92,7 +92,7 @@ if (url !== null) {
   });
 
   await t.test('two processes share the request limit', async (t) => {
-    // All requests are in one moment, also for the database.
+    // All requests at one moment, also by the database's clock.
     const now = new Date();
     const { requestCounts } = storage.repositories;
     const add: typeof requestCounts.add = async (batch) => ({ ...(await requestCounts.add(batch)), now });
@@ -107,7 +107,7 @@ if (url !== null) {
         statuses.push((await as(one, token)('GET', '/api/tokens/validate')).statusCode);
       await Promise.all(both.map((one) => one.writeDue()));
     }
-    // A process learns the sum when it sends its own: the one does not know yet of the last request at the other.
+    // A process learns the sum when it sends its own: this one does not know the last request of the other yet.
     t.same(statuses, [...Array(41).fill(200), ...Array(19).fill(429)]);
     await storage.repositories.settings.change({ requestsPerMinute: 0 });
   });

@@ -22,7 +22,7 @@ import { terminalClient } from '../../support/terminal/terminal-client.ts';
 
 const silent = pino({ level: 'silent' });
 
-/** Two processes on one real database, each with a line of its own; `statements` is what both asked of it. */
+/** Two processes on one real database, each with its own listener; `statements` has the queries of both. */
 async function onPostgres(t: Test, ports: ReturnType<typeof endless>['ports'] | object = {}) {
   const url = await freshDatabase(t);
   if (url === null) return null;
@@ -56,13 +56,13 @@ const cluster = await onPostgres(t, work.ports);
 if (cluster !== null) onTwoProcesses(cluster);
 
 function onTwoProcesses(both: NonNullable<typeof cluster>): void {
-  /** Ada is somebody else for each test. */
+  /** A new Ada for each test. */
   const scene = async () => {
     const username = randomName();
     return { ...both, username, ...(await aCrew(both, username)) };
   };
 
-  /** Both processes lose their line to the other at once. */
+  /** Both processes lose their listeners at once. */
   const cutLines = () =>
     both.sql(`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'berth bus' and datname = current_database()`);
@@ -207,7 +207,7 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
         const group = await shared(mode);
         const { here, ada, bob, eve, id, backend, open, addressThere } = group;
         const owner = await open(ada, addressThere);
-        // No timer looks after them here: what closes them is the message.
+        // No timer runs here: the message closes them.
         const [his, hers] = [await open(bob, addressThere), await open(eve, addressThere)];
         await as(here, ada)('DELETE', `/api/collaborations/${id}/participants/${eve.id}`);
         t.same(await hers.closed(), ENDED);

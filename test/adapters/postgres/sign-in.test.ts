@@ -10,7 +10,7 @@ import { throwAt } from '../../support/service/bodies.ts';
 import { authenticator, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../../support/service/service.ts';
 
-/** Time stands still for the service, so that a code of the app stays good. */
+/** The service's clock stands still, so that an app code stays valid. */
 const now = new Date();
 
 const url = await freshDatabase(t);
@@ -22,7 +22,7 @@ const storage = postgresStorage(db);
 const service = url === null ? null : await aService({ storage, clock: { now: () => now } });
 
 type OnPostgres = NonNullable<typeof service>;
-/** Somebody of that name, and addresses that nobody else comes from, so that none is slowed down. */
+/** A user with that name, and otherwise unused addresses, so that none is slowed down. */
 type Scene = { readonly name: string; readonly place: (n: number) => { readonly ip: string } };
 let scenes = 0;
 
@@ -154,7 +154,7 @@ on('of changes of the password at once one wins', async (t, service, { name }) =
   t.equal(count(answers, 200), 1);
 });
 
-/** The same storage, for which every failure is at one moment, so that no wait of the throttle is over. */
+/** The same storage with all failures at one moment, so that no throttle delay ends. */
 function inOneMoment(storage: Storage): Storage {
   const now = new Date();
   const still = (all: Repositories): Repositories => ({
@@ -198,7 +198,7 @@ on('no body makes the database refuse what is stored', async (t, service, { name
   for (const status of [200, 400]) t.ok(statuses.has(status), `${status}`);
 });
 
-/** What a failed sign-in has the database and the hasher do. */
+/** The work that a failed sign-in causes for database and hasher. */
 async function workOf(
   service: Service,
   email: string,

@@ -14,7 +14,7 @@ import { silentLog } from '../../support/samples/samples.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 import { passingIn } from '../../support/time.ts';
 
-/** The times that make rows of a table older. */
+/** The times that age the rows of a table. */
 const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   operations: ['lease_until'],
   containers: ['role_setup_until'],
@@ -23,7 +23,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   api_tokens: ['created_at', 'expires_at'],
   events: ['created_at'],
 };
-/** What makes everything older that is forgotten in the end. */
+/** The columns that age everything that is finally forgotten. */
 const ENDS = {
   operations: ['finished_at'],
   sessions: ['created_at', 'last_seen_at', 'expires_at', 'revoked_at'],

@@ -14,7 +14,7 @@ import { standingTime } from '../../support/time.ts';
 
 const MIB = 1_048_576;
 
-/** The other end of a line: whether it answers pings, and when it was given up. */
+/** A peer that answers pings or not, and whether it was dropped. */
 function aPeer() {
   const peer = Object.assign(new EventEmitter(), {
     answers: true,
@@ -67,7 +67,7 @@ t.test('a peer that answers late stays, and a closed one is left alone', async (
 t.test('an unresponsive peer without a right to its socket is cut off; others are waited for', async (t) => {
   const time = standingTime(t);
   const cutOff = new Set<CloseReason>([CLOSE.unauthorized, CLOSE.collaborationEnded]);
-  /** What happens to a socket that is closed so, and answers or not. */
+  /** A socket closed for this reason, which answers or not. */
   const closed = (reason: CloseReason, answers: 'at once' | 'soon' | 'never') => {
     const happened: unknown[] = [];
     const socket = Object.assign(new EventEmitter(), {
@@ -254,7 +254,7 @@ t.test('a socket that sends too fast is paused', async (t) => {
     pause: () => void happened.push('pause'),
     resume: () => void happened.push('resume'),
   });
-  // Each frame counts for 64 bytes more than it has.
+  // Each frame counts for 64 bytes more than its content.
   const FRAME = MIB - 64;
   const came = inputLimit(rest, time.nowMs);
   came(FRAME);

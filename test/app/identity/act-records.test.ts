@@ -13,7 +13,7 @@ const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({
   what: { command },
 });
 
-/** With a clock that the test moves and an audit that can fail. */
+/** With a test clock and an audit that can fail. */
 function scene() {
   const entries: AuditEntry[] = [];
   const state = { nowMs: 0, fault: null as Error | null, meanwhile: async (): Promise<void> => {} };

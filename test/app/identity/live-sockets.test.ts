@@ -22,7 +22,7 @@ const byToken = (tokenId: string, userId = 'ada'): Caller =>
     credential: { kind: 'api_token', tokenId, prefix: 'svc_0', scopes: ['write'] },
   });
 
-/** Resolves when all that this process had to do has been done: the bus and the database are in its memory. */
+/** Resolves when this process is idle: bus and database are in memory. */
 const settled = (): Promise<void> => immediate();
 
 /** A process with sockets, and a database that is a set of ended credentials. */
@@ -195,7 +195,7 @@ t.test('only user activity counts as a use', async (t) => {
   watching.end();
 });
 
-/** A socket whose uses are written down when they are let through. */
+/** A socket whose admitted uses are recorded. */
 async function aTypist(process: ReturnType<typeof aProcess>) {
   const socket = await process.open(bySession('s1'));
   let typed = '';

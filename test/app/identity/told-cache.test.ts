@@ -1,7 +1,7 @@
 import t from 'tap';
 import { invalidatedCache } from '../../../src/app/identity/auth/credential-cache.ts';
 
-/** A cache over `rows`, whose lookups can be held back. */
+/** A cache over `rows` with delayable lookups. */
 function setUp() {
   const rows = new Map([
     ['a', 'ada'],

@@ -4,7 +4,7 @@ import type { Use } from '../../../src/ports/identity/session-repository.ts';
 
 const MINUTE = 60_000;
 
-/** Touches with a clock that is set by hand and a store that can be made to fail. */
+/** Touches with a manual clock and a store that can fail. */
 function setUp() {
   const writes: Use[][] = [];
   const state = { nowMs: 1_000_000, fault: null as Error | null };

@@ -137,7 +137,7 @@ t.test('a part opened during or after the stop is stopped too', async (t) => {
   t.same(stopped, ['first', 'during', 'after']);
 });
 
-/** A feed of one user's events that looks every hour by itself, and what each of its subscribers was sent. */
+/** A feed of one user's events that polls every hour, and the frames of each subscriber. */
 async function aFeed(waits: () => boolean = () => false) {
   const { storage, bus } = memoryPorts();
   const { events } = storage.repositories;
@@ -166,7 +166,7 @@ async function aFeed(waits: () => boolean = () => false) {
   return { feed, subscribe, happens, closed, announce: () => publishEventsAdded(bus), looks: () => looks };
 }
 
-/** What was asked for of ports in memory has been answered. */
+/** Resolves when ports in memory have answered. */
 async function turns(): Promise<void> {
   for (let n = 0; n < 20; n += 1) await turn();
 }
@@ -217,7 +217,7 @@ t.test('the first subscriber gets events since the feed was ready, without a mes
   t.same(closed, [CLOSE.serviceRestarting], 'those who still listen learn why it ends');
 });
 
-/** The terminals of one container at one process, whose scene the test sets; `noted` has the sizes that are written. */
+/** One container's terminals at one process, with a scene set by the test; `noted` has the stored sizes. */
 function aSharedBox(t: Test) {
   const time = standingTime(t);
   const { bus, storage } = memoryPorts();

@@ -111,7 +111,7 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
 });
 
 const long = 'x'.repeat(1024);
-/** What each setting takes, and what is just beyond that. */
+/** Each setting's valid values, and values just beyond. */
 const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly string[]; must: string }>> = {
   DATABASE_URL: {
     yes: ['postgres://a', 'postgresql://a'],

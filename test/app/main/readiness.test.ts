@@ -67,7 +67,7 @@ t.test('a stuck service answers 503 with the reason', async (t) => {
 
 const log = pino({ level: 'silent' });
 
-/** A log of faults, and what was written to it. */
+/** A log of faults that records its lines. */
 function errors() {
   const lines: string[] = [];
   return { lines, log: pino({ level: 'error' }, { write: (line: string) => lines.push(line) }) };
@@ -80,7 +80,7 @@ const ELSEWHERE: readonly Reached[] = [
 ];
 const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
 
-/** What the part says after canaries that find these things, one after the other. */
+/** The readiness after checks with these findings, in turn. */
 async function after(finds: readonly (readonly Reached[] | Error)[]) {
   const left = [...finds];
   const parts = { isolation: NOT_LOOKED };
@@ -208,7 +208,7 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
 
 const ENDING = moduleAt(path.resolve('src/app/main/process/exit.ts'));
 
-/** A process that ends when told; its stop takes until `isStopped`. It prints what is logged as fatal. */
+/** A process that ends on a signal; its stop takes until `isStopped`. It prints its fatal log lines. */
 const aProcess = (then: string, isStopped = 'Promise.resolve()'): string =>
   `import { endWhenTold } from ${ENDING};
    const log = { fatal: ({ err, origin }, text) => console.log(origin + ' ' + err.message + ': ' + text) };

@@ -8,7 +8,7 @@ import { silentLog } from '../../support/samples/samples.ts';
 const NOTICE = { id: '1', userId: 'ada', dbId: 'box', connectionId: 'main' };
 const REQUEST = { terminal: '2', containerName: 'dev', ipAddress: '192.0.2.1', userAgent: 'curl' };
 
-/** Two processes: one that sends, and what the other receives and logs. */
+/** A sending process, and what another receives and logs. */
 function scene() {
   const hub = memoryBusHub();
   const received: unknown[] = [];

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { outputBuffer } from '../../../src/app/terminals/output/output-buffer.ts';
 
-/** All that is held from an offset on, piece by piece. */
+/** Everything buffered from an offset on, piece by piece. */
 function readAll(log: ReturnType<typeof outputBuffer>, from: number, maxBytes: number): Buffer {
   const pieces: Buffer[] = [];
   for (let at = from; at < log.end(); at += pieces.at(-1)?.length ?? 0) {

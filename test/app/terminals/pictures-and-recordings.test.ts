@@ -14,7 +14,7 @@ import { aBrowserTerminal } from '../../support/terminal/recordings.ts';
 
 const SIZE = { cols: 40, rows: 8 };
 
-/** A log of so many bytes with its screen, and a terminal that sees all that is written to it. */
+/** A buffer of this size with its screen, and a terminal that receives all output. */
 function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
   const log = outputBuffer(keepBytes, (bytes, at) => history.forgets(bytes, at));
   const history = new ScreenHistory(log, screens, SIZE, pace);
@@ -29,7 +29,7 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
       history.grown();
       await all.write(bytes);
     },
-    /** What a client sees that comes now and is sent the rest. */
+    /** A late client with the snapshot and the output after it. */
     async late() {
       const picture = await history.snapshot();
       if (picture === null) throw new Error('there is no picture');
@@ -45,7 +45,7 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
   };
 }
 
-/** Twenty lines in one piece: a terminal takes some time over each piece that it is written. */
+/** Twenty lines in one piece, since a terminal takes time per piece. */
 const linesFrom = (first: number, draw: (line: number) => string): string =>
   Array.from({ length: 20 }, (_, at) => draw(first + at)).join('');
 
@@ -96,7 +96,7 @@ t.test('a snapshot shows dropped output, including modes', async (t) => {
   history.end();
 });
 
-/** Screens that count the bytes that are drawn on them. */
+/** Screens that count the bytes drawn on them. */
 function countedScreens() {
   let bytes = 0;
   const open = (size: typeof SIZE) => {
@@ -122,7 +122,7 @@ t.test('slow output is drawn before it is dropped', async (t) => {
     for (let line = 0; line < 200; line += 20) {
       await say(linesFrom(line, (at) => `\x1b[5;${1 + (at % 9)}H\x1b[3${at % 8}mline ${at}\x1b[K`));
     }
-    // The program is slow: what is behind is drawn in between.
+    // The program is slow: the backlog is drawn in between.
     await waitFor(() => log.end() - drawn() < pace.behindBytes);
   }
   t.ok(log.start() > 0);
@@ -174,7 +174,7 @@ t.test('an ended terminal has no snapshot', async (t) => {
 const same = (one: ReturnType<typeof aBrowserTerminal>, other: typeof one): boolean =>
   JSON.stringify(one.looks()) === JSON.stringify(other.looks());
 
-/** Screens that show nothing, and note what is done with each; `written` holds back what is written until it resolves. */
+/** Empty screens that record their calls; `written` delays their writes. */
 function notingScreens(written: () => Promise<void> = async () => {}) {
   const steps: string[] = [];
   let bytes = 0;
@@ -306,7 +306,7 @@ t.test('a screen that cannot open gives no snapshot', async (t) => {
   t.equal(await snapshotOfBuffer(log, screens, SIZE), null);
 });
 
-/** A recording with room for all, and what was written of it. */
+/** A recording without a limit, and its lines. */
 function setUp() {
   const written: string[] = [];
   const cuts: CutReason[] = [];

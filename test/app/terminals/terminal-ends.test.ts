@@ -56,7 +56,7 @@ t.test('many simultaneous ends take few transactions, and a failed one is retrie
 const quiet: Logger = { ...console, info() {}, warn() {}, error() {} };
 const dbId = randomUUID();
 
-/** One container, and a session `pane-a` in it. `attempts` are the calls to end it, of which the first ones fail. */
+/** One container with a session `pane-a`. `attempts` are the calls to end it, the first of which fail. */
 function aContainer({ failures = 0, detachFailures = 0 } = {}) {
   const attempts: string[] = [];
   let detaches = 0;
@@ -86,7 +86,7 @@ function aContainer({ failures = 0, detachFailures = 0 } = {}) {
   return { target, stream, attempts, isEnded: () => ended };
 }
 
-/** A process, with the storage that all of them share. `retries`: how often ending is tried again. */
+/** A process on the shared storage. `retries`: how often an end is retried. */
 function aProcess(storage: ReturnType<typeof memoryPorts>['storage'], retries: number) {
   const me = { replica: randomUUID(), incarnation: randomUUID() };
   const repository = storage.repositories.terminalLeases;
@@ -171,7 +171,7 @@ t.test('a stopping service waits for no further attempt', async (t) => {
   t.equal(attempts.length, 1);
 });
 
-/** Why terminals close in a container whose row says this, while the engine says that it runs. */
+/** The close reasons in a container with this row, while the engine says that it runs. */
 function endsWhere(row: 'running' | 'deleted') {
   const containerStatuses = async () => [{ dbId, state: row, runtimeId: 'r', operation: null }];
   const observe = async () => ({ kind: 'running' as const, startedAt: new Date(0) });

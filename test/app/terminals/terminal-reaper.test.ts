@@ -12,7 +12,7 @@ import { aTerminal } from '../../contract/terminals/terminal-backend.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 import { aContainerOf, listening, openTerminal } from '../../support/terminal/terminals.ts';
 
-/** Two processes on one storage and one engine, one of which dies without a word. */
+/** Two processes on one storage and one engine, one of which dies silently. */
 async function aScene(t: Test) {
   const clock = fixedClock();
   const runtime = memoryRuntime();
@@ -44,7 +44,7 @@ async function aScene(t: Test) {
     start,
     open: (pane: string) => openTerminal(address, dbId, ada, pane),
     left: () => backend.leftovers(handle),
-    /** Time passes for those that live. */
+    /** Time passes, with the live ones renewing. */
     pass: async (seconds: number, ...alive: (typeof other)[]) => {
       for (let gone = 0; gone < seconds; gone += 15) {
         clock.advance(15_000);

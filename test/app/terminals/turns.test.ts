@@ -3,7 +3,7 @@ import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
 import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
 import { readThrottle } from '../../../src/app/terminals/output/read-throttle.ts';
 
-/** Lets everything run that can. */
+/** Lets all pending work run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 t.test('one user has few slots, and another gets one at once', async (t) => {
@@ -64,7 +64,7 @@ t.test('a leaving caller frees its place in the queue', async (t) => {
   t.pass('every slot came back');
 });
 
-/** Timers by hand: what was set, and a clock that only `run` moves. */
+/** Manual timers, and a clock that only `run` moves. */
 function aScene(t: { teardown(then: () => void): void }) {
   const real = { setTimeout: globalThis.setTimeout, setImmediate: globalThis.setImmediate };
   t.teardown(() => Object.assign(globalThis, real));
@@ -78,7 +78,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   return {
     rest: (isMore = false, then = () => true) => turns.scheduleRead(isMore, then),
     waits,
-    /** The oldest one ends, so much later than it should. */
+    /** The oldest timer ends, later than it should by this much. */
     end(lateMs: number) {
       const oldest = waits.shift();
       now = Math.max(now, oldest?.dueMs ?? 0) + lateMs;
@@ -152,7 +152,7 @@ t.test('an unused turn passes to the next', async (t) => {
   t.same(waits, [], 'and nothing is waited for any more');
 });
 
-/** What is read of a terminal at times that the test says, and how often it has to rest. */
+/** The reads of a terminal at given times, and how often it pauses. */
 function aPacedStream() {
   const stream = { destroyed: false, pause: () => stream, resume: () => stream };
   const rests: (() => boolean)[] = [];

@@ -38,7 +38,7 @@ export async function containerAccessContract(
     await runtime.remove(handle);
     const logs = insight.logs(handle, { tail: null, follow: false });
     await refused(true, [opened(), files.read(['x']), logs, insight.changes(handle)]);
-    // Figures of the last second are told again without asking.
+    // Statistics of the last second are cached.
     const refusal = await eventually(
       () => insight.usage(handle).catch((error) => error),
       (answer) => answer instanceof Error,
@@ -52,7 +52,7 @@ type Insight = Pick<Open, 'runtime' | 'insight'> & {
   readonly begunMs: number;
 };
 
-/** The container has stopped when it is done. */
+/** Leaves the container stopped. */
 async function insightContract(t: Test, { runtime, insight, handle, begunMs }: Insight): Promise<void> {
   await t.test('statistics are current', async (t) => {
     const usage = await insight.usage(handle);

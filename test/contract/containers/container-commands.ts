@@ -38,7 +38,7 @@ const ask = (command: readonly string[], more: Partial<CommandRequest> = {}): Co
   ...more,
 });
 
-/** What running commands must guarantee, in a container of the name `box` that was made with GIVEN. */
+/** Guarantees of running commands, in a container named `box` made with GIVEN. */
 export async function commandsContract(t: Test, open: Open): Promise<void> {
   const run = async (command: readonly string[], more?: Partial<CommandRequest>) =>
     await collect(await open(ask(command, more)));

@@ -12,7 +12,7 @@ const listedAs = async (runtime: ContainerObserver, { runtimeId }: RuntimeHandle
 
 const aCommand = { command: ['true'], timeoutSeconds: 20 };
 
-/** What every place where containers run must do: for one row, from its first container to its last. */
+/** Guarantees of every container engine: for one row, from its first container to its last. */
 export async function containerRuntimeContract(name: string, { runtime, image }: OpenRuntime): Promise<void> {
   await t.test(`${name}: ContainerRuntime`, async (t) => {
     const spec = aSpec(image);

@@ -15,7 +15,7 @@ export const bytesOf = async (content: Readable): Promise<Buffer> => {
 
 const LIMIT = 64 * 1024 * 1024;
 
-/** Short forms for one container. Each throws a refusal's code. */
+/** Short forms for one container that throw a refusal's code. */
 export function filesOf(files: ContainerFiles, handle: RuntimeHandle) {
   const value = <T>(result: { ok: true; value: T } | { ok: false; error: { code: string } }): T => {
     if (!result.ok) throw new Error(result.error.code);
@@ -74,7 +74,7 @@ const RISKY = ['with space', 'a\nb', '*', "quo'te", '-rf'];
 
 type Files = ReturnType<typeof filesOf>;
 
-/** What every place must do that holds files, of a container that runs. */
+/** Guarantees of every file store, for a running container. */
 export async function filesContract(t: Test, files: Files): Promise<void> {
   await t.test('written content is read back byte for byte', async (t) => {
     const sizes = [0, 65_536, 3_000_001];
@@ -104,7 +104,7 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
   });
 
   await t.test("a folder is listed with each entry's details", async (t) => {
-    // Times of files are told in whole seconds.
+    // File times have whole seconds.
     const begunMs = Math.floor(Date.now() / 1_000) * 1_000;
     await files.write(['list', 'b.txt'], 'four');
     await files.write(['list', 'a', 'deep', 'c'], '');
@@ -209,7 +209,7 @@ export async function aBox(
   return { handle, sh: shellIn(commands, handle), files: filesOf(files, handle) };
 }
 
-/** Links, wherever they stand in a path. */
+/** Links anywhere in a path. */
 export async function links(t: Test, { sh, files }: Box): Promise<void> {
   await sh(`cd /workspace && mkdir real && echo inner > real/file && ln -s real near && ln -s /etc far &&
     ln -s real/file link && ln -s /etc/passwd secret && ln -s nowhere dangling && ln -s loop loop && ln -s . here`);
@@ -249,7 +249,7 @@ export async function special(t: Test, { sh, files }: Box): Promise<void> {
   await sh(
     'mkdir /workspace/odd && cd /workspace/odd && mkfifo pipe && echo x > plain && echo y > "$(printf "\\377")"',
   );
-  // Who opens a pipe waits for its other end.
+  // Opening a pipe waits for its other end.
   await t.rejects(files.read(['odd', 'pipe']), { message: 'file_special' });
   await t.rejects(files.write(['odd', 'pipe'], 'x'), { message: 'file_special' });
   t.match(await files.open(['odd'], 'listing'), {

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { StoredOperation } from '../../../src/ports/containers/operation-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 
-/** Longer than a busy machine takes for all of it. */
+/** Longer than a busy machine needs for all of it. */
 const LEASE_SECONDS = 600;
 const resources = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 

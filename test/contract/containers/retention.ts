@@ -5,7 +5,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { hashOf, NOBODY, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { anOperation } from './operations.ts';
 
-/** Makes everything that has happened so many days older. */
+/** Ages everything that has happened by this many days. */
 export type AgeAll = (days: number) => Promise<void>;
 
 /** What forgetting what has ended must guarantee. */
@@ -184,7 +184,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
   });
 }
 
-/** Makes what was done to the row, if anything, older by so many hours. */
+/** Ages the row's events by this many hours. */
 export type Age = (dbId: string, hours: number) => Promise<void>;
 
 const WEEK = 7 * 24;

@@ -27,7 +27,7 @@ export async function roleSetupRepositoryContract(
   const test = (what: string, work: (t: Test) => Promise<void>) =>
     t.test(`${name}: ${what}`, async (t) => {
       await work(t);
-      // Nothing that is due may be left for the next.
+      // Nothing due may remain for the next test.
       for (const { dbId } of await containers.listAllLive()) await roleSetups.set(dbId, NO_ROLE_SETUP);
     });
 
@@ -146,7 +146,7 @@ export async function roleInstallerContract(
   await t.test(`${name}: RoleInstaller`, async (t) => {
     const handle = await runtime.create(aSpec(image));
     const install = async (script: string) => await installer.install(handle, scripted(script));
-    /** One that is at work, and what becomes of it. */
+    /** A running installer and its end. */
     const begun = async () => {
       const running = await install('echo begun\nsleep 3600\necho never');
       const printed = Promise.withResolvers<void>();

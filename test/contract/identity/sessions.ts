@@ -13,7 +13,7 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Puts times into the past that no test can wait for. */
+/** Moves times into the past. */
 export type Backdate = (id: string, times: { revokedAt?: Date; expiresAt?: Date }) => Promise<void>;
 
 /** What keeping sessions must guarantee. */

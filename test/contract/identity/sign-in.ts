@@ -239,7 +239,7 @@ function throttleContract(test: OnStorage): void {
     await locked.promise;
     const failures = atOnce(storage, 8, async (tx) => {
       const { tallies, now } = await tx.throttle.lock([a]);
-      // A turn, in which another could read the same count.
+      // A turn in which another could read the same count.
       await tx.throttle.read([a]);
       await tx.throttle.put([{ key: a, tally: { count: (tallies[0]?.count ?? 0) + 1, at: now } }]);
     });

@@ -11,7 +11,7 @@ import { waitFor } from '../../support/patience.ts';
 
 export type OpenTerminals = { readonly terminals: TerminalBackend; readonly handle: RuntimeHandle };
 
-/** A request for a session of this name; the marker is the name's own. */
+/** A request for a session of this name, with its own marker. */
 export const aTerminal = (muxSession: string, given: Partial<TerminalRequest> = {}): TerminalRequest => ({
   cols: 80,
   rows: 24,
@@ -22,7 +22,7 @@ export const aTerminal = (muxSession: string, given: Partial<TerminalRequest> = 
   ...given,
 });
 
-/** Reads a terminal; `until` waits for text that has come since the last wait. */
+/** Reads a terminal; `until` waits for text after the last wait. */
 export function reader(pty: PtyStream): {
   until(text: string | RegExp, seconds?: number): Promise<string>;
   all(): string;

@@ -13,7 +13,7 @@ export type TypedInto = OpenTerminals & {
 const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const LONE = Buffer.from('c3 41 c3 1b 41 f0 9f e2 82 1b e2 ff c3'.replaceAll(' ', ''), 'hex');
 
-/** Input is bytes, whatever they are and however they are cut: true of every terminal whose program reads them as they are. */
+/** Input is bytes, however they are cut: true of every terminal whose program reads them raw. */
 export async function terminalInput(t: Test, name: string, box: TypedInto): Promise<void> {
   await firstLines(t, name, box);
   await t.test(`${name}: every byte arrives, invalid UTF-8 and pieces cut within characters included`, (t) =>
@@ -24,7 +24,7 @@ export async function terminalInput(t: Test, name: string, box: TypedInto): Prom
 export const firstLines = (t: Test, name: string, box: TypedInto) =>
   t.test(`${name}: lines typed byte by byte arrive from the first moment`, (t) => typedAtOnce(t, box));
 
-/** In turns, so that each finds another moment of the beginning. */
+/** In turns, so that each meets another moment of the start. */
 async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
   const lines = Array.from({ length: 4 }, (_, at) => `grüße-漢字-😀-${at}`);
   const open: PtyStream[] = [];
@@ -37,7 +37,7 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
       1,
     )) {
       pty.write(byte);
-      // Typed, not pasted: the shell begins between two of them.
+      // Typed, not pasted: the shell starts between two bytes.
       if (at % 2 === 1) await delay(1);
     }
     await output.until(`typed-${at + 40}`, 30);
@@ -48,7 +48,7 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
 
 type Paste = { readonly pieces: readonly Buffer[]; readonly everyMs?: number };
 
-/** One after the other into one shell; nothing follows the last byte of each until it has arrived. */
+/** One after the other into one shell; nothing follows each last byte until it has arrived. */
 async function pasted(t: Test, box: TypedInto): Promise<void> {
   const pastes: readonly Paste[] = [
     { pieces: [...piecesOf(EVERY_BYTE, 256), LONE] },
@@ -75,7 +75,7 @@ async function pasted(t: Test, box: TypedInto): Promise<void> {
   await gone(box, pty, 'pasted');
 }
 
-/** Answers how many bytes were said to be there, up to now. */
+/** Returns the number of bytes that arrived. */
 async function intoShell(
   t: Test,
   pty: PtyStream,
@@ -91,7 +91,7 @@ async function intoShell(
     pty.write(piece, () => {
       taken += piece.length;
     });
-    // The pace of what is typed; nothing is waited for.
+    // A typing speed; nothing is waited for.
     if (everyMs > 0 || Math.random() < 0.01) await delay(everyMs);
   }
   await output.until(/#DONE[\s\S]*[$#]/, 60).catch((error: Error) => t.comment(error.message.slice(0, 200)));

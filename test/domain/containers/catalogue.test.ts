@@ -66,7 +66,7 @@ const images: readonly (readonly [string, Partial<Image>, readonly string[]])[] 
   ['the longest reference', { reference: 'a'.repeat(255) }, []],
 ];
 
-/** Each field that is refused says why. */
+/** Each refused field has a reason. */
 const saysWhy = (faults: FieldFaults): boolean => Object.values(faults).every((words) => /\w/.test(words));
 
 t.test('an image has a valid reference', async (t) => {
@@ -194,7 +194,7 @@ const anew = (over: Partial<Extract<RoleSetupInput, { what: 'made_anew' }>> = {}
 const begun: RoleSetup = { status: 'installing', id: 'b', detail: null };
 const toBegin: RoleSetup = { ...waits, id: 'b' };
 
-/** What each setup becomes; where one is not named it stays as it is. */
+/** The next state of each setup; unnamed ones do not change. */
 const TABLE: readonly (readonly [string, RoleSetupInput, Partial<Record<Name, RoleSetup>> | RoleSetup])[] = [
   ['made anew', anew(), begun],
   ['made anew, and not running', anew({ running: false }), toBegin],

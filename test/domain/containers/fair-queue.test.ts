@@ -18,7 +18,7 @@ const enter = (named: string): QueueEvent => {
 const late = (id: string): QueueEvent => ({ type: 'late', id });
 const leave = (id: string): QueueEvent => ({ type: 'leave', id });
 
-/** What starts at each step. */
+/** The requests that start at each step. */
 function run(limits: SlotLimits, events: readonly QueueEvent[]): readonly (readonly string[])[] {
   let queue = EMPTY_QUEUE;
   return events.map((event) => {

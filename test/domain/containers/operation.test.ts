@@ -15,7 +15,7 @@ const SEEN: readonly ObservedState[] = ['running', 'paused', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
 const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
-/** How far the keeping of what was installed can be. */
+/** The possible progress of a carry-over. */
 const PROGRESS = [
   { carryOver: false, measured: false },
   { carryOver: false, measured: true },
@@ -47,7 +47,7 @@ const text = (step: Step): string =>
     .filter(Boolean)
     .join(' ');
 
-/** Does what a step says to a model of the engine; a commit and a verification change the operation. */
+/** Applies a step to a model of the engine; a commit and a verification change the operation. */
 function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = () => false) {
   let op = start;
   let facts = seen;
@@ -62,7 +62,7 @@ function play(start: Operation, seen: Facts, failing: (step: Step) => boolean = 
       continue;
     }
     [op, facts] = after(op, facts, step);
-    // What is paused has its volume in use as well.
+    // A paused container uses its volume too.
     bothRan ||= ['running', 'paused'].includes(facts.old) && facts.fresh === 'running';
   }
   throw new Error(`does not end: ${steps.join(', ')}`);

@@ -230,7 +230,7 @@ t.test('any pool is in order after two passes at most, and then left alone', asy
     fc.assert(
       fc.property(fc.array(anyMember, { maxLength: 8 }), fc.nat(4), (drawn, size) => {
         let made = 0;
-        // A process that is at work ends it: what it makes becomes ready, what it removes goes.
+        // A process completes it: a made member becomes ready, a removed one goes.
         const ended = drawn.filter((one) => one.state !== 'removing' || one.abandoned);
         let members = ended.map(({ runs: _, ...one }, n) =>
           member(`m${n}`, { ...one, state: one.state === 'making' && !one.abandoned ? 'ready' : one.state }),

@@ -81,7 +81,7 @@ const HOUR_MS = 3_600_000;
 const none: SignInTallies = { account: null, pair: null, address: null, network: null };
 const counted = (count: number, ms = 0): Tally => ({ count, at: date(ms) });
 
-/** Failures as fast as they are allowed, for so long. */
+/** The number of failures allowed in this time. */
 function guesses(limit: Limit, forMs: number): number {
   let tally: Tally | null = null;
   let done = 0;
@@ -176,7 +176,7 @@ t.test('a failure is counted for account, address and network', async (t) => {
 const MIB = 1_048_576;
 
 t.test('a paste passes at once, and more is read at a mebibyte a second', async (t) => {
-  /** Mebibytes that come at these milliseconds. */
+  /** Mebibytes arriving at these milliseconds. */
   const cases: readonly (readonly [name: string, atMs: readonly number[], mib: number, restMs: number])[] = [
     ['nothing', [], 1, 0],
     ['a paste of a mebibyte', [0], 1, 0],
@@ -201,7 +201,7 @@ t.test('no input exceeds the burst and a mebibyte a second', async (t) => {
       let taken = 0;
       for (const [pauseMs, bytes] of comes) {
         nowMs += Math.max(pauseMs, restMs(rate));
-        // What is taken is at most one frame ahead of what is allowed.
+        // At most one frame more than the limit is accepted.
         if (taken > BURST_BYTES + (nowMs * MIB) / 1_000 + 1) return false;
         rate = takeTokens(rate, bytes, nowMs);
         taken += bytes;

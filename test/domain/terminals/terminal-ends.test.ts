@@ -126,7 +126,7 @@ t.test('a shell that ends within a second without an exit code has not started',
 t.test('the engine is asked where the container may have ended the program', async (t) => {
   for (const end of [lost, exited(null), exited(129), exited(137), exited(143)])
     t.equal(mayBeContainers(end), true, JSON.stringify(end));
-  // 130 is what a shell returns whose last program was ended with Ctrl-C.
+  // A shell returns 130 when Ctrl-C ended its last program.
   for (const code of [0, 1, 127, 130]) t.equal(mayBeContainers(exited(code)), false, `code ${code}`);
 });
 

@@ -141,7 +141,7 @@ t.test("users see their limits, and administrators change a tier's", async (t) =
   await page.keyboard.press('Enter');
   await page.getByText('enterprise is saved').waitFor();
 
-  // What is known of a credential is remembered for a second.
+  // Credentials are cached for a second.
   paged.clock.advance(2_000);
   await page.goto(`${paged.address}/settings`);
   const limits = page.getByRole('region', { name: 'Your limits' });
@@ -182,7 +182,7 @@ t.test('a terminal that cannot open now says why', async (t) => {
   await page.goto(`${paged.address}/containers/${id}`);
   await page.getByText('This container cannot start new programs.').waitFor();
   t.equal((await root('PATCH', '/api/admin/tiers/free', { max_terminals: 0 })).statusCode, 200);
-  // What is known of a credential is remembered for a second.
+  // Credentials are cached for a second.
   paged.clock.advance(2_000);
   await page.reload();
   await page.getByText('Your tier allows no more open terminals.').waitFor();

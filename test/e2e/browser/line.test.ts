@@ -12,7 +12,7 @@ t.setTimeout(240_000);
 
 type Visit = { readonly page: Page; readonly line: SilencingProxy; readonly pty: () => FakePty };
 
-/** A terminal on a page that reaches its service by a line that can go dead; null when this machine cannot have them. */
+/** A terminal on a page whose connection can go dead; null where that is impossible. */
 async function aTerminal(t: Test): Promise<Visit | null> {
   const line = await silencingProxy(t);
   const browser = await openBrowser(t);
@@ -27,7 +27,7 @@ async function aTerminal(t: Test): Promise<Visit | null> {
   await page.locator('.xterm-rows').waitFor();
   await waitFor(() => terminals.opened.length === 1);
   const pty = (): FakePty => terminals.opened.at(-1) as FakePty;
-  // Nothing is typed before the line fails: what is not acknowledged by then is counted as well.
+  // Nothing is typed before the connection fails: unacknowledged input would count too.
   pty().say('# ');
   await waitForLine(page, PROMPT);
   await page.locator('.xterm-helper-textarea').focus();
@@ -61,7 +61,7 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     line.fallSilent();
     await shown(page, 'Berth is not responding.');
     await page.keyboard.type('echo "=dead="');
-    // With what was typed before, when its acknowledgement is lost with the line.
+    // With earlier input, if its acknowledgement is lost.
     await shown(page, /(13|29) characters will be sent when it is back\./);
     await shoot(page, 'line-dead');
     line.recover();
@@ -87,7 +87,7 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
   });
 });
 
-/** What the page's script does with the options of the service, as any app would. */
+/** Calls the service's options from a script, as any page would. */
 async function answerOf(page: Page, kind: 'create' | 'get', options: object): Promise<object> {
   const script = `(async () => {
     const json = ${JSON.stringify(options)};

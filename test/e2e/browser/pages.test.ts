@@ -16,10 +16,7 @@ import { eventually, waitFor } from '../../support/patience.ts';
 
 t.setTimeout(300_000);
 
-/**
- * Changes of containers are carried out, but their answers do not come; what the page then asks waits until `recover`
- * is called.
- */
+/** Changes are executed, but their answers do not arrive; the page's next requests wait for `recover`. */
 async function loseAnswers(page: Page): Promise<{ recover(): void }> {
   const waiting: (() => void)[] = [];
   let isLost = true;
@@ -119,12 +116,12 @@ t.test('the list shows changes from elsewhere without polling', async (t) => {
   page.on('request', (request) => {
     if (request.url().endsWith('/api/containers')) looks += 1;
   });
-  /** How often the page looked within nine seconds, in which it would twice without events. */
+  /** The number of list requests in nine seconds, which would be two without events. */
   const looksMeanwhile = async (): Promise<number> => {
     looks = 0;
     for (let seconds = 0; seconds < 9; seconds += 1) {
       await page.clock.fastForward(1_000);
-      // A request that a timer has made goes before this one.
+      // A timer's request would precede this one.
       await page.evaluate("fetch('/api/version').then(() => null)");
     }
     return looks;

@@ -111,7 +111,7 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
   await untilPanes(page, 2);
   t.equal(await answerOf(page, 'echo $KEPT'), 'below', 'its programs have waited');
 
-  // As a browser does when a tab is duplicated.
+  // As a browser does for a duplicated tab.
   const kept = await page.evaluate(() => JSON.stringify({ ...sessionStorage }));
   const copy = await page.context().newPage();
   await copy.goto(`${address}/nowhere`);
@@ -164,7 +164,7 @@ t.test('dividers move by mouse and keys; the bar belongs to one pane; six are th
   await line.dblclick();
   t.equal(await line.getAttribute('aria-valuenow'), '50');
 
-  // What the bar does is about the pane that was used last.
+  // The bar belongs to the pane used last.
   await page.getByRole('button', { name: 'Record this terminal' }).click();
   await page.locator('.recording-mark').waitFor();
   await page.getByRole('button', { name: 'Stop recording' }).click();

@@ -68,7 +68,7 @@ async function vim(t: Test, page: Page): Promise<void> {
   await page.keyboard.press('Escape');
   await waitForLine(page, /^clicked here: page row 7$/);
   await shoot(page, 'programs-vim-clicked');
-  // Each turn is one report of the mouse, for which vim moves by three lines.
+  // Each turn is one mouse report, for which vim moves three lines.
   for (let turn = 0; turn < 5; turn += 1) await wheel(page, 3);
   await waitForLine(page, /^page row 46$/);
   await shoot(page, 'programs-vim');

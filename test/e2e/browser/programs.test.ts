@@ -15,12 +15,12 @@ import { eventually } from '../../support/patience.ts';
 
 t.setTimeout(400_000);
 
-/** What the page has of a terminal, as far as it is written to here. */
+/** The part of the page's terminal that this uses. */
 type Screen = { readonly terminal: { write(output: string, done: () => void): void } };
 
 const PASTED_BYTES = 1_048_576;
 
-/** Pastes as a browser does: the text comes with the event. */
+/** Pastes like a browser: the text comes with the event. */
 const paste = (page: Page, text: string): Promise<unknown> =>
   page.locator('.xterm-helper-textarea').evaluate((area, pasted) => {
     const inPage = globalThis as unknown as InPage;
@@ -31,11 +31,11 @@ const paste = (page: Page, text: string): Promise<unknown> =>
     );
   }, text);
 
-/** A line that asks, as a program would, for a text to be copied. */
+/** A line that asks for text to be copied. */
 const asksFor = (text: string): string =>
   `printf '\\033]52;c;%s\\a' ${Buffer.from(text).toString('base64')}; echo done-$((40+2))`;
 
-/** The beginning of a line may be lost while a shell is being opened, and the rest of it is a line as well. */
+/** The start of a line may be lost while a shell opens; the rest is a line too. */
 const shellAnswers = (page: Page): Promise<void> =>
   typeUntilAnswered(page, 'clear; echo up-$((6*7))', /^up-42/);
 
@@ -75,7 +75,7 @@ async function scrollsBack(page: Page): Promise<void> {
   await page.locator('.xterm-helper-textarea').focus();
 }
 
-/** tmux lets no such output through, a plain shell does: here it comes right before what the shell prints. */
+/** tmux blocks such output, a plain shell does not: here it precedes the shell's own. */
 async function survives(page: Page): Promise<void> {
   await clear(page);
   await page.locator('.terminal-host').evaluate(async (host) => {
@@ -98,7 +98,7 @@ async function colours(t: Test, page: Page): Promise<void> {
   const word = page.locator('.xterm-rows span', { hasText: /^true-colour$/ });
   const colourNow = () =>
     word.evaluate((span) => (globalThis as unknown as InPage).getComputedStyle(span).color);
-  // A span that is replaced while it is read has no colour.
+  // A replaced span has no colour.
   const colour = await eventually(colourNow, (seen) => seen !== '');
   t.equal(colour, 'rgb(1, 200, 3)');
   const lines = await screenLines(page);

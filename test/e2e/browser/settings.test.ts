@@ -12,7 +12,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 
 const dialogs = (page: Page) => page.locator('dialog[open]').count();
 
-/** Turns the second factor on, a while after signing in, with the code of a step ago: the present one is still unused. */
+/** Turns the second factor on, with the previous step's code, so that the present one is unused. */
 async function enrol({ page, person }: Visit): Promise<string> {
   await button(page, 'Set up').click();
   await page.getByText('Confirm that it is you').waitFor();
@@ -51,7 +51,7 @@ async function signOutAndIn({ page, person }: Visit, secret: string): Promise<vo
   await page.getByText('10 recovery codes left').waitFor();
 }
 
-/** Types a code, and another one when its time was over on the way. */
+/** Types a code, and another one if its time was over. */
 async function untilAccepted(page: Page, code: () => string): Promise<void> {
   for (let tries = 0; tries < 2; tries += 1) {
     const answer = page.waitForResponse((one) => /\/mfa(\/confirm)?$/.test(one.url()));

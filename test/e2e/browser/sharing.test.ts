@@ -16,7 +16,7 @@ import { type Member, register, sharedService } from '../../support/process/runn
 
 t.setTimeout(240_000);
 
-/** Makes a link in the dialog, and answers it. */
+/** Makes a link in the dialog and returns it. */
 async function makeLink(page: Page, what: 'View' | 'Type'): Promise<string> {
   await page.getByRole('button', { name: 'Share this terminal' }).click();
   const dialog = page.getByRole('dialog');
@@ -28,7 +28,7 @@ async function makeLink(page: Page, what: 'View' | 'Type'): Promise<string> {
   return link;
 }
 
-/** Follows a link as somebody who has to sign in first. */
+/** Follows a link as a signed-out user. */
 async function follow(browser: Browser, link: string, { username, password }: Member) {
   const { page, faults } = await openPage(browser);
   await page.goto(link);

@@ -20,7 +20,7 @@ const ofUse = {
   max_downloads: 5,
 };
 
-/** A valid new entry of each kind, a change to it, a change that is not valid with its field, and what stays needed. */
+/** A valid new entry of each kind, a change, an invalid change with its field, and an entry that cannot be deleted. */
 const KINDS = {
   tiers: {
     one: 'tier',
@@ -163,7 +163,7 @@ const file = (path: string, sizeBytes: number | null = 4096): PathChange => ({
   isFolder: false,
 });
 
-/** A container in which the paths of `installed` are found; they can be changed. */
+/** A container with the changed paths `installed`. */
 async function withInstalled(options: Parameters<typeof aService>[1] = {}) {
   const runtime = memoryRuntime();
   const installed = { paths: [file('/opt/tool/bin')], fault: null as Error | null, hangs: false };

@@ -8,7 +8,7 @@ import { aPerson, aService, as, type Bearer } from '../../support/service/servic
 
 const dev = { name: 'dev' };
 
-/** Ada has a container that runs. */
+/** Ada has a running container. */
 async function aScene() {
   const runtime = memoryRuntime();
   const service = await aService({ runtime });
@@ -18,7 +18,7 @@ async function aScene() {
   const now = async () => (await call('GET', url)).json();
   const spec = runtime.boxes.get(id)?.spec;
   if (spec === undefined) throw new Error('the container is not in the engine');
-  /** The engine starts another container: of no row, or of an earlier generation. */
+  /** The engine starts an unknown container: without a row, or of an earlier generation. */
   const stray = async (over: Partial<typeof spec>) => {
     const handle = await runtime.create({ ...spec, ...over });
     await runtime.start(handle);
@@ -197,7 +197,7 @@ t.test("rows settle on the engine's state; a silent engine changes nothing", asy
   t.match(await now(), { status: 'stopped' }, 'ended behind our back');
 });
 
-/** What is told of containers from now on: the types of their events, and `shut` when all terminals of one close. */
+/** Later events by type, and `shut` when all terminals of a container close. */
 function toldOf({ ports: { storage, bus } }: Awaited<ReturnType<typeof aService>>): () => string[] {
   const { state } = storage as ReturnType<typeof memoryStorage>;
   const before = state.events.length;
@@ -260,7 +260,7 @@ t.test('an engine container without a database row is stopped, and removed after
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;
 
-/** Two people with one live container each at most; `cycle` makes a container and deletes it. */
+/** Two users with at most one live container each; `cycle` makes a container and deletes it. */
 async function aSceneOfKept() {
   const service = await aServiceInTime();
   const runtime = service.ports.runtime as ReturnType<typeof memoryRuntime>;

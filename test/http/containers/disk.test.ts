@@ -11,7 +11,7 @@ const MIB = 1_048_576;
 const GIB = 1024 * MIB;
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 
-/** A new container of somebody; `now` reads it. */
+/** A new container; `now` reads it. */
 async function aBox(call: ReturnType<typeof as>) {
   const box = (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
   const url = `/api/containers/${box.db_id}`;
@@ -184,7 +184,7 @@ t.test('on a host short of space nothing new is made, but existing containers st
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
 });
 
-/** Two people's containers on an engine of 20 GiB. `write` makes one hold so much; `free` sets what is left. */
+/** Two users' containers on an engine of 20 GiB. `write` sets a container's use; `free` sets the free space. */
 async function onOneEngine() {
   const runtime = memoryRuntime();
   const service = await aService({ runtime });

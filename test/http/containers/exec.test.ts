@@ -231,7 +231,7 @@ const routeOf = (text: string): Route => {
 };
 const NOT_FOUND = '{"error":"container not found","code":"container_not_found"}';
 
-/** Whatever looks into a container fails so. */
+/** Every access to the inside of a container fails with this. */
 function failing(error: Error): Pick<Ports, 'commands' | 'files' | 'insight'> {
   const fail = () => Promise.reject(error);
   return {

@@ -114,7 +114,7 @@ t.test('each refusal of files has its status and words', async (t) => {
 });
 
 const MIB = 1_048_576;
-/** What stat prints of a folder of files whose names are control characters, as a container can make them. */
+/** The output of stat for a folder of files named by control characters, as a container can make them. */
 const nasty = (count: number): Buffer[] =>
   Array.from({ length: count }, (_, at) =>
     Buffer.from(`81a4/1/1700000000/./${'\u0001'.repeat(240)}${at}/\n`),

@@ -9,7 +9,7 @@ const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
 type Change = 'create' | 'start' | 'stop' | 'resize' | 'remove';
 
-/** A runtime that talks nonsense about its containers while `confused`, and still does what it is asked to. */
+/** A runtime that gives malformed answers about its containers while `confused`, but still works. */
 function confusedRuntime() {
   const runtime = memoryRuntime();
   const { observe, find } = runtime;
@@ -29,7 +29,7 @@ function confusedRuntime() {
     mend: (): void => {
       confused = false;
     },
-    /** The next call of that kind is carried out, and from then on nothing sensible is heard. */
+    /** The next call of that kind is executed, and later answers are malformed. */
     confuseAfter(change: Change, answerIsLost: boolean): void {
       const works = runtime[change] as (...args: unknown[]) => Promise<unknown>;
       const last = async (...args: unknown[]): Promise<unknown> => {
@@ -63,7 +63,7 @@ async function aScene(kind: OperationKind) {
     restore: () => call('POST', `${path}/restore`),
   }[kind];
   const rows = async () => (await call('GET', '/api/containers')).json().containers;
-  /** The engine is itself again, and whoever goes on with operations has done so. */
+  /** The engine answers normally again, and operations have been continued. */
   const settle = async (): Promise<void> => {
     engine.mend();
     await service.operations.renew();
@@ -108,8 +108,8 @@ for (const kind of KINDS) {
 }
 
 /**
- * The step of the engine after which nothing sensible is heard, whether its own answer is lost as well, what the
- * row says meanwhile (null when the request was answered with a failure), and how it ends.
+ * The engine step after which answers are malformed, whether its own answer is lost too, the row's state meanwhile
+ * (null after a failure), and the end.
  */
 const WORK: readonly {
   readonly kind: OperationKind;

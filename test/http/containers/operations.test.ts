@@ -8,7 +8,7 @@ import { aPerson, aService, as, auditOf } from '../../support/service/service.ts
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
-/** A running container of Ada's; `post` asks for an action of it. */
+/** A running container of Ada's; `post` requests one of its actions. */
 async function withContainer(options: Parameters<typeof aService>[1] = {}, tier = 'free') {
   const runtime = memoryRuntime();
   const service = await aService({ runtime }, options);
@@ -159,7 +159,7 @@ t.test('a deleted container is restored only within the limits', async (t) => {
   t.equal((await post('restore')).statusCode, 200);
 });
 
-/** Lets the event loop turn: what was asked for in this process has come as far as it can by itself. */
+/** Lets the event loop turn until this process has done all it can. */
 async function turns(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await immediate();
 }
@@ -226,7 +226,7 @@ t.test('concurrent updates are both done, the later one last', async (t) => {
   const { active } = operations;
   const { create } = runtime;
   let second: ReturnType<typeof patch> | undefined;
-  // The first goes on once the second has found it under way.
+  // The first continues when the second has found it in progress.
   const waits = new Promise<void>((resolve) => {
     operations.active = async (id) => {
       const found = await active(id);

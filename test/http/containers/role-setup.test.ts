@@ -9,7 +9,7 @@ import { standingTime } from '../../support/time.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
-/** A service whose installer is counted, and may be replaced for one time; `make` makes a container with that script. */
+/** A service with a counted installer that can be replaced once; `make` makes a container with that script. */
 async function aboard() {
   const runtime = memoryRuntime();
   const { installer: works } = memoryAccess(runtime);
@@ -38,7 +38,7 @@ async function aboard() {
     return {
       box,
       now,
-      /** What has become of it, once nothing is under way. */
+      /** Its state when nothing is in progress. */
       settled: async () => {
         await idle();
         return (await now()).role_setup;
@@ -106,7 +106,7 @@ t.test('an installation can be cancelled, and a retry does not start it twice', 
   t.equal(auditOf(service, 'role_setup_retried').length, 0, 'nothing was begun anew');
 });
 
-/** An installation that goes on until it is ended; `started` holds back its start. */
+/** An installation that runs until it is ended; `started` delays its start. */
 function endless(started: Promise<void>) {
   const ended = Promise.withResolvers<void>();
   let isEnded = false;
@@ -237,7 +237,7 @@ t.test('a role lost from the catalogue is a failure that says so', async (t) => 
   t.match(await settled(), { status: 'failed', detail: /no longer has the role test/ });
 });
 
-/** An installer that never gets anywhere: the process that waits for it might as well be dead. */
+/** An installer that never progresses: the waiting process might as well be dead. */
 const never: RoleInstaller['install'] = () => new Promise(() => {});
 
 t.test("a killed process's installation is taken over after its lease, by one process", async (t) => {

@@ -19,14 +19,14 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What a route answers; where a kind is not named, the answer of its scope below holds. */
+/** A route's answers; unnamed kinds get those of its scope below. */
 type Row = {
   readonly scope: RouteScope;
-  /** Status for whoever the object belongs to. */
+  /** Status for the object's owner. */
   readonly ok: number;
-  /** Status for those it does not belong to, when that is another one. */
+  /** Status for others, if different. */
   readonly foreign?: number;
-  /** Status for whom the container is shared with; where it belongs to somebody, 403 unless told otherwise. */
+  /** Status for participants of the container; 403 by default for an owned object. */
   readonly shared?: number;
   readonly payload?: object;
   readonly headers?: Record<string, string>;
@@ -41,11 +41,14 @@ const admin = { scope: 'admin' } as const;
 const publicly = { scope: 'public' } as const;
 const box = { foreign: 404 } as const;
 
-/** Objects are named by `:box` (the owner's container), `:share` (its collaboration) and `:none` (nothing); payloads are such that nothing changes. */
+/**
+ * Objects are `:box` (the owner's container), `:share` (its collaboration) and `:none` (nothing); payloads change
+ * nothing.
+ */
 const TABLE: Readonly<Record<string, Row>> = {
   'GET /livez': { ...publicly, ok: 200 },
   'GET /readyz': { ...publicly, ok: 200 },
-  // From elsewhere, by way of a proxy: programs on the machine itself need no credential.
+  // As through a proxy: local programs need no credential.
   'GET /metrics': { ...admin, ok: 200, headers: { 'x-forwarded-for': '192.0.2.1' } },
   'GET /api/version': { ...publicly, ok: 200 },
   'GET /api/openapi.json': { ...publicly, ok: 200 },
@@ -156,7 +159,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 
 const OWN: ReadonlySet<Kind> = new Set(['owner', 'token read', 'token write', 'token admin']);
 
-/** The rules of the scopes, from which a row departs only where it says so. */
+/** The rules of the scopes, unless a row differs. */
 function expected({ scope, ok, foreign, shared, but }: Row, kind: Kind): number {
   const special = but?.[kind];
   if (special !== undefined) return special;
@@ -173,7 +176,7 @@ function expected({ scope, ok, foreign, shared, but }: Row, kind: Kind): number 
 
 type Cast = Readonly<Record<Kind, Bearer | null>> & { readonly box: string; readonly share: string };
 
-/** One of each kind. The token with scope admin is an ordinary user's who was an administrator when it was made. */
+/** One of each kind. The token with scope admin belongs to a former administrator. */
 async function aCast(service: InTime): Promise<Cast> {
   const administrator = await anAdmin(service);
   const owner = await aPerson(service, 'owner');
@@ -223,7 +226,7 @@ t.test('every route is in the table with its scope, and the table names no other
   t.equal(listed.length, declared.length);
 });
 
-/** What is wrong with the form of an answer; null for nothing. */
+/** A fault in an answer's form; null for none. */
 function faultOf({ statusCode, headers, body }: { statusCode: number; headers: object; body: string }) {
   if (statusCode < 400) return null;
   const { error, code } = JSON.parse(body);

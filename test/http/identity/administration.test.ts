@@ -8,7 +8,7 @@ const USERS = '/api/admin/users';
 const SETTINGS = '/api/admin/settings';
 const TERMINALS = '/api/admin/terminals';
 
-/** An administrator and Ada; `change` changes her, or whomever it names. */
+/** An administrator and Ada; `change` changes her, or a named user. */
 async function aScene() {
   const service = await aService();
   const root = await anAdmin(service);

@@ -99,7 +99,7 @@ t.test('one address brings at most twenty guests a minute', async (t) => {
 const REFUSED = 'refused';
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
-/** What a guest may change after its end: the status that each answers, or that it is refused. */
+/** What a guest may change after its end: each answer's status, or its refusal. */
 type Row = {
   readonly answers: number | typeof REFUSED;
   readonly payload?: object | string;
@@ -107,8 +107,8 @@ type Row = {
 };
 
 /**
- * Reading, ending and deleting go on; nothing is started, made, written or shared. `:box` runs, `:deleted` is deleted,
- * `:share` shares the box, `:none` is nothing.
+ * Reading, ending and deleting are allowed; nothing is started, made, written or shared. `:box` runs, `:deleted` is
+ * deleted, `:share` shares the box, `:none` is nothing.
  */
 const TABLE: Readonly<Record<string, Row>> = {
   'PATCH /api/me': { answers: 200, payload: {} },
@@ -124,7 +124,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/containers/:box/files': { answers: 200, query: '?path=old' },
   'POST /api/containers/:box/role-setup/retry': { answers: REFUSED },
   'POST /api/containers/:box/role-setup/cancel': { answers: 409 },
-  // The terminal that would be recorded was closed.
+  // The terminal to record was closed.
   'POST /api/containers/:box/recordings': { answers: 409, payload: {} },
   'POST /api/recordings/:none/stop': { answers: 404 },
   'DELETE /api/recordings/:none': { answers: 404 },
@@ -140,7 +140,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 /** What may be read of a container. */
 const READ = ['', '/files?path=old', '/logs', '/stats', '/changes', '/collaborations'] as const;
 
-/** A guest just before its end, with something of each kind; `ask` makes one request of the table. */
+/** A guest just before its end, with one object of each kind; `ask` makes one request of the table. */
 async function aScene() {
   const service = await aServiceInTime();
   await service.ports.storage.repositories.settings.change({ guestLifetimeHours: 1 });

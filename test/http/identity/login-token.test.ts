@@ -43,7 +43,7 @@ const claims = () => ({
   exp: now() + 900,
 });
 
-/** A token as somebody would make it who has the key. */
+/** A token as made by somebody with the key. */
 function forged(head: unknown, payload: unknown, secret: Buffer | string = key.jwt, hash?: Hash): string {
   const input = `${part(head)}.${part(payload)}`;
   return `${input}.${hmac(input, secret, hash)}`;
@@ -66,7 +66,7 @@ const without = (name: string): object =>
 const withHeader = (more: object): string => forged({ ...header, ...more }, claims());
 const withClaims = (more: object): string => forged(header, { ...claims(), ...more });
 
-/** Every way that is known to confuse a verifier of tokens; none of them has anything to do with a session. */
+/** Every known way to confuse a token verifier; sessions are not involved. */
 const REFUSED: readonly (readonly [string, string])[] = [
   ['nothing', ''],
   ['one part', 'abc'],
@@ -275,7 +275,7 @@ t.test('the current key signs, both verify, and a retired one is refused at once
 });
 
 t.test('a verified token is not cached beyond its expiry', async (t) => {
-  // Another list would stand for other keys, with which nothing is remembered.
+  // Another list would mean other keys, with an empty cache.
   const keys = [key];
   const tokens = await tokensOf(() => keys);
   const token = withClaims({ iat: now() - 898, exp: now() + 2 });
@@ -289,7 +289,7 @@ t.test('a verified token is not cached beyond its expiry', async (t) => {
 
 const [oldSecret, freshSecret] = [Buffer.alloc(48, 1), Buffer.alloc(48, 2)];
 
-/** Processes of one installation: the same rows, keys of their own. */
+/** Processes of one installation: shared rows, separate keys. */
 function anInstallation() {
   const clock = fixedClock();
   const storage = memoryStorage(clock);
@@ -303,7 +303,7 @@ t.test('rolling restarts rotate keys without a refused request', async (t) => {
   const root = await anAdmin(first);
   const tokens: Person[] = [root];
 
-  /** Signs in everywhere, and shows every token to every process. */
+  /** Signs in everywhere, and presents every token to every process. */
   async function askEverybody(step: string): Promise<void> {
     for (const one of running) tokens.push(await again(one, root, 'root'));
     const asked = running.flatMap((one) => tokens.map((token) => statusOf(one, token)));

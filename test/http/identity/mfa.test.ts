@@ -21,7 +21,7 @@ async function aScene() {
   const waiting = async (): Promise<string> => (await logIn(service, 'ada')).json().mfa_token;
   const second = (mfa_token: string, code: unknown) => from(service)('/api/auth/mfa', { mfa_token, code });
   const signIn = async (code: unknown) => await second(await waiting(), code);
-  /** The code that the app shows now, or so many milliseconds later. */
+  /** The app's code now, or this many milliseconds later. */
   const codeNow = (laterMs = 0, of = secret) => codeAt(of, new Date(service.clock.now().getTime() + laterMs));
   return { service, call: as(service, who), who, secret, recoveryCodes, waiting, second, signIn, codeNow };
 }

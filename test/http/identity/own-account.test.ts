@@ -196,14 +196,14 @@ const needs = (by: string) => ({
   fields: { [by]: 'is required to confirm that it is you' },
 });
 
-/** The same session, with a login token of now. */
+/** The same session, with a new login token. */
 async function refreshed(service: InTime, who: Person): Promise<Person> {
   const answer = await refresh(service, who);
   const cookie = answer.cookies[0]?.value ?? '';
   return { ...who, cookie, token: answer.json().token };
 }
 
-/** What opens the account, tried by somebody with a login token and what they give. */
+/** Changes of how the account is opened, tried with a login token and these proofs. */
 const CHANGES: Readonly<Record<string, (service: InTime, who: Person, given: object) => Promise<Answer>>> = {
   'adding a passkey': (service, who, given) => as(service, who)('POST', '/api/me/passkeys/options', given),
   'removing a passkey': async (service, who, given) => {
@@ -222,7 +222,7 @@ type Answer = Awaited<ReturnType<ReturnType<typeof as>>>;
 
 const outcome = (answer: Answer) => [answer.statusCode, answer.statusCode < 400 ? 'done' : answer.json()];
 
-/** Ada, who has a passkey and signed in some minutes ago; `late` is a login token of now. */
+/** Ada, who has a passkey and signed in some minutes ago; `late` is a new login token. */
 async function somebody(minutes = 0) {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');

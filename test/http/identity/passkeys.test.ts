@@ -21,7 +21,7 @@ const ALONE = '/api/auth/passkey';
 type Answer = { readonly statusCode: number; json(): unknown };
 const outcome = (answer: Answer) => [answer.statusCode, answer.json()];
 
-/** Ada has a passkey, and a second factor when asked for; `verify` signs in by passkey alone. */
+/** Ada with a passkey, and on request a second factor; `verify` signs in by passkey alone. */
 async function aKeyOfAda({ mfa = false } = {}) {
   const service = await aServiceInTime();
   const enrolled = mfa ? await withMfa(service, 'ada') : { who: await aPerson(service, 'ada'), secret: '' };
@@ -37,7 +37,7 @@ async function aKeyOfAda({ mfa = false } = {}) {
   };
 }
 
-/** A sign-in of Ada's that waits for her second factor, which her passkey is. */
+/** A pending sign-in of Ada's, whose second factor is her passkey. */
 async function aWaitingSignIn() {
   const scene = await aKeyOfAda({ mfa: true });
   const waiting = (await logIn(scene.service, 'ada')).json();

@@ -13,7 +13,7 @@ const cookieOf = (answer: { cookies: { name: string; value: string }[] }): strin
 const alive = async (service: InTime, who: Person): Promise<boolean> =>
   (await as(service, who)('GET', '/api/me')).statusCode === 200;
 
-/** Ada, and `next` as the cookie that she gets for another. */
+/** Ada, and `next`, the cookie that hers is exchanged for. */
 async function aScene() {
   const service = await aServiceInTime();
   const ada = await aPerson(service, 'ada');
@@ -112,7 +112,7 @@ t.test('nothing is refreshed without a token, with an unknown one, or after the 
   t.equal((await refresh(service, eve.cookie)).statusCode, 401, 'disabled');
 });
 
-/** Why a session ended, and how. */
+/** The reason for a session's end, and its cause. */
 const ENDS: readonly (readonly [string, string, (service: InTime, ada: Person) => Promise<unknown>])[] = [
   ['revoked', 'in another browser', (service, ada) => revokeAll(service, ada, {})],
   ['revoked', 'with words of its own', (service, ada) => revokeAll(service, ada, { reason: 'lost laptop' })],
@@ -156,7 +156,7 @@ t.test("an ended session's client learns why, an unknown token nothing", async (
   }
 });
 
-/** Ends every session of this person from another one. */
+/** Ends all of this user's sessions from another one. */
 async function revokeAll(service: InTime, who: Person, given: object): Promise<void> {
   await as(service, await again(service, who, 'ada'))('POST', '/api/sessions/revoke-others', given);
 }

@@ -82,7 +82,7 @@ async function aStreamingCluster(t: Test, liveEveryMs?: number): Promise<Streami
   return { ...(await aCluster(t, { ...inMemory(), ...work.ports }, looks)), ...work };
 }
 
-/** A terminal and one stream of each kind at each process, all of them under way. */
+/** A terminal and one stream of each kind at each process, all in progress. */
 async function openAll(t: Test, cluster: Streaming, who: Bearer, pane: string) {
   const before = cluster.atWork();
   const asked = cluster.addresses.flatMap((address) =>
@@ -192,7 +192,7 @@ t.test('after the revocation no output is sent, and no input reaches the program
   const [atServer] = here.http.websocketServer.clients;
   victim.socket.send(Buffer.from('before'));
   await waitFor(() => pty.typed() === 'before');
-  // It reads nothing any more, so it does not answer the close, and goes on typing.
+  // It reads nothing, so it does not answer the close, and keeps typing.
   victim.socket.pause();
   await as(here, other)('DELETE', `/api/sessions/${await sessionIdOf(here, ada)}`);
   await waitFor(() => atServer?.readyState !== WebSocket.OPEN, { what: 'the close is sent' });

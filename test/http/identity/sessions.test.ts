@@ -225,7 +225,7 @@ t.test('without its audit record no session is revoked', async (t) => {
   t.notOk((await sessionsOf(service, ada)).some((session) => session['revoked_at'] !== null));
 });
 
-/** The address and the program that a sign-in with these headers is listed with. */
+/** The listed address and program of a sign-in with these headers. */
 async function listedAs(service: TestService, ada: Person, headers: Record<string, string>) {
   const { email, password } = person('ada');
   const made = await as(service, null)('POST', '/api/auth/login', { email, password }, headers);

@@ -177,7 +177,7 @@ t.test('a wrong old password slows down too, and nothing reveals the text entere
 
 const FULL = [429, 'too_many_at_once'];
 
-/** Ada and Bob with a container each, in a tier that the test has made small. */
+/** Ada and Bob with a container each, in a tier with small limits. */
 async function scene(t: Test, limits: object) {
   const runtime = memoryRuntime();
   const real = memoryAccess(runtime).commands;
@@ -199,7 +199,7 @@ async function scene(t: Test, limits: object) {
   return { service, address, root, ada, bob, boxes, running };
 }
 
-/** Status and code of a refused upgrade; the socket where it was let in. */
+/** Status and code of a refused upgrade; otherwise the socket. */
 async function opened(url: string, protocol: string, { token }: Bearer): Promise<WebSocket | unknown[]> {
   const socket = new WebSocket(url, [protocol, `bearer.${token}`], { origin: ORIGIN });
   return await new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ import {
 const UNKNOWN = '99999999-9999-4999-8999-999999999999';
 const BAD_TOKEN = { error: 'Invalid or expired API token', code: 'api_token_rejected' };
 
-/** The service in memory, somebody who is signed in, and the rows behind it. */
+/** The service in memory, a signed-in user, and the rows. */
 async function setUp() {
   const clock = fixedClock();
   const storage = memoryStorage(clock);
@@ -345,7 +345,7 @@ t.test('while changes may go unheard no token is cached', async (t) => {
   t.equal(await status(), 401);
 });
 
-/** All of an answer that a client can tell it by. */
+/** Everything that distinguishes an answer for a client. */
 function bare(answer: Awaited<ReturnType<ReturnType<typeof as>>> | undefined) {
   const { date: _date, 'x-request-id': _id, ...headers } = answer?.headers ?? {};
   return { status: answer?.statusCode, headers, body: answer?.body };

@@ -176,7 +176,7 @@ t.test("a viewer's input is dropped before it reaches the terminal", async (t) =
     const pty = backend.opened.at(-1);
     viewer.socket.send(Buffer.from('rm'));
     viewer.socket.send(JSON.stringify({ type: 'input_from', offset: 1 }));
-    // Frames are taken in their order: the pong comes after what was sent before.
+    // Frames are handled in order: the pong comes after earlier output.
     viewer.socket.send(JSON.stringify({ type: 'ping', t: 1 }));
     await viewer.until(() => viewer.messages.some(({ type }) => type === 'pong'));
     t.equal(pty?.typed(), '');

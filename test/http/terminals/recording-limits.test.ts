@@ -78,7 +78,7 @@ t.test('active recordings of one user share a quota; a smaller one applies at on
   await waitFor(() => isTruncated(first));
 });
 
-/** Files that fail when they are told to, or take their time. */
+/** Files that fail or stall on request. */
 function poorFiles() {
   const good = memoryRecordingFiles();
   let mode: 'good' | 'failing' | 'stuck' = 'good';
@@ -182,7 +182,7 @@ t.test('a file without a row is removed when it is old', async (t) => {
   t.same([...files.held.keys()].sort(), [id, young].sort());
 });
 
-/** Programs that go on after they were told to end; the first one opens only when the test says so. */
+/** Programs that ignore their end; the first one opens on request. */
 async function aSlowStudio(t: Test, { firstWaits }: { firstWaits: boolean }) {
   const programs = fakeTerminals();
   const first = Promise.withResolvers<void>();
@@ -253,7 +253,7 @@ t.test('a recording without quota for its start ends at once, after its start wa
 
 const SIZE = { cols: 60, rows: 12 };
 
-/** A full screen as programs draw it: colours, a region, a half of a character to come. */
+/** A full screen as drawn by programs: colours, a region, half a character. */
 const DRAWN = Buffer.concat([
   Buffer.from(
     'shell$ vim\r\n\x1b[?1049h\x1b[2J\x1b[H\x1b[44;1mTitle\x1b[m\x1b[4;3Hwide 漢字 😀\x1b[6;1H\x1b[31mred ',

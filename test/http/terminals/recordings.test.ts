@@ -80,7 +80,7 @@ t.test('`record=true` records from the first byte', async (t) => {
   t.match(client.messages, [{ type: 'ready' }, { type: 'recording', on: true }, { type: 'notice' }]);
   const [one] = (await call('GET', '/api/recordings')).json().recordings;
   t.match(one, { state: 'recording' });
-  // What was shown is in the file while it goes on, soon.
+  // Output is in an active recording's file soon.
   await waitFor(() => files.held.get(one.id)?.bytes.includes('$ ') ?? false);
   t.equal(shown(await cast(one.id)), '$ ');
   client.socket.close(1000);

@@ -16,7 +16,10 @@ import { aPerson, aService, as } from '../../support/service/service.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening } from '../../support/terminal/terminals.ts';
 
-/** Ada's running container, its box in the engine, and sockets to its terminal. `isPlayed`: by the test, not the memory engine. */
+/**
+ * Ada's running container, its engine container, and sockets to its terminal. `isPlayed`: by the test, not the memory
+ * engine.
+ */
 async function aTerminalOf(t: Test, { muxed = true, isFallback = false, isPlayed = true } = {}) {
   const runtime = memoryRuntime();
   const backend = fakeTerminals({ muxed, isFallback });
@@ -48,7 +51,7 @@ type Scene = Awaited<ReturnType<typeof aTerminalOf>>;
 const exited = (code: number | null): StreamEnd => ({ kind: 'exited', code });
 const noAnswer = () => Promise.reject(new Error('no answer'));
 
-/** What has become of the container when its shell ends, and the close that follows. */
+/** The container's state when its shell ends, and the resulting close. */
 const ENDS: readonly {
   readonly what: string;
   readonly how: StreamEnd;
@@ -189,7 +192,7 @@ t.test('a terminal that cannot open says why', async (t) => {
 
 terminalReplicasContract(t, (t) => aCluster(t));
 
-/** Two processes; the second hears nothing until its line is mended. */
+/** Two processes; the second gets no messages until `mend`. */
 async function withDeafOne(t: Test) {
   const clock = fixedClock();
   let nowMs = 0;

@@ -22,7 +22,7 @@ import { standingTime } from '../../support/time.ts';
 const HANDLE: RuntimeHandle = { node: 'n', runtimeId: 'r' };
 const MIB = 1_048_576;
 
-/** A program that answers every byte with twenty, and reads on only as its output is taken. */
+/** A program that answers every byte with twenty, and reads only as its output is read. */
 function amplifier(): PtyStream {
   let goOn: (() => void) | null = null;
   const stream = new Duplex({
@@ -39,7 +39,7 @@ function amplifier(): PtyStream {
   return programOf(stream);
 }
 
-/** A program that writes on and on. */
+/** A program with endless output. */
 const endless = (): PtyStream =>
   programOf(
     new Duplex({

@@ -8,7 +8,7 @@ import { anAdmin, aPerson, aService, as, ORIGIN } from '../../support/service/se
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../../support/terminal/terminals.ts';
 
-/** Ada's container; her terminals open one at a time, when the test says so. */
+/** Ada's container; her terminals open one at a time, on request. */
 async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
   const backend = slowTerminals({ muxed });
   const limits = { total: 2, perContainer: 1, perUser: 2 };
@@ -17,7 +17,7 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
   const dbId = await aContainerOf(service, ada);
   const address = await listening(t, service);
   const at = { address, dbId, token: ada.token };
-  /** A socket that has asked; `answer` is the status that refused it. */
+  /** A requesting socket; `answer`: the status of its refusal. */
   const ask = (pane: string) => {
     const url = `${address}/api/containers/${dbId}/terminal?connection_id=${pane}`;
     const protocols = ['berth.terminal.v1', `bearer.${ada.token}`];
@@ -28,7 +28,7 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
       retryAfter: Number(response?.headers['retry-after']),
       body: Buffer.concat((await response?.toArray()) ?? []).toString(),
     }));
-    // Who is let in gets no such answer.
+    // An admitted socket has no such answer.
     answer.catch(() => {});
     return { socket, answer };
   };
@@ -42,14 +42,14 @@ async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
     url: `${address.replace('ws', 'http')}/api/containers/${dbId}/terminal`,
     open: (pane: string, query = {}) => terminalClient(at, { connection_id: pane, ...query }),
     leases: () => service.ports.storage.repositories.terminalLeases.inContainer(dbId),
-    /** Opens what waits in the engine, again and again, until something is so. */
+    /** Opens waiting terminals in the engine until the check holds. */
     openUntil: (check: () => boolean) =>
       waitFor(() => {
         backend.openAll();
         return check();
       }),
     asked,
-    /** A client that asks, and is gone before its terminal opens. */
+    /** A client that leaves before its terminal opens. */
     async comesAndGoes(pane: string): Promise<void> {
       const before = backend.wanted.length;
       const { socket } = ask(pane);

@@ -9,7 +9,7 @@ import { aContainerOf, type FakePty, fakeTerminals, listening } from '../../supp
 
 const MIB = 1_048_576;
 
-/** A service with a running container of Ada's, whose programs do what the test says. */
+/** A service with Ada's running container and scripted programs. */
 async function aScene(t: Test, { muxed = false } = {}) {
   let nowMs = 0;
   const backend = fakeTerminals({ muxed });
@@ -24,7 +24,7 @@ async function aScene(t: Test, { muxed = false } = {}) {
     service,
     backend,
     open,
-    /** The line is cut, and the service has noticed. */
+    /** The connection is cut, and the service has noticed. */
     cut: async ({ socket }: TerminalClient): Promise<void> => {
       const before = clients.size;
       socket.terminate();
@@ -184,7 +184,7 @@ t.test('input that the engine does not have yet is unacknowledged, and runs once
   const { open, resume, pty, cut } = await aScene(t);
   const beside = await open({ connection_id: 'beside' });
   let typedBeside = 0;
-  // What came later was acknowledged elsewhere, so this would have been, too.
+  // Later input was acknowledged elsewhere, so this would have been, too.
   const answered = async (client: TerminalClient): Promise<void> => {
     await pinged(client, 0);
     beside.socket.send(Buffer.from('x'));
@@ -284,7 +284,7 @@ t.test('a client that reads nothing pauses the program, and misses nothing', asy
   for (let at = 0; at < all.length; at += 50_000) pty().say(all.subarray(at, at + 50_000));
   await seen(first, MIB);
   await waitFor(() => pty().stream.isPaused());
-  // The answer comes after all that was sent.
+  // The pong comes after all that was sent.
   first.socket.ping();
   await once(first.socket, 'pong');
   const taken = first.output().length;

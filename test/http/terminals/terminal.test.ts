@@ -11,7 +11,7 @@ import { aContainerOf, type FakePty, fakeTerminals, listening } from '../../supp
 
 const MIB = 1_048_576;
 
-/** Ada's running container, and clients of its terminal. Its programs are those of the memory engine unless given. */
+/** Ada's running container, and clients of its terminal. Its programs are the memory engine's unless given. */
 async function aScene(t: Test, terminalBackend?: Ports['terminalBackend']) {
   const service = await aService(terminalBackend === undefined ? {} : { terminalBackend });
   const ada = await aPerson(service, 'ada');
@@ -31,7 +31,7 @@ async function aScene(t: Test, terminalBackend?: Ports['terminalBackend']) {
   };
 }
 
-/** Programs that answer `look_back` so. */
+/** Programs with this scrollback. */
 function withScrollback(requestScrollback: () => ReturnType<Awaited<ReturnType<Open>>['requestScrollback']>) {
   const backend = fakeTerminals();
   return {

@@ -9,7 +9,7 @@ import { openBrowser, openPage } from './page.ts';
 
 const MIB = 1_048_576;
 
-/** The service over HTTP with its pages and everything else in memory. Its clock stands still, at the time of the browser's. */
+/** The service over HTTP with its pages, all else in memory. Its clock is fixed at the browser's time. */
 export async function aPagedService(t: Test, ports: Partial<Ports> = {}, options: ServiceOptions = {}) {
   const clock = fixedClock(new Date());
   const base = memoryPorts(clock);
@@ -29,14 +29,14 @@ export async function aPagedService(t: Test, ports: Partial<Ports> = {}, options
     runtime,
     clock,
     address,
-    /** Makes a container of that person. */
+    /** Makes a container of that user. */
     async container(who: Bearer, name: string): Promise<string> {
       const made = await as(service, who)('POST', '/api/containers', { name, ...SMALL });
       if (made.statusCode !== 201)
         throw new Error(`a container was answered ${made.statusCode} ${made.body}`);
       return made.json().db_id;
     },
-    /** A minute later the container has so much outside its volume and in it, and that was counted. */
+    /** A minute later the container uses this much outside its volume and in it, as measured. */
     async holds(id: string, layerMb: number, volumeMb = 0): Promise<void> {
       const { handle, spec } = firstBox(id);
       runtime.layers.set(handle.runtimeId, layerMb * MIB);
@@ -52,7 +52,7 @@ export type PagedService = Awaited<ReturnType<typeof aPagedService>>;
 
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 
-/** A page in which that person is signed in; all have the same password. */
+/** A page of a signed-in user; all have the same password. */
 export async function signedIn(browser: Browser, { address }: PagedService, username: string) {
   const opened = await openPage(browser);
   await opened.page.goto(`${address}/sign-in`);
@@ -63,7 +63,7 @@ export async function signedIn(browser: Browser, { address }: PagedService, user
   return opened;
 }
 
-/** A browser and such a service; null when this machine has no browser. */
+/** A browser and such a service; null without a browser. */
 export async function aScene(
   t: Test,
   ports: Partial<Ports> = {},
@@ -72,7 +72,7 @@ export async function aScene(
   return browser === null ? null : { browser, paged: await aPagedService(t, ports) };
 }
 
-/** What the element that has the focus is called. */
+/** The accessible name of the focused element. */
 export const focusedName = (page: Page): Promise<string> =>
   page.evaluate(
     "document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText ?? ''",

@@ -15,8 +15,8 @@ import {
 import { needs } from '../run/infra.ts';
 
 /**
- * A line to the Chromium of this run; the contexts that are opened on it end with `t`. Null when the test was skipped
- * because there is no Chromium here.
+ * A connection to the run's Chromium; its contexts end with `t`. Null when the test was skipped because there is no
+ * Chromium.
  */
 export async function openBrowser(t: Test): Promise<Browser | null> {
   const part = await needs(t, 'browser');
@@ -28,13 +28,13 @@ export async function openBrowser(t: Test): Promise<Browser | null> {
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
 
-/** What a shell in a container shows when it waits for a line. */
+/** A shell's prompt at the end of a line. */
 export const PROMPT = /[#$] *$/;
 
-/** What Chromium says of any request when an interface of the machine comes or goes, as a container's does. */
+/** Chromium's error for any request when a network interface comes or goes, as with containers. */
 const OF_THE_MACHINE = /net::ERR_NETWORK_CHANGED/;
 
-/** A page of its own, and all that went wrong in it: script errors, broken policy, failed requests. */
+/** A new page, and everything that went wrong in it: script errors, policy violations, failed requests. */
 export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -51,13 +51,13 @@ export async function openPage(
   return { page, faults };
 }
 
-/** Fills the fields of the account form by their names and sends it. */
+/** Fills in the account form by field names and submits it. */
 export async function fillPerson(page: Page, person: Partial<typeof PERSON> = PERSON): Promise<void> {
   for (const [name, value] of Object.entries(person)) await page.fill(`[name=${name}]`, value);
   await page.keyboard.press('Enter');
 }
 
-/** Makes a container of this name by the keyboard; its terminal opens by itself. */
+/** Makes a container of this name by keyboard; its terminal opens by itself. */
 export async function newContainer(page: Page, name: string): Promise<void> {
   await page.keyboard.press('n');
   await page.getByText('Medium').waitFor();
@@ -65,10 +65,10 @@ export async function newContainer(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The name of the field that has the focus. */
+/** The focused field's name. */
 export const focused = (page: Page): Promise<unknown> => page.evaluate('document.activeElement.name');
 
-/** The lines on the terminal's screen, without the empty ones; none while the page is loaded again. */
+/** The terminal screen's lines, without empty ones; none during a reload. */
 export const screenLines = (page: Page): Promise<string[]> =>
   page
     .$$eval('.xterm-rows > div', (rows) =>
@@ -90,7 +90,7 @@ export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000)
   await waitFor(isThere, { patienceMs, everyMs: 50, what });
 }
 
-/** As from a keyboard on the screen, a line at a time: key by key would be a hundred messages to the browser. */
+/** As from an on-screen keyboard, by line: single keys would be a hundred messages to the browser. */
 export async function typeLine(page: Page, lines: string): Promise<void> {
   for (const line of lines.split('\n')) {
     await page.keyboard.insertText(line);
@@ -98,7 +98,7 @@ export async function typeLine(page: Page, lines: string): Promise<void> {
   }
 }
 
-/** Types a line into a shell that is just being opened, again when it was not there yet to take it. */
+/** Types a line into an opening shell, again if it was too early. */
 export async function typeUntilAnswered(page: Page, text: string, answer: RegExp): Promise<void> {
   for (let tries = 1; ; tries++) {
     await typeLine(page, text);
@@ -108,7 +108,7 @@ export async function typeUntilAnswered(page: Page, text: string, answer: RegExp
   }
 }
 
-/** A picture for people, in the folder that SCREENSHOTS names; none without it. */
+/** A picture for people, in the folder SCREENSHOTS; none without it. */
 export async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env['SCREENSHOTS'];
   if (folder === undefined) return;
@@ -133,7 +133,7 @@ export type SetUpVisit = {
   readonly faults: string[];
 };
 
-/** A fresh service at this place, and a browser on its set-up link; null when this machine cannot have them. */
+/** A new service at this place, and a browser on its set-up link; null where that is impossible. */
 export async function setUpPage(t: Test, place: Place | null): Promise<SetUpVisit | null> {
   const browser = await openBrowser(t);
   if (place === null || browser === null) return null;

@@ -105,7 +105,7 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
     process.env['PATH'] = path;
     await rm(folder, { recursive: true });
   });
-  // What a killed build looks like to the engine: a good archive that ends early.
+  // A killed build as the engine sees it: a good archive that ends early.
   await writeFile(
     join(folder, 'mmdebstrap'),
     '#!/bin/sh\ntar -c /etc/hostname\necho "E: out of luck" >&2\nexit 25\n',

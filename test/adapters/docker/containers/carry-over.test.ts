@@ -37,7 +37,7 @@ if (engine !== null) {
   const instance = await testInstance(t, engine);
   await t.test('installed software survives new limits', (t) => throughTheService(t, instance));
   const busybox = await needs(t, 'busybox');
-  // All of a small image is written down in no time.
+  // A small image is flattened quickly.
   if (busybox !== null)
     await t.test('layers of snapshot images do not grow without end', (t) =>
       layers(t, { ...instance, image: busybox.bare }),

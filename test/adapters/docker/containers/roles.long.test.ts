@@ -78,7 +78,7 @@ async function busy(t: Test, instance: TestInstance): Promise<void> {
   t.match(done, { exitCode: 0, stdout: /waiting for another package manager\n.*Setting up jq/s });
 }
 
-/** Managers of other distributions, played by scripts that print how they were called. */
+/** Other distributions' package managers, simulated by scripts that print their arguments. */
 async function managers(t: Test, instance: TestInstance): Promise<void> {
   const { sh, install } = await aBox(instance);
   const role = packaged({ apk: ['ruby', 'g++'], dnf: ['gcc-c++'] });
@@ -103,7 +103,9 @@ async function aDatabase(t: Test): Promise<OpenedStorage | null> {
   return { ...postgresStorage(db), blocked: blockedIn(db) };
 }
 
-/** What each role promises. The usual run looks at the smallest; ROLES names others, or all, which takes minutes. */
+/**
+ * The command that proves each role. The usual run tries the smallest; ROLES names others, or all, which takes minutes.
+ */
 const PROMISES: Readonly<Record<string, string>> = {
   python: 'python3 -m venv /tmp/v && /tmp/v/bin/python -c "print(6*7)" && pip3 --version',
   node: 'node -e "console.log(6*7)" && npm --version',

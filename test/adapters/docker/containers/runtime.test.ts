@@ -130,7 +130,7 @@ async function stopping(t: Test, { runtime, handle, sh }: Box): Promise<void> {
   t.match(await runtime.observe(handle), killed, 'programs that do not obey are killed');
 }
 
-/** Beside what it is made with, which `createOptions` decides. */
+/** Besides the options that `createOptions` decides. */
 async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<void> {
   const { HostConfig: host } = await docker.getContainer(handle.runtimeId).inspect();
   t.ok((host.OomScoreAdj ?? -1) >= 0);
@@ -186,7 +186,7 @@ async function names(t: Test, alice: Box, bob: Box): Promise<void> {
   );
 }
 
-/** Nobody has changed anything yet. */
+/** Before any change. */
 async function changes(t: Test, { runtime, insight, handle, sh }: Box): Promise<void> {
   const files = async () => lossReport(await insight.changes(handle)).files.map(({ path }) => path);
   await sh('echo data > /workspace/data');

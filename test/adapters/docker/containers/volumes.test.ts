@@ -70,7 +70,7 @@ async function withEngine(engine: TestEngine): Promise<void> {
   });
 }
 
-/** Images below the folder that a loop device holds. */
+/** Images below the folder that are attached to loop devices. */
 async function attached(folder: string): Promise<readonly string[]> {
   const { stdout } = await run('losetup', ['-n', '-O', 'BACK-FILE']);
   return stdout.split('\n').filter((line) => line.trim().startsWith(folder));

@@ -25,10 +25,10 @@ import { waitFor } from '../../../support/patience.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
 
 const MIB = 1024 * 1024;
-/** Far more than the client may keep, and so little that a client without a limit reads it within its time limit. */
+/** Far more than the client may keep, and little enough for an unlimited client to read in time. */
 const SENT_MIB = 200;
 
-/** A client of an engine that answers a ping, and everything else in this way. */
+/** A client of an engine that answers a ping, and everything else with `answer`. */
 async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     if (request.url === '/_ping') response.end('OK');
@@ -41,7 +41,7 @@ async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
   return { docker, calls: engineCalls(docker), server };
 }
 
-/** Sends a body without an end, as far as somebody reads it; what was sent is counted. */
+/** Sends an endless body as it is read, and counts the bytes sent. */
 function flood(status: number, piece: string) {
   const sent = { mib: 0 };
   const answer = (response: ServerResponse): void => {
@@ -80,7 +80,7 @@ t.test('a refused command start leaves no connection', async (t) => {
     open.add(socket);
     socket.once('close', () => open.delete(socket));
   });
-  // As the engine does it, which leaves the end of the connection to the client.
+  // Like the engine, leaves the connection's end to the client.
   server.on('upgrade', (_request, socket) => {
     const body = '{"message":"the container has stopped"}';
     socket.on('error', () => {}).on('end', () => socket.end());
@@ -150,7 +150,7 @@ t.test("a stream may exceed the answer limit and is read at its reader's pace", 
   t.equal(bytes, SENT_MIB * MIB);
 });
 
-/** What an engine, or something in front of it, may answer when it is asked for a container. */
+/** Answers of a broken engine, or of a proxy, to a request about a container. */
 const NONSENSE: Readonly<Record<string, string>> = {
   'no JSON': '<html>502</html>',
   'a cut-off answer': '{"Id": "a',
@@ -219,7 +219,7 @@ t.test('a call that failed on a malformed engine answer has no later effect', as
 const COUNT = 100_000;
 const singles = Buffer.concat(Array.from({ length: COUNT }, (_, n) => frame((n % 2) + 1, 'x')));
 
-/** As `singles` arrives when the loop was busy: what one read of the socket takes is up to its reader. */
+/** As `singles` arrives on a busy loop: one read of the socket takes everything. */
 function inOneChunk(calls: Awaited<ReturnType<typeof printingEngine>>): void {
   const { modem } = calls.docker;
   const dial = modem.dial.bind(modem);

@@ -129,14 +129,14 @@ else {
 type FaultyEngine = {
   /** As a DOCKER_HOST value. */
   readonly endpoint: string;
-  /** From now on paths that match are answered 500; null for none. */
+  /** From now on matching paths are answered 500; null for none. */
   fail(path: RegExp | null): void;
-  /** Method and path of each call that was failed, or that the engine has answered. */
+  /** Method and path of each failed call. */
   readonly failed: readonly string[];
   readonly answered: readonly string[];
 };
 
-/** The engine of a unix socket, behind a line on which some calls fail. */
+/** An engine's unix socket behind a proxy that fails some calls. */
 async function faultyEngine(t: Test, endpoint: string, broken: RegExp): Promise<FaultyEngine> {
   let failing: RegExp | null = broken;
   const open = new Set<Socket>();
@@ -261,7 +261,7 @@ async function left({ docker, instanceId }: TestInstance): Promise<number> {
   return (await docker.listContainers({ all: true, filters: { label } })).length;
 }
 
-/** Each engine beside this one adds addresses, and a machine with many networks has hundreds. */
+/** Each further engine adds addresses, and a machine with many networks has hundreds. */
 async function manyAddresses(t: Test): Promise<void> {
   const link = `many${process.pid}`;
   await runOrThrow('ip', ['link', 'add', link, 'type', 'bridge']);
@@ -280,7 +280,7 @@ async function closed(t: Test, instance: TestInstance): Promise<void> {
   t.same((await instance.runtime.list()).length, 0, 'nor was any taken for a workspace');
 }
 
-/** Each thing that is found has its own name and address. */
+/** Each finding has its own name and address. */
 async function reachable(t: Test, instance: TestInstance): Promise<void> {
   const { network, instanceId } = instance;
   const chain = chainName(instanceId);
@@ -295,7 +295,7 @@ async function reachable(t: Test, instance: TestInstance): Promise<void> {
   t.ok(at('host').length >= MANY_ADDRESSES, `all addresses of the machine are tried: ${at('host').length}`);
 }
 
-/** What a cloud answers at its address is here a server of this test, to which the packets are led. */
+/** A test server takes the place of a cloud's metadata address, to which the packets are redirected. */
 async function leadMetadataHere(t: Test, { network }: TestInstance): Promise<void> {
   const server = createTcpServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(
     0,

@@ -188,7 +188,7 @@ async function survival(t: Test): Promise<void> {
   t.equal(await findDaemon(at), null);
 }
 
-/** A container of an image made of this machine's own shell, so that no download is needed. */
+/** A container of an image made from this machine's own shell, without a download. */
 async function runTiny(
   docker: Docker,
   network: string,

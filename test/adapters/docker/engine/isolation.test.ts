@@ -14,7 +14,7 @@ import { engineOrSkip, type TestInstance, testInstance } from '../../../support/
 import { silentLog } from '../../../support/samples/samples.ts';
 
 const PORT = 8099;
-/** Says when it listens, and answers every connection with `hello`; perl is in every Debian image. */
+/** Prints when it listens, and answers every connection with `hello`; perl is in every Debian image. */
 const LISTEN = `use IO::Socket::INET; $| = 1; $s = IO::Socket::INET->new(Listen => 5, LocalPort => ${PORT}, ReuseAddr => 1) or die; print "listening\n"; while ($c = $s->accept) { print $c "hello\n"; close $c }`;
 /**
  * `ADDRESS:PORT...`: prints each that has taken a connection after a second. One process tries them all, however many addresses
@@ -65,7 +65,7 @@ async function listening(instance: TestInstance): Promise<RuntimeHandle> {
 }
 
 async function hostService(t: Test): Promise<number> {
-  // A client that is cut off is no fault of the server.
+  // An aborted client is no fault of the server.
   const server = createServer((socket) => socket.on('error', () => {}).end('hello\n')).listen(0, '0.0.0.0');
   t.teardown(() => server.close());
   await once(server, 'listening');
@@ -83,7 +83,7 @@ async function sh(
   return `${stdout}${stderr}`.trim();
 }
 
-/** Which of these a container reaches, beside its own service. */
+/** The ones of these that a container reaches, besides its own service. */
 async function reached(
   { instance }: Scene,
   from: RuntimeHandle,
@@ -96,7 +96,7 @@ async function reached(
   return others;
 }
 
-/** What must answer has all the time that it needs. */
+/** No hurry for an answer that must come. */
 function dialFromHere(address: string, port = PORT): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ host: address, port, timeout: 10_000 });
@@ -134,7 +134,7 @@ async function neighbours(t: Test, scene: Scene): Promise<void> {
   );
 }
 
-/** Engines beside this one come and go with their addresses, so those count that answer this machine. */
+/** Addresses of concurrent engines come and go, so only those that answer this machine count. */
 async function hostServices(t: Test, scene: Scene): Promise<void> {
   const { instance, here, hostPort } = scene;
   const own = (await ownAddresses()).filter((address) => !address.startsWith('127.'));
@@ -153,11 +153,11 @@ async function hostServices(t: Test, scene: Scene): Promise<void> {
   t.equal(await sh(instance, here, 'ls /var/run/docker.sock /run/berth-*/docker.sock 2>/dev/null; true'), '');
 }
 
-/** A machine of its own behind a private and a link-local address, to which this machine forwards. */
+/** A simulated machine with a private and a link-local address, to which this machine forwards. */
 async function internalNetworks(t: Test, scene: Scene): Promise<void> {
   const id = randomBytes(3).toString('hex');
   const [space, link, far] = [`berth-t${id}`, `bt${id}`, `bf${id}`];
-  // Another run on this machine has others of these.
+  // Concurrent runs on this machine use others.
   const block = `172.31.${randomInt(256)}.${randomInt(64) * 4}`;
   const [mine, theirs] = [1, 2].map((n) => block.replace(/\d+$/, (last) => `${Number(last) + n}`));
   t.teardown(async () => {

@@ -10,7 +10,7 @@ import { aSpec, markedProcesses, shellIn } from '../../../support/engine/contain
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill } from '../../../support/patience.ts';
 
-/** By turns a file and a link out of the workspace, as fast as it goes. */
+/** Alternates a file and a link out of the workspace, as fast as possible. */
 const SWAP = `chdir "/workspace/swapped"; for (;;) {
   symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
 
@@ -26,7 +26,7 @@ if (engine !== null) {
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
   await t.test('docker: a full disk', (t) => fullDisk(t, instance));
-  // The last: it leaves its tools behind.
+  // Last, since it leaves its tools behind.
   await t.test('docker: lying tools cannot exceed limits or forge answers', (t) => hostile(t, box));
 }
 
@@ -137,7 +137,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.alloc(65_536);
 }
 
-/** The user owns the tools in the container. Whatever they do, the service must neither hang nor believe. */
+/** The user owns the tools in the container. Whatever they do, the service must neither hang nor believe them. */
 async function hostile(t: Test, { files, sh }: Box): Promise<void> {
   await sh('echo secret > /workspace/file; mkdir /workspace/folder');
   const fake = (tool: string, body: string): Promise<string> =>
@@ -197,7 +197,7 @@ async function order(t: Test, { sh, open }: CommandBox): Promise<void> {
   const seen: string[] = [];
   for await (const event of running.events) {
     seen.push(event.kind === 'exit' ? `exit ${event.exitCode}` : `${event.stream} ${event.data}`);
-    // It goes on when what it said has arrived.
+    // Continues when its output has arrived.
     if (event.kind === 'output') await sh(`touch /tmp/seen-${seen.length}`);
   }
   t.same(seen, ['stdout one\n', 'stderr two\n', 'stdout three\n', 'exit 3']);
@@ -206,7 +206,7 @@ async function order(t: Test, { sh, open }: CommandBox): Promise<void> {
     { stderr: 'sh: not found\n', exitCode: 127 },
     'whoever speaks exactly like the engine is taken for it',
   );
-  // The rest is to come apart from the words that look like the engine's.
+  // The rest must arrive apart from the text that looks like the engine's.
   t.match(await collect(await open('echo OCI runtime exec failed; sleep 0.3; echo more; exit 126')), {
     stdout: 'OCI runtime exec failed\nmore\n',
   });
@@ -256,7 +256,7 @@ async function slowReader(t: Test, { sh, open }: CommandBox): Promise<void> {
     }
     return count;
   };
-  // The edge of what engine and kernel buffer lies somewhere here.
+  // The limit of the engine's and kernel's buffers is in this range.
   const sizes = Array.from({ length: 16 }, (_, index) => 900_000 + index * 40_000);
   const reading = Promise.all(sizes.map(read));
   await Promise.all(begun.map(({ promise }) => promise));

@@ -19,7 +19,7 @@ import { standingTime } from '../../../support/time.ts';
 const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex');
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-/** What the program gets of these keys: the prefix is gone, and what follows it is as it was. */
+/** What the program receives for these keys: without the prefix, otherwise unchanged. */
 function handedOn(keys: Buffer): Buffer {
   const out: number[] = [];
   for (let at = 0; at < keys.length; at += 1) {
@@ -101,10 +101,10 @@ t.test('every image knows the unescaped characters', async (t) => {
   for (const codePoint of [0x80, 0x9f, 0x378, 0xffff, 0x1fae9, 0x10ffff]) t.notOk(isKnownToTmux(codePoint));
 });
 
-/** Longer than anything is held back. */
+/** Longer than any input is held back. */
 const HELD_MS = 1_000;
 
-/** Input whose stream keeps what it got. */
+/** Input to a stream that records it. */
 function anInput(form: InputForm = TMUX_INPUT) {
   const got: Buffer[] = [];
   const stream = new Writable({
@@ -179,7 +179,7 @@ t.test('each write is acknowledged once, when all of it is written', async (t) =
       acknowledged += piece.length;
       t.ok(handedOn(got()).length >= acknowledged);
     });
-    // Some pieces are handed on without their rest.
+    // Some pieces are passed on without their rest.
     if (at % 60 === 0) time.pass(HELD_MS);
     await immediate();
   }
@@ -198,7 +198,7 @@ t.test('held-back input is dropped with its stream', async (t) => {
   t.equal(got().length, 0);
 });
 
-/** Whether the image's own tmux is taken when it says that it is this version. There is no other here. */
+/** Whether the image's own tmux is used when it reports this version. No other is present. */
 function isTaken(version: string): boolean {
   const script = `${version === '' ? 'PATH=' : `tmux() { echo '${version}'; }`}
 ${CHOOSE_TMUX}

@@ -247,7 +247,7 @@ t.test('the package database is read in its three parts', async (t) => {
   t.match(await debianPackagesOf(endless, 4096), [{ name: 'jq' }], 'what is too long is not read');
 });
 
-/** So many chunks, each made when it is asked for, and how many were. */
+/** Chunks made on demand, and the number made. */
 function numbered(count: number) {
   const made = { count: 0 };
   const source = new Readable({

@@ -8,9 +8,9 @@ import type { EngineWait } from '../../../../src/ports/metrics.ts';
 /** Containers `ada-1`, `ada-2` … belong to Ada, and so on. */
 const ownerOf = (runtimeId: string): string => runtimeId.split('-')[0] ?? '';
 
-/** Turns that are asked for in a row; `begun` has those that came, in this order. */
+/** Turns requested in a row; `begun` has those granted, in order. */
 function setUp(t: Test) {
-  // What is refused for its time is refused by the clock of the test.
+  // Time limits run by the test's clock.
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const work = workTurns(ownerOf);

@@ -8,7 +8,7 @@ import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill, waitFor } from '../../../support/patience.ts';
 
-/** A look is a program in the container, which is work for the engine. */
+/** Each check runs a program in the container, which loads the engine. */
 const LOOK_MS = 100;
 
 type Box = TestInstance & { readonly handle: RuntimeHandle };
@@ -94,7 +94,7 @@ async function shared(t: Test, box: Box): Promise<void> {
     aTerminal('theirs', { ...small, sharedAs: { mode: 'view' } }),
   );
   for (const one of [guest, onlooker]) one.stream.resume();
-  // They have been drawn, so their sizes are taken into account.
+  // They have been drawn, so their sizes count.
   guest.write('clear; stty size\r');
   await shown.until('30 100');
   t.match(await sessions(), /^theirs$/m, 'the size is the one of the owner');
@@ -200,7 +200,7 @@ async function plainShell(t: Test, box: Box): Promise<void> {
   await ended(stubborn);
 }
 
-/** One program with many marks in its environment is as much to read as many programs with one. */
+/** One program with many markers costs as much as many programs with one. */
 async function manyLeftovers(t: Test, { terminals, commands, handle }: Box): Promise<void> {
   const marks = Array.from({ length: 5_000 }, () => randomUUID());
   const env = Object.fromEntries(marks.map((mark, at) => [`M${at}`, `BERTH_TERM=${mark}`]));

@@ -120,7 +120,7 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   );
 }
 
-/** The lines of a terminal of this size that has been shown a snapshot, and how many rows are above its screen. */
+/** The lines of a terminal of this size after a snapshot, and the rows above its screen. */
 async function linesOf({ cols, rows, text, cursorX, cursorY }: ScrollbackSnapshot) {
   const { terminal, write } = aBrowserTerminal({ cols, rows }, 10_000);
   await write(snapshotOutput({ text, cursor_x: cursorX, cursor_y: cursorY }));
@@ -153,13 +153,13 @@ async function snapshots(t: Test, { terminals }: TestInstance, handle: RuntimeHa
     const own = lines.slice(first, lines.findLastIndex((line) => line.startsWith('n-')) + 1);
     last = first < 0 ? 0 : own.length;
     const written = Array.from({ length: last }, (_, at) => `n-${at + 1}-${long}`);
-    // The last one may be half written.
+    // The last line may be incomplete.
     t.same(own.slice(0, -1), written.slice(0, -1), `${last} lines`);
   }
   await pty.close();
 }
 
-/** Each setting costs the server work for every client that it has. */
+/** Each setting costs the server work for every client. */
 async function settings(
   t: Test,
   { commands, terminals }: TestInstance,
@@ -217,10 +217,10 @@ async function ended({ stream }: PtyStream, output: { all(): string }): Promise<
   });
 }
 
-/** Ends when there is room for nothing but itself. */
+/** Ends when only its own process fits. */
 const FILL = "sh -c 'while :; do sleep 1000 & done'";
 
-/** As where the kernel refuses what each client of tmux hands to its server. */
+/** Like a kernel that refuses what tmux's clients hand to their server. */
 const REFUSED = `printf '#!/bin/sh\necho server exited unexpectedly >&2\nexit 1\n' > /usr/local/bin/tmux
 chmod 755 /usr/local/bin/tmux`;
 
@@ -251,7 +251,7 @@ if (engine !== null) {
   });
 }
 
-/** What a client is told after `work`, while the row says that the container runs. */
+/** The close reason after `work`, while the row says that the container runs. */
 async function endsAs(
   t: Test,
   instance: TestInstance,
@@ -312,7 +312,7 @@ async function full(t: Test, { commands, terminals }: TestInstance, handle: Runt
     const opening = terminals.open(handle, aTerminal(session)).then((pty) => pty.close());
     await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'no_processes' }, session);
   }
-  // Not the one that keeps the container alive.
+  // Not the first program, which keeps the container alive.
   first.stream.write('pkill -f "sleep 100[0]"; echo free-$((1+1))\r');
   await output.until('free-2', 60);
   const opening = () => terminals.open(handle, aTerminal('second')).catch(() => null);

@@ -50,7 +50,7 @@ if (engine !== null) {
   await terminalInput(t, 'Debian, a plain shell', await box(instance.image, '/bin/bash', PLAIN));
 }
 
-/** A running container that finds the tools of the installation in this volume. */
+/** A running container with this volume's tools. */
 async function aBoxWithTools(
   { docker, instanceId, network, terminals, commands }: TestInstance,
   tools: string,
