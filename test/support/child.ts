@@ -8,21 +8,21 @@ import { eventually } from './patience.ts';
 
 export type Child = {
   readonly process: ChildProcess;
-  /** Its next line on stdout; rejects with what it said on stderr when it ends instead. */
+  /** The next line on stdout; rejects with stderr when it exits instead. */
   readonly line: () => Promise<string>;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
   readonly errors: () => string;
 };
 
-/** The specifier by which a child's code imports one of our modules. */
+/** The specifier of our module in a child's code. */
 export const moduleAt = (file: string): string => JSON.stringify(pathToFileURL(file).href);
 
-/** Another process that runs `code` as a module. It is killed when `t` ends. */
+/** Another process that runs `code` as a module; killed when `t` ends. */
 export const runModule = (t: Test, code: string): Child =>
   runProcess(t, process.execPath, ['--input-type=module', '--eval', code]);
 
-/** Another process. It is killed when `t` ends. */
+/** Another process, killed when `t` ends. */
 export function runProcess(t: Test, file: string, args: readonly string[], cwd = process.cwd()): Child {
   const [program, rest] = outsideOfTap(file, args);
   const child = spawn(program, rest, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -44,8 +44,8 @@ export function runProcess(t: Test, file: string, args: readonly string[], cwd =
 }
 
 /**
- * A command without the variables of the test runner, which loads itself into every process that a test starts: a
- * program under test must not find itself inside another run. env(1) becomes the program, so the process is the same.
+ * A command without the test runner's variables, which would load it into every process that a test starts. env(1)
+ * becomes the program, so the process is the same.
  */
 export function outsideOfTap(file: string, args: readonly string[]): [string, string[]] {
   const injected = Object.keys(process.env).filter((name) => /^_?TAP|^npm_/.test(name));
@@ -60,7 +60,7 @@ const INJECTED_AT_SPAWN = [
   ),
 ];
 
-/** Whether it runs; what is left of a process until its parent looks does not count. */
+/** Whether it runs; a zombie does not count. */
 export const isThere = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 

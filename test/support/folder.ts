@@ -17,10 +17,10 @@ import type { Test } from 'tap';
 import { runProcess } from './child.ts';
 import { eventually } from './patience.ts';
 
-/** The start of the names of all folders that tests make: the number of the process they belong to follows. */
+/** The prefix of all test folders, followed by their process's number. */
 export const PREFIX = 'berth-test-';
 
-/** A new folder outside the checkout, with a short path, that is removed when `t` ends. */
+/** A new folder outside the checkout, with a short path, removed when `t` ends. */
 export function aFolder(t: Test, mode = 0o755): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), `${PREFIX}${process.pid}-`)));
   chmodSync(folder, mode);
@@ -28,33 +28,33 @@ export function aFolder(t: Test, mode = 0o755): string {
   return folder;
 }
 
-/** The same with files in it, by their path. */
+/** A new folder with these files, by path. */
 export function aFolderOf(t: Test, files: Readonly<Record<string, string>>): string {
   const folder = aFolder(t);
   for (const [file, text] of Object.entries(files)) write(folder, file, text);
   return folder;
 }
 
-/** Writes a file, and makes the folders that it is in. */
+/** Writes a file, creating its folders. */
 export function write(folder: string, file: string, text: string): void {
   mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
   writeFileSync(path.join(folder, file), text);
 }
 
-/** Removes the folder of a process that is no more, and ends the servers that work in it. */
+/** Removes a dead process's folder, and ends the servers working in it. */
 export async function clearFolder(folder: string): Promise<void> {
-  // an immediate shutdown of PostgreSQL: the data goes too
+  // an immediate shutdown of PostgreSQL: the data is removed too
   for (const pid of workingBelow(folder)) quit(pid);
   await eventually(
     () => workingBelow(folder),
     (left) => left.length === 0,
     { patienceMs: 5_000, everyMs: 50 },
   );
-  // What was killed may write for a moment longer.
+  // A killed process may write for a moment longer.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
 }
 
-/** Clears what killed runs left. A folder that cannot be removed, such as one with a mount, stays and is named. */
+/** Removes what killed runs left. A folder that cannot be removed, such as one with a mount, stays and is named. */
 export async function clearDeadRuns(): Promise<void> {
   const alive = new Set(readdirSync('/proc'));
   for (const name of readdirSync(tmpdir())) {
@@ -89,7 +89,7 @@ function folderOfProcess(pid: number): string {
 
 const COPIED = ['scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
-/** A small checkout of its own: our scripts and dependencies, and the given files by their path. */
+/** A small checkout: our scripts and dependencies, and these files by path. */
 export function aTree(t: Test, files: Readonly<Record<string, string>>): string {
   const root = aTreeWithoutDependencies(t, files);
   symlinkSync(realpathSync('node_modules'), path.join(root, 'node_modules'));
@@ -106,7 +106,7 @@ export function aTreeWithoutDependencies(t: Test, files: Readonly<Record<string,
 /** The mutation run installs thousands of files below `scripts`. */
 const isDependency = (file: string): boolean => file.split(path.sep).includes('node_modules');
 
-/** Builds a tree as `npm run build` does; rejects with what that said. */
+/** Builds a tree like `npm run build`; rejects with its output. */
 export async function build(t: Test, root: string): Promise<void> {
   const { ended, errors } = runProcess(t, process.execPath, ['scripts/build.mjs'], root);
   if ((await ended) !== 0) throw new Error(errors());

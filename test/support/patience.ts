@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long a test waits for an effect, in milliseconds: far beyond what it takes on a busy machine, well below the time
- * limit of a test file (240 s), so that the test says what did not come.
+ * How long a test waits for an effect, in milliseconds: far longer than on a busy machine, and well below a test file's
+ * limit (240 s), so that the test reports what is missing.
  */
 const PATIENCE_MS = 30_000;
 const EVERY_MS = 5;
 
 type Patience = {
   readonly patienceMs?: number;
-  /** Between two looks, in milliseconds. */
+  /** Between two checks, in milliseconds. */
   readonly everyMs?: number;
 };
 
-/** Resolves once `check` holds; rejects with `what` was awaited, or with the text of the check. */
+/** Resolves when `check` holds; rejects with `what`, or with the check's source text. */
 export async function waitFor(
   check: () => unknown,
   { what, ...patience }: Patience & { readonly what?: string | (() => string) } = {},
@@ -23,14 +23,14 @@ export async function waitFor(
   throw new Error(`not so within ${patience.patienceMs ?? PATIENCE_MS} ms: ${awaited}`);
 }
 
-/** Reads until the value is good; answers the last value, good or not. */
+/** Reads until the value is good; returns the last value, good or not. */
 export async function eventually<T>(
   read: () => T | Promise<T>,
   isGood: (value: T) => unknown,
   { patienceMs = PATIENCE_MS, everyMs = EVERY_MS }: Patience = {},
 ): Promise<T> {
   const end = performance.now() + patienceMs;
-  // The first looks come sooner: most of what happens in this process is there within a few turns of its event loop.
+  // Checks more often at first: most effects in this process take a few turns of its event loop.
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, everyMs)) {
     const isLast = performance.now() > end;
     const value = await read();
@@ -39,10 +39,10 @@ export async function eventually<T>(
   }
 }
 
-/** Between two readings of `standsStill`, in milliseconds: a program that goes on makes a difference in less. */
+/** Between two readings of `standsStill`, in milliseconds: a running program causes a change in less. */
 const STILL_MS = 400;
 
-/** Reads until three readings in a row are the same, and answers it. Throws when they never are. */
+/** Reads until three consecutive readings are equal, and returns that. Throws when they never are. */
 export async function standsStill(read: () => Promise<number>): Promise<number> {
   let [same, last] = [0, await read()];
   await waitFor(

@@ -162,7 +162,7 @@ export type Visit = {
   readonly faults: string[];
 };
 
-/** A page of someone new on the service of this run, signed in and still empty; null when the test was skipped. */
+/** A signed-in page of a new user without containers, on the run's service; null when the test was skipped. */
 export async function visit(t: Test, who: Parameters<typeof register>[1] = {}): Promise<Visit | null> {
   const service = await sharedService(t);
   const browser = service === null ? null : await openBrowser(t);
@@ -170,14 +170,14 @@ export async function visit(t: Test, who: Parameters<typeof register>[1] = {}): 
   return await visitOf(service, browser, await register(service, who));
 }
 
-/** The same of someone who is there already. */
+/** The same for an existing user. */
 export async function visitOf(service: SharedService, browser: Browser, person: Member): Promise<Visit> {
   const { address } = service;
   const { page, faults } = await openPage(browser, { storageState: signedIn(address, person) });
   return { service, address, person, call: client(address, person.token), page, faults };
 }
 
-/** What a browser keeps of a session. */
+/** The browser storage of a session. */
 const signedIn = (address: string, { refreshToken }: Member) => ({
   cookies: [
     {
@@ -189,14 +189,14 @@ const signedIn = (address: string, { refreshToken }: Member) => ({
   origins: [{ origin: address, localStorage: [{ name: 'berth.signed_in', value: 'yes' }] }],
 });
 
-/** Another session of the same person, for requests. */
+/** Another session of the same user, for requests. */
 export async function anotherSession({ address, person }: Visit): Promise<ReturnType<typeof client>> {
   const { email, password } = person;
   const { body } = await client(address)('POST', '/api/auth/login', { email, password });
   return client(address, String(body['token']));
 }
 
-/** Opens the list of containers, with none in it yet. */
+/** Opens the list of containers, still empty. */
 export async function atTheList({ address, page }: Visit): Promise<void> {
   await page.goto(address);
   await page.getByText('No containers yet').waitFor();

@@ -14,7 +14,7 @@ import {
 
 export type PaneScene = Visit & { readonly container: string };
 
-/** A container's terminal in a browser, and requests of who has it; null when this machine cannot have them. */
+/** A container's terminal in a browser, and its owner's requests; null where that is impossible. */
 export async function paneScene(t: Test, container = {}): Promise<PaneScene | null> {
   const scene = await visit(t);
   if (scene === null) return null;
@@ -26,7 +26,7 @@ export async function paneScene(t: Test, container = {}): Promise<PaneScene | nu
   return { ...scene, container: dbId };
 }
 
-/** Asks until it is so; what was answered last is told otherwise. */
+/** Asks until the check holds; reports the last answer otherwise. */
 export async function until<T>(_page: Page, ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
   const answer = await eventually(ask, isSo, { patienceMs: 45_000, everyMs: 50 });
   if (!isSo(answer)) throw new Error(`it is still ${JSON.stringify(answer)}`);
@@ -40,11 +40,11 @@ export const untilCount = (page: Page, selector: string, count: number): Promise
     (now) => now === count,
   );
 
-/** Waits for so many panes, each with a screen. */
+/** Waits for this many panes, each with a screen. */
 export const untilPanes = (page: Page, count: number): Promise<number> =>
   untilCount(page, '.pane .xterm-rows', count);
 
-/** Goes to the pane in a direction, which is the one at that place in order. */
+/** Goes to the pane in a direction, which has that place in the order. */
 export async function goTo(page: Page, direction: string, at: number): Promise<void> {
   await page.keyboard.press(`Control+Shift+Arrow${direction}`);
   const pane = page.locator('.pane').nth(at);
@@ -60,7 +60,7 @@ const linesOf = (pane: Locator): Promise<string[]> =>
     .locator('.xterm-rows > div')
     .evaluateAll((rows) => rows.map((row) => row.textContent?.trimEnd() ?? ''));
 
-/** Runs a command in the shell that has the focus, and answers what it printed, a line. */
+/** Runs a command in the focused shell and returns its line of output. */
 export async function answerOf(page: Page, command: string): Promise<string> {
   const pane = page.locator('.pane:focus-within');
   await pane.waitFor();
@@ -78,7 +78,7 @@ export async function answerOf(page: Page, command: string): Promise<string> {
   throw new Error(`no answer to ${command} among:\n${(await linesOf(pane)).join('\n')}`);
 }
 
-/** The size that the shell with the focus was told, once it is the one of its screen. */
+/** The focused shell's size, once it equals its screen's. */
 export async function sizeOf(page: Page): Promise<{ rows: number; cols: number }> {
   const { rows, cols } = await until(
     page,
@@ -91,7 +91,7 @@ export async function sizeOf(page: Page): Promise<{ rows: number; cols: number }
   return { rows, cols };
 }
 
-/** Multiplexer sessions, as the container itself knows them. */
+/** The multiplexer sessions in the container. */
 export async function sessionsIn({ call, container }: PaneScene): Promise<string[]> {
   const script = "tmux -S /run/berth-tmux list-sessions -F '#{session_name}'";
   const { body } = await call('POST', `/api/containers/${container}/exec`, { command: ['sh', '-c', script] });
@@ -101,7 +101,7 @@ export async function sessionsIn({ call, container }: PaneScene): Promise<string
     .sort();
 }
 
-/** A shell in a container, on a page of its own; null when this machine can not have them. */
+/** A shell in a container, on its own page; null where that is impossible. */
 export async function aShell(t: Test): Promise<Visit | null> {
   const scene = await visit(t);
   if (scene === null) return null;
@@ -111,7 +111,7 @@ export async function aShell(t: Test): Promise<Visit | null> {
   return scene;
 }
 
-/** Turns the wheel over the terminal by so many rows, up for less than 0. */
+/** Turns the wheel over the terminal by this many rows, up if negative. */
 export async function wheel(page: Page, rows: number): Promise<void> {
   const box = await page.locator('.xterm-screen').boundingBox();
   const count = await page.locator('.xterm-rows > div').count();
@@ -120,20 +120,20 @@ export async function wheel(page: Page, rows: number): Promise<void> {
   await page.mouse.wheel(0, (rows * box.height) / count);
 }
 
-/** What the page has, and Node.js has not. */
+/** Globals of the page that Node.js lacks. */
 export type InPage = {
   DataTransfer: new () => { setData(type: string, data: string): void };
   ClipboardEvent: new (type: string, options: object) => Event;
   getComputedStyle(element: unknown): { readonly color: string; readonly backgroundColor: string };
 };
 
-/** Leaves a program by its key. What is typed before it has gone is lost with it. */
+/** Leaves a program by its key. Input before it has ended is lost with it. */
 export async function quit(page: Page): Promise<void> {
   await page.keyboard.press('q');
   await waitForLine(page, PROMPT);
 }
 
-/** An empty screen with a prompt, whatever was on it before. */
+/** An empty screen with a prompt. */
 export async function clear(page: Page): Promise<void> {
   await typeLine(page, 'clear; echo cleared-$((1+1))');
   await waitForLine(page, /^cleared-2$/);

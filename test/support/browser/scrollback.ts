@@ -6,7 +6,7 @@ import { paneScene } from './panes.ts';
 
 type Line = { readonly isWrapped: boolean; translateToString(trim: boolean): string };
 type Buffer = { readonly length: number; getLine(at: number): Line | undefined };
-/** What the page has of a terminal, as far as it is read here. */
+/** The part of the page's terminal that this reads. */
 type Screen = {
   readonly scrollback: { readonly isSnapshot: boolean; readonly isComplete: boolean };
   readonly terminal: {
@@ -25,15 +25,15 @@ type Scrollback = {
   readonly lines: readonly string[];
   readonly cols: number;
   readonly rows: number;
-  /** Rows between what is shown and the newest screen. */
+  /** Rows between the view and the newest screen. */
   readonly above: number;
-  /** Whether it stands still, as it was at one moment. */
+  /** Whether it shows a snapshot. */
   readonly isSnapshot: boolean;
-  /** Whether that is the newest there is. */
+  /** Whether that is the newest one. */
   readonly isComplete: boolean;
 };
 
-/** Scrollback and screen of the page's own terminal at one moment, with wrapped rows joined to the lines that they were. */
+/** Scrollback and screen of the page's terminal at one moment, with wrapped rows joined. */
 const scrollbackOf = (page: Page): Promise<Scrollback> =>
   page.evaluate(async () => {
     const host = (globalThis as unknown as InPage).document.querySelector('.terminal-host');
@@ -58,7 +58,7 @@ const scrollbackOf = (page: Page): Promise<Scrollback> =>
     };
   });
 
-/** What somebody copies who selects everything. */
+/** The text copied by selecting everything. */
 const copyOf = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const host = (globalThis as unknown as InPage).document.querySelector('.terminal-host');
@@ -70,20 +70,20 @@ const copyOf = (page: Page): Promise<string> =>
     return text;
   });
 
-/** The lines of a program that are there, from its first to its last, and all between them. */
+/** A program's lines that are present, from the first to the last, and all between them. */
 function linesBetween(lines: readonly string[], own: RegExp): readonly string[] {
   const first = lines.findIndex((line) => own.test(line));
   return first < 0 ? [] : lines.slice(first, lines.findLastIndex((line) => own.test(line)) + 1);
 }
 
 const SEED = Number(process.env['SCROLLBACK_SEED'] ?? Date.now() % 1_000_000);
-/** Fewer rows than the service sends of a history, and draws of a plain shell for a window as wide as these. */
+/** Fewer rows than the service sends of a history, and fewer than it draws of a plain shell at this width. */
 const MAX_ROWS = 2_000;
 const PATIENCE_MS = 90_000;
 
 /**
- * `TAG PAD COUNT:PAUSE...`: numbered lines, so many at once or with pauses between them, and a last one that says how many
- * there were. The empty line before them ends that of a command as wide as the screen, which the shell leaves open.
+ * `TAG PAD COUNT:PAUSE...`: numbered lines, in groups with pauses in between, and a last one with their number. The
+ * empty line before them ends that of a command as wide as the screen, which the shell leaves open.
  */
 const WRITER = `
 tag=$1; pad=$(printf '%*s' "$2" '' | tr ' ' x); shift 2; at=1
@@ -100,7 +100,7 @@ type Random = (from: number, to: number) => number;
 type Part = { readonly count: number; readonly pauseMs: number };
 type Run = { readonly tag: string; readonly pad: number; readonly parts: readonly Part[] };
 
-/** Whole numbers from `from` up to `to`, the same ones for the same seed (mulberry32). */
+/** Whole numbers from `from` to `to`, determined by the seed (mulberry32). */
 function randomOf(seed: number): Random {
   let state = seed;
   return (from, to) => {
@@ -133,7 +133,7 @@ const written = ({ tag, pad, parts }: Run): readonly string[] => {
 const commandOf = ({ tag, pad, parts }: Run): string =>
   `sh w ${tag} ${pad} ${parts.map(({ count, pauseMs }) => `${count}:${pauseMs / 1000}`).join(' ')}`;
 
-/** The first difference between what is shown and what was written before it; null when there is none. */
+/** The first difference between what is shown and what was written; null without one. */
 function difference(shown: readonly string[], all: readonly string[]): string | null {
   const at = shown.findIndex((line, index) => line.trimEnd() !== all[index]);
   return at < 0 ? null : `line ${at}: ${shown.slice(Math.max(0, at - 2), at + 3).join(' | ')}`;
@@ -149,7 +149,7 @@ async function wheel(page: Page, rows: number): Promise<void> {
 const resize = (page: Page, random: Random): Promise<void> =>
   page.setViewportSize({ width: random(500, 1_400), height: random(300, 900) });
 
-/** Scrolls up until it is so, with all that there is, and answers it. */
+/** Scrolls up until the check holds with everything loaded, and returns that. */
 async function scrolledUp(page: Page, isSo: (now: Scrollback) => boolean): Promise<Scrollback> {
   for (const end = Date.now() + PATIENCE_MS; ; ) {
     const now = await scrollbackOf(page);
@@ -162,7 +162,7 @@ async function scrolledUp(page: Page, isSo: (now: Scrollback) => boolean): Promi
   }
 }
 
-/** Somebody who turns the wheel and changes the size while output goes on; what they saw is compared each time. */
+/** A user who turns the wheel and resizes during output; every view is compared. */
 async function watch(page: Page, run: Run, random: Random, isMuxed: boolean): Promise<string[]> {
   const [all, own] = [written(run), new RegExp(`^${run.tag}-(\\d+-|end)`)];
   const differences: string[] = [];
@@ -174,7 +174,7 @@ async function watch(page: Page, run: Run, random: Random, isMuxed: boolean): Pr
     else await wheel(page, does === 1 ? random(1, 60) : -random(1, 80));
     const { lines, isSnapshot } = await scrollbackOf(page);
     if (isMuxed && !isSnapshot) continue;
-    // The last one may be half written.
+    // The last line may be incomplete.
     const wrong = difference(linesBetween(lines, own).slice(0, -1), all);
     if (wrong !== null) differences.push(`while it wrote, ${wrong}`);
   }
@@ -209,7 +209,7 @@ async function oneRun(t: Test, page: Page, number: number, isMuxed: boolean): Pr
   t.same(differences, [], `run ${number}: ${commandOf(run)}`);
 }
 
-/** Compares so many random runs with what the program wrote, inside tmux or in a plain shell. */
+/** Compares random runs with the program's output, inside tmux or in a plain shell. */
 export async function scrollbackRuns(t: Test, count: number, isMuxed: boolean): Promise<void> {
   t.comment(`SCROLLBACK_SEED=${SEED}`);
   const scene = await paneScene(t, isMuxed ? {} : { env: { BERTH_TMUX: 'off' } });
@@ -223,7 +223,7 @@ export async function scrollbackRuns(t: Test, count: number, isMuxed: boolean): 
   t.same(faults, [], 'nothing went wrong in the page');
 }
 
-/** A search finds what a multiplexer never drew, and the return shows the newest screen. */
+/** A search finds lines that a multiplexer never drew, and the return shows the newest screen. */
 async function searches(t: Test, page: Page): Promise<void> {
   await typeLine(page, 'clear; seq -f "found %.0f." 1 2000; echo all-$((1+1))');
   await waitForLine(page, /^all-2$/);

@@ -10,8 +10,8 @@ import { needs } from '../run/infra.ts';
 let made = 0;
 
 /**
- * A database of its own with every migration applied, dropped when `t` ends: its address, or null when the test was
- * skipped because there is no PostgreSQL here.
+ * A new database with every migration applied, dropped when `t` ends: its address, or null when the test was skipped
+ * without PostgreSQL.
  */
 export async function freshDatabase(t: Test): Promise<string | null> {
   const postgres = await needs(t, 'postgres');
@@ -23,23 +23,23 @@ export async function freshDatabase(t: Test): Promise<string | null> {
   return url;
 }
 
-/** Makes a database of that name with every migration applied, on the server of the run; answers its URL. */
+/** Makes a database of that name with every migration applied, on the run's server; returns its URL. */
 export async function copyTemplate(server: string, name: string): Promise<string> {
   await run(server, `create database ${name} template template_berth`);
   const url = server.replace('/postgres?', `/${name}?`);
-  // Copies of the template must not take each other's containers for their own.
+  // Copies of the template must not share an installation id, or they would adopt each other's containers.
   await run(url, 'update installation set id = gen_random_uuid()');
   return url;
 }
 
-/** Connections that are just being closed are waited for: force would be an error in their owner's hands. */
+/** Waits for closing connections: forcing them would be an error for their owner. */
 async function drop(url: string, name: string): Promise<void> {
   await run(url, `drop database ${name}`).catch(() =>
     run(url, `drop database if exists ${name} with (force)`),
   );
 }
 
-/** One statement by itself. */
+/** Runs one statement. */
 export async function run(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -50,7 +50,7 @@ export async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-/** What is asked of a database through a pool, from now on; it may be emptied. */
+/** The statements sent through a pool from now on; the list may be emptied. */
 export function statementsOf(pool: pg.Pool): string[] {
   const statements: string[] = [];
   pool.on('connect', (client) => {
@@ -69,7 +69,7 @@ export function statementsOf(pool: pg.Pool): string[] {
 
 const embedded = path.resolve('src/adapters/postgres/embedded/index.ts');
 
-/** A new folder with a copy of the database that was made in `root`, whose server has stopped. */
+/** A new folder with a copy of the database in `root`, whose server has stopped. */
 export function aCopy(t: Test, root: string): string {
   const folder = aFolder(t);
   execFileSync('cp', ['--archive', path.join(root, 'pgdata'), folder]);
@@ -83,7 +83,7 @@ export async function start(t: Test, root: string) {
   return server;
 }
 
-/** The one value that a statement answers, as text. */
+/** A statement's only value, as text. */
 export async function ask(url: string, statement: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -95,7 +95,7 @@ export async function ask(url: string, statement: string): Promise<string> {
   }
 }
 
-/** A process that starts the server of `root`, prints its number and address, and stops it when told to. */
+/** A process that starts the server of `root`, prints its number and address, and stops it on request. */
 export const starter = (t: Test, root: string, module = embedded) =>
   runModule(
     t,
@@ -106,10 +106,10 @@ export const starter = (t: Test, root: string, module = embedded) =>
      setInterval(() => {}, 1000);`,
   );
 
-/** The server of a starter, once it runs. */
+/** A starter's server, once it runs. */
 export const serverOf = async (child: ReturnType<typeof starter>): Promise<{ pid: number; url: string }> =>
   JSON.parse(await child.line());
 
-/** Address of the embedded database of a service that runs on a data folder. */
+/** The address of a running service's embedded database. */
 export const embeddedUrlOf = (dataDir: string): Promise<string> =>
   runningEmbeddedUrl(path.join(dataDir, 'postgres'));

@@ -5,7 +5,7 @@ import { hashOf, recordOf, storedContainer, storedUser } from './stored.ts';
 
 export type Scene = Awaited<ReturnType<typeof aSharedContainer>>;
 
-/** Ada shares her container; Bob and Eve are there to take part. */
+/** Ada shares her container; Bob and Eve may join. */
 export async function aSharedContainer(storage: Storage, mode: CollaborationMode = 'view') {
   const { collaborations, terminals } = storage.repositories;
   const [ada, bob, eve] = [await storedUser(storage), await storedUser(storage), await storedUser(storage)];
@@ -29,7 +29,7 @@ export async function aSharedContainer(storage: Storage, mode: CollaborationMode
 
 export type EndOfShare = readonly [how: string, end: (scene: Scene) => Promise<unknown>];
 
-/** Each way in which a collaboration stops being live. `age` makes its time go by. */
+/** Each way in which a collaboration ends. `age` lets its time pass. */
 export const endsOfShare = (
   { repositories: { collaborations, containers, users } }: Storage,
   age: (id: string) => Promise<void>,

@@ -28,7 +28,7 @@ export const aNewUser = (over: Partial<NewUser> = {}): NewUser => {
   };
 };
 
-/** A user that is in the storage. */
+/** A stored user. */
 export async function storedUser({ repositories }: Storage, over: Partial<NewUser> = {}): Promise<User> {
   const made = await repositories.users.insert(aNewUser(over));
   if ('taken' in made) throw new Error(`${made.taken} is taken`);
@@ -53,7 +53,7 @@ export const aNewContainer = (ownerId: string, over: Partial<NewContainer> = {})
   };
 };
 
-/** A container that runs, as far as the storage knows. */
+/** A stored running container. */
 export async function storedContainer(
   { repositories: { containers } }: Storage,
   ownerId: string,
@@ -67,7 +67,7 @@ export async function storedContainer(
   return made;
 }
 
-/** The main terminal of somebody in a container, as it is written down. */
+/** The record of a user's main terminal in a container. */
 export const recordOf = (
   user: Pick<User, 'id'>,
   container: Container,
@@ -86,7 +86,7 @@ export const recordOf = (
   ...over,
 });
 
-/** `blocked` where transactions run at the same time; elsewhere they run one after the other. */
+/** `blocked` where transactions are concurrent; elsewhere they run one at a time. */
 export type OpenedStorage = Storage & { readonly blocked?: Blocked };
 
 /** SHA-256. */
@@ -95,11 +95,11 @@ export const hashOf = (text: string): Buffer => createHash('sha256').update(text
 /** Where sessions come from. */
 export const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
 
-/** How many of them are true. */
+/** The number of true ones. */
 export const trues = (answers: readonly unknown[]): number =>
   answers.filter((answer) => answer === true).length;
 
-/** Several calls at the same time, each in a transaction of its own. */
+/** Concurrent calls, each in its own transaction. */
 export const atOnce = <T>(
   storage: Storage,
   count: number,
@@ -111,13 +111,13 @@ export type OnStorage = (
   work: (t: Test, repositories: Repositories, storage: OpenedStorage) => Promise<void>,
 ) => void;
 
-/** Tests of a contract, by the name of the storage. */
+/** Tests of a contract, by the storage's name. */
 export const onStorage =
   (name: string, storage: OpenedStorage): OnStorage =>
   (what, work) =>
     void t.test(`${name}: ${what}`, (t) => work(t, storage.repositories, storage));
 
-/** Waits until so many transactions of this database wait for a lock of another. */
+/** Waits until this many transactions of this database wait for another's lock. */
 export type Blocked = (count: number) => Promise<void>;
 
 export const blockedIn =
@@ -129,11 +129,11 @@ export const blockedIn =
     return waitFor(isReached, { what: `${count} wait for a lock` });
   };
 
-/** A transaction on a connection of its own, for locks that a test holds until it commits. */
+/** A transaction on its own connection, for locks that a test holds until it commits. */
 type Holder = {
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<void>;
   readonly commit: () => Promise<void>;
-  /** Waits until so many others of this database wait for a lock. */
+  /** Waits until this many others of this database wait for a lock. */
   readonly blocks: (count: number) => Promise<void>;
 };
 

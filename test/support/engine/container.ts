@@ -24,7 +24,7 @@ export async function runIn(
   return await collectOutput(await commands.open(handle, request), request);
 }
 
-/** Runs programs of a shell in a container; anything but exit 0 is thrown. */
+/** Runs shell scripts in a container; throws anything but exit 0. */
 export const shellIn =
   (commands: ContainerCommands, handle: RuntimeHandle, timeoutSeconds = 60) =>
   async (script: string): Promise<string> => {
@@ -35,12 +35,12 @@ export const shellIn =
     return stdout.toString().trim();
   };
 
-/** How many processes of the service's programs and commands are at work in the container, beside this look. */
+/** The number of the service's programs and commands running in the container, besides this one. */
 export const markedProcesses = (sh: (script: string) => Promise<string>): Promise<number> =>
   sh(`for f in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $f; done 2>/dev/null |
     grep ^BERTH_EXEC= | grep -vcF "$BERTH_EXEC" || true`).then(Number);
 
-/** A container specification with the smallest limits; give what the test is about. */
+/** A container specification with the smallest limits and the given values. */
 export function aSpec(image: string, given: Partial<ContainerSpec> = {}): ContainerSpec {
   const dbId = given.dbId ?? randomUUID();
   return {
@@ -60,7 +60,7 @@ export function aSpec(image: string, given: Partial<ContainerSpec> = {}): Contai
 const older = (at: Date | null | undefined, hours: number) =>
   at == null ? at : new Date(at.getTime() - hours * 3_600_000);
 
-/** Makes what was done to a container and its volume, as far as it was, older by so many hours. */
+/** Ages the events of a container and its volume by this many hours. */
 export const ageVolumeIn =
   ({ state }: Pick<ReturnType<typeof memoryStorage>, 'state'>) =>
   async (dbId: string, hours: number): Promise<void> => {
@@ -74,7 +74,7 @@ export const ageVolumeIn =
 
 const WITHIN_MS = 60_000;
 
-/** Waits until the pool has exactly so many members, all ready; answers their db ids. */
+/** Waits until the pool has exactly this many members, all ready; returns their db ids. */
 export async function poolOf(
   { repositories }: Pick<Storage, 'repositories'>,
   size: number,
@@ -96,7 +96,7 @@ type Untarred = {
   readonly content: Buffer;
 };
 
-/** The entries of a tar archive, read by a library that did not write it. */
+/** The entries of a tar archive, read by another library than the writer's. */
 export function untar(archive: Buffer): readonly Untarred[] {
   const entries: (Omit<Untarred, 'content'> & { readonly chunks: Buffer[] })[] = [];
   const parser = new Parser({

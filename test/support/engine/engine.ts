@@ -38,7 +38,7 @@ export type TestEngine = {
   readonly image: string;
 };
 
-/** The engine of this run, or null after the test was skipped with the reason. */
+/** The run's engine, or null after skipping the test with the reason. */
 export async function engineOrSkip(t: Test): Promise<TestEngine | null> {
   const part = await needs(t, 'engine');
   if (part === null) return null;
@@ -57,13 +57,16 @@ export type TestInstance = TestEngine &
     readonly instanceId: string;
     readonly network: InstanceNetwork;
     readonly runtime: ContainerEngine;
-    /** As a service that has just started has it: nothing is known of what went before. */
+    /** A runtime like that of a restarted service, without a record of earlier calls. */
     restarted(): Promise<ContainerEngine>;
     readonly terminals: TerminalBackend;
     readonly warmPool: WarmPoolEngine;
   };
 
-/** An installation of its own on the test engine, whose processes may have so many open files; all that carries its label is removed after the test. */
+/**
+ * A new installation on the test engine, with this open file limit for its processes; everything with its label is
+ * removed after the test.
+ */
 export async function testInstance(
   t: Test,
   engine: TestEngine,
@@ -93,14 +96,14 @@ export async function testInstance(
   };
 }
 
-/** Why this machine can have no engine of our own, or null. */
+/** Why this machine cannot run a private engine, or null. */
 export async function noEngineOfOurOwn(): Promise<string | null> {
   if (!isRoot()) return 'an engine of our own needs root';
   const { answers } = await probe(addressOf(`unix://${DEFAULT_SOCKET}`, null));
   return answers ? 'this machine has an engine, so Berth starts none of its own' : null;
 }
 
-/** The private engine of a data folder, as the service would start it. */
+/** A data folder's private engine, started as by the service. */
 export async function openOwn(dataDir: string): Promise<RunningEngine> {
   const settings = { dataDir, mode: 'auto', dockerHost: null, progress: () => {}, log: silentLog } as const;
   const engine: Engine = await openEngine(settings);
@@ -108,24 +111,24 @@ export async function openOwn(dataDir: string): Promise<RunningEngine> {
   return engine;
 }
 
-/** Has the private engine of a data folder do this work, and stops it again. */
+/** Runs the work with a data folder's private engine, and stops it. */
 async function whileOpen(dataDir: string, work: (docker: Docker) => Promise<void>): Promise<void> {
   const own = await openOwn(dataDir);
   await work(own.docker).finally(() => own.stop());
 }
 
-/** Puts the base image of the run's engine into the private engine of a data folder. */
+/** Copies the base image of the run's engine to a data folder's private engine. */
 export const stockWithImage = (shared: TestEngine, dataDir: string): Promise<void> =>
   whileOpen(dataDir, async (docker) => {
     const image = await shared.docker.getImage(shared.image).get();
     await followToEnd(await docker.loadImage(image), () => {});
   });
 
-/** Puts an image in the place of the base image that has these programs alone, which takes next to no time. */
+/** Puts an image with only these programs in the base image's place, which is quick. */
 export const stockWithTinyImage = (dataDir: string, programs: readonly string[]): Promise<void> =>
   whileOpen(dataDir, (docker) => tinyImage(docker, BASE_REFERENCE, programs));
 
-/** The engine of this run, when this machine can also have one of our own beside it; else the test is skipped. */
+/** The run's engine, where this machine can also run a private one; else the test is skipped. */
 export async function bothEnginesOrSkip(t: Test): Promise<TestEngine | null> {
   const reason = await noEngineOfOurOwn();
   if (reason === null) return await engineOrSkip(t);
@@ -134,8 +137,8 @@ export async function bothEnginesOrSkip(t: Test): Promise<TestEngine | null> {
 }
 
 /**
- * Makes an image of programs of this machine with their libraries, so that no download is needed. It carries the settings of
- * the base image, so that the service takes it for that one.
+ * Makes an image of this machine's programs and their libraries, without a download. It has the base image's settings,
+ * so that the service accepts it as that.
  */
 export async function tinyImage(
   docker: Docker,

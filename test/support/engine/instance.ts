@@ -16,7 +16,7 @@ import type { TestEngine } from './engine.ts';
 
 type Engine = { readonly docker: Docker; readonly isLocal: boolean };
 
-/** The id of the installation that runs on a data folder, or on the database that its settings name. */
+/** The id of the installation of a data folder, or of the database in its settings. */
 export async function installationOf(dataDir: string, databaseUrl: string | undefined): Promise<string> {
   const connectionString = databaseUrl ?? (await runningEmbeddedUrl(path.join(dataDir, 'postgres')));
   const db = new pg.Client({ connectionString });
@@ -30,8 +30,8 @@ export async function installationOf(dataDir: string, databaseUrl: string | unde
 }
 
 /**
- * Removes all that an installation has in an engine: containers, volumes, images, its network with its rules. What a service
- * that was killed had begun may still come, and the engine removes no network that is in use: then all of it is done once more.
+ * Removes everything of an installation from an engine: containers, volumes, images, its network and rules. Work
+ * started by a killed service may still arrive, and a network in use cannot be removed: then it starts over.
  */
 export async function removeInstance(engine: Engine, instanceId: string): Promise<void> {
   let fault: unknown = null;
@@ -49,7 +49,8 @@ export async function removeInstance(engine: Engine, instanceId: string): Promis
 async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
   const { docker } = engine;
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  // A service that was killed leaves also what is nobody's workspace: its canary in the network, and what fills or measures a volume.
+  // A killed service also leaves containers that are no workspaces: its canary, and those that fill or measure a
+  // volume.
   for (const label of [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL]) {
     const ofLabel = { all: true, filters: { label: [`${label}=${instanceId}`] } };
     const containers = await docker.listContainers(ofLabel);
@@ -66,7 +67,7 @@ async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
   await removeNetwork(engine, instanceId);
 }
 
-/** Removes the network with its rules and the group of its containers, once no container is left; absent is fine. */
+/** Removes the network, its rules and the containers' control group, once no container is left, if present. */
 export async function removeNetwork({ docker, isLocal }: Engine, instanceId: string): Promise<void> {
   await docker
     .getNetwork(networkName(instanceId))
@@ -81,7 +82,7 @@ export async function removeNetwork({ docker, isLocal }: Engine, instanceId: str
 
 type EngineProcesses = { readonly engine: number; readonly shim: number };
 
-/** The engine's process and the one beside a container; null where they are not on this machine. */
+/** The engine's process and a container's shim; null where they are not on this machine. */
 export async function engineProcesses(
   { docker, endpoint }: TestEngine,
   runtimeId: string,
@@ -93,12 +94,10 @@ export async function engineProcesses(
   return { engine, shim: Number(parent) };
 }
 
-/** How many descriptors a process has open. */
 export const descriptorsOf = (pid: number): number => readdirSync(`/proc/${pid}/fd`).length;
 
 const nameOf = (pid: number): string => read(`/proc/${pid}/comm`).trim();
 
-/** Which process listens on a unix socket. */
 function ownerOf(socket: string): number | null {
   const inodes = read('/proc/net/unix')
     .split('\n')
@@ -119,7 +118,7 @@ function linksOf(pid: string): string[] {
   }
 }
 
-/** What has ended meanwhile has nothing to say. */
+/** It has ended meanwhile. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -136,7 +135,7 @@ function read(path: string): string {
   }
 }
 
-/** Whether the pages that wait to be written to the loop device of an image have a bound; null where this kernel has none. */
+/** Whether dirty pages of an image's loop device are limited; null where the kernel cannot. */
 export async function isBound(image: string): Promise<boolean | null> {
   const { stdout } = await run('losetup', ['-n', '-O', 'NAME,MAJ:MIN,DIO', '-j', image]);
   const [, device = '', isDirect] = stdout.trim().split(/\s+/);

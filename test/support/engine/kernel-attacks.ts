@@ -1,4 +1,4 @@
-/** Programs for the perl of Debian's base: they call the kernel themselves, on x86-64 and 64-bit ARM. */
+/** Perl programs for Debian's base that call the kernel directly, on x86-64 and 64-bit ARM. */
 export const CALLS = `
 use strict; use Socket; use IO::Handle; use POSIX ();
 my $machine = (POSIX::uname())[4] eq 'x86_64' ? 0 : 1;
@@ -20,8 +20,8 @@ sub send_over { my ($socket, @fds) = @_;
 `;
 
 /**
- * Puts descriptors in flight until the kernel refuses, or ARGV[0] messages of 253 are sent, and keeps them there. With ARGV[1] the
- * socket that holds them is in flight itself, so that no process has it. Prints how many are in flight.
+ * Puts descriptors in flight until the kernel refuses, or ARGV[0] messages of 253 are sent, and keeps them there. With
+ * ARGV[1] their socket is in flight itself, so no process has it. Prints the number in flight.
  */
 export const DESCRIPTORS_IN_FLIGHT = `${CALLS}${SEND}
 my ($messages, $hidden) = @ARGV;
@@ -36,7 +36,7 @@ print "taken $sent\\n";
 sleep 3600;
 `;
 
-/** Takes inotify instances in ARGV[0] processes, each as many as it gets, and keeps them. Prints how many there are in all. */
+/** Takes inotify instances in ARGV[0] processes, as many as each gets, and keeps them. Prints the total. */
 export const INOTIFY_INSTANCES = `${CALLS}
 my $taken = 0;
 for (1..$ARGV[0]) {
@@ -48,12 +48,12 @@ print "taken $taken\\n";
 sleep 3600;
 `;
 
-/** Prints whether another inotify instance can be had. */
+/** Prints whether another inotify instance is available. */
 export const ONE_INOTIFY = `${CALLS} print kernel('inotify_init1', 0) >= 0 ? "one more\\n" : "none: $!\\n";`;
 
 /**
- * Takes a message queue of the usual size as each of ARGV[0] users, and keeps it. With ARGV[1] it has no name any more. Prints how many
- * there are.
+ * Creates a message queue of the usual size as each of ARGV[0] users, and keeps it, with ARGV[1] unlinked. Prints the
+ * number.
  */
 export const MESSAGE_QUEUES = `${CALLS}
 my ($users, $nameless) = @ARGV; my $taken = 0;
@@ -71,7 +71,7 @@ print "taken $taken\\n";
 sleep 3600;
 `;
 
-/** Tries, from inside a container, every limit that it shares through the kernel. Prints a line `name: result` for each. */
+/** Tries every limit shared through the kernel, from inside a container. Prints a line `name: result` for each. */
 export const SURVEY = `${CALLS}
 sub told { my ($name, $result) = @_; print "$name: $result\\n" }
 sub once { my ($name, @rest) = @_; told($name, kernel($name, @rest) >= 0 ? "allowed" : "refused") }

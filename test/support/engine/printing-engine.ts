@@ -8,7 +8,7 @@ import {
   engineCalls,
 } from '../../../src/adapters/docker/engine/engine-client.ts';
 
-/** One frame of an engine's two-in-one stream; `kind` is 1 for stdout and 2 for stderr. */
+/** One frame of an engine's multiplexed stream; `kind` is 1 for stdout and 2 for stderr. */
 export function frame(kind: number, data: string | Buffer): Buffer {
   const header = Buffer.alloc(8);
   header[0] = kind;
@@ -16,7 +16,7 @@ export function frame(kind: number, data: string | Buffer): Buffer {
   return Buffer.concat([header, Buffer.from(data)]);
 }
 
-/** An engine whose every command prints `output` and ends. Its clients take as much of it at once as they like. */
+/** An engine whose every command prints `output` and ends. Clients may read it all at once. */
 export async function printingEngine(t: Test, output: Buffer): Promise<EngineCalls> {
   const server = createServer((request, response) => {
     request.resume();

@@ -19,7 +19,7 @@ const digestOf = (bytes: Buffer): string => `sha256:${createHash('sha256').updat
 
 type Stored = { readonly manifest: Buffer; readonly blobs: ReadonlyMap<string, Buffer> };
 
-/** An image of one layer that unpacks to so many zeros; `announced` is the size that its manifest claims. */
+/** An image of one layer that unpacks to this many zeros; `announced`: the size claimed by its manifest. */
 function anImage(zeros: number, announced?: number): Stored {
   const header = Buffer.alloc(512);
   header.write('zeros');
@@ -57,8 +57,8 @@ function anImage(zeros: number, announced?: number): Stored {
 }
 
 /**
- * A registry with `small:1`, `bomb:1`, which unpacks to 4 MiB, `huge:1`, which says that it is 1 TiB and never ends, and
- * `silent:1`, about which it says nothing.
+ * A registry with `small:1`, `bomb:1`, which unpacks to 4 MiB, `huge:1`, which claims 1 TiB and never ends, and
+ * `silent:1`, about which it answers nothing.
  */
 export async function aRegistry(t: Test): Promise<Registry> {
   const images: Readonly<Record<string, Stored>> = {
@@ -103,7 +103,7 @@ async function trickle(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-length': 1024 ** 4 });
   while (!response.destroyed) {
     response.write(CHUNK);
-    // A layer that never ends comes no faster.
+    // The pace of a layer that never ends.
     await sleep(100);
   }
 }

@@ -26,7 +26,7 @@ export async function aKeptContainer(call: Call, name = 'kept'): Promise<Kept> {
   return { dbId, id };
 }
 
-/** What a shell command in the container prints, or the refusal. */
+/** The output of a shell command in the container, or the refusal. */
 export async function inside(call: Call, dbId: string, script: string): Promise<unknown> {
   const command = ['sh', '-c', script];
   const { body } = await call('POST', `/api/containers/${dbId}/exec`, { command });
@@ -36,7 +36,7 @@ export async function inside(call: Call, dbId: string, script: string): Promise<
 export const readCanary = (call: Call, dbId: string): Promise<unknown> =>
   inside(call, dbId, 'cat /workspace/canary');
 
-/** Asks until the answer is as wanted; the last answer when it never is. */
+/** Asks until the answer is as expected; returns the last answer. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   wanted: (answer: T) => boolean,
@@ -45,7 +45,7 @@ export async function eventually<T>(
   return await patient.eventually(ask, wanted, { patienceMs: seconds * 1000, everyMs: 100 });
 }
 
-/** State of a part as `/readyz` says it, or null while nobody answers. */
+/** A part's state in `/readyz`, or null without an answer. */
 export const partState =
   (call: Call, part: 'engine' | 'database' | 'image') => async (): Promise<string | null> => {
     const { body } = await call('GET', '/readyz').catch(() => ({ body: {} }));
@@ -54,7 +54,7 @@ export const partState =
 
 export const isReady = (state: string | null): boolean => state === 'ready';
 
-/** A data folder and settings for a service on a migrated database of its own; null when the test was skipped. */
+/** A data folder and settings for a service on a new migrated database; null when the test was skipped. */
 async function aServicePlace(
   t: Test,
   settings: NodeJS.ProcessEnv = {},
@@ -65,8 +65,8 @@ async function aServicePlace(
 }
 
 /**
- * Where the faulty server of a place reads at which points of which operations the victim is killed next: the process whose
- * number is in the file, else the server itself. Each operation stays at its point until all have reached theirs.
+ * The file in which a place's faulty server reads the points at which to kill the victim next: the process whose number
+ * is in the file, else the server itself. Each operation waits at its point until all have reached theirs.
  */
 export function faultsOf(place: Place, victimFile?: string) {
   const file = path.join(place.dataDir, 'fault');
@@ -77,20 +77,20 @@ export function faultsOf(place: Place, victimFile?: string) {
   };
 }
 
-/** Services on one data folder and one database: the one that recovers from a kill is the next one to be killed. */
+/** Services on one data folder and one database: the one that recovers from a kill is killed next. */
 export type KillChain = {
   readonly url: string;
   readonly invariants: Invariants;
-  /** Requests to the service that runs now, which is started first when none does. */
+  /** Requests to the running service, started if needed. */
   call(): Promise<Call>;
   /**
-   * Does the work, in which the service dies once each of these operations is at its point. The next service has recovered
-   * when the answer comes.
+   * Runs the work, during which the service dies when each of these operations is at its point. Resolves when the next
+   * service has recovered.
    */
   dieAt(t: Test, points: readonly string[], work: (call: Call) => Promise<unknown>): Promise<Call>;
-  /** Starts a service that dies at the point by itself, maybe before it is ready. */
+  /** Starts a service that dies at the point, perhaps before it is ready. */
   dieStarting(t: Test, point: string): Promise<void>;
-  /** Stops the service; the next one has these settings as well. */
+  /** Stops the service; the next one has these settings too. */
   stop(settings?: NodeJS.ProcessEnv): Promise<void>;
 };
 
@@ -151,17 +151,19 @@ async function diesOf(t: Test, { child }: Running, point: string): Promise<void>
 export type Replica = {
   /** Of its latest start. */
   readonly address: () => string;
-  /** All that it printed since its latest start. */
+  /** All output since its latest start. */
   readonly output: () => string;
   readonly dataDir: string;
-  /** Ends it without a word. */
+  /** SIGKILL. */
   kill(): Promise<void>;
   restart(): Promise<void>;
 };
 
 const MAX_STARTS = 5;
 
-/** Two real processes on one database and one engine, their administrator's login and API token; null when skipped. */
+/**
+ * Two real processes on one database and one engine, with their administrator's login and API token; null when skipped.
+ */
 export async function aPairOfReplicas(t: Test) {
   const url = await freshDatabase(t);
   if (url === null) return null;
@@ -187,7 +189,7 @@ function asReplica(t: Test, place: Place, started: Running): Replica {
       await running.stop('SIGKILL');
     },
     async restart() {
-      // As whatever keeps services up would: on a machine that is too busy a start may be given up.
+      // Like a supervisor: on a busy machine a start may be given up.
       for (let tries = 1; ; tries += 1) {
         const started = await startService(t, place).catch((error: unknown) => error as Error);
         if (!(started instanceof Error)) {

@@ -12,13 +12,13 @@ const settings = readConfig(process.env);
 if ('faults' in settings) throw new Error(settings.faults.join('; '));
 const { FAULT_AT, FAULT_FILE, FAULT_VICTIM, FAULT_SIGNAL } = process.env;
 
-/** The points that are to be reached, one a line: in the environment, or in a file that a test writes. */
+/** The points to reach, one per line: from the environment, or from a file written by the test. */
 function pending(): readonly string[] {
   if (FAULT_FILE === undefined || !existsSync(FAULT_FILE)) return FAULT_AT === undefined ? [] : [FAULT_AT];
   return readFileSync(FAULT_FILE, 'utf8').split('\n');
 }
 
-/** Takes the point off the file. Answers whether it was the last one. */
+/** Removes the point from the file. Returns whether it was the last one. */
 function reached(name: string): boolean {
   if (FAULT_FILE === undefined) return true;
   const left = pending();
@@ -31,11 +31,11 @@ function reached(name: string): boolean {
 const victim = (): number =>
   FAULT_VICTIM === undefined ? process.pid : Number.parseInt(readFileSync(FAULT_VICTIM, 'utf8'), 10);
 
-// One that is killed keeps nothing of what was compiled for the next.
+// Before a kill: compiled code is kept for the next start.
 flushCompileCache();
 await startService(settings.config, async (name) => {
   if (!pending().includes(name)) return;
-  // Nothing may happen after a point: what has reached one stays there until all have.
+  // Nothing may happen after a point: the process stays there until all have reached theirs.
   if (!reached(name)) await new Promise(() => {});
   if (FAULT_SIGNAL === 'throw') {
     setImmediate(() => {

@@ -13,7 +13,7 @@ type Row = {
 const SETTLE_WITHIN_MS = 60_000;
 const AT_REST = new Set(['running', 'stopped', 'deleted']);
 
-/** What must hold between the rows, the engine and the records when nothing is being worked on. */
+/** Invariants of rows, engine and records while nothing is in progress. */
 export class Invariants {
   readonly #pool: pg.Pool;
   readonly #docker: Docker;
@@ -44,7 +44,7 @@ export class Invariants {
     });
   }
 
-  /** Every invariant that does not hold, in words. */
+  /** Every violated invariant, in words. */
   async violations(): Promise<string[]> {
     const rows = await this.#rows<Row>('select db_id, state, runtime_id, volume from containers');
     const [{ id: instance } = { id: '' }] = await this.#rows<{ id: string }>('select id from installation');
@@ -83,7 +83,9 @@ export class Invariants {
     return faults;
   }
 
-  /** Each committed operation has one audit record and one event, in the order of the commits; others have no record. */
+  /**
+   * Each committed operation has one audit record and one event, in the order of the commits; others have no record.
+   */
   async #ofRecords(): Promise<string[]> {
     const names = `case kind when 'create' then 'container_created' when 'start' then 'container_started'
       when 'stop' then 'container_stopped' when 'update' then 'container_updated'

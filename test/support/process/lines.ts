@@ -5,10 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { aFolder } from '../folder.ts';
 
-/**
- * Takes connections until `t` ends and makes one to the far side for each; `join` decides what passes from one end to
- * the other.
- */
+/** Accepts connections until `t` ends, each connected to the far side; `join` decides what passes. */
 async function relay(
   t: Test,
   at: ListenOptions,
@@ -43,16 +40,16 @@ async function relay(
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
 export type CutLine = {
-  /** The address of the database, by way of this line. */
+  /** The database's address through this proxy. */
   readonly url: string;
-  /** Ends every connection and takes no new ones. */
+  /** Ends every connection and accepts no new ones. */
   cut(): void;
-  /** Carries nothing any more, without a word to either side. */
+  /** Passes nothing, silently. */
   stall(): void;
   mend(): void;
 };
 
-/** A line to a database behind a unix socket that can be cut or fall silent. */
+/** A proxy before a database on a unix socket, which can cut connections or fall silent. */
 export async function aLineTo(t: Test, url: string): Promise<CutLine> {
   const target = new URL(url.replace('@/', '@socket/'));
   const name = '.s.PGSQL.5432';
@@ -79,7 +76,7 @@ export async function aLineTo(t: Test, url: string): Promise<CutLine> {
     stall: () => {
       state = 'silent';
     },
-    // Connections on which bytes were lost are of no use any more.
+    // Connections with lost bytes are useless.
     mend: () => {
       if (state === 'silent') hangUp();
       state = 'up';
@@ -92,13 +89,13 @@ export type SilencingProxy = {
   readonly origin: string;
   /** The service behind it. */
   leadTo(address: string): void;
-  /** Carries nothing any more, without a word to either side; new connections open and stay silent as well. */
+  /** Passes nothing, silently; new connections open and stay silent too. */
   fallSilent(): void;
-  /** Carries again. What was swallowed is lost, so connections that were open end. */
+  /** Passes data again. Swallowed data is lost, so open connections end. */
   recover(): void;
 };
 
-/** A line to a service that can go dead as one does whose packets are dropped: no side learns of it. */
+/** A proxy before a service that can drop packets, without either side noticing. */
 export async function silencingProxy(t: Test): Promise<SilencingProxy> {
   let target = new URL('http://127.0.0.1:1');
   let isSilent = false;
@@ -132,11 +129,11 @@ export type CuttingProxy = {
   readonly cuts: () => number;
   /** Begins to cut; it does so from the start unless `isCalm`. */
   begin(): void;
-  /** No more cuts from now on. */
+  /** Stops cutting. */
   calm(): void;
 };
 
-/** `delayMs`: some pieces are torn in two, and the second half comes up to so much later. */
+/** `delayMs`: some pieces are split, and the second half is delayed by up to this. */
 type Cutting = {
   readonly everyMs: number;
   readonly bytesPerMs: number;
@@ -144,7 +141,7 @@ type Cutting = {
   readonly isCalm?: boolean;
 };
 
-/** A line to `to` that is slow and breaks all the time, with whatever is under way on it. */
+/** A slow proxy before `to` that cuts connections constantly, with data in transit. */
 export async function cuttingProxy(
   t: Test,
   to: URL,
@@ -178,12 +175,12 @@ async function carry(from: Socket, into: Socket, bytesPerMs: number, delayMs: nu
     if (delayMs > 0 && Math.random() < 0.05) {
       const at = Math.floor(Math.random() * chunk.length);
       into.write(chunk.subarray(0, at));
-      // The line itself is slow; nothing is waited for.
+      // The simulated delay of the connection.
       await delay(Math.random() * delayMs);
       chunk = chunk.subarray(at);
     }
     if (!into.write(chunk)) await once(into, 'drain');
-    // Its speed.
+    // The simulated speed.
     if (chunk.length > bytesPerMs) await delay(chunk.length / bytesPerMs);
   }
   into.end();

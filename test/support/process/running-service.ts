@@ -10,7 +10,7 @@ import { launchService, type Place, type Running } from './service-process.ts';
 
 export type { Place, Running };
 
-/** A data folder and settings for a real service on this run's engine and an embedded database of its own. */
+/** A data folder and settings for a real service on the run's engine and its own embedded database. */
 export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
   const engine = await needs(t, 'engine');
   if (engine === null) return null;
@@ -25,7 +25,7 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
     BERTH_DATA_DIR: dataDir,
     BERTH_PORT: '0',
     BERTH_ENGINE: 'external',
-    // What keeps sizes by a file system is tried at each start, and is a test of its own.
+    // Hard quotas are probed at each start, and tested elsewhere.
     BERTH_DISK_QUOTA: 'soft',
   };
   const place = { dataDir, env: { ...env, ...over } };
@@ -33,16 +33,16 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
   return place;
 }
 
-/** Installations that ran on the run's engine, by data folder. */
+/** Installations on the run's engine, by data folder. */
 const installed = new Map<string, Set<string>>();
 
-/** What an installation leaves in the engine makes each later start slower: its addresses are dialled, its rules are read. */
+/** An installation's remains in the engine slow each later start: its addresses are dialled, its rules are read. */
 async function clear({ kind, endpoint }: Parts['engine'], instances: ReadonlySet<string>): Promise<void> {
   const engine = { kind, ...(await engineAt(endpoint)) };
   for (const instance of instances) await removeInstance(engine, instance);
 }
 
-/** The same on a database of this run's server, which is there already. */
+/** The same on a ready database of the run's server. */
 export async function aQuickPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
   const url = await freshDatabase(t);
   return url === null ? null : await aPlace(t, { DATABASE_URL: url, ...over });
@@ -78,7 +78,7 @@ export const client =
 
 export const ADMIN = { email: 'root@example.org', username: 'root', password: 'correct horse battery' };
 
-/** Signs the administrator in, setting it up first where that is still to do. */
+/** Signs the administrator in, creating it if needed. */
 export async function signInAdmin({
   address,
   setupCode = null,
@@ -93,7 +93,7 @@ export async function signInAdmin({
   return body['token'] as string;
 }
 
-/** Starts the service of a place for this work alone, with its administrator signed in. */
+/** Runs the work with a place's service, its administrator signed in. */
 export async function whileRunning<T>(
   t: Test,
   place: Place,
@@ -106,15 +106,15 @@ export async function whileRunning<T>(
 }
 
 export type SharedService = Parts['service'] & {
-  /** All that it printed so far. */
+  /** All output so far. */
   readonly output: () => string;
   /** Requests of its administrator. */
   readonly admin: ReturnType<typeof client>;
 };
 
 /**
- * The service of this run, which other tests use at the same time: a test registers users of its own and leaves the
- * settings alone. A test file during which it ends fails. Null when the test was skipped because this machine has no engine.
+ * The run's service, shared by concurrent tests: a test registers its own users and leaves the settings alone. If it
+ * ends during a test file, that file fails. Null when the test was skipped without an engine.
  */
 export async function sharedService(t: Test): Promise<SharedService | null> {
   for (const need of ['postgres', 'engine'] as const) if ((await needs(t, need)) === null) return null;
@@ -151,7 +151,7 @@ export type Member = {
 
 let made = 0;
 
-/** Someone new, signed in. No other test of the run has a user of that name. */
+/** A new signed-in user with a name unique in the run. */
 export async function register(
   { address, admin }: Pick<SharedService, 'address' | 'admin'>,
   { name = 'ada', role = 'user' }: { readonly name?: string; readonly role?: 'user' | 'admin' } = {},

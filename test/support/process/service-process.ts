@@ -12,25 +12,25 @@ export type Running = {
   /** The one-time set-up code; null when there is an administrator. */
   readonly setupCode: string | null;
   readonly child: ChildProcess;
-  /** All that it printed so far. */
+  /** All output so far. */
   readonly output: () => string;
   /** Its exit code, once it has ended. */
   readonly ended: Promise<number | null>;
-  /** Sends the signal and waits for the end; answers the exit code. */
+  /** Sends the signal and waits for the end; returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
 export type Place = {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
-  /** How many files the service may have open; as many as the test itself when it is left out. */
+  /** The service's open file limit; by default the test's. */
   readonly openFiles?: number;
 };
 
 type Launch = {
   readonly server?: string;
   readonly cwd?: string;
-  /** Receives the process at once, also of a start that fails. */
+  /** Receives the process at once, even of a failing start. */
   readonly began?: (stop: Running['stop']) => void;
   readonly onOutput?: (text: string) => void;
 };
@@ -56,7 +56,7 @@ export async function launchService(
   child.stderr.on('data', (chunk) => print(String(chunk)));
   const output = (): string => lines.join('\n');
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  // One that ends by itself, rather than by our signal, is to say why.
+  // A service that ends without our signal must say why.
   child.once('exit', (code) => {
     if (code !== null && code !== 0)
       console.error(`the service ended with ${code}:\n${output().slice(-4000)}`);

@@ -11,7 +11,7 @@ import { client } from './running-service.ts';
 
 const FOLLOWERS = 3;
 const PATIENCE_MS = 120_000;
-/** 500 is the interface's word for an engine or a database that did not answer in time; nothing was promised then. */
+/** 500 is the interface's status for an engine or database without an answer in time, which promises nothing. */
 const LEGAL: readonly unknown[] = [undefined, 200, 202, 409, 500, 503];
 
 type Announced = {
@@ -25,15 +25,15 @@ type Pair = NonNullable<Awaited<ReturnType<typeof aPairOfReplicas>>>;
 
 type Soak = {
   readonly replicas: readonly [Replica, Replica];
-  /** The next random number, from 0 and below this one. */
+  /** The next random number from 0, below this one. */
   readonly chance: (below: number) => number;
-  /** Waits until so many more renames were acknowledged. */
+  /** Waits until this many more renames are acknowledged. */
   changes(count: number): Promise<void>;
-  /** Kills them at once, and starts them again. */
+  /** Kills them at once, and restarts them. */
   kill(...which: readonly Replica[]): Promise<void>;
 };
 
-/** Every event that was committed, in the order of the stream. */
+/** Every committed event, in the stream's order. */
 async function committed(url: string): Promise<readonly Announced[]> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
@@ -52,14 +52,14 @@ function randomNumbers(t: Test): Soak['chance'] {
   return (below) => (chances[drawn++ % chances.length] ?? 0) % below;
 }
 
-/** Changes to containers, one after the other until it is over, and what was answered. */
+/** Changes containers one after the other until the end, and records the answers. */
 function changes(
   call: (...request: Parameters<Call>) => Promise<Awaited<ReturnType<Call>> | null>,
   chance: Soak['chance'],
   isOver: () => boolean,
 ) {
   const strange: string[] = [];
-  /** New names that were answered with 200. */
+  /** New names answered with 200. */
   const acknowledged: string[] = [];
   const work = async (dbId: string, lane: number): Promise<void> => {
     const path = `/api/containers/${dbId}`;
@@ -80,8 +80,8 @@ function changes(
 }
 
 /**
- * Two new processes on one database and one engine, on which so many containers are changed while `killing` goes on. Afterwards rows,
- * engine, audit and events agree, and clients whose lines were cut have seen each event once and in order.
+ * Two new processes on one database and one engine, with this many containers changed during `killing`. Afterwards
+ * rows, engine, audit and events agree, and clients with cut connections have seen each event once and in order.
  */
 export async function soak(
   t: Test,
@@ -110,7 +110,7 @@ export async function soak(
   const cutLines = async (): Promise<void> => {
     while (!over) {
       await sleep(500 + chance(1_000));
-      // One is never cut: what it missed it missed by a kill.
+      // One is never cut: it misses events only by a kill.
       followers[chance(FOLLOWERS - 1)]?.cut();
     }
   };
@@ -132,7 +132,7 @@ export async function soak(
   const killed = killing(soak).finally(() => {
     over = true;
   });
-  // Two lanes on each container: their changes are in one order for all who watch.
+  // Two lanes on each container: all observers see their changes in one order.
   await Promise.all([...ids, ...ids].map((dbId, lane) => work(dbId, lane)).concat(killed, cutLines()));
 
   const invariants = new Invariants(url, engine.docker);

@@ -9,7 +9,7 @@ import { outsideOfTap } from '../child.ts';
 import { PREFIX } from '../folder.ts';
 import { eventually } from '../patience.ts';
 
-/** What tests may need beside Node.js. All of it is started at the first use and ends with the run. */
+/** What tests may need besides Node.js. Each part starts at its first use and ends with the run. */
 export type Parts = {
   /** A server with the migrated database `template_berth`. */
   readonly postgres: { readonly url: string };
