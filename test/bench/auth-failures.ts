@@ -1,6 +1,6 @@
 /**
- * Whether the time of an answer tells an unknown API token from a revoked, an expired or a malformed one. They take
- * turns in random order over one connection; the means may differ by less than a millisecond.
+ * Whether response times distinguish an unknown API token from a revoked, expired or malformed one. They alternate in
+ * random order over one connection; the means may differ by less than a millisecond.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { Agent, request } from 'node:http';
@@ -55,7 +55,7 @@ try {
   await database.stop();
 }
 
-/** Milliseconds until the whole answer is there. */
+/** Milliseconds until the whole answer has arrived. */
 function ask(token: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${token}` };

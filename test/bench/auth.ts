@@ -1,6 +1,6 @@
 /**
- * How many requests a second an API token's check leaves of what Fastify can do at all. Bare Fastify and the service
- * take turns on the same machine; the median of their rounds counts.
+ * The share of Fastify's request rate that an API token's check leaves. Bare Fastify and the service alternate on the
+ * same machine; the median of the rounds counts.
  */
 import pg from 'pg';
 import { administrator, type Load, load, loader, median } from './support/load.ts';
@@ -53,7 +53,7 @@ try {
   );
   const refusedAfterMs = await revocation(admin, made, headers);
   console.log(`revoked: refused by the next request, ${refusedAfterMs.toFixed(1)} ms after the answer`);
-  // What else runs on the machine can only take from a round, so the best ones tell most.
+  // Other load only slows a round down, so the best rounds are the most telling.
   process.exitCode = Math.max(ofMedians, ofBest) >= WANTED_RATIO ? 0 : 1;
 } finally {
   await service.stop();
@@ -80,11 +80,11 @@ function show(name: string, rounds: readonly Round[]): void {
 
 type Work = { readonly lookups: number; readonly writes: number };
 
-/** How often tokens were looked up by their hash, and rows of them written, as PostgreSQL counted it. */
+/** How often tokens were looked up by hash and written, according to PostgreSQL. */
 async function workOnTokens(url: string): Promise<Work> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
-  // A session reports what it did at most once a second.
+  // A session reports its statistics at most once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const { rows } = await db.query<Work>(`
     select n_tup_upd::int as writes, i.idx_scan::int as lookups

@@ -1,6 +1,6 @@
 /**
- * How long one event takes to the last of many subscribers of a process, against a bare broadcast to as many; and from
- * its commit at one process to a subscriber of another. Arguments: subscribers, rounds.
+ * The time of one event to the last of many subscribers of a process, against a bare broadcast to as many; and from its
+ * commit at one process to a subscriber of another. Arguments: subscribers, rounds.
  */
 import { readFileSync } from 'node:fs';
 import { WebSocket } from 'ws';
@@ -14,7 +14,7 @@ const ACROSS = 500;
 const AT_ONCE = 100;
 const WANTED_RATIO = 1.5;
 const PATIENCE_MS = 30_000;
-/** What this process has open beside the subscribers. */
+/** Open files of this process besides the subscribers. */
 const SPARE_FILES = 200;
 
 /** Both kinds of subscribers are in this process. */
@@ -79,7 +79,7 @@ function protocols(token: string): string[] {
   return ['berth.events.v1', `bearer.${token}`];
 }
 
-/** So many subscribers that are connected. */
+/** This many connected subscribers. */
 async function crowd({ address }: Server, size: number, offered: string[]): Promise<Crowd> {
   const sockets: WebSocket[] = [];
   const all: Crowd = { sockets, received: 0, lastAtMs: 0 };
@@ -108,7 +108,7 @@ function opened(socket: WebSocket): Promise<void> {
   });
 }
 
-/** Milliseconds from when it began until the last of them has it. */
+/** Milliseconds from the start until the last of them has it. */
 async function toTheLast(server: Server, all: Crowd, owner: string): Promise<number> {
   all.received = 0;
   all.lastAtMs = 0;

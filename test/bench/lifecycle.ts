@@ -1,6 +1,6 @@
 /**
- * What Berth adds to the engine's own time for stop, start, recreate and create. Both take turns on one engine with the
- * same host configuration; the medians of their rounds count. Arguments: rounds, then the cases, all unless named.
+ * Berth's overhead over the engine's own time for stop, start, recreate and create. Both alternate on one engine with
+ * the same host configuration; the medians of the rounds count. Arguments: rounds, then the cases, all by default.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -17,16 +17,16 @@ import { installation } from './support/whole-service.ts';
 const [rounds = '20', ...only] = process.argv.slice(2);
 const ROUNDS = Number(rounds);
 const WARM_UP = 2;
-/** An update is answered once the new container was seen to run for a second. */
+/** An update is answered when the new container has run for a second. */
 const WATCHED_MS = 1_000;
 const resources = { memory_mb: 512, cpu_shares: 1000, disk_mb: 512 };
 
 type Measured = { readonly bare: number[]; readonly berth: number[] };
 type Container = { readonly db_id: string; readonly id: string };
 type Case = {
-  /** How many times the engine's own time it may take. */
+  /** The allowed multiple of the engine's own time. */
   readonly wanted: number;
-  /** A wait that was asked for and that the engine alone does not have: told, and left out of what is wanted. */
+  /** A deliberate wait that the engine alone does not have: reported, and excluded from the target. */
   readonly watchedMs?: number;
   readonly bare: (bare: BareEngine) => Promise<number>;
   readonly berth: (admin: Client) => Promise<number>;
@@ -34,7 +34,7 @@ type Case = {
 
 const { docker, image, service, instance, databaseUrl, stop } = await installation({
   BERTH_WARM_POOL: '1',
-  // The engine's own volumes on both sides; one that keeps its size is mounted by Berth, which the bare engine never does.
+  // The engine's own volumes on both sides; Berth mounts hard-quota ones, which the bare engine never does.
   BERTH_DISK_QUOTA: process.env['BERTH_DISK_QUOTA'] ?? 'soft',
 });
 try {
@@ -54,7 +54,7 @@ try {
   const results = new Map(Object.keys(cases).map((name) => [name, { bare: [], berth: [] } as Measured]));
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     for (const [name, one] of Object.entries(cases)) {
-      // Who goes first changes, so that neither always has the warmer caches.
+      // The order alternates, so that neither side always has the warmer caches.
       const sides = round % 2 === 0 ? (['bare', 'berth'] as const) : (['berth', 'bare'] as const);
       for (const side of sides) {
         const ms = side === 'bare' ? await one.bare(bare) : await one.berth(admin);
@@ -104,10 +104,7 @@ function casesOn(first: string, volume: string, box: Container): Readonly<Record
   };
 }
 
-/**
- * From nothing to the end of the first command. Making the place free again, and the next member of the pool, is no
- * part of the time.
- */
+/** From nothing to the end of the first command, without removing the container and making the next pool member. */
 function firstCommand(): Case {
   let made = 0;
   return {
@@ -161,7 +158,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-/** Prints the figures of a case; 1 when it took longer than wanted. */
+/** Prints a case's figures; returns 1 when it missed its target. */
 function show(name: string, { wanted, watchedMs = 0 }: Case, { bare, berth }: Measured): number {
   const of = (values: readonly number[]) =>
     `p50 ${quantile(values, 0.5).toFixed(1)} ms, p95 ${quantile(values, 0.95).toFixed(1)} ms`;
@@ -175,17 +172,17 @@ function show(name: string, { wanted, watchedMs = 0 }: Case, { bare, berth }: Me
   return ratio(0.5, watchedMs) <= wanted ? 0 : 1;
 }
 
-// What Berth's own work is measured against: the Engine API with the same host configuration, and nothing around it.
+// The baseline for Berth's own work: the Engine API with the same host configuration.
 
 type BareEngine = {
-  /** Answers the id of a container that does not run yet. */
+  /** Returns the id of a container that does not run yet. */
   create(memoryMb: number, volume?: string): Promise<string>;
   start(id: string): Promise<void>;
   stop(id: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Runs `true` to its end and looks at its exit code. */
+  /** Runs `true` to its end and checks its exit code. */
   command(id: string): Promise<void>;
-  /** Removes everything that was made. */
+  /** Removes everything made. */
   clear(): Promise<void>;
 };
 

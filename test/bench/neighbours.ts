@@ -1,6 +1,6 @@
 /**
- * What a neighbour notices of a tenant who takes all that they can get. Medians before each attack and during it, and
- * their ratio. Arguments: parts of the names of attacks, all unless named.
+ * The effect on a neighbour of a tenant who takes everything available. Medians before each attack and during it, and
+ * their ratio. Arguments: parts of the attacks' names, all by default.
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { ATTACKS } from './support/neighbours/attacks.ts';
 import { aScene, MEASURES, watcherOf } from './support/neighbours/scene.ts';
 
 const WANTED = 3;
-/** An attack is at its height after so long. */
+/** Time for an attack to reach its height. */
 const RISE_MS = 3_000;
 const names = process.argv.slice(2);
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);

@@ -61,7 +61,7 @@ function perSecond(ms: number, seconds: number): string {
   return (ms / seconds).toFixed(1);
 }
 
-/** So many sessions of one person, as fast as they are given. */
+/** Sessions of one user, created as fast as possible. */
 async function signIns(address: string, count: number): Promise<readonly string[]> {
   const tokens: string[] = [];
   const took: number[] = [];
@@ -129,7 +129,7 @@ async function panes(admin: Scene['admin'], name: string, address: string, dbId:
   const lines: Line[] = [];
   const begun = performance.now();
   for (let n = 0; n < PANES; n += 1) {
-    // A session of its own: one that is closed just now may be there still.
+    // A connection id of its own: one just closed may still exist.
     lines.push(await serviceLine({ address, token: admin.token ?? '' }, dbId, `p${randomUUID()}`));
   }
   const openMs = (performance.now() - begun) / PANES;

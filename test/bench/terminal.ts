@@ -1,6 +1,6 @@
 /**
- * What Berth adds to the engine's own terminals. Both sides run the same command line in the same containers and take
- * turns. Arguments: parts, all unless named, and `rounds=9`, `idle=1000`.
+ * Berth's overhead over the engine's own terminals. Both sides run the same command line in the same containers and
+ * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`.
  */
 import { loadavg } from 'node:os';
 import { echo, relay } from './support/terminals/echo.ts';
@@ -8,7 +8,7 @@ import { fair, idle } from './support/terminals/many.ts';
 import { stopped, throughput } from './support/terminals/output.ts';
 import { aScene, type Figure, type Part } from './support/terminals/scene.ts';
 
-// The order matters little, but what leaves the service's memory larger comes last.
+// Parts that increase the service's memory come last.
 const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, fair, stopped, idle };
 
 const args = process.argv.slice(2);

@@ -31,7 +31,7 @@ t.test('a failed lookup fails for all its callers, and the next one runs again',
   t.equal(await find('a'), 'a');
 });
 
-/** Runs that end when the test says so. */
+/** Runs that end on request. */
 function aScene(most: number) {
   const runs: { key: string; items: readonly string[]; end(error?: Error): void }[] = [];
   const ask = batchByKey<string>(most, (key, items) => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { fairTurns, slotQueue } from '../../src/concurrency/slot-queue.ts';
 import { standingTime } from '../support/time.ts';
 
-/** Lets everything run that can. */
+/** Lets all pending work run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const request = (id: string) => ({ id, resourceId: id, userId: id });
@@ -33,7 +33,7 @@ t.test('a request waits for its slot until it times out or is withdrawn', async 
   t.same([queue.now().waiting.length, queue.now().underway.length], [0, 1]);
 });
 
-/** Work that ends when the test says so; `order` has what has begun. */
+/** Work that ends on request; `order` has what has started. */
 function scene(maxRunning: number, maxWaiting = 100) {
   const turns = fairTurns({ maxRunning, maxWaiting });
   const order: string[] = [];

@@ -5,7 +5,7 @@ import { UnknownPage } from '../../src/ports/pagination.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { NOBODY, storedUser } from '../support/database/stored.ts';
 
-/** What the audit must guarantee. */
+/** Guarantees of the audit log. */
 export async function auditLogContract(name: string, storage: Storage): Promise<void> {
   const { audit } = storage.repositories;
   const entry = (userId: string | null, details: string) =>
@@ -75,7 +75,7 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
   });
 }
 
-/** What sealing must guarantee. */
+/** Guarantees of the hash chain. */
 export async function auditChainContract(name: string, storage: Storage): Promise<void> {
   const { audit, auditChain } = storage.repositories;
   const entry = { userId: null, action: 'login', ipAddress: '::1', userAgent: 'agent "🚢"' } as const;

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Bus, BusMessage } from '../../src/ports/bus.ts';
 import { waitFor } from '../support/patience.ts';
 
-/** Two processes on one bus, of which `there` can be cut off until it is mended. */
+/** Two processes on one bus, of which `there` can be cut off until `mend`. */
 export type BusPair = {
   readonly here: Bus;
   readonly there: Bus;
@@ -11,7 +11,7 @@ export type BusPair = {
   mend(): Promise<void>;
 };
 
-/** What a process hears on a topic, in order; `gap` stands for a call of onGap. */
+/** The messages of a process on a topic, in order; `gap` stands for a call of onGap. */
 function heard(bus: Bus, topic: string) {
   const log: (BusMessage | 'gap')[] = [];
   const stop = bus.subscribe(
@@ -32,7 +32,7 @@ const withOwnTopics = (bus: Bus, prefix: string): Bus => ({
   subscribe: (topic, ...listeners) => bus.subscribe(`${prefix}${topic}`, ...listeners),
 });
 
-/** What every bus promises. */
+/** Guarantees of every bus. */
 export function busContract(t: Test, open: (t: Test) => Promise<BusPair | null>): void {
   let tests = 0;
   const on = (name: string, work: (t: Test, pair: BusPair) => Promise<void>) => {

@@ -10,7 +10,7 @@ export type AgeKey = (request: KeyedRequest, hours: number) => Promise<void>;
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 const answer = { status: 201, body: { name: 'dev', deep: { list: [1, null] } } };
 
-/** What keeping idempotency keys must guarantee. */
+/** Guarantees of stored idempotency keys. */
 export async function idempotencyKeysContract(name: string, storage: Storage, age: AgeKey): Promise<void> {
   const { idempotencyKeys: keys } = storage.repositories;
   const aRequest = async (): Promise<KeyedRequest> => ({

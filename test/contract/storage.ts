@@ -44,7 +44,7 @@ export type Times = {
   readonly ageAll: AgeAll;
 };
 
-/** What every storage must guarantee. Wants one that is empty. */
+/** Guarantees of every storage. Needs an empty one. */
 export async function storageContracts(name: string, storage: OpenedStorage, times: Times): Promise<void> {
   const blocked: Blocked | null = storage.blocked ?? null;
   const passing = (table: Ageing) => async (seconds: number) => void (await times.pass(table, seconds));

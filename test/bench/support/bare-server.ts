@@ -1,4 +1,4 @@
-/** Fastify with its default options that answers one JSON: the measure for everything that we add. */
+/** Fastify with default options answering one JSON: the baseline for the service. */
 import Fastify from 'fastify';
 import { announce } from './servers.ts';
 

@@ -1,4 +1,4 @@
-/** `ws` with its default options that sends one message to all who are connected: the measure for the events. */
+/** `ws` with default options sending one message to all clients: the baseline for events. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -23,10 +23,10 @@ const hasWrk = (() => {
   return true;
 })();
 
-/** What loads: wrk where it is installed, because it leaves more of the machine to the server. */
+/** wrk where installed, because it leaves more of the machine to the server. */
 export const loader = hasWrk ? 'wrk' : 'autocannon';
 
-/** GETs as fast as they are answered. Throws when anything but 2xx comes back. */
+/** GETs as fast as they are answered. Throws for anything but 2xx. */
 export const load = (options: LoadOptions): Promise<Load> =>
   hasWrk ? loadWithWrk(options) : loadWithAutocannon(options);
 
@@ -58,7 +58,7 @@ async function loadWithWrk({ url, headers, seconds, connections }: LoadOptions):
 
 export type Client = {
   readonly token: string | null;
-  /** Answers the parsed body of a 2xx; throws what else came. */
+  /** Returns the parsed body of a 2xx; throws anything else. */
   readonly call: <T>(method: string, url: string, body?: object) => Promise<T>;
 };
 
@@ -81,7 +81,7 @@ export function client(address: string, token: string | null): Client {
   };
 }
 
-/** The first administrator, signed in, with no limit on requests and room for thousands of terminals. */
+/** The first administrator, signed in, without a request limit and with room for thousands of terminals. */
 export async function administrator(address: string, setupCode: string): Promise<Client> {
   const person = { email: 'root@example.org', username: 'root', password: 'correct horse battery' };
   const setup = { code: setupCode, ...person };

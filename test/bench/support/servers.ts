@@ -2,13 +2,13 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-/** A server in a process of its own, so that it and what loads it do not share an event loop. */
+/** A server in its own process, so that it and its load do not share an event loop. */
 export type Server = {
   readonly address: string;
   readonly setupCode: string;
-  /** Milliseconds of processor time that it has used so far. */
+  /** Milliseconds of processor time so far. */
   readonly cpuMs: () => Promise<number>;
-  /** Has it announce something to all who listen; when it began to, in ms since 1970. */
+  /** Makes it announce something to all subscribers; returns the start, in ms since 1970. */
   readonly announce: (ownerId: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 };
@@ -41,17 +41,17 @@ async function ask<T>(child: ChildProcess, question: string | object): Promise<T
   return message;
 }
 
-/** In the server's process: does what is to be announced, which answers when it began. */
+/** In the server's process: announces on request, and returns the start. */
 export function onAnnounce(work: (ownerId: string) => Promise<number> | number): void {
   process.on('message', async (message: { ownerId?: string }) => {
     if (message.ownerId !== undefined) process.send?.({ atMs: await work(message.ownerId) });
   });
 }
 
-/** Milliseconds since 1970, finer than Date has them. */
+/** Milliseconds since 1970, more precise than Date. */
 export const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** In the server's process: says where it listens, answers `cpuMs`, and closes when the bench has gone. */
+/** In the server's process: reports its address, answers `cpuMs`, and closes when the bench has gone. */
 export function announce(
   ready: { address: string; setupCode?: string },
   close: () => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** The service on PostgreSQL, as in production but without an engine. Its argument is the database's address. */
+/** The service on PostgreSQL, as in production but without an engine. Argument: the database's address. */
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import pino from 'pino';

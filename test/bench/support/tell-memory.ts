@@ -1,10 +1,10 @@
-/** Loaded before the service by a bench: tells it what the process holds, when it is asked. */
+/** Loaded before the service by a bench: reports the process's memory on request. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 process.on('message', () => {
   tell().catch((error: unknown) => process.stderr.write(`${error}\n`));
 });
-// What the bench may ask is no reason to go on.
+// The bench's channel must not keep the process alive.
 process.channel?.unref();
 
 async function tell(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The whole service as in production, in a process of its own, on a given engine and database. */
+/** The whole service as in production, in its own process, on a given engine and database. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -16,9 +16,9 @@ const MEMORY = path.join(import.meta.dirname, 'tell-memory.ts');
 const READY = /(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?$/;
 
 type Memory = {
-  /** All that the runtime holds for the program after a collection: its heap, and buffers outside of it. */
+  /** The runtime's memory for the program after a collection: heap, and buffers outside it. */
   readonly heldBytes: number;
-  /** What the process has of the machine's memory. */
+  /** The process's resident memory. */
   readonly residentBytes: number;
 };
 
@@ -78,9 +78,9 @@ export async function emptyDatabase(): Promise<{ readonly url: string; readonly 
   };
 }
 
-// A private engine, an empty database, and the whole service on both; all of it is removed at the end.
+// A private engine, an empty database, and the whole service on both; all removed at the end.
 
-/** `settings` are the service's, beside where its engine and its database are. */
+/** `settings`: the service's, besides its engine and database. */
 export async function installation(settings: NodeJS.ProcessEnv) {
   const engine = await startEngine('', console.log);
   const { endpoint, image } = engine.value;

@@ -9,7 +9,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewContainer, storedUser } from '../../support/database/stored.ts';
 import { aTier } from '../../support/samples/samples.ts';
 
-/** What the catalogue must hold from the start. */
+/** The catalogue's initial entries. */
 export async function catalogueRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { catalogue, containers } = storage.repositories;
 

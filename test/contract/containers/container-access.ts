@@ -16,7 +16,7 @@ type Open = {
   readonly image: string;
 };
 
-/** What every place must do that runs commands in a container, and tells and keeps what is in it. */
+/** Guarantees of commands, files, logs and statistics in a container. */
 export async function containerAccessContract(
   name: string,
   { runtime, commands, insight, files: kept, image }: Open,

@@ -11,7 +11,7 @@ export type Collected = {
   readonly exitCode: number | null | undefined;
 };
 
-/** All that a command writes. There is exactly one exit, and it is the last. */
+/** All output of a command. There is exactly one exit, the last event. */
 export async function collect(
   { events }: RunningCommand,
   hasWritten: () => void = () => {},

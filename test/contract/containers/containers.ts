@@ -10,7 +10,7 @@ import {
   storedUser,
 } from '../../support/database/stored.ts';
 
-/** What keeping containers must guarantee. */
+/** Guarantees of stored containers. */
 export async function containerRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { containers, deletedContainers, diskUse } = storage.repositories;
   const byDbId = (dbId: string) => ({ kind: 'db_id', dbId }) as const;
@@ -174,7 +174,7 @@ const changes = {
   complete: true,
 } as const;
 
-/** What remembering private images must guarantee. */
+/** Guarantees of stored private images. */
 export async function snapshotImagesContract(name: string, storage: Storage): Promise<void> {
   const { snapshotImages } = storage.repositories;
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewContainer, storedContainer, storedUser } from '../../support/database/stored.ts';
 
-/** What keeping deleted containers must guarantee. */
+/** Guarantees of stored deleted containers. */
 export async function deletedContainerRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { containers, deletedContainers } = storage.repositories;
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { storedContainer, storedUser } from '../../support/database/stored.ts';
 
-/** What keeping the use of disks must guarantee. */
+/** Guarantees of stored disk use. */
 export async function diskUseRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { containers, diskUse } = storage.repositories;
 

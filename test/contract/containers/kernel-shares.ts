@@ -8,7 +8,7 @@ export type OpenShares = {
   readonly stop: () => Promise<unknown>;
 };
 
-/** What looking at the counters of containers must guarantee. */
+/** Guarantees of reading containers' kernel counters. */
 export async function kernelSharesContract(t: Test, { shares, runtimeId, stop }: OpenShares): Promise<void> {
   const seen = async () => (await shares.read())?.shares.find((share) => share.runtimeId === runtimeId);
   const counts = Object.values((await seen())?.counts ?? {});

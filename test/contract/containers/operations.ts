@@ -31,7 +31,7 @@ export const anOperation = (
   leaseOwner,
 });
 
-/** What keeping operations must guarantee. `advance` lets that many seconds pass for leases. */
+/** Guarantees of stored operations. `advance` lets that many seconds pass for leases. */
 export async function operationRepositoryContract(
   name: string,
   storage: Storage,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 
-/** What remembering orphans must guarantee. */
+/** Guarantees of stored orphans. */
 export async function orphanRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { orphans } = storage.repositories;
 

@@ -8,7 +8,7 @@ import { anOperation } from './operations.ts';
 /** Ages everything that has happened by this many days. */
 export type AgeAll = (days: number) => Promise<void>;
 
-/** What forgetting what has ended must guarantee. */
+/** Guarantees of the history cleanup. */
 export async function historyContract(name: string, storage: Storage, age: AgeAll): Promise<void> {
   const {
     history,
@@ -189,7 +189,7 @@ export type Age = (dbId: string, hours: number) => Promise<void>;
 
 const WEEK = 7 * 24;
 
-/** What keeping volumes of deleted containers must guarantee. */
+/** Guarantees of deleted containers' volumes. */
 export async function volumeRetentionContract(name: string, storage: Storage, age: Age): Promise<void> {
   const { containers, deletedContainers, retention } = storage.repositories;
   const deleted = async () => {

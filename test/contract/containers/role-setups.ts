@@ -12,7 +12,7 @@ import { collect } from './container-commands.ts';
 const LEASE_SECONDS = 60;
 const begun = (): RoleSetup => ({ status: 'installing', id: randomUUID(), detail: null });
 
-/** What keeping the setups of roles must guarantee. `pass` lets so many seconds go by. */
+/** Guarantees of stored role setups. `pass` lets this many seconds pass. */
 export async function roleSetupRepositoryContract(
   name: string,
   storage: Storage,
@@ -138,7 +138,7 @@ export type OpenInstaller = {
 
 export const scripted = (script: string): Role => ({ key: 'test', label: 'Test', packages: {}, script });
 
-/** What every place must do that installs the tools of roles. */
+/** Guarantees of a role installer. */
 export async function roleInstallerContract(
   name: string,
   { runtime, installer, image }: OpenInstaller,

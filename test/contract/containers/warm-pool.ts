@@ -14,7 +14,7 @@ const aMember = (over: Partial<NewMember> = {}): NewMember => {
 
 const wanted = { node: 'local', image: 'berth/debian:12', imageId: 'sha256:a', diskMb: null };
 
-/** What keeping the pool must guarantee. `advance` lets that many seconds pass for leases. */
+/** Guarantees of the stored warm pool. `advance` lets that many seconds pass for leases. */
 export async function warmPoolRepositoryContract(
   name: string,
   storage: Storage,
@@ -123,7 +123,7 @@ export type OpenWarmPool = {
   readonly absent: string;
 };
 
-/** What keeping members on an engine must guarantee. */
+/** Guarantees of pool members on an engine. */
 export async function warmPoolEngineContract(name: string, given: OpenWarmPool): Promise<void> {
   const { warmPool, image, absent } = given;
   await t.test(`${name}: WarmPoolEngine`, async (t) => {

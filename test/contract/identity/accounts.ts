@@ -6,7 +6,7 @@ import { type Page, UnknownPage } from '../../../src/ports/pagination.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewUser, atOnce, NOBODY, randomName, storedUser, trues } from '../../support/database/stored.ts';
 
-/** What keeping users must guarantee. */
+/** Guarantees of stored users. */
 export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { users } = storage.repositories;
 
@@ -133,7 +133,7 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
   });
 }
 
-/** What keeping settings must guarantee. They are as they were when it is done. */
+/** Guarantees of stored settings, which are unchanged afterwards. */
 export async function settingsRepositoryContract(
   name: string,
   { repositories, inTransaction }: Storage,
@@ -162,7 +162,7 @@ export async function settingsRepositoryContract(
 
 const hashOf = (code: string): Buffer => createHash('sha256').update(code).digest();
 
-/** What the installation's row must guarantee. Wants a storage without users. */
+/** Guarantees of the installation's row. Needs a storage without users. */
 export async function installationRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { installation } = storage.repositories;
 
@@ -206,7 +206,7 @@ export async function installationRepositoryContract(name: string, storage: Stor
   });
 }
 
-/** What keeping SSH keys must guarantee. */
+/** Guarantees of stored SSH keys. */
 export async function sshKeyRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { sshKeys } = storage.repositories;
   const aKey = (userId: string, fingerprint = `SHA256:${randomUUID()}`) => ({

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { atOnce, from, hashOf, storedUser, trues } from '../../support/database/stored.ts';
 
-/** What keeping refresh tokens must guarantee. */
+/** Guarantees of stored refresh tokens. */
 export async function refreshTokenRepositoryContract(name: string, storage: Storage): Promise<void> {
   const { sessions, refreshTokens } = storage.repositories;
 

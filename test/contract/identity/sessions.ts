@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 /** Moves times into the past. */
 export type Backdate = (id: string, times: { revokedAt?: Date; expiresAt?: Date }) => Promise<void>;
 
-/** What keeping sessions must guarantee. */
+/** Guarantees of stored sessions. */
 export async function sessionRepositoryContract(
   name: string,
   storage: Storage,
@@ -141,7 +141,7 @@ export async function sessionRepositoryContract(
   });
 }
 
-/** What locking the screen of a session must guarantee. */
+/** Guarantees of the screen lock. */
 export function screenLockContract(name: string, storage: OpenedStorage): void {
   const test = onStorage(name, storage);
 

@@ -9,7 +9,7 @@ import {
   trues,
 } from '../../support/database/stored.ts';
 
-/** What a storage must guarantee of second factors, of proofs on their way and of those who guess. */
+/** Guarantees of second factors, pending proofs and the throttle. */
 export function signInContract(name: string, storage: OpenedStorage): void {
   const test = onStorage(name, storage);
   for (const contract of [factorContract, passkeyContract, pendingContract, throttleContract]) contract(test);

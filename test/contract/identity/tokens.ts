@@ -7,7 +7,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 
 const NOBODY = '99999999-9999-4999-8999-999999999999';
 
-/** What keeping API tokens must guarantee. `advance` lets that many milliseconds pass for their lives. */
+/** Guarantees of stored API tokens. `advance` lets that many milliseconds pass. */
 export async function tokenRepositoryContract(
   name: string,
   storage: Storage,
@@ -162,7 +162,7 @@ export async function tokenRepositoryContract(
   );
 }
 
-/** What counting requests over all processes must guarantee. */
+/** Guarantees of request counts over all processes. */
 export async function requestCountsContract(name: string, counts: RequestCountStore): Promise<void> {
   await t.test(
     `${name}: a key's counts in a minute add up, and come with the previous minute's`,

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aSharedContainer, endsOfShare } from '../../support/database/sharing.ts';
 
-/** What ending collaborations must guarantee. `age` makes the time of one go by. */
+/** Guarantees of ended collaborations. `age` lets a collaboration's time pass. */
 export async function collaborationCleanupContract(
   name: string,
   storage: Storage,

@@ -4,7 +4,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { aSharedContainer, endsOfShare } from '../../support/database/sharing.ts';
 import { hashOf } from '../../support/database/stored.ts';
 
-/** What keeping collaborations must guarantee. `age` makes the time of one go by. */
+/** Guarantees of stored collaborations. `age` lets a collaboration's time pass. */
 export async function collaborationRepositoryContract(
   name: string,
   storage: Storage,

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aSharedContainer, endsOfShare } from '../../support/database/sharing.ts';
 
-/** What keeping who takes part must guarantee. `age` makes the time of a collaboration go by. */
+/** Guarantees of stored participations. `age` lets a collaboration's time pass. */
 export async function participationRepositoryContract(
   name: string,
   storage: Storage,

@@ -6,7 +6,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import type { RecordingFiles } from '../../../src/ports/terminals/recording-files.ts';
 import { NOBODY, storedUser } from '../../support/database/stored.ts';
 
-/** What keeping recordings must guarantee. `advance` lets time pass, as far as that is possible. */
+/** Guarantees of stored recordings. `advance` lets time pass, where possible. */
 export async function recordingRepositoryContract(
   name: string,
   storage: Storage,
@@ -44,7 +44,7 @@ export async function recordingRepositoryContract(
     t.equal(await recordings.find(asked.id, eve), null, 'another sees nothing');
     t.equal(await recordings.find(NOBODY, ada), null);
 
-    // More than 32 bits hold.
+    // More than 32 bits.
     const far = { sizeBytes: 5_000_000_000, durationMs: 6_000_000_000 };
     t.ok(await recordings.progress(asked.id, ada, far));
     t.match(await recordings.find(asked.id, ada), { ...far, state: 'recording' });
@@ -113,7 +113,7 @@ export async function recordingRepositoryContract(
 
 const HEADER = '{"version":2,"width":80,"height":24}\n';
 
-/** What keeping the files of recordings must guarantee. */
+/** Guarantees of recording files. */
 export async function recordingFilesContract(name: string, files: RecordingFiles): Promise<void> {
   const all = Number.MAX_SAFE_INTEGER;
   const textOf = async (id: string, maxBytes = all) => {

@@ -4,7 +4,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import { aSharedContainer, endsOfShare } from '../../support/database/sharing.ts';
 import { storedUser } from '../../support/database/stored.ts';
 
-/** What is seen of shared containers. `age` makes the time of a collaboration go by. */
+/** Guarantees of shared containers. `age` lets a collaboration's time pass. */
 export async function sharedContainerRepositoryContract(
   name: string,
   storage: Storage,

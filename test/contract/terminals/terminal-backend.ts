@@ -46,7 +46,7 @@ export function reader(pty: PtyStream): {
   };
 }
 
-/** What every place that opens terminals must do; the container runs. */
+/** Guarantees of terminals in a running container. */
 export async function terminalBackendContract(
   name: string,
   { terminals, handle }: OpenTerminals,

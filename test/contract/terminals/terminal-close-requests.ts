@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 
-/** What requests to close a terminal must guarantee. */
+/** Guarantees of requests to close a terminal. */
 export async function terminalCloseRequestsContract(name: string, storage: Storage): Promise<void> {
   const { terminals, terminalCloseRequests: requests } = storage.repositories;
 

@@ -6,7 +6,7 @@ import { aTerminal, type OpenTerminals, reader } from './terminal-backend.ts';
 
 export type TypedInto = OpenTerminals & {
   readonly shell: string;
-  /** What a command prints in the same container. */
+  /** Returns a command's output in the same container. */
   sh(script: string): Promise<string>;
 };
 

@@ -107,7 +107,7 @@ export function terminalsOfBoth(t: Test, open: Open): void {
   });
 }
 
-/** All that two processes must do about each other's terminals. */
+/** Guarantees of two processes about each other's terminals. */
 export function terminalReplicasContract(t: Test, open: Open): void {
   terminalsOfBoth(t, open);
   const on = onCluster(t, open);

@@ -6,7 +6,7 @@ import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-re
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { anOperation } from '../containers/operations.ts';
 
-/** What the records of terminals must guarantee. `silence` makes one as old as if it had not been pinged for so long. */
+/** Guarantees of terminal records. `silence` ages one as if not pinged for this long. */
 export async function terminalRecordsContract(
   name: string,
   storage: Storage,
@@ -122,7 +122,7 @@ export async function terminalRecordsContract(
   });
 }
 
-/** What the notes of who has which terminal must guarantee. `silence` lets a run say nothing for so long. */
+/** Guarantees of terminal leases. `silence` ages a run's last renewal. */
 export async function terminalLeasesContract(
   name: string,
   storage: Storage,

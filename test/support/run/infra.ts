@@ -23,15 +23,15 @@ export type Parts = {
   readonly busybox: { readonly inPlaceOfTools: string; readonly bare: string };
   /** A headless Chromium; Playwright connects to its endpoint. */
   readonly browser: { readonly endpoint: string; readonly pid: number };
-  /** A service on the engine and the database server of this run, whose settings nobody changes. */
+  /** A service on the run's engine and database server; nobody changes its settings. */
   readonly service: {
     readonly address: string;
     readonly pid: number;
     /** The URL of its database. */
     readonly database: string;
-    /** An API token that may do everything. */
+    /** An API token with all rights. */
     readonly adminToken: string;
-    /** The file with all that it prints. */
+    /** The file with its output. */
     readonly log: string;
   };
   /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
@@ -44,10 +44,10 @@ export type Answer<N extends Need = Need> =
 export type Message = { readonly progress: string } | { readonly answer: Answer };
 
 const KEEPER = path.join(import.meta.dirname, 'keeper.ts');
-/** A machine that runs many tests may need more than a minute to start a process that compiles its modules. */
+/** On a busy machine, starting a process and compiling its modules may take over a minute. */
 const START_WITHIN_MS = 120_000;
 
-/** The run: the process that starts every test file, ours or tap's, or a test file that was started by hand. */
+/** The run: the process that starts every test file, ours or tap's, or a test file started by hand. */
 const owner =
   Number(process.env['TEST_RUN']) || (process.env['_TAPJS_PROCESSINFO_CWD_'] ? process.ppid : process.pid);
 
@@ -70,7 +70,7 @@ export async function ask<N extends Need>(need: N): Promise<Answer<N>> {
   }
 }
 
-/** Ends all that was started for this run, and waits until it has. */
+/** Ends everything started for this run, and waits for it. */
 export async function stopAll(): Promise<void> {
   const socket = await dial();
   if (socket === null) return;
@@ -94,7 +94,7 @@ function dial(): Promise<Socket | null> {
   });
 }
 
-/** When two test files do this at once, one of the keepers ends at once. */
+/** Two test files may do this at once; one of the keepers then exits. */
 function startKeeper(): void {
   mkdirSync('.tap', { recursive: true });
   const log = openSync(path.join('.tap', 'keeper.log'), 'a');
@@ -106,8 +106,8 @@ function startKeeper(): void {
 }
 
 /**
- * The part that a test needs. Where this machine cannot have it, the test is skipped with the reason and the answer is
- * null. With REQUIRE_ALL=1 the runner counts every skip as a failure.
+ * The part that a test needs. Where that is impossible, the test is skipped with the reason and the result is null.
+ * With REQUIRE_ALL=1 the runner counts a skip as a failure.
  */
 export async function needs<N extends Need>(t: Test, need: N): Promise<Parts[N] | null> {
   const answer = await ask(need);

@@ -10,7 +10,7 @@ import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { findSystemPostgres, startPostgres } from './keeper/postgres.ts';
 import { startSharedService } from './keeper/service.ts';
 
-// The process that owns the database server and the engine of one test run, whose process it is given.
+// The process that owns a run's database server and engine. Its argument is the run's process.
 const owner = Number(process.argv[2]);
 const folder = folderOf(owner);
 const starters = {
@@ -21,20 +21,20 @@ const starters = {
   service: startSharedService,
   systemPostgres: findSystemPostgres,
 };
-/** Before the keeper of a run asks again whether another one is there. */
+/** Interval at which a keeper asks whether another one exists. */
 const BUSY_RETRY_MS = 50;
-/** A part that ends by itself is started once more. */
+/** A part that ends by itself is restarted once. */
 const MOST_STARTS = 2;
 
 type Started = {
   readonly part: Promise<Part>;
   readonly listeners: Set<Socket>;
   readonly starts: number;
-  /** Why it runs no more; null while it does. */
+  /** Why it ended; null while it runs. */
   ended: string | null;
 };
 const started = new Map<Need, Started>();
-/** What uses other parts is stopped before them. */
+/** Parts that use others stop first. */
 const STOPPED_FIRST: ReadonlySet<Need> = new Set(['service']);
 
 function need(name: Need, socket: Socket): void {
@@ -80,7 +80,7 @@ const tell = (socket: Socket, message: Message): void => {
 
 let stopping: Promise<void> | undefined;
 
-/** Parts that are still being started are waited for: half of an engine must not stay behind. */
+/** Waits for parts being started: half an engine must not remain. */
 function stop(): Promise<void> {
   stopping ??= (async () => {
     await stopThose((name) => STOPPED_FIRST.has(name));
@@ -106,7 +106,7 @@ function serve(socket: Socket): void {
     if ('need' in request) need(request.need, socket);
     else void stop().then(() => process.exit());
   });
-  // A test process that is killed with an unread answer resets its connection, and readline passes that on.
+  // A killed test process with an unread answer resets its connection, which readline passes on.
   lines.on('error', () => {});
 }
 
@@ -122,7 +122,7 @@ function listen(server: Server): void {
         setTimeout(() => listen(server), BUSY_RETRY_MS);
         return;
       }
-      // One that was killed left its socket.
+      // A killed one left its socket.
       rmSync(socketOf(owner), { force: true });
       listen(server);
     });
@@ -130,7 +130,7 @@ function listen(server: Server): void {
   server.listen(socketOf(owner));
 }
 
-/** Field 22, so that a recycled process number is not taken for the run. */
+/** Field 22, so that a reused process number is not mistaken for the run. */
 function birthOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[20] ?? null;

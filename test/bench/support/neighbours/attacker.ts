@@ -1,6 +1,6 @@
 /**
- * The attacker's own client, in a process of its own. It would run on another machine, so it gives way to everything else
- * here. Argument: the name of the attack. The account comes as the first message, the end of the attack as the second.
+ * The attacker's client, in its own process. It would run on another machine, so it has the lowest priority here.
+ * Argument: the attack's name. The first message has the account, the second ends the attack.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

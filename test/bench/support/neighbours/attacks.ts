@@ -1,16 +1,16 @@
-/** What one tenant can do with an ordinary account, over and over, with as much at once as they like. */
+/** Attacks of one tenant with an ordinary account, repeated with unlimited concurrency. */
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serviceLine } from '../terminals/scene.ts';
 import type { Tenant } from './scene.ts';
 
-/** Ends it, and waits until nothing of it runs. */
+/** Ends the attack, and waits until nothing of it runs. */
 export type End = () => Promise<void>;
 export type Attack = (attacker: Tenant) => Promise<End>;
 
 const REFUSED_PAUSE_MS = 100;
-/** Holds every new process of this container at the moment that the runtime starts it. */
+/** Stops every new process of this container at the moment when the runtime starts it. */
 const HOLD_STARTS =
   'cd /proc; while :; do for p in [0-9]*; do read c < $p/comm; case "$c" in runc*) kill -STOP $p;; esac; done; done 2>/dev/null';
 
@@ -79,18 +79,18 @@ const run = (attacker: Tenant, command: readonly string[]): Promise<unknown> =>
 const terminalOf = ({ address, token, box }: Tenant) =>
   serviceLine({ address, token: token ?? '' }, box, `pane-${randomUUID()}`);
 
-/** A program of the attacker's that runs until the end, in the container. */
+/** A program of the attacker's in the container, running until the end. */
 async function inBackground(attacker: Tenant, script: string): Promise<End> {
   const detached = `setsid sh -c '${script.replaceAll("'", `'\\''`)}' >/dev/null 2>&1 &`;
   await retried(() => run(attacker, ['sh', '-c', detached]));
   return async () => {
-    // A container whose processes cannot be started any more is not asked to end its own.
+    // A container without working process starts is not asked to end its own.
     await retried(() => attacker.call('POST', `/api/containers/${attacker.box}/stop`));
     await retried(() => attacker.call('POST', `/api/containers/${attacker.box}/start`));
   };
 }
 
-/** Until it works. What the attacker did before may have used up what they may do in a minute. */
+/** Retries until success, since the attacker may have used up the minute's requests. */
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -102,7 +102,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** So many at once, each beginning with the next as soon as one is over, whatever it was answered. */
+/** Concurrent workers, each starting the next request when one is over, whatever the answer. */
 function workers(count: number, work: () => Promise<unknown>): End {
   let isOver = false;
   const all = Array.from({ length: count }, async () => {
@@ -121,7 +121,7 @@ const both =
     await second();
   };
 
-/** Requests whose answers are left where they are. One that is cut off is made once more. */
+/** Requests with unread answers. An aborted one is repeated. */
 function unread({ address, token }: Tenant, count: number, method: string, path: string, body?: object): End {
   const open = new Set<ClientRequest>();
   const ended = workers(

@@ -1,6 +1,4 @@
-/**
- * One installation as it comes, with an engine and a database of its own, and two people on it who know nothing of each other.
- */
+/** One fresh installation with its own engine and database, and two users who do not know each other. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { administrator, type Client, client, median } from '../load.ts';
 import { answerKeys, type } from '../terminals/echo.ts';
@@ -32,7 +30,7 @@ export async function aScene(): Promise<Scene> {
       requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
       open_registration: true,
     });
-    // What was created and deleted to be measured counts until its volume is gone.
+    // Deleted containers count until their volume is gone.
     await admin.call('PATCH', '/api/admin/tiers/pro', { max_containers: MANY_CONTAINERS });
     const attacker = await aTenant(admin, service.address, 'attacker', 'free');
     const neighbour = await aTenant(admin, service.address, 'neighbour', 'pro');
@@ -48,7 +46,7 @@ async function ready(address: string): Promise<void> {
   while ((await fetch(`${address}/readyz`)).status !== 200) await delay(500);
 }
 
-/** Works with an API token: a login token ends after 15 minutes. */
+/** Uses an API token: a login token ends after 15 minutes. */
 async function aTenant(admin: Client, address: string, username: string, tier: string): Promise<Tenant> {
   const person = { email: `${username}@example.org`, username, password: 'correct horse battery' };
   type Registered = { token: string; user: { id: string } };
@@ -66,7 +64,7 @@ async function aTenant(admin: Client, address: string, username: string, tier: s
   return { ...caller, address, box: db_id };
 }
 
-// What a neighbour notices: the echo of a key, a command, a new container.
+// The neighbour's measurements: a key's echo, a command, a new container.
 
 const KEYS = 60;
 const KEY_PAUSE_MS = 20;
@@ -109,7 +107,7 @@ const typed = (line: Line): Promise<number[]> => type(line, KEYS, KEY_PAUSE_MS);
 const command = ({ call, box }: Tenant): Promise<number> =>
   timed(() => call('POST', `/api/containers/${box}/exec`, { command: ['true'] }));
 
-/** Until it runs. The delete is not part of the time. */
+/** Until it runs, without the delete. */
 async function created({ call }: Tenant, name: string): Promise<number> {
   let id = '';
   const ms = await timed(async () => {
@@ -125,7 +123,7 @@ async function created({ call }: Tenant, name: string): Promise<number> {
   return ms;
 }
 
-/** What is refused for now is tried until it is not. */
+/** A temporary refusal is retried. */
 async function patiently(work: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {

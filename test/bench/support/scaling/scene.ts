@@ -1,4 +1,4 @@
-/** Two processes on one database and one engine, and the port that nginx gets before them. */
+/** Two processes on one database and one engine, and the port for nginx in front. */
 
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -120,12 +120,12 @@ const listens = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-// What a database was asked: transactions, of which most are one statement.
+// A database's transactions, mostly of one statement.
 
 type DatabaseWork = {
-  /** Transactions a second, in so many seconds from now. */
+  /** Transactions a second, measured over this many seconds. */
   perSecond(seconds: number): Promise<number>;
-  /** Transactions up to now. */
+  /** Transactions so far. */
   total(): Promise<number>;
   stop(): Promise<void>;
 };
@@ -143,7 +143,7 @@ async function databaseWork(url: string): Promise<DatabaseWork> {
     async perSecond(seconds) {
       const [before, start] = [await total(), performance.now()];
       await sleep(seconds * 1000);
-      // Its own look is one of them.
+      // The measurement itself is one of them.
       return ((await total()) - before - 1) / ((performance.now() - start) / 1000);
     },
     stop: () => db.end(),

@@ -33,7 +33,7 @@ async function one(scene: Scene, rounds: number, what: string): Promise<readonly
   const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
   for (const line of Object.values(lines)) await answerKeys(line);
   const all: Record<Side, number[]> = { bare: [], berth: [] };
-  // The machine's own hiccups hit single rounds: the median of the rounds' figures leaves them out.
+  // The median of the rounds' figures leaves out hiccups of the machine.
   const perRound: Record<Side, { p50: number; p99: number }[]> = { bare: [], berth: [] };
   for (let round = -WARM_UP; round < rounds; round += 1) {
     for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
@@ -74,7 +74,7 @@ async function one(scene: Scene, rounds: number, what: string): Promise<readonly
   ];
 }
 
-/** From now on what is typed comes back from a program, and from nobody else. */
+/** From now on input is echoed by a program only. */
 export async function answerKeys(line: Line): Promise<void> {
   line.write('stty raw -echo; echo cat-$((40+2)); exec cat\r');
   await line.until('cat-42');
@@ -89,7 +89,7 @@ export async function type(line: Line, keys: number, pauseMs = 4): Promise<numbe
     if (chunk.includes('x')) echoed();
   });
   for (let key = 0; key < keys; key += 1) {
-    // Not in step with anything: neither with the keys before nor with others who begin to type.
+    // Out of step with earlier keys and with other typists.
     await delay(pauseMs * (key === 0 ? Math.random() : 0.5 + Math.random()));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const lost = setTimeout(() => reject(new Error('a keystroke had no echo')), LOST_MS);
@@ -103,7 +103,7 @@ export async function type(line: Line, keys: number, pauseMs = 4): Promise<numbe
   return ms;
 }
 
-// What any process costs a keystroke that lies between: one that passes bytes on and does nothing else.
+// The cost that any process adds to a keystroke: one that only passes bytes on.
 
 export const relay: Part = async (scene, { rounds }) => {
   const box = await scene.box('relay');

@@ -1,4 +1,4 @@
-/** Opens terminals whose programs write as fast as they can, reads them, and says how fast, when asked to stop. */
+/** Opens terminals with heavy output, reads them, and reports the rate when asked to stop. */
 import { randomUUID } from 'node:crypto';
 import { type Line, serviceLine } from './scene.ts';
 

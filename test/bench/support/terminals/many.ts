@@ -1,4 +1,4 @@
-/** A hundred who type beside twenty programs that write as fast as they can. */
+/** A hundred typists beside twenty programs with heavy output. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import type { Box, Figure, Line, Part, Scene } from './scene.ts';
 const GREEDY = 20;
 const TYPING = 100;
 const KEYS = 50;
-/** In the second in which the floods begin, whose pipes are being filled. */
+/** In the second in which the floods begin and fill their pipes. */
 const FIRST_KEYS = 5;
 const PAUSE_MS = 200;
 const AT_ONCE = 8;
@@ -58,7 +58,7 @@ export const fair: Part = async (scene) => {
   ];
 };
 
-/** Those who read the flood are another process: what they are busy with must not count as waiting. */
+/** The floods' readers are another process: its work must not count as waiting. */
 async function startFlood(scene: Scene, box: Box) {
   const args = [scene.at.address, scene.at.token, box.dbId, String(GREEDY)];
   const child = fork(path.join(import.meta.dirname, 'flood.ts'), args);
@@ -74,7 +74,7 @@ async function startFlood(scene: Scene, box: Box) {
   };
 }
 
-/** Makes so many, a few at a time. */
+/** Makes this many, a few at a time. */
 async function inGroups<T>(count: number, make: () => Promise<T>): Promise<T[]> {
   const made: T[] = [];
   while (made.length < count) {
@@ -84,9 +84,9 @@ async function inGroups<T>(count: number, make: () => Promise<T>): Promise<T[]> 
   return made;
 }
 
-// What a terminal costs the service in which nothing happens.
+// The cost of an idle terminal.
 
-/** A container may have so many processes. */
+/** The process limit of a container. */
 const PER_BOX = 200;
 const KIB = 1_024;
 const WANTED_KIB = 32;
@@ -95,7 +95,7 @@ export const idle: Part = async (scene, { idle: count }) => {
   const boxes: Box[] = [];
   for (let at = 0; at < count; at += PER_BOX) boxes.push(await scene.box(`idle-${at}`, { memoryMb: 1_024 }));
   const lines: Line[] = [];
-  // The first ones make what all share: connections to the database, compiled code.
+  // The first ones make shared things: connections to the database, compiled code.
   const fill = async (box: Box, upTo: number): Promise<void> => {
     lines.push(...(await inGroups(upTo, () => scene.open('berth', box))));
   };

@@ -1,4 +1,4 @@
-/** Bytes a second of a program that writes as fast as it can. */
+/** Bytes a second of a program with heavy output. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../load.ts';
@@ -6,7 +6,7 @@ import { type Box, type Figure, type Line, type Part, type Scene, SIDES, type Si
 
 const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal shows it all.';
 const LINES = 1_000_000;
-/** What the program writes; the terminal sends a carriage return more for each line. */
+/** The program's output; the terminal adds a carriage return per line. */
 const BYTES = (LINE.length + 1) * LINES;
 const WARM_UP = 1;
 
@@ -57,7 +57,7 @@ async function run(line: Line, round: number): Promise<Round> {
   const done = Promise.withResolvers<void>();
   line.read((chunk) => {
     received += chunk.length;
-    // Only the end is looked at, so that looking costs both sides nothing.
+    // Only the end is checked, so that it costs both sides nothing.
     tail = Buffer.concat([tail.subarray(-64), chunk.subarray(-4_096)]);
     if (tail.includes(mark)) done.resolve();
   });
@@ -77,7 +77,7 @@ async function close(scene: Scene, box: Box, lines: Record<Side, Line>): Promise
   await scene.remove(box);
 }
 
-/** Processor time that a process uses from now on; asked when it is over. */
+/** Measures a process's processor time from now on. */
 function cpuSeconds(pid: number): () => number {
   const ticks = (): number => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
@@ -87,7 +87,7 @@ function cpuSeconds(pid: number): () => number {
   return () => (ticks() - before) / 100;
 }
 
-// A gigabyte towards a reader that stops reading.
+// A gigabyte to a reader that stops reading.
 
 const SECONDS = 15;
 const MIB = 1_048_576;
@@ -95,7 +95,7 @@ const WANTED_MIB = 8;
 
 export const stopped: Part = async (scene) => {
   const box = await scene.box('stopped');
-  // What the service's heap grows by once, for any flood, is not this reader's.
+  // The heap's growth by a first flood is not this reader's.
   const warm = await scene.open('berth', box);
   warm.write('head -c 200000000 /dev/zero | tr "\\0" y; echo warm-$((40+2))\r');
   await warm.until('warm-42');

@@ -1,4 +1,4 @@
-/** A terminal of the engine behind a WebSocket, and nothing else: the least that a process for browsers can do. */
+/** A terminal of the engine behind a WebSocket: the least that a process for browsers can do. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';

@@ -1,4 +1,4 @@
-/** One engine with containers of the service, whose terminals are opened both through the service and without it. */
+/** One engine with containers of the service, whose terminals open both through the service and without it. */
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,11 +17,11 @@ export type Box = { readonly dbId: string; readonly runtimeId: string };
 
 export type Scene = {
   readonly service: WholeService;
-  /** Where the engine is. */
+  /** The engine's address. */
   readonly endpoint: string;
-  /** For whoever opens terminals in another process. */
+  /** For opening terminals in another process. */
   readonly at: ServiceAddress;
-  /** A container that runs; with a multiplexer in it or without. */
+  /** A running container, with a multiplexer or without. */
   box(name: string, options?: { readonly tmux?: boolean; readonly memoryMb?: number }): Promise<Box>;
   /** A terminal in it at its first prompt; both sides run the same command line. */
   open(side: Side, box: Box, pane?: string): Promise<Line>;
@@ -72,7 +72,7 @@ function parts(
   };
 }
 
-/** A terminal of the engine, as the service would open it. */
+/** A terminal of the engine, opened like the service does. */
 export const bareTerminal = (
   docker: Docker,
   runtimeId: string,
@@ -96,20 +96,20 @@ const aRequest = (pane: string) => ({
   shell: '/bin/bash',
 });
 
-// A terminal as who types at it has it: bytes to it and from it, whatever lies between.
+// A terminal as a typist has it: bytes to it and from it, whatever lies between.
 
 export type Line = {
   write(text: string): void;
-  /** Output goes to `take` from now on, and to nobody else. */
+  /** Sends later output to `take` only. */
   read(take: (chunk: Buffer) => void): void;
-  /** Waits for a text in what comes from now on. */
+  /** Waits for a text in later output. */
   until(text: string, seconds?: number): Promise<void>;
-  /** Reads nothing any more, so that what was sent waits. */
+  /** Stops reading, so that output waits. */
   stopReading(): void;
   close(): Promise<void>;
 };
 
-/** The engine's own stream, hijacked: what everything else is measured against. */
+/** The engine's own hijacked stream: the baseline. */
 function bareLine(pty: PtyStream): Line {
   let take = (_chunk: Buffer): void => {};
   pty.stream.on('data', (chunk: Buffer) => take(chunk));
@@ -125,7 +125,7 @@ function bareLine(pty: PtyStream): Line {
 
 type ServiceAddress = { readonly address: string; readonly token: string };
 
-/** A terminal of the service over its WebSocket, ready to be typed at. */
+/** A terminal of the service over its WebSocket, ready for input. */
 export async function serviceLine(
   { address, token }: ServiceAddress,
   container: string,
@@ -159,7 +159,7 @@ export async function serviceLine(
   });
 }
 
-/** Whatever can be written to and read, as a line. */
+/** Anything writable and readable, as a line. */
 export function lineOf(line: Omit<Line, 'until'>): Line {
   return {
     ...line,
@@ -178,7 +178,7 @@ export function lineOf(line: Omit<Line, 'until'>): Line {
 
 export type Figure = {
   readonly what: string;
-  /** The engine's own stream; null where there is nothing to compare with. */
+  /** The engine's own figure; null without a comparison. */
   readonly bare: string | null;
   readonly berth: string;
   readonly ratio: number | null;

@@ -9,7 +9,7 @@ const FONTS = {
   '/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf': 'fonts-dejavu-core',
   '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf': 'fonts-noto-color-emoji',
 };
-// The sandbox needs rights that a container's root lacks; the rest keeps it from calling home.
+// The sandbox needs rights that a container's root lacks; the other flags prevent requests of the browser's own.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -21,7 +21,7 @@ const FLAGS = [
 ];
 const log = { info: console.log, warn: console.warn, error: console.error };
 
-/** A Chromium for all tests of the run. It is installed first when it is missing and we are root. */
+/** A Chromium for all tests of the run, installed first when missing and possible as root. */
 export async function startBrowser(
   _folder: string,
   progress: (line: string) => void,
@@ -30,7 +30,7 @@ export async function startBrowser(
     executablePath: await installed(progress),
     args: FLAGS,
     headless: true,
-    // The keeper stops it.
+    // the keeper stops it
     handleSIGHUP: false,
     handleSIGINT: false,
     handleSIGTERM: false,

@@ -9,7 +9,7 @@ import type { Part, Use } from './part.ts';
 
 const log = { info: console.log, warn: console.warn, error: console.error };
 
-/** `/bb` has a link for each tool of BusyBox, `/bare` is all that the bare image has. */
+/** `/bb` has a link for each tool of BusyBox, `/bare` is the whole bare image. */
 const INSTALL = `set -e; export DEBIAN_FRONTEND=noninteractive
 apt-get -q -o Acquire::Retries=3 update
 apt-get -q -o Acquire::Retries=3 install -y --no-install-recommends busybox-static
@@ -17,10 +17,9 @@ mkdir -p /bb /bare/bin
 for tool in $(busybox --list); do ln -s /bin/busybox /bb/$tool; ln -s busybox /bare/bin/$tool; done
 cp --remove-destination /bin/busybox /bare/bin/busybox`;
 
-/** Instructions for the images. */
 const CHANGES = { inPlaceOfTools: 'ENV PATH=/bb', bare: 'ENV PATH=/bin' };
 
-/** Made once from the base image, these stay in the engine like it. */
+/** Made once from the base image; they stay in the engine like it. */
 export async function startBusybox(
   _folder: string,
   progress: (line: string) => void,

@@ -12,11 +12,11 @@ import {
 } from '../../../../src/adapters/filesystem/data-dir-lock.ts';
 import type { Part } from './part.ts';
 
-// The base image takes minutes to make, so it stays here between runs, outside the checkout.
+// The base image takes minutes to make, so it is kept between runs, outside the checkout.
 const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
 const log = { info: console.log, warn: console.warn, error: console.error };
 
-/** The engine of this machine, else a private one of this run, with the base image. */
+/** This machine's engine, else a private one of this run, with the base image. */
 export async function startEngine(
   _folder: string,
   progress: (line: string) => void,
@@ -45,7 +45,7 @@ export async function startEngine(
   }
 }
 
-/** Runs at the same time do not share an engine: each would stop it for the other. */
+/** Concurrent runs do not share an engine: each would stop it for the other. */
 function freeSlot(): { readonly dataDir: string; readonly lock: DataDirLock } {
   for (let slot = 1; ; slot++) {
     const dataDir = path.join(CACHE, `slot-${slot}`);
@@ -57,7 +57,7 @@ function freeSlot(): { readonly dataDir: string; readonly lock: DataDirLock } {
   }
 }
 
-/** What failed tests left; images stay. */
+/** Leftovers of failed tests; images stay. */
 async function discard(docker: Docker): Promise<void> {
   const containers = await docker.listContainers({ all: true });
   await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));

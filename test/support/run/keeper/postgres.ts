@@ -10,8 +10,8 @@ import type { Part } from './part.ts';
 const TEMPLATE = 'template_berth';
 
 /**
- * A private server, without durability, whose template database has every migration. One that a killed keeper left in
- * the folder is taken over, with its template.
+ * A private server, without durability, whose template database has every migration. Adopts a killed keeper's server in
+ * the folder, with its template.
  */
 export async function startPostgres(folder: string): Promise<Part<'postgres'>> {
   const server = await startEmbedded(path.join(folder, 'postgres'), { durable: false });
@@ -45,7 +45,7 @@ async function withDatabase(url: string, work: (db: Kysely<unknown>) => Promise<
 const ROOT = '/usr/lib/postgresql';
 const log = { info: console.log, warn: console.warn, error: console.error };
 
-/** The newest programs of the distribution's PostgreSQL, installed now when we are root and that starts no service. */
+/** The newest PostgreSQL programs of the distribution, installed if possible as root and without starting a service. */
 export async function findSystemPostgres(
   _folder: string,
   progress: (line: string) => void,

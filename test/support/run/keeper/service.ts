@@ -9,7 +9,7 @@ import type { Part, Use } from './part.ts';
 
 let starts = 0;
 
-/** One service for the tests that need none of their own. Another start has a new database and a new data folder. */
+/** The shared service. Another start has a new database and a new data folder. */
 export async function startSharedService(
   folder: string,
   _progress: (line: string) => void,
@@ -17,7 +17,7 @@ export async function startSharedService(
 ): Promise<Part<'service'>> {
   const [{ url }, { endpoint }] = await Promise.all([use('postgres'), use('engine')]);
   starts += 1;
-  // A killed keeper leaves its own behind.
+  // A killed keeper leaves its database.
   const name = `service_${process.pid}_${starts}`;
   const database = await copyTemplate(url, name);
   const dataDir = path.join(folder, name);
@@ -34,7 +34,7 @@ export async function startSharedService(
     BERTH_ADMIN_PASSWORD: ADMIN.password,
   };
   const onOutput = (text: string): void => appendFileSync(log, `${text}\n`);
-  // What works in the folder of a run is ended with it, even when the keeper was killed.
+  // Processes working in a run's folder end with it, even if the keeper was killed.
   const running = await launchService({ env, dataDir }, { cwd: dataDir, onOutput });
   const { address, child, output } = running;
   const stop = async (): Promise<void> => {
@@ -54,7 +54,7 @@ export async function startSharedService(
   }
 }
 
-/** Anyone may register, and no test is slowed down for the requests of another one; answers an API token. */
+/** Opens registration and lifts the limits, so that tests do not slow each other down; returns an API token. */
 async function setUp(address: string): Promise<string> {
   const { email, password } = ADMIN;
   const { body } = await client(address)('POST', '/api/auth/login', { email, password });
