@@ -8,7 +8,7 @@ import {
   type SlotRequest,
 } from '../domain/fair-queue.ts';
 
-/** How long a request waits for its slot; without limits for as long as it takes. */
+/** How long a request waits for its slot; unlimited by default. */
 type Wait = { readonly ms?: number | undefined; readonly signal?: AbortSignal };
 
 /** Gives slots to requests, as `nextQueue` decides. */
@@ -37,7 +37,7 @@ export function slotQueue(limits: SlotLimits) {
   }
 
   return {
-    /** Whether the request gets a slot, which it gives back by `leave`. Known at once where a slot is free. */
+    /** Whether the request gets a slot, which `leave` gives back. Synchronous when a slot is free. */
     enter(request: SlotRequest, limit: Wait = {}): boolean | Promise<boolean> {
       if (limit.signal?.aborted) return false;
       let hasSlot = false;
@@ -52,10 +52,10 @@ export function slotQueue(limits: SlotLimits) {
 
     leave: (id: string): void => apply({ type: 'leave', id }),
 
-    /** It has had its slot for too long: the slot goes to others, and its resource gets no other until it leaves. */
+    /** Gives up a slot taken for too long; its resource gets no other until it leaves. */
     late: (id: string): void => apply({ type: 'late', id }),
 
-    /** Those that wait now get no slot. */
+    /** Refuses all waiting requests. */
     refuseWaiting(): void {
       for (const answer of settle.values()) answer(false);
     },
@@ -78,7 +78,7 @@ export function fairTurns({ maxRunning, maxWaiting }: { maxRunning: number; maxW
   }
 
   return {
-    /** Runs the work when its turn comes; null, at once, when too much of that key waits. */
+    /** Runs the work when its turn comes; returns null at once when too much of that key waits. */
     run<T>(key: string, work: () => Promise<T>): Promise<T> | null {
       const asked = { resourceId: key, userId: key };
       if (isFull(queue.now(), asked, { perContainer: maxWaiting, perUser: maxWaiting })) return null;

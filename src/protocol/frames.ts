@@ -1,6 +1,6 @@
 /** Frames as tables: each field has a reader, and the readers give the frame its type. */
 
-/** A reader's answer to a value that makes the frame useless. */
+/** A reader's result for a value that invalidates the frame. */
 const INVALID = Symbol('invalid');
 
 type Reader<T> = (value: unknown) => T | typeof INVALID;
@@ -24,7 +24,7 @@ export const optional =
   (value: unknown): T | null | typeof INVALID =>
     value === undefined || value === null ? null : read(value);
 
-/** Readers that replace what is missing or wrong by a safe value, since the other side may be of another version. */
+/** Readers that replace missing or wrong values by safe ones, since the other side may be of another version. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 export const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 export const count = (value: unknown): number =>

@@ -4,7 +4,7 @@ export const EVENTS_PROTOCOL = 'berth.events.v1';
 /** Marks the subprotocol that is the credential: browsers cannot set headers on a WebSocket. */
 export const BEARER_PREFIX = 'bearer.';
 
-/** What a client offers when it opens a socket. */
+/** The subprotocols that a client offers. */
 export const subprotocols = (protocol: string, token: string): string[] => [
   protocol,
   `${BEARER_PREFIX}${token}`,

@@ -27,11 +27,11 @@ const questionId = optional(integer(0, Number.MAX_SAFE_INTEGER));
 const CLIENT_FRAMES = {
   resize: { cols: side, rows: side },
   ping: { t: number },
-  /** The binary frames to come are input from this offset on. */
+  /** The following binary frames are input from this offset on. */
   input_from: { offset },
-  /** The user scrolls back. The answer has the id of the newest question. */
+  /** The user scrolls back. The answer has the newest request's id. */
   look_back: { id: questionId },
-  /** The multiplexer is to draw its screen again. */
+  /** The multiplexer is to redraw its screen. */
   redraw: { id: questionId },
 };
 
@@ -39,9 +39,9 @@ const SERVER_FRAMES = {
   ready: {
     /** Id of the output stream. */
     stream: text,
-    /** Offset of the first output byte to follow. */
+    /** Offset of the next output byte. */
     offset: count,
-    /** What follows does not continue what the client has: its screen is drawn from scratch. */
+    /** The output does not continue the client's: its screen starts empty. */
     redraw: isTrue,
     /** Count of input bytes that the service has. */
     input_offset: count,
@@ -50,7 +50,7 @@ const SERVER_FRAMES = {
     connection_id: text,
     /** null for a shell without a multiplexer. */
     mux_session: textOrNull,
-    /** When the container was last started: programs of an earlier start have ended. */
+    /** The container's last start: programs of an earlier one have ended. */
     started_at: textOrNull,
     /** tmux could not start: this is a plain shell. */
     fallback: isTrue,
@@ -63,11 +63,11 @@ const SERVER_FRAMES = {
   on_screen: {
     id: numberOrNull,
     program: oneOf('shell', 'full_screen'),
-    /** Of a shell inside a multiplexer: the newest of its history and, without a gap, its screen, both of one moment. */
+    /** Of a shell inside a multiplexer at one moment: the newest history and, without a gap, the screen. */
     snapshot: objectOrNull({
       cols: count,
       rows: count,
-      /** Rows above the screen, including those that are too old for `text`. */
+      /** All rows above the screen, including those too old for `text`. */
       history_rows: count,
       /** On the screen, from 0. */
       cursor_x: count,
@@ -76,9 +76,9 @@ const SERVER_FRAMES = {
       text,
     }),
   },
-  /** The multiplexer was asked to draw; what it draws is output. */
+  /** The multiplexer was asked to redraw, as output. */
   redrawn: { id: numberOrNull },
-  /** The size of the owner's window, which holds for all; nulls: each has the size of its own window again. */
+  /** The owner's window size, for all; nulls when each window has its own again. */
   size: { cols: positiveOrNull, rows: positiveOrNull },
   /** Users who have the shared terminal open, the owner first; empty when it is no longer shared. */
   participants: {

@@ -4,14 +4,13 @@ import type { RunningCommand } from '../../ports/containers/container-commands.t
 import type { OutputRoom } from '../../ports/output-room.ts';
 
 export type OutputLimits = {
-  /** Of the command. */
   readonly timeoutSeconds: number;
   /** stdout and stderr are each cut at this size. */
   readonly maxOutputBytes: number;
   readonly room?: OutputRoom;
 };
 
-/** All that a command wrote, and how it ended. */
+/** A command's whole output, and its exit code. */
 export type CommandOutput = {
   /** null: ended by the time limit. */
   readonly exitCode: number | null;
@@ -21,7 +20,9 @@ export type CommandOutput = {
   readonly durationMs: number;
 };
 
-/** Reads a command to its end. One that writes more than may be kept waits, and is cut there at its time limit. */
+/**
+ * Reads a command to its end. One with more output than its room waits for more, and is cut there at its time limit.
+ */
 export async function collectOutput(
   running: RunningCommand,
   { timeoutSeconds, maxOutputBytes, room }: OutputLimits,

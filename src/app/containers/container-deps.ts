@@ -6,7 +6,6 @@ import type { WarmPool } from './maintenance/warm-pool.ts';
 import type { TerminalsOfContainers } from './operations/operation-deps.ts';
 import type { Operations } from './operations/operations.ts';
 
-/** What the installation sets for its containers. */
 export type ContainerSettings = {
   /** The engine for new containers. */
   readonly node: string;

@@ -19,7 +19,6 @@ import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { TerminalRegistry } from './terminal-registry.ts';
 import { terminalSync } from './terminal-sync.ts';
 
-/** What runs and draws terminals. */
 export type TerminalEngine = {
   readonly backend: TerminalBackend;
   readonly runtime: Pick<ContainerObserver, 'observe'>;

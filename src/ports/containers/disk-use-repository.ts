@@ -7,7 +7,6 @@ export type DiskFindings = {
   readonly layerUsedMb?: number;
 };
 
-/** What containers use of the disk. */
 export interface DiskUseRepository {
   /** Absent fields stay. */
   record(dbId: string, disk: DiskFindings): Promise<void>;

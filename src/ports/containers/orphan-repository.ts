@@ -1,4 +1,4 @@
-/** Containers of the engine that no row knows. */
+/** Engine containers without a row. */
 export interface OrphanRepository {
   /** When each was first seen, which is now if never before. Forgets all others. */
   remember(runtimeIds: readonly string[]): Promise<ReadonlyMap<string, Date>>;

@@ -6,6 +6,6 @@ export interface ParticipationRepository {
   dismiss(participation: Participation): Promise<void>;
   /** Dismisses for good: adds the user to the collaboration's removed ones. */
   putOut(participation: Participation): Promise<void>;
-  /** Those whose collaboration is live and whose user still takes part. */
+  /** The active ones of these. */
   stillActive(participations: readonly Participation[]): Promise<readonly Participation[]>;
 }

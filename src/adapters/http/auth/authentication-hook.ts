@@ -94,7 +94,7 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
   }
 }
 
-/** Whoever has no credential yet is counted by address, where a request may change something. */
+/** Requests without a credential count by address if they may change something. */
 function limitByAddress(
   request: FastifyRequest,
   { limits: { requests, perAddress } }: AuthDeps,
