@@ -16,6 +16,7 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['maxDownloads', 'max_downloads'],
   ['carryOver', 'carry_over'],
   ['expiresInMinutes', 'expires_in_minutes'],
+  ['lifeDays', 'expires_in'],
   ['newPassword', 'new_password'],
   ['publicKey', 'public_key'],
   ['connectionId', 'connection_id'],

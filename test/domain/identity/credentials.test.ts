@@ -5,12 +5,13 @@ import { authorize, type Caller, isAdmin } from '../../../src/domain/identity/ca
 import type { RouteScope, Scope } from '../../../src/domain/identity/scope.ts';
 import {
   checkTokenLimit,
+  checkTokenRequest,
   isTokenShaped,
   MAX_KEPT_TOKENS,
   MAX_LIVE_TOKENS,
   mayGrant,
   mintToken,
-  readTokenRequest,
+  type TokenDraft,
   type TokenRequest,
   tokenAccepted,
   tokenState,
@@ -118,8 +119,8 @@ t.test('anything but svc_ and 64 lower-case hex digits is no token', async (t) =
   }
 });
 
-const read = (body: unknown): TokenRequest | Readonly<Record<string, string>> => {
-  const result = readTokenRequest(body);
+const read = (draft: TokenDraft): TokenRequest | Readonly<Record<string, string>> => {
+  const result = checkTokenRequest(draft);
   if (result.ok) return result.value;
   return result.error.code === 'validation_failed' ? result.error.fields : { code: result.error.code };
 };
@@ -141,9 +142,7 @@ t.test('a token request has a name; scopes default to read and write, and life t
 t.test('a missing, empty or non-string name is required', async (t) => {
   const nameless = [undefined, null, 1, true, '', ' ', '\n\t', '\ufeff', [], ['ci'], {}, Number.NaN];
   for (const name of nameless) t.same(read({ name }), { name: 'is required' }, JSON.stringify(name));
-  for (const body of [undefined, null, {}, [], ['ci'], 'ci', 1, true]) {
-    t.same(read(body), { name: 'is required' }, JSON.stringify(body));
-  }
+  t.same(read({}), { name: 'is required' });
 });
 
 t.test(
@@ -181,7 +180,7 @@ t.test('scopes are a list of one or more of the three', async (t) => {
   }
 });
 
-t.test('expires_in is a number of days above 0 and at most 3650; fractions count', async (t) => {
+t.test('a life is a number of days above 0 and at most 3650; fractions count', async (t) => {
   const lives: [number, number][] = [
     [1, 86_400_000],
     [0.5, 43_200_000],
@@ -189,40 +188,33 @@ t.test('expires_in is a number of days above 0 and at most 3650; fractions count
     [1e-9, 1],
     [Number.MIN_VALUE, 1],
   ];
-  for (const [expires_in, lifeMs] of lives)
-    t.match(read({ name: 'ci', expires_in }), { lifeMs }, `${expires_in}`);
-  const fault = { expires_in: 'must be above 0 and at most 3650' };
+  for (const [lifeDays, lifeMs] of lives) t.match(read({ name: 'ci', lifeDays }), { lifeMs }, `${lifeDays}`);
+  const fault = { lifeDays: 'must be above 0 and at most 3650' };
   const huge = [JSON.parse('1e400'), 1e308, 3650.0001, Number.POSITIVE_INFINITY];
-  for (const expires_in of [...huge, 0, -0, -1, Number.NaN, '7', null, true, [], {}]) {
-    t.same(read({ name: 'ci', expires_in }), fault, String(expires_in));
+  for (const lifeDays of [...huge, 0, -0, -1, Number.NaN, '7', null, true, [], {}]) {
+    t.same(read({ name: 'ci', lifeDays }), fault, String(lifeDays));
   }
 });
 
-t.test('every fault is named at once, the name first; unknown fields are refused', async (t) => {
-  const all = read({ scopes: [], expires_in: 0, extra: 1 });
-  t.same(Object.keys(all), ['name', 'scopes', 'expires_in']);
-  t.same(read({ name: 'ci', userId: 'x', id: 1 }), {
-    userId: 'is not a known field',
-    id: 'is not a known field',
-  });
-  t.same(Object.keys(read({ 0: 1, name: '' })), ['name'], 'a field like a number does not come before it');
+t.test('every fault of a token request is named at once, the name first', async (t) => {
+  t.same(Object.keys(read({ scopes: [], lifeDays: 0 })), ['name', 'scopes', 'lifeDays']);
 });
 
-t.test('any body is a valid request or a refusal', async () => {
+t.test('any token request is valid or refused', async () => {
   fc.assert(
-    fc.property(fc.anything({ withNullPrototype: true, withObjectString: true }), (body) => {
-      const result = readTokenRequest(body);
+    fc.property(fc.anything(), fc.anything(), fc.anything(), (name, scopes, lifeDays) => {
+      const result = checkTokenRequest({ name, scopes, lifeDays });
       return result.ok || Object.keys((result.error as { fields: object }).fields).length > 0;
     }),
   );
   const given = fc.record({
     name: fc.string({ unit: anyCharacter }),
     scopes: fc.array(fc.constantFrom('read', 'write', 'admin')),
-    expires_in: fc.double(),
+    lifeDays: fc.double(),
   });
   fc.assert(
-    fc.property(given, (body) => {
-      const result = readTokenRequest(body);
+    fc.property(given, (draft) => {
+      const result = checkTokenRequest(draft);
       if (!result.ok) return true;
       const { name, scopes, lifeMs } = result.value;
       const length = [...name].length;

@@ -57,6 +57,10 @@ t.test('a fault of a token request is 400 in its own words, and nothing is made'
     [{ name: 'ci', expires_in: 3651 }, 'expires_in must be above 0 and at most 3650'],
     ['{"name":"ci","expires_in":1e400}', 'expires_in must be above 0 and at most 3650'],
     [{ name: 'ci', token: 'svc_mine' }, 'token is not a known field'],
+    ['null', 'name is required'],
+    ['"ci"', 'name is required'],
+    [{ scopes: [], extra: 1 }, 'name is required'],
+    [{ 0: 1, name: '' }, 'name is required'],
   ];
   for (const [body, error] of cases) {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };

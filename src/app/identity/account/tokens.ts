@@ -6,8 +6,8 @@ import {
   checkTokenLimit,
   mayGrant,
   mintToken,
-  readTokenRequest,
   TOKEN_RANDOM_BYTES,
+  type TokenRequest,
 } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
@@ -38,14 +38,12 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
      * concurrent requests cannot exceed the limit.
      */
     async create(
-      body: unknown,
+      request: TokenRequest,
       { user }: Caller,
       origin: Origin,
       note?: (tx: Repositories, token: ApiToken) => Promise<void>,
     ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
-      const request = readTokenRequest(body);
-      if (!request.ok) return request;
-      const granted = mayGrant(user, request.value.scopes);
+      const granted = mayGrant(user, request.scopes);
       if (!granted.ok) return granted;
       const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
       return await orRollBack(inTransaction, async (tx) => {
@@ -53,7 +51,7 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
         const { live, kept } = await tx.tokens.count(user.id);
         const room = checkTokenLimit(live, kept);
         if (!room.ok) return room;
-        const wanted = { ...request.value, userId: user.id, prefix, hash: sha256(secret) };
+        const wanted = { ...request, userId: user.id, prefix, hash: sha256(secret) };
         const token = await tx.tokens.insert(wanted);
         await record(tx, 'token_created', token, origin);
         await note?.(tx, token);

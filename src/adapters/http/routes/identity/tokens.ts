@@ -8,6 +8,7 @@ import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/tokens.ts';
 import type { Routes } from '../../server.ts';
+import { readTokenRequest } from './token-request.ts';
 
 export const tokenRoutes =
   (tokens: ApiTokens, keys: Idempotency): Routes =>
@@ -21,7 +22,7 @@ export const tokenRoutes =
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
         },
-        // The schema is documentation; the domain has the words of each fault.
+        // The schema is documentation; `readTokenRequest` has the words of each fault.
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
@@ -30,7 +31,9 @@ export const tokenRoutes =
         const { body: kept } = await onlyOnce(keys, request, reply, {
           first: async (note) => {
             created = orThrow(
-              await tokens.create(body, caller, origin, (tx, token) => note(tx, subjectOf(token))),
+              await tokens.create(readTokenRequest(body), caller, origin, (tx, token) =>
+                note(tx, subjectOf(token)),
+              ),
             );
             return withoutSecret(subjectOf(created.token));
           },
