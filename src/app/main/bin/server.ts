@@ -5,7 +5,7 @@ import { startService } from '../start.ts';
 
 const EX_CONFIG = 78;
 
-// Otherwise each 64 MiB that terminals write cause a full garbage collection, the largest part of their cost.
+// Otherwise each 64 MiB that terminals write causes a full garbage collection, the largest part of their cost.
 setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 const settings = readConfig(process.env);
