@@ -201,7 +201,7 @@ t.test('an outward import fails, and so does infrastructure in the domain, each 
 });
 
 t.test(
-  'the page imports types from the service, and code from the protocol alone',
+  'the page and the protocol import types from the service, and code from the protocol alone',
   async (t) => {
     const root = aSource(t, {
       'src/domain/value.ts': 'export const value = 7;\nexport type Value = typeof value;\n',
