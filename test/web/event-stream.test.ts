@@ -121,21 +121,18 @@ t.test('a missing answer is reported before the connection is replaced', async (
   t.same(heard, [true]);
 });
 
-t.test(
-  'an answer after the browser went offline shows that the service is reachable',
-  async (t) => {
-    const { stream, reached, heard, until } = await serve(t, (socket) => {
-      socket.on('message', (data) => {
-        const { t } = JSON.parse(String(data));
-        socket.send(JSON.stringify({ type: 'pong', t }));
-      });
+t.test('an answer after the browser went offline shows that the service is reachable', async (t) => {
+  const { stream, reached, heard, until } = await serve(t, (socket) => {
+    socket.on('message', (data) => {
+      const { t } = JSON.parse(String(data));
+      socket.send(JSON.stringify({ type: 'pong', t }));
     });
-    await until(() => heard.at(-1) === true);
-    stream.doubt();
-    t.equal(reached.at(-1), false, 'the notice of the browser counts at once');
-    await until(() => reached.at(-1) === true);
-  },
-);
+  });
+  await until(() => heard.at(-1) === true);
+  stream.doubt();
+  t.equal(reached.at(-1), false, 'the notice of the browser counts at once');
+  await until(() => reached.at(-1) === true);
+});
 
 t.test('a refusing service is reported once, and tried again', async (t) => {
   const { heard, stream, until } = await serve(t, null);

@@ -129,28 +129,25 @@ t.test('constantly cut connections lose and repeat no byte, in either direction'
   t.same(new Set(service.resumed), new Set(['fresh', 'exact']));
 });
 
-t.test(
-  'a new stream is announced, and input for the old shell never reaches it',
-  async (t) => {
-    const inputs: string[] = [];
-    let letIn = (): void => {};
-    const service = await serve(t, (socket, _query, tries) => {
-      letIn = () => socket.send(ready(`s${tries}`));
-      if (tries > 1) socket.on('message', (data, isBinary) => isBinary && inputs.push(String(data)));
-      // The size that a client tells shows that it has seen `ready`.
-      else socket.once('message', () => socket.terminate());
-      if (tries === 1) letIn();
-    });
-    await until(() => service.tries() === 2);
-    service.connection.write(Buffer.from('rm -r x\r'));
-    letIn();
-    await until(() => service.resumed.length === 2);
-    service.connection.write(Buffer.from('ls\r'));
-    await until(() => inputs.length > 0);
-    t.same(inputs, ['ls\r']);
-    t.same(service.resumed, ['fresh', 'other']);
-  },
-);
+t.test('a new stream is announced, and input for the old shell never reaches it', async (t) => {
+  const inputs: string[] = [];
+  let letIn = (): void => {};
+  const service = await serve(t, (socket, _query, tries) => {
+    letIn = () => socket.send(ready(`s${tries}`));
+    if (tries > 1) socket.on('message', (data, isBinary) => isBinary && inputs.push(String(data)));
+    // The size that a client tells shows that it has seen `ready`.
+    else socket.once('message', () => socket.terminate());
+    if (tries === 1) letIn();
+  });
+  await until(() => service.tries() === 2);
+  service.connection.write(Buffer.from('rm -r x\r'));
+  letIn();
+  await until(() => service.resumed.length === 2);
+  service.connection.write(Buffer.from('ls\r'));
+  await until(() => inputs.length > 0);
+  t.same(inputs, ['ls\r']);
+  t.same(service.resumed, ['fresh', 'other']);
+});
 
 t.test('a connection without a pong is replaced', async (t) => {
   let pongs = 0;
@@ -277,15 +274,12 @@ t.test('a refused upgrade asks why: a final answer ends it, others are retried',
   t.notOk(retried.over());
 });
 
-t.test(
-  'a queued terminal asks again when the service says so, not earlier',
-  async (t) => {
-    const backoff = { firstMs: 5, maxMs: 60_000 };
-    const service = await serve(t, null, { probe: { trouble: 'busy', forMs: 40_000 }, backoff });
-    await until(() => service.last()?.kind === 'waiting');
-    t.same(service.last(), { kind: 'waiting', trouble: 'busy', delayMs: 40_000, attempt: 1 });
-  },
-);
+t.test('a queued terminal asks again when the service says so, not earlier', async (t) => {
+  const backoff = { firstMs: 5, maxMs: 60_000 };
+  const service = await serve(t, null, { probe: { trouble: 'busy', forMs: 40_000 }, backoff });
+  await until(() => service.last()?.kind === 'waiting');
+  t.same(service.last(), { kind: 'waiting', trouble: 'busy', delayMs: 40_000, attempt: 1 });
+});
 
 t.test('a service without its database is asked again', async (t) => {
   const service = await serve(t, (socket, _query, tries) =>

@@ -103,49 +103,46 @@ const trying = (trouble: Trouble) => ({ kind: 'connecting', trouble }) as const;
 const waits = (trouble: Trouble) => ({ kind: 'waiting', trouble, delayMs: 900, attempt: 2 }) as const;
 const container = (status: string) => ({ status, name: 'a' }) as Container;
 
-t.test(
-  'the overlay follows from the connection, before it from the container',
-  async (t) => {
-    const before = { connection: null, everOpen: false, health: HEALTHY, reach: 'fine' } as const;
-    t.same(overlayOf(before, 'unknown'), { kind: 'connecting' });
-    t.same(overlayOf(before, container('running')), { kind: 'connecting' });
-    t.same(overlayOf(before, container('creating')), { kind: 'preparing', status: 'creating' });
-    t.match(overlayOf(before, container('stopped')), { kind: 'over', why: 'stopped' });
-    t.match(overlayOf(before, container('failed')), { kind: 'over', why: 'stopped' });
-    t.match(overlayOf(before, 'gone'), { kind: 'over', why: 'deleted' });
-    const open = { ...before, connection: { kind: 'open' }, everOpen: true } as const;
-    t.same(overlayOf(open, container('stopped')), { kind: 'none' });
-    const silent = { answers: false, unsentCharacters: 18 };
-    const cases = [
-      [{ ...open, health: silent }, 'no_answer', null],
-      [{ ...open, health: silent, reach: 'offline' }, 'offline', null],
-      [{ ...open, health: silent, connection: trying('line') }, 'line', null],
-      [{ ...open, health: silent, connection: waits('line') }, 'line', 900],
-      [{ ...open, health: silent, connection: waits('line'), reach: 'offline' }, 'offline', 900],
-      [{ ...open, health: silent, connection: waits('processes') }, 'processes', 900],
-    ] as const;
-    for (const [facts, how, retryInMs] of cases) {
-      const lost = { kind: 'lost', how, retryInMs, everOpen: true, unsentCharacters: 18 };
-      t.same(overlayOf(facts, 'unknown'), lost);
-    }
-    const deleted = { ...open, connection: { kind: 'over', why: 'deleted', exitCode: null } } as const;
-    t.match(overlayOf(deleted, container('running')), { why: 'deleted' }, 'as it was before');
-    t.match(overlayOf(deleted, 'gone'), { why: 'deleted' });
-    t.match(overlayOf(deleted, container('stopped')), { why: 'stopped' }, 'restored meanwhile');
-    const stopped = { ...open, connection: { kind: 'over', why: 'stopped', exitCode: null } } as const;
-    t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
-    t.same(
-      overlayOf({ ...open, reach: 'offline' }, 'unknown'),
-      { kind: 'none' },
-      'a line that answers is up',
-    );
-    t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
-    for (const trouble of ['processes', 'unresponsive', 'busy', 'too_many', 'rate', 'database'] as const)
-      for (const connection of [trying(trouble), waits(trouble)])
-        t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
-    t.equal(canConnect(container('starting')), false);
-  },
-);
+t.test('the overlay follows from the connection, before it from the container', async (t) => {
+  const before = { connection: null, everOpen: false, health: HEALTHY, reach: 'fine' } as const;
+  t.same(overlayOf(before, 'unknown'), { kind: 'connecting' });
+  t.same(overlayOf(before, container('running')), { kind: 'connecting' });
+  t.same(overlayOf(before, container('creating')), { kind: 'preparing', status: 'creating' });
+  t.match(overlayOf(before, container('stopped')), { kind: 'over', why: 'stopped' });
+  t.match(overlayOf(before, container('failed')), { kind: 'over', why: 'stopped' });
+  t.match(overlayOf(before, 'gone'), { kind: 'over', why: 'deleted' });
+  const open = { ...before, connection: { kind: 'open' }, everOpen: true } as const;
+  t.same(overlayOf(open, container('stopped')), { kind: 'none' });
+  const silent = { answers: false, unsentCharacters: 18 };
+  const cases = [
+    [{ ...open, health: silent }, 'no_answer', null],
+    [{ ...open, health: silent, reach: 'offline' }, 'offline', null],
+    [{ ...open, health: silent, connection: trying('line') }, 'line', null],
+    [{ ...open, health: silent, connection: waits('line') }, 'line', 900],
+    [{ ...open, health: silent, connection: waits('line'), reach: 'offline' }, 'offline', 900],
+    [{ ...open, health: silent, connection: waits('processes') }, 'processes', 900],
+  ] as const;
+  for (const [facts, how, retryInMs] of cases) {
+    const lost = { kind: 'lost', how, retryInMs, everOpen: true, unsentCharacters: 18 };
+    t.same(overlayOf(facts, 'unknown'), lost);
+  }
+  const deleted = { ...open, connection: { kind: 'over', why: 'deleted', exitCode: null } } as const;
+  t.match(overlayOf(deleted, container('running')), { why: 'deleted' }, 'as it was before');
+  t.match(overlayOf(deleted, 'gone'), { why: 'deleted' });
+  t.match(overlayOf(deleted, container('stopped')), { why: 'stopped' }, 'restored meanwhile');
+  const stopped = { ...open, connection: { kind: 'over', why: 'stopped', exitCode: null } } as const;
+  t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
+  t.same(
+    overlayOf({ ...open, reach: 'offline' }, 'unknown'),
+    { kind: 'none' },
+    'a line that answers is up',
+  );
+  t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
+  for (const trouble of ['processes', 'unresponsive', 'busy', 'too_many', 'rate', 'database'] as const)
+    for (const connection of [trying(trouble), waits(trouble)])
+      t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
+  t.equal(canConnect(container('starting')), false);
+});
 
 t.test('news about all panes is shown once, about one pane in it', async (t) => {
   const over = (why: 'ended' | 'stopped' | 'replaced' | 'deleted'): Overlay => ({

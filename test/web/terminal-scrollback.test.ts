@@ -116,23 +116,20 @@ t.test('a full-screen program gets arrow keys, until the user types', async (t) 
   t.same(did(), ['ask', 'show 1']);
 });
 
-t.test(
-  'during output the snapshot is replaced now and then, with the same rows in view',
-  async (t) => {
-    const { scrollback, did, answer } = scrolledBack(t);
-    scrollback.output();
-    scrollback.output();
-    t.notOk(scrollback.isComplete);
-    t.ok(scrollback.isSnapshot);
-    mock.timers.tick(999);
-    t.same(did(), []);
-    mock.timers.tick(1);
-    answer({ history_rows: 130 });
-    t.same(did(), ['ask', 'show 35']);
-    mock.timers.tick(60_000);
-    t.same(did(), [], 'not when nothing came');
-  },
-);
+t.test('during output the snapshot is replaced now and then, with the same rows in view', async (t) => {
+  const { scrollback, did, answer } = scrolledBack(t);
+  scrollback.output();
+  scrollback.output();
+  t.notOk(scrollback.isComplete);
+  t.ok(scrollback.isSnapshot);
+  mock.timers.tick(999);
+  t.same(did(), []);
+  mock.timers.tick(1);
+  answer({ history_rows: 130 });
+  t.same(did(), ['ask', 'show 35']);
+  mock.timers.tick(60_000);
+  t.same(did(), [], 'not when nothing came');
+});
 
 t.test('output between a request and its answer may be newer than the answer', async (t) => {
   const { scrollback, did, answer } = aTerminal(t);
@@ -156,22 +153,19 @@ t.test('a selection is not taken away', async (t) => {
   t.same(did(), ['ask']);
 });
 
-t.test(
-  'on return the multiplexer redraws, and output waits for that',
-  async (t) => {
-    const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
-    scrollback.output();
-    did();
-    scrollTo(0);
-    t.same(did(), ['hold', 'redraw']);
-    scrollback.redrawn(lastId() - 1);
-    t.same(did(), [], 'an older answer');
-    scrollback.redrawn(lastId());
-    t.same(did(), ['live']);
-    mock.timers.tick(60_000);
-    t.same(did(), []);
-  },
-);
+t.test('on return the multiplexer redraws, and output waits for that', async (t) => {
+  const { scrollback, did, lastId, scrollTo } = scrolledBack(t);
+  scrollback.output();
+  did();
+  scrollTo(0);
+  t.same(did(), ['hold', 'redraw']);
+  scrollback.redrawn(lastId() - 1);
+  t.same(did(), [], 'an older answer');
+  scrollback.redrawn(lastId());
+  t.same(did(), ['live']);
+  mock.timers.tick(60_000);
+  t.same(did(), []);
+});
 
 t.test('the return does not wait long, and not at all without output', async (t) => {
   const { scrollback, did, answer, scrollTo } = scrolledBack(t);
@@ -362,22 +356,19 @@ t.test('leaving while a snapshot of another size is requested misses no output',
   t.same(did(), ['hold', 'redraw']);
 });
 
-t.test(
-  'a return that continues on a new connection waits for its redraw as usual',
-  async (t) => {
-    const { scrollback, did, scrollTo } = scrolledBack(t);
-    scrollback.output();
-    scrollTo(0);
-    mock.timers.tick(400);
-    scrollback.connected(true, true);
-    mock.timers.tick(0);
-    did();
-    mock.timers.tick(499);
-    t.same(did(), []);
-    mock.timers.tick(1);
-    t.same(did(), ['live with what was missed']);
-  },
-);
+t.test('a return that continues on a new connection waits for its redraw as usual', async (t) => {
+  const { scrollback, did, scrollTo } = scrolledBack(t);
+  scrollback.output();
+  scrollTo(0);
+  mock.timers.tick(400);
+  scrollback.connected(true, true);
+  mock.timers.tick(0);
+  did();
+  mock.timers.tick(499);
+  t.same(did(), []);
+  mock.timers.tick(1);
+  t.same(did(), ['live with what was missed']);
+});
 
 t.test('a search that waits when the terminal ends continues', async (t) => {
   const { scrollback } = aTerminal(t);
