@@ -132,11 +132,7 @@ t.test('the overlay follows from the connection, before it from the container', 
   t.match(overlayOf(deleted, container('stopped')), { why: 'stopped' }, 'restored meanwhile');
   const stopped = { ...open, connection: { kind: 'over', why: 'stopped', exitCode: null } } as const;
   t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
-  t.same(
-    overlayOf({ ...open, reach: 'offline' }, 'unknown'),
-    { kind: 'none' },
-    'a line that answers is up',
-  );
+  t.same(overlayOf({ ...open, reach: 'offline' }, 'unknown'), { kind: 'none' }, 'a line that answers is up');
   t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
   for (const trouble of ['processes', 'unresponsive', 'busy', 'too_many', 'rate', 'database'] as const)
     for (const connection of [trying(trouble), waits(trouble)])
