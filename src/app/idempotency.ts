@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DomainError } from '../domain/errors.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
-import type { KeptAnswer, KeyedRequest } from '../ports/idempotency-key-store.ts';
+import type { KeyedRequest, StoredAnswer } from '../ports/idempotency-key-store.ts';
 import type { Repositories } from '../ports/storage.ts';
 import { sha256 } from './identity/auth/secrets.ts';
 
@@ -11,10 +11,10 @@ const RENEW_EVERY_MS = 20_000;
 /** Records what a request has made, in the same transaction. */
 export type Note = (tx: Repositories, subject: string) => Promise<void>;
 
-/** The work of a request; `again` answers for what an earlier attempt made, null when it is gone. */
+/** The work of a request; `replay` answers for what an earlier attempt made, null when it is gone. */
 export type Work<B extends object> = {
-  readonly first: (note: Note) => Promise<KeptAnswer<B>>;
-  readonly again?: (subject: string) => Promise<KeptAnswer<B> | null>;
+  readonly first: (note: Note) => Promise<StoredAnswer<B>>;
+  readonly replay?: (subject: string) => Promise<StoredAnswer<B> | null>;
 };
 
 export type Idempotency = ReturnType<typeof idempotency>;
@@ -24,7 +24,7 @@ export type Idempotency = ReturnType<typeof idempotency>;
  * A refused or failed request may be retried; nothing is made twice.
  */
 export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idempotencyKeys'>) {
-  async function work<B extends object>(holder: string, { first }: Work<B>): Promise<KeptAnswer<B>> {
+  async function work<B extends object>(holder: string, { first }: Work<B>): Promise<StoredAnswer<B>> {
     const renewing = setInterval(() => {
       keys.renew(holder, LEASE_SECONDS).catch(() => undefined);
     }, RENEW_EVERY_MS);
@@ -50,14 +50,14 @@ export function idempotency({ idempotencyKeys: keys }: Pick<Repositories, 'idemp
       request: KeyedRequest,
       body: unknown,
       tasks: Work<B>,
-    ): Promise<Result<KeptAnswer<B> & { readonly isRepeat: boolean }, DomainError>> {
+    ): Promise<Result<StoredAnswer<B> & { readonly isRepeat: boolean }, DomainError>> {
       const holder = randomUUID();
       const begun = await keys.begin(request, sha256(JSON.stringify(body ?? null)), holder, LEASE_SECONDS);
       if (begun.kind === 'busy') return refuse({ code: 'idempotency_key_busy' });
       if (begun.kind === 'other_body') return refuse({ code: 'idempotency_key_reused' });
-      const made = begun.subject === null ? null : ((await tasks.again?.(begun.subject)) ?? null);
+      const made = begun.subject === null ? null : ((await tasks.replay?.(begun.subject)) ?? null);
       if (begun.kind === 'done') {
-        return ok({ ...(made ?? (begun.answer as KeptAnswer<B>)), isRepeat: true });
+        return ok({ ...(made ?? (begun.answer as StoredAnswer<B>)), isRepeat: true });
       }
       if (made === null) return ok({ ...(await work(holder, tasks)), isRepeat: false });
       await keys.finish(holder, made);

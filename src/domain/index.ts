@@ -2,6 +2,7 @@
 export * from './activity.ts';
 export * from './audit.ts';
 export * from './audit-chain.ts';
+export * from './capped-output.ts';
 export * from './containers/carry-over.ts';
 export * from './containers/catalogue.ts';
 export * from './containers/command.ts';
@@ -38,7 +39,6 @@ export * from './identity/token.ts';
 export * from './identity/use-limits.ts';
 export * from './identity/user.ts';
 export * from './json-size.ts';
-export * from './kept-output.ts';
 export * from './result.ts';
 export * from './settings.ts';
 export * from './terminals/collaboration.ts';

@@ -30,11 +30,11 @@ export function lockDataDir(directory: string): DataDirLock {
     closeSync(descriptor);
     throw error;
   }
-  let held = true;
+  let isLocked = true;
   return {
     release: () => {
-      if (held) closeSync(descriptor);
-      held = false;
+      if (isLocked) closeSync(descriptor);
+      isLocked = false;
     },
   };
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Idempotency, Note, Work } from '../../app/idempotency.ts';
 import { Refusal } from '../../domain/errors.ts';
-import type { KeptAnswer } from '../../ports/idempotency-key-store.ts';
+import type { StoredAnswer } from '../../ports/idempotency-key-store.ts';
 import { orThrow } from './errors.ts';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
@@ -20,12 +20,12 @@ type Keyed = FastifyRequest<{ Headers: Static<typeof IdempotencyHeaders> }>;
 const NOBODY_ASKS: Note = async () => {};
 
 /** Does the work once per `Idempotency-Key`; without the header, each time. */
-export async function onlyOnce<B extends KeptAnswer['body']>(
+export async function onlyOnce<B extends StoredAnswer['body']>(
   keys: Idempotency,
   request: Pick<Keyed, 'headers' | 'method' | 'url' | 'caller' | 'body'>,
   reply: Pick<FastifyReply, 'header'>,
   work: Work<B>,
-): Promise<KeptAnswer<B>> {
+): Promise<StoredAnswer<B>> {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return await work.first(NOBODY_ASKS);
   if (!KEY.test(key)) {

@@ -3,16 +3,16 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventLog, StoredEvent } from '../../ports/event-log.ts';
 import type { MemoryState } from './memory-state.ts';
 
-type Kept = MemoryState['events'][number];
+type LoggedEvent = MemoryState['events'][number];
 
 const HOUR_MS = 3_600_000;
 
 /** `committed` resolves when no transaction is active, since reads must be final. */
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
-  const isYounger = ({ createdAt }: Kept, hours: number): boolean =>
+  const isYounger = ({ createdAt }: LoggedEvent, hours: number): boolean =>
     clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
   /** The owner, and users with whom the container was shared both then and now; a delete ends that. */
-  const audienceOf = ({ ownerId, dbId, type, position, createdAt }: Kept): readonly string[] => {
+  const audienceOf = ({ ownerId, dbId, type, position, createdAt }: LoggedEvent): readonly string[] => {
     const shares = state.collaborations.filter(
       ({ dbId: sharedDbId, endedAt, expiresAt }) =>
         sharedDbId === dbId &&
@@ -25,13 +25,13 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
     );
     return [...new Set([ownerId, ...parts.map(({ userId }) => userId)])];
   };
-  const toEvent = (kept: Kept): StoredEvent => ({
-    id: String(kept.position),
-    type: kept.type,
-    dbId: kept.dbId,
-    data: kept.data,
-    time: kept.createdAt,
-    audience: audienceOf(kept),
+  const toEvent = (event: LoggedEvent): StoredEvent => ({
+    id: String(event.position),
+    type: event.type,
+    dbId: event.dbId,
+    data: event.data,
+    time: event.createdAt,
+    audience: audienceOf(event),
   });
 
   return {

@@ -16,7 +16,7 @@ import type { Collaboration } from '../../domain/terminals/collaboration.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
-import type { KeptAnswer, KeyedRequest } from '../../ports/idempotency-key-store.ts';
+import type { KeyedRequest, StoredAnswer } from '../../ports/idempotency-key-store.ts';
 import type { Participation } from '../../ports/terminals/participation-repository.ts';
 import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repository.ts';
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
@@ -46,7 +46,7 @@ export type MemoryState = FactorState & {
     leaseUntilMs: number;
     createdAtMs: number;
     subject: string | null;
-    answer: KeptAnswer | null;
+    answer: StoredAnswer | null;
   })[];
   operations: (StoredOperation & { leaseUntil: Date; finishedAt: Date | null })[];
   warmPool: (PoolMember & { leaseOwner: string; leaseUntil: Date })[];

@@ -32,15 +32,15 @@ export function postgresIdempotencyKeys(db: Db): IdempotencyKeyStore {
     },
 
     renew: (holder, leaseSeconds) =>
-      held(db, holder)
+      unfinished(db, holder)
         .set({ lease_until: leaseEnd(leaseSeconds) })
         .$call(run),
 
-    link: (holder, subject) => held(db, holder).set({ subject }).$call(changedOne),
+    link: (holder, subject) => unfinished(db, holder).set({ subject }).$call(changedOne),
 
     async finish(holder, { status, body }) {
       const answer = JSON.stringify(body);
-      return await held(db, holder).set({ status, answer }).$call(changedOne);
+      return await unfinished(db, holder).set({ status, answer }).$call(changedOne);
     },
 
     async forget(holder) {
@@ -50,12 +50,12 @@ export function postgresIdempotencyKeys(db: Db): IdempotencyKeyStore {
         .where('status', 'is', null)
         .where('subject', 'is', null)
         .execute();
-      await held(db, holder).set({ lease_until: clockNow }).execute();
+      await unfinished(db, holder).set({ lease_until: clockNow }).execute();
     },
   };
 }
 
-const held = (db: Db, holder: string) =>
+const unfinished = (db: Db, holder: string) =>
   db.updateTable('idempotency_keys').where('holder', '=', holder).where('status', 'is', null);
 
 const rowOf = (db: Db, { userId, route, key }: KeyedRequest) =>

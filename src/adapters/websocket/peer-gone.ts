@@ -5,13 +5,13 @@ export function peerGone(socket: Socket | undefined): { readonly signal: AbortSi
   const gone = new AbortController();
   const leave = (): void => gone.abort();
   // The socket is not read yet, so its end would go unnoticed. Early bytes stay for its later reader.
-  const look = (): void => {
+  const noticeEnd = (): void => {
     if (socket?.readableLength === 0) socket.read();
   };
-  socket?.on('readable', look).once('end', leave).once('close', leave);
+  socket?.on('readable', noticeEnd).once('end', leave).once('close', leave);
   if (socket?.destroyed) leave();
   return {
     signal: gone.signal,
-    stop: () => void socket?.off('readable', look).off('end', leave).off('close', leave),
+    stop: () => void socket?.off('readable', noticeEnd).off('end', leave).off('close', leave),
   };
 }

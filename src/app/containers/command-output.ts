@@ -1,5 +1,5 @@
 import { within } from '../../concurrency/timeout.ts';
-import { KeptOutput } from '../../domain/kept-output.ts';
+import { CappedOutput } from '../../domain/capped-output.ts';
 import type { RunningCommand } from '../../ports/containers/container-commands.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 
@@ -28,7 +28,7 @@ export async function collectOutput(
   { timeoutSeconds, maxOutputBytes, room }: OutputLimits,
 ): Promise<CommandOutput> {
   const startedAtMs = performance.now();
-  const output = { stdout: new KeptOutput(maxOutputBytes), stderr: new KeptOutput(maxOutputBytes) };
+  const output = { stdout: new CappedOutput(maxOutputBytes), stderr: new CappedOutput(maxOutputBytes) };
   const drop = (): void => {
     output.stdout.drop();
     output.stderr.drop();

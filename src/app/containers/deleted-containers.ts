@@ -4,12 +4,12 @@ import type { Caller } from '../../domain/identity/caller.ts';
 import type { ContainerDeps } from './container-deps.ts';
 
 /** A restorable deleted container, and the earliest end of its retention. */
-export type Kept = { readonly container: Container; readonly keptUntil: Date };
+export type DeletedContainer = { readonly container: Container; readonly keptUntil: Date };
 
 /** The caller's restorable containers, last deleted first. */
 export const listKept =
   ({ storage: { repositories } }: ContainerDeps) =>
-  async ({ user }: Caller): Promise<readonly Kept[]> => {
+  async ({ user }: Caller): Promise<readonly DeletedContainer[]> => {
     const [deleted, { retentionDays }] = await Promise.all([
       repositories.deletedContainers.listRestorable(user.id),
       repositories.settings.read(),

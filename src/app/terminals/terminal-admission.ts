@@ -36,7 +36,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
 
   return {
     /** Whether the caller could open the terminal now. */
-    async look(
+    async check(
       id: string,
       options: TerminalOptions,
       caller: Caller,

@@ -51,20 +51,20 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
   const { terminalCloseRequests: closeRequests } = repositories;
-  const replicas = terminalSync({ bus, records, closeRequests, replica, registry, log, monotonicMs });
+  const sync = terminalSync({ bus, records, closeRequests, replica, registry, log, monotonicMs });
   const shared = sharedIn(registry, deps);
   const connections = connectionRecords(registry, clock, replica);
   const queue = terminalQueue(opening);
-  const { look, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
+  const { check, admit } = terminalAdmission({ repositories, backend, clock, registry, queue });
   const openings = terminalOpening({
     ...{ storage, backend, clock, log, connections, registry },
-    peers: { observer, sync: replicas, shared },
+    peers: { observer, sync, shared },
     ends: terminalEnds({ records, runtime }),
   });
 
   return {
     /** Before the upgrade: the checks alone, or also the wait for a turn. */
-    look,
+    check,
     admit,
 
     open: openings.open,
@@ -86,7 +86,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     waiting: queue.waiting,
 
     /** In every process. */
-    closeAll: replicas.closeAll,
+    closeAll: sync.closeAll,
 
     /** Call it before the first opens: removes the records of an earlier run. */
     begin: (): Promise<void> => records.removeAllOf(replica),
@@ -111,7 +111,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
         shared.recheckParticipants(),
         leases.renewDue(),
         connections.writeDue(records),
-        replicas.recheckDue(),
+        sync.recheckDue(),
       ]);
     },
   };

@@ -100,8 +100,8 @@ export function findHogs(reading: KernelReading, owned: readonly OwnedShare[]): 
     for (const { ownerId, counts } of owned)
       usedBy.set(ownerId, (usedBy.get(ownerId) ?? 0) + counts[counter]);
     const [ownerId, used] = [...usedBy].reduce((a, b) => (b[1] > a[1] ? b : a), ['', 0]);
-    const together = [...usedBy.values()].reduce((sum, one) => sum + one, 0);
-    if (used <= limit * ALLOWANCE && together <= limit * NEARLY_GONE_ABOVE) return [];
+    const total = [...usedBy.values()].reduce((sum, one) => sum + one, 0);
+    if (used <= limit * ALLOWANCE && total <= limit * NEARLY_GONE_ABOVE) return [];
     const theirs = owned.filter((share) => share.ownerId === ownerId);
     const largest = theirs.reduce((a, b) => (b.counts[counter] > a.counts[counter] ? b : a));
     return [{ runtimeId: largest.runtimeId, ownerId, counter, used, limit }];

@@ -171,7 +171,7 @@ function cleanUp(operation: Operation, { old }: Facts): Step {
 }
 
 /** When an operation met a fault. `touchesEngine`: a step may have reached the engine. */
-export type OperationFault = { readonly during: 'look' | 'step'; readonly touchesEngine: boolean };
+export type OperationFault = { readonly during: 'observe' | 'step'; readonly touchesEngine: boolean };
 
 /**
  * The reaction to a fault: `back` undoes what was done; `abandon` fails at once, as nothing was done; `leave` retries

@@ -11,5 +11,5 @@ const GRANTS: { readonly [S in Scope]: readonly Scope[] } = {
 };
 
 /** Whether the scopes include `wanted`: write includes read, admin includes both. */
-export const grants = (held: readonly Scope[], wanted: Scope): boolean =>
-  held.some((scope) => GRANTS[scope].includes(wanted));
+export const grants = (granted: readonly Scope[], wanted: Scope): boolean =>
+  granted.some((scope) => GRANTS[scope].includes(wanted));

@@ -31,7 +31,7 @@ export const TOKEN_RANDOM_BYTES = 32;
 /** Live tokens per user. */
 export const MAX_LIVE_TOKENS = 100;
 /** Tokens in a list, ended ones included, so that endless creation does not fill the database. */
-export const MAX_KEPT_TOKENS = 10_000;
+export const MAX_STORED_TOKENS = 10_000;
 
 const SECRET = /^svc_[0-9a-f]{64}$/;
 
@@ -56,9 +56,9 @@ export function mintToken(random: Buffer): { readonly secret: string; readonly p
   return { secret, prefix: secret.slice(0, TOKEN_PREFIX_LENGTH) };
 }
 
-/** Whether another token fits beside `live` and `kept` ones. */
-export function checkTokenLimit(live: number, kept: number): Result<null, DomainError> {
-  return live < MAX_LIVE_TOKENS && kept < MAX_KEPT_TOKENS
+/** Whether another token fits beside `live` and `stored` ones. */
+export function checkTokenLimit(live: number, stored: number): Result<null, DomainError> {
+  return live < MAX_LIVE_TOKENS && stored < MAX_STORED_TOKENS
     ? ok(null)
     : refuse({ code: 'token_limit_reached', max: MAX_LIVE_TOKENS });
 }

@@ -16,7 +16,7 @@ export function trackModes() {
   let tail = Buffer.alloc(0);
   let isEmpty = true;
 
-  const look = (bytes: Buffer): void => {
+  const scan = (bytes: Buffer): void => {
     for (let at = bytes.indexOf(START); at >= 0; at = bytes.indexOf(START, at + START.length)) {
       const from = at + START.length;
       const [found] = SWITCH.exec(bytes.toString('latin1', from, from + MAX_SEQUENCE_BYTES)) ?? [];
@@ -35,8 +35,8 @@ export function trackModes() {
 
     add(bytes: Buffer): void {
       isEmpty = false;
-      look(Buffer.concat([tail, bytes.subarray(0, MAX_SEQUENCE_BYTES)]));
-      look(bytes);
+      scan(Buffer.concat([tail, bytes.subarray(0, MAX_SEQUENCE_BYTES)]));
+      scan(bytes);
       tail = Buffer.from(
         Buffer.concat([tail, bytes.subarray(-MAX_SEQUENCE_BYTES)]).subarray(-MAX_SEQUENCE_BYTES),
       );

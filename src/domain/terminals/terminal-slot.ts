@@ -135,10 +135,11 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
 
 type Event<T extends SlotEvent['type']> = Extract<SlotEvent, { type: T }>;
 
-type Wish = Pick<Event<'connect'>, 'resumes' | 'forceNew' | 'otherMode'>;
+type ConnectOptions = Pick<Event<'connect'>, 'resumes' | 'forceNew' | 'otherMode'>;
 
 /** Whether the socket needs a new stream, to be opened in the engine. */
-export const needsOpening = (slot: Slot, wish: Wish): boolean => reusable(slot, wish) === null;
+export const needsOpening = (slot: Slot, options: ConnectOptions): boolean =>
+  reusable(slot, options) === null;
 
 /**
  * The stream that a connecting socket can take over, if any.
@@ -148,7 +149,7 @@ export const needsOpening = (slot: Slot, wish: Wish): boolean => reusable(slot, 
  */
 function reusable(
   slot: Slot,
-  { resumes, forceNew, otherMode }: Wish,
+  { resumes, forceNew, otherMode }: ConnectOptions,
 ): Exclude<Slot, { kind: 'empty' }> | null {
   if (slot.kind === 'empty' || forceNew || otherMode) return null;
   if (slot.kind === 'opening') return slot;
@@ -159,9 +160,9 @@ function reusable(
 function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Event<'connect'>): SlotStep {
   const replaced = closing(slot, CLOSE.replaced);
   const open = { do: 'open', stream: fresh, socket, forceNew } as const;
-  const anew: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
+  const opening: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
   const shown = reusable(slot, { resumes, forceNew, otherMode });
-  if (shown === null) return step(anew, ...replaced, ...ending(slot), open);
+  if (shown === null) return step(opening, ...replaced, ...ending(slot), open);
   if (shown.kind === 'opening') return step({ ...shown, watcher: { socket } }, ...replaced);
   const { stream, muxed, over, detached, known } = shown;
   return step({ kind: 'attached', stream, muxed, over, detached, known, socket }, ...replaced, {

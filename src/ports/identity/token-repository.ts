@@ -23,7 +23,7 @@ export type TokenWithUser = {
 export interface TokenRepository {
   insert(token: NewToken): Promise<ApiToken>;
   /** Live ones, and all. Exact while the user's row is locked. */
-  count(userId: string): Promise<{ readonly live: number; readonly kept: number }>;
+  count(userId: string): Promise<{ readonly live: number; readonly stored: number }>;
   /** Newest first, in any state. */
   listOwned(userId: string): Promise<readonly ApiToken[]>;
   /** The existing ones of these hashes, in any state. */

@@ -77,7 +77,7 @@ export interface PtyStream {
    */
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   /** Makes a multiplexer redraw its whole screen. Never throws. */
-  drawAnew(): Promise<void>;
+  redraw(): Promise<void>;
   /** Waits for the end of the stream and returns it. Never throws. */
   ending(): Promise<StreamEnd>;
   /**

@@ -4,7 +4,7 @@ import path from 'node:path';
 import pino from 'pino';
 import t from 'tap';
 import { decrypt, encrypt, isCurrentKey } from '../../../src/app/identity/auth/encryption.ts';
-import { configuredKeys, keptKeys, keysFrom, loadKeys, rotate } from '../../../src/app/main/keys/keys.ts';
+import { configuredKeys, keysFrom, loadKeys, rotate, storedKeys } from '../../../src/app/main/keys/keys.ts';
 import { aServiceInTime, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
 import { aService } from '../../support/service/service.ts';
 
@@ -57,24 +57,24 @@ t.test(
 t.test("after a rotation both keys are live until the old one's last token has expired", async (t) => {
   const dir = t.testdir();
   let nowMs = Date.parse('2026-01-01T00:00:00Z');
-  const keys = await keptKeys(dir, () => nowMs);
+  const keys = await storedKeys(dir, () => nowMs);
   const [old] = keys.live();
   t.equal(keys.live(), keys.live(), 'the same array until something changes');
   t.equal(await keys.rotate(), 'rotated');
   const [current, previous, ...more] = keys.live();
   t.same([previous, more], [old, []]);
   t.not(current?.id, old?.id);
-  t.same((await keptKeys(dir, () => nowMs)).live(), keys.live(), 'also after a restart');
+  t.same((await storedKeys(dir, () => nowMs)).live(), keys.live(), 'also after a restart');
   nowMs += 15 * MINUTE_MS;
   t.equal(keys.live().length, 2);
   nowMs += MINUTE_MS;
   t.same(keys.live(), [current]);
-  t.same((await keptKeys(dir, () => nowMs)).live(), [current]);
+  t.same((await storedKeys(dir, () => nowMs)).live(), [current]);
 });
 
 t.test('concurrent rotations are one; a removed file gives a new secret alone', async (t) => {
   const dir = t.testdir();
-  const keys = await keptKeys(dir);
+  const keys = await storedKeys(dir);
   const [first] = keys.live();
   await Promise.all([keys.rotate(), keys.rotate(), keys.rotate()]);
   t.same(keys.live()[1], first);
@@ -88,8 +88,8 @@ t.test('concurrent rotations are one; a removed file gives a new secret alone', 
 t.test('a replaced key file is taken over as it is', async (t) => {
   const root = t.testdir({ here: {}, there: {} });
   const [here, there] = [path.join(root, 'here'), path.join(root, 'there')];
-  const keys = await keptKeys(here);
-  const other = await keptKeys(there);
+  const keys = await storedKeys(here);
+  const other = await storedKeys(there);
   await other.rotate();
   const text = readFileSync(path.join(there, 'secret.json'));
   writeFileSync(path.join(here, 'secret.json'), text, { mode: 0o600 });
@@ -102,7 +102,7 @@ t.test('a failed rotation leaves the keys unchanged and is reported', async (t) 
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const dir = t.testdir();
-  const keys = await keptKeys(dir);
+  const keys = await storedKeys(dir);
   const before = keys.live();
   writeFileSync(path.join(dir, 'secret.json'), 'damaged');
   await rotate(keys, log);

@@ -99,14 +99,14 @@ export async function tokenRepositoryContract(
 
   await t.test(`${name}: live tokens are counted separately`, async (t) => {
     const { id: userId } = await aUser();
-    t.same(await tokens.count(userId), { live: 0, kept: 0 });
+    t.same(await tokens.count(userId), { live: 0, stored: 0 });
     const revoked = await tokens.insert(aRequest(userId));
     await tokens.insert(aRequest(userId, { lifeMs: 1 }));
     await tokens.insert(aRequest(userId, { lifeMs: 3_600_000 }));
     await tokens.insert(aRequest(userId));
     await tokens.revoke(revoked.id, userId);
     await advance(10);
-    t.same(await tokens.count(userId), { live: 2, kept: 4 });
+    t.same(await tokens.count(userId), { live: 2, stored: 4 });
   });
 
   await t.test(`${name}: the first revocation counts, and only its owner's`, async (t) => {

@@ -246,8 +246,8 @@ t.test('work done by the engine without an answer is committed', async (t) => {
 });
 
 t.test('a fault leads back, to an abandon or to a retry', async (t) => {
-  const first: OperationFault = { during: 'look', touchesEngine: false };
-  const later: OperationFault = { during: 'look', touchesEngine: true };
+  const first: OperationFault = { during: 'observe', touchesEngine: false };
+  const later: OperationFault = { during: 'observe', touchesEngine: true };
   const step: OperationFault = { during: 'step', touchesEngine: true };
   const cases: [string, Operation['phase'], OperationFault, ReturnType<typeof afterFault>][] = [
     ['nothing was done that needs undoing', 'forward', first, 'abandon'],

@@ -7,8 +7,8 @@ import {
   checkTokenLimit,
   checkTokenRequest,
   isTokenShaped,
-  MAX_KEPT_TOKENS,
   MAX_LIVE_TOKENS,
+  MAX_STORED_TOKENS,
   mayGrant,
   mintToken,
   type TokenDraft,
@@ -236,6 +236,6 @@ t.test('a user has at most 100 live tokens, and a limited list', async (t) => {
   const full = { ok: false, error: { code: 'token_limit_reached', max: MAX_LIVE_TOKENS } };
   t.ok(checkTokenLimit(99, 99).ok);
   t.same(checkTokenLimit(100, 100), full);
-  t.ok(checkTokenLimit(99, MAX_KEPT_TOKENS - 1).ok);
-  t.same(checkTokenLimit(0, MAX_KEPT_TOKENS), full);
+  t.ok(checkTokenLimit(99, MAX_STORED_TOKENS - 1).ok);
+  t.same(checkTokenLimit(0, MAX_STORED_TOKENS), full);
 });

@@ -176,10 +176,10 @@ t.test('a file without a row is removed when it is old', async (t) => {
   const orphan = randomUUID();
   const young = randomUUID();
   for (const name of [orphan, young]) await (await files.create(name)).append('x');
-  for (const name of [orphan, id]) Object.assign(files.held.get(name) ?? {}, { touchedAtMs: 0 });
+  for (const name of [orphan, id]) Object.assign(files.contents.get(name) ?? {}, { touchedAtMs: 0 });
   await pass(20_000);
   await service.recordings.sweep();
-  t.same([...files.held.keys()].sort(), [id, young].sort());
+  t.same([...files.contents.keys()].sort(), [id, young].sort());
 });
 
 /** Programs that ignore their end; the first one opens on request. */
@@ -293,11 +293,11 @@ t.test('a multiplexer redraws what the service has dropped of a screen', async (
     ...programs,
     async open(...args) {
       const pty = await programs.open(...args);
-      const drawAnew = async (): Promise<void> => {
+      const redraw = async (): Promise<void> => {
         drawnAnew += 1;
         pty.stream.push('\x1b[H\x1b[2Kkept above\x1b[2H\x1b[2K\x1b[3H');
       };
-      return { ...pty, drawAnew };
+      return { ...pty, redraw };
     },
   };
   const { open, record, call, cast } = await aStudio(t, { ports: { terminalBackend } });

@@ -81,7 +81,7 @@ t.test('`record=true` records from the first byte', async (t) => {
   const [one] = (await call('GET', '/api/recordings')).json().recordings;
   t.match(one, { state: 'recording' });
   // Output is in an active recording's file soon.
-  await waitFor(() => files.held.get(one.id)?.bytes.includes('$ ') ?? false);
+  await waitFor(() => files.contents.get(one.id)?.bytes.includes('$ ') ?? false);
   t.equal(shown(await cast(one.id)), '$ ');
   client.socket.close(1000);
 });
@@ -203,7 +203,7 @@ t.test('a deleted recording is gone with its file, even an active one; the audit
   const { id } = (await record()).json();
   pty().say('x');
   t.same((await call('DELETE', `/api/recordings/${id}`)).json(), { id, deleted: true });
-  t.equal(files.held.size, 0);
+  t.equal(files.contents.size, 0);
   t.equal((await call('GET', `/api/recordings/${id}`)).statusCode, 404);
   t.equal((await call('DELETE', `/api/recordings/${id}`)).statusCode, 404);
   await client.until(() => client.messages.some(({ type, on }) => type === 'recording' && on === false));

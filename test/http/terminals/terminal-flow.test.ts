@@ -7,7 +7,7 @@ import { answersOf } from '../../../src/adapters/websocket/bounded-replies.ts';
 import { inputLimit, SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
 import { InputIntake } from '../../../src/adapters/websocket/terminal/input-intake.ts';
 import { OutputPump } from '../../../src/adapters/websocket/terminal/output-pump.ts';
-import { questions } from '../../../src/adapters/websocket/terminal/scrollback-request.ts';
+import { frameRequests } from '../../../src/adapters/websocket/terminal/scrollback-request.ts';
 import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
 import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
@@ -54,7 +54,7 @@ const programOf = (stream: Duplex): PtyStream => ({
   write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
   muxSession: null,
   requestScrollback: async () => ({ program: 'shell', snapshot: null }),
-  drawAnew: async () => {},
+  redraw: async () => {},
   resize: async () => {},
   ending: async () => ({ kind: 'exited', code: 0 }),
   close: async () => void stream.destroy(),
@@ -199,11 +199,11 @@ t.test('a stopped reader that keeps requesting history costs no more', async (t)
   };
   const pause = (ms: number) => new Promise<void>((end) => rests.push({ ms, end }));
   const hold = () => outputs.reserve('ada');
-  const looks = questions(socket as unknown as WebSocket, answer, hold, pause);
+  const looks = frameRequests(socket as unknown as WebSocket, answer, hold, pause);
   t.teardown(() => looks.stop());
-  for (let id = 1; id <= 50; id += 1) looks.ask(id);
+  for (let id = 1; id <= 50; id += 1) looks.request(id);
   await waitFor(async () => sent.length === 1);
-  for (let id = 51; id <= 100; id += 1) looks.ask(id);
+  for (let id = 51; id <= 100; id += 1) looks.request(id);
   t.same([asked, rests.length], [[1], 0], 'the next one waits until the answer is on its way');
   sent[0]?.();
   await waitFor(async () => rests.length === 1);

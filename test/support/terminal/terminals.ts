@@ -43,7 +43,7 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
         muxSession: muxed && !isFallback ? muxSession : null,
         isFallback,
         requestScrollback: async () => ({ program: 'shell', snapshot: null }),
-        drawAnew: async () => {},
+        redraw: async () => {},
         resize: async () => {},
         ending: async () => ending,
         async close() {

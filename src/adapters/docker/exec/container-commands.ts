@@ -110,16 +110,16 @@ async function* withoutReport(
   source: AsyncIterable<CommandEvent>,
   command: readonly string[],
 ): AsyncGenerator<CommandEvent> {
-  let held: CommandEvent | null = null;
+  let startReport: CommandEvent | null = null;
   let isFirst = true;
   for await (const event of source) {
-    if (isFirst && event.kind === 'output' && isStartReport(event.data)) held = event;
-    else if (held !== null && event.kind === 'exit' && [126, 127].includes(event.exitCode ?? 0)) {
+    if (isFirst && event.kind === 'output' && isStartReport(event.data)) startReport = event;
+    else if (startReport !== null && event.kind === 'exit' && [126, 127].includes(event.exitCode ?? 0)) {
       yield { kind: 'output', stream: 'stderr', data: Buffer.from(`${command[0]}: not found\n`) };
       yield { kind: 'exit', exitCode: COMMAND_NOT_FOUND };
     } else {
-      if (held !== null) yield held;
-      held = null;
+      if (startReport !== null) yield startReport;
+      startReport = null;
       yield event;
     }
     isFirst = false;

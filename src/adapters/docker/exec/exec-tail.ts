@@ -3,7 +3,7 @@ import type Docker from 'dockerode';
 import type { EngineCalls } from '../engine/engine-client.ts';
 
 /** The engine discards output not read within 2 s of a program's end. */
-const LOOK_EVERY_MS = 400;
+const POLL_EVERY_MS = 400;
 const ANSWER_SECONDS = 0.3;
 /** More than engine and kernel buffer of an ended program. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
@@ -48,15 +48,15 @@ function takeTail(
       taken.push(chunk);
     }
   };
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (!(await hasEnded()) || timer === null) {
-      if (timer !== null) timer = setTimeout(() => void look(), LOOK_EVERY_MS);
+      if (timer !== null) timer = setTimeout(() => void poll(), POLL_EVERY_MS);
       return;
     }
     source.on('readable', take);
     take();
   };
-  let timer: NodeJS.Timeout | null = setTimeout(() => void look(), LOOK_EVERY_MS);
+  let timer: NodeJS.Timeout | null = setTimeout(() => void poll(), POLL_EVERY_MS);
   return {
     next: () => taken.shift(),
     stop: () => {

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { within } from '../../../concurrency/timeout.ts';
-import { KeptOutput } from '../../../domain/kept-output.ts';
+import { CappedOutput } from '../../../domain/capped-output.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { openExec } from './exec-stream.ts';
@@ -71,7 +71,7 @@ async function printed(
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const command = ['sh', '-c', script, 'berth', ...args];
   const { stream } = await openExec(calls, runtimeId, { command, env: {}, tty: false, stdin: false });
-  const out = new KeptOutput(maxBytes);
+  const out = new CappedOutput(maxBytes);
   const reading = keepOutput(stream, out, room);
   const isWhole = await within(
     seconds * 1000,
@@ -83,7 +83,7 @@ async function printed(
 }
 
 /** Keeps stdout, up to its end, whatever that is. Never throws. */
-async function keepOutput(stream: Duplex, stdout: KeptOutput, room?: OutputRoom): Promise<void> {
+async function keepOutput(stream: Duplex, stdout: CappedOutput, room?: OutputRoom): Promise<void> {
   room?.unwanted.addEventListener('abort', () => stdout.drop(), { once: true });
   const framesOf = frameReader();
   let freeBytes = room?.freeBytes ?? Number.POSITIVE_INFINITY;

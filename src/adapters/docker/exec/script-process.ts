@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
-import { KeptOutput } from '../../../domain/kept-output.ts';
+import { CappedOutput } from '../../../domain/capped-output.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Release } from '../engine/engine-queues.ts';
@@ -59,7 +59,7 @@ export async function startScript(
     stdin,
   });
   const ending = endable(stream, () => endMarked(calls, runtimeId, `BERTH_EXEC=${marker}`, 0));
-  const errors = new KeptOutput(MAX_ERROR_BYTES);
+  const errors = new CappedOutput(MAX_ERROR_BYTES);
   const output = stdoutOf(drainAfterExit(stream, hasExited(calls, exec)), ending.over, (data) =>
     errors.add(data),
   );

@@ -13,8 +13,8 @@ used() {
     read -r value < /sys/fs/cgroup/cpuacct/cpuacct.usage && echo "$((value / 1000))"
   fi
 }
-look() { read -r up rest < /proc/uptime; echo "$(used) \${up%.*}\${up#*.}"; }
-look; sleep 0.25 || sleep 1; look
+sample() { read -r up rest < /proc/uptime; echo "$(used) \${up%.*}\${up#*.}"; }
+sample; sleep 0.25 || sleep 1; sample
 `;
 
 /**

@@ -84,7 +84,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
       for (const group of [...groups.slice(turn), ...groups.slice(0, turn)])
         shares.push(await share(group, budget, isMore === true));
       const { limits, totals } = await ofTheKernel(root);
-      const look = {
+      const reading = {
         limits: { ...limits, descriptorsInFlight: openFiles },
         totals: {
           ...totals,
@@ -94,7 +94,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
         shares,
       };
       const pidsOf = (id: string) => groups.find(({ runtimeId }) => runtimeId === id)?.pids ?? [];
-      return { ...look, shares: await withShortOnes(look, pidsOf, root) };
+      return { ...reading, shares: await withShortOnes(reading, pidsOf, root) };
     },
   };
 }

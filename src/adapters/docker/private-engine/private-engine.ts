@@ -165,11 +165,11 @@ async function answering(
   seconds: number,
   alive: () => boolean,
 ): Promise<Omit<Running, 'remapped'> | null> {
-  const look = async () => {
+  const probeOnce = async () => {
     const answer = await probe({ socketPath: at.socket }, 2);
     return answer.answers || !alive() ? answer : null;
   };
-  const answer = await poll(look, { withinMs: seconds * 1000 });
+  const answer = await poll(probeOnce, { withinMs: seconds * 1000 });
   return answer?.answers ? { docker: answer.docker, version: answer.version } : null;
 }
 

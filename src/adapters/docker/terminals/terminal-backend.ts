@@ -142,7 +142,7 @@ function ptyStream(
 ): PtyStream {
   const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
   let closing: Promise<void> | null = null;
-  const drawAnew = async (): Promise<void> => await tmux?.drawAnew().catch(() => {});
+  const redraw = async (): Promise<void> => await tmux?.redraw().catch(() => {});
   const close = async (): Promise<void> => {
     // An unread stream would delay the engine at the process's end, one after the other.
     stream.destroy();
@@ -158,7 +158,7 @@ function ptyStream(
     resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
     requestScrollback: async (room) =>
       (await tmux?.requestScrollback(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
-    drawAnew,
+    redraw,
     async ending() {
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
       // The end of an attachment says nothing about the session.

@@ -20,7 +20,7 @@ export type TmuxAttachment = {
   /** Puts the history before all later output of the stream. */
   putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
-  drawAnew(): Promise<void>;
+  redraw(): Promise<void>;
   /** After the end of the attachment: what happened to the session. */
   ending(): Promise<StreamEnd>;
 };
@@ -46,7 +46,7 @@ export function tmuxAttachment(
     async requestScrollback(room) {
       return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
     },
-    async drawAnew() {
+    async redraw() {
       await runScript(calls, runtimeId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
     },
     ending: async () => endOf(await runScript(calls, runtimeId, HOW_ENDED, [session, shown])),

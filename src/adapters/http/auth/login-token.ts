@@ -98,16 +98,16 @@ function byHeader(sign: (payload: object, key: SigningKey) => string, keys: Sign
 
 /** Caches verified tokens until they expire or a key changes; verifying is expensive. */
 function verified(keys: SigningKeys) {
-  const kept = new LRUCache<string, Claims>({ max: MAX_CACHED });
+  const cache = new LRUCache<string, Claims>({ max: MAX_CACHED });
   let seen = keys();
   return (token: string, verify: (token: string) => Claims | null): LoginClaims | null => {
     const live = keys();
-    if (live !== seen) kept.clear();
+    if (live !== seen) cache.clear();
     seen = live;
-    const found = kept.get(token);
+    const found = cache.get(token);
     if (found !== undefined && Date.now() < found.expiresAtMs) return found;
     const claims = verify(token);
-    kept.set(token, claims ?? undefined);
+    cache.set(token, claims ?? undefined);
     return claims;
   };
 }

@@ -10,13 +10,13 @@ export function waitingConnections() {
     fresh: new Map(),
     kept_alive: new Map(),
   };
-  const places = new Map<Socket, { readonly kind: Kind; readonly address: string }>();
+  const entries = new Map<Socket, { readonly kind: Kind; readonly address: string }>();
 
   const remove = (socket: Socket): void => {
-    const place = places.get(socket);
-    if (place === undefined) return;
-    const { kind, address } = place;
-    places.delete(socket);
+    const entry = entries.get(socket);
+    if (entry === undefined) return;
+    const { kind, address } = entry;
+    entries.delete(socket);
     const same = sets[kind].get(address);
     same?.delete(socket);
     if (same?.size === 0) sets[kind].delete(address);
@@ -29,10 +29,10 @@ export function waitingConnections() {
     return null;
   };
   return {
-    count: (): number => places.size,
+    count: (): number => entries.size,
     add(socket: Socket, kind: Kind): void {
       const address = socket.remoteAddress ?? '';
-      places.set(socket, { kind, address });
+      entries.set(socket, { kind, address });
       const same = sets[kind].get(address) ?? new Set();
       sets[kind].set(address, same.add(socket));
     },

@@ -41,9 +41,9 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
     },
 
     async count(userId) {
-      const kept = ownedBy(userId);
-      const live = kept.filter((token) => tokenState(token, clock.now()) === 'active');
-      return { live: live.length, kept: kept.length };
+      const stored = ownedBy(userId);
+      const live = stored.filter((token) => tokenState(token, clock.now()) === 'active');
+      return { live: live.length, stored: stored.length };
     },
 
     listOwned: async (userId) => ownedBy(userId).reverse().map(withoutHash),

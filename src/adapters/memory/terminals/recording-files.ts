@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import { wholePart } from '../../../domain/terminals/recording.ts';
 import type { RecordingFiles } from '../../../ports/terminals/recording-files.ts';
 
-/** Files in memory; `held` exposes them, and a test may damage one like a crash. */
+/** Files in memory; `contents` exposes them, and a test may damage one like a crash. */
 export function memoryRecordingFiles(): RecordingFiles & {
-  readonly held: Map<string, { bytes: Buffer; touchedAtMs: number }>;
+  readonly contents: Map<string, { bytes: Buffer; touchedAtMs: number }>;
 } {
-  const held = new Map<string, { bytes: Buffer; touchedAtMs: number }>();
+  const contents = new Map<string, { bytes: Buffer; touchedAtMs: number }>();
   return {
-    held,
+    contents,
     async create(id) {
       const file = { bytes: Buffer.alloc(0), touchedAtMs: Date.now() };
-      held.set(id, file);
+      contents.set(id, file);
       return {
         async append(lines) {
           file.bytes = Buffer.concat([file.bytes, Buffer.from(lines)]);
@@ -21,22 +21,22 @@ export function memoryRecordingFiles(): RecordingFiles & {
       };
     },
     async read(id, maxBytes) {
-      const found = held.get(id);
+      const found = contents.get(id);
       if (found === undefined) return null;
       const bytes = found.bytes.subarray(0, maxBytes);
       return { content: Readable.from([bytes], { objectMode: false }), sizeBytes: bytes.length };
     },
     async mend(id) {
-      const found = held.get(id);
+      const found = contents.get(id);
       if (found === undefined) return null;
       const facts = wholePart(found.bytes) ?? { sizeBytes: 0, durationMs: 0 };
       found.bytes = found.bytes.subarray(0, facts.sizeBytes);
       return facts;
     },
-    remove: async (id) => void held.delete(id),
+    remove: async (id) => void contents.delete(id),
     async untouched(forMs) {
       const latest = Date.now() - forMs;
-      return [...held].filter(([, { touchedAtMs }]) => touchedAtMs <= latest).map(([id]) => id);
+      return [...contents].filter(([, { touchedAtMs }]) => touchedAtMs <= latest).map(([id]) => id);
     },
   };
 }

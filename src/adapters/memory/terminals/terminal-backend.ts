@@ -26,7 +26,7 @@ type Viewer = {
 /** Terminals with an echo program; sessions live as long as their container runs. */
 export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
   const sessions = new Map<string, Session>();
-  const placeOf = async (handle: RuntimeHandle): Promise<string> => {
+  const runOf = async (handle: RuntimeHandle): Promise<string> => {
     const observed = await runtime.observe(handle);
     if (observed.kind === 'running') return `${handle.runtimeId} ${observed.startedAt.getTime()}`;
     throw new ContainerNotRunning('container is not running', observed.kind === 'gone');
@@ -35,15 +35,15 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
     for (const viewer of sessions.get(key)?.viewers ?? []) viewer.end({ kind: 'exited', code: exitCode });
     sessions.delete(key);
   };
-  const endParticipant = (place: string, name: string): void => {
+  const endParticipant = (run: string, name: string): void => {
     for (const [key, { viewers }] of sessions) {
-      if (!key.startsWith(`${place} `)) continue;
+      if (!key.startsWith(`${run} `)) continue;
       for (const viewer of viewers) if (viewer.name === name) viewer.end({ kind: 'exited', code: null });
     }
   };
   return {
     async open(handle, request) {
-      const key = `${await placeOf(handle)} ${request.muxSession}`;
+      const key = `${await runOf(handle)} ${request.muxSession}`;
       if (request.forceNew) endSession(key, 0);
       const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
       sessions.set(key, session);
@@ -51,13 +51,13 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
     },
     hasMultiplexer: async () => true,
     async killMuxSession(handle, name, isWanted) {
-      const place = await placeOf(handle).catch(() => null);
-      if (place === null || (await isWanted?.())) return;
-      endParticipant(place, name);
-      endSession(`${place} ${name}`, 0);
+      const run = await runOf(handle).catch(() => null);
+      if (run === null || (await isWanted?.())) return;
+      endParticipant(run, name);
+      endSession(`${run} ${name}`, 0);
     },
     async leftovers(handle) {
-      const prefix = `${await placeOf(handle)} `;
+      const prefix = `${await runOf(handle)} `;
       const here = [...sessions].filter(([key]) => key.startsWith(prefix));
       const viewers = here.flatMap(([, session]) => [...session.viewers]);
       return {
@@ -109,7 +109,7 @@ function attach(session: Session, request: TerminalRequest, exit: (exitCode: num
       viewer.size = `${cols}x${rows}`;
     },
     requestScrollback: async () => ({ program: 'shell', snapshot: null }),
-    drawAnew: async () => {},
+    redraw: async () => {},
     ending: () => ending,
     async close() {
       viewer.end({ kind: 'lost' });

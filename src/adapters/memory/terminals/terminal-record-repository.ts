@@ -7,23 +7,23 @@ import {
 } from '../../../ports/terminals/terminal-record-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 
-type Kept = TerminalRecord & { readonly closing: boolean };
+type StoredRecord = TerminalRecord & { readonly closing: boolean };
 
 const isNewer = (a: TerminalRecord, b: TerminalRecord): boolean =>
   a.createdAt > b.createdAt || (a.createdAt.getTime() === b.createdAt.getTime() && a.id > b.id);
 
-const change = (state: MemoryState, id: string, to: Partial<Kept>): void => {
+const change = (state: MemoryState, id: string, to: Partial<StoredRecord>): void => {
   state.terminals = state.terminals.map((one) => (one.id === id ? { ...one, ...to } : one));
 };
 
-const keep = (state: MemoryState, which: (record: Kept) => boolean): void => {
+const keep = (state: MemoryState, which: (record: StoredRecord) => boolean): void => {
   state.terminals = state.terminals.filter(which);
 };
 
-const plain = ({ closing: _, ...record }: Kept): TerminalRecord => record;
+const plain = ({ closing: _, ...record }: StoredRecord): TerminalRecord => record;
 
 export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecordRepository {
-  const made = (record: NewTerminalRecord, createdAt = clock.now()): Kept => ({
+  const made = (record: NewTerminalRecord, createdAt = clock.now()): StoredRecord => ({
     ...record,
     createdAt,
     lastPingAt: clock.now(),
@@ -37,9 +37,9 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
       // A fixed clock must not make two of one key equal.
       const earlier = state.terminals.filter(({ key }) => key === record.key);
       const after = Math.max(0, ...earlier.map(({ createdAt }) => createdAt.getTime() + 1));
-      const kept = made(record, new Date(Math.max(after, clock.now().getTime())));
-      state.terminals.push(kept);
-      return kept.createdAt;
+      const stored = made(record, new Date(Math.max(after, clock.now().getTime())));
+      state.terminals.push(stored);
+      return stored.createdAt;
     },
 
     async ping(records) {

@@ -79,13 +79,13 @@ const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeS
   async changeState(dbId, from, change) {
     const row = await db
       // An update gets its transaction number before it waits for the row, and events follow these numbers.
-      .with('held', (query) =>
+      .with('locked', (query) =>
         query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
       )
       .updateTable('containers as c')
-      .from(['users as u', 'held'])
+      .from(['users as u', 'locked'])
       .whereRef('u.id', '=', 'c.owner_id')
-      .whereRef('c.db_id', '=', 'held.db_id')
+      .whereRef('c.db_id', '=', 'locked.db_id')
       .set(toUpdate(change))
       .where('c.state', 'in', from)
       .returningAll('c')

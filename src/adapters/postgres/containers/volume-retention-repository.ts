@@ -16,17 +16,17 @@ const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
 const guestIds = (db: Db) => db.selectFrom('users').select('id').where('guest_until', 'is not', null);
 
 export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
-  const kept = () =>
+  const retained = () =>
     db.updateTable('containers').where('state', '=', 'deleted').where('volume_removed_at', 'is', null);
 
   return {
     async review(retentionDays) {
-      await kept()
+      await retained()
         .set({ volume_condemned_at: clockNow })
         .where('deleted_at', '<=', ago('days', retentionDays))
         .where('volume_condemned_at', 'is', null)
         .execute();
-      await kept()
+      await retained()
         .set({ volume_condemned_at: null })
         .where('deleted_at', '>', ago('days', retentionDays))
         .where('volume_condemned_at', 'is not', null)
@@ -71,10 +71,10 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
         .returning(['db_id', 'owner_id', 'volume'])
         .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id, volume: row.volume }))),
 
-    purge: (dbId) => kept().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).$call(run),
+    purge: (dbId) => retained().set({ volume_purged_at: clockNow }).where('db_id', '=', dbId).$call(run),
 
     markRemoved: (dbId) =>
-      kept()
+      retained()
         .set({ volume_removed_at: clockNow })
         .where('db_id', '=', dbId)
         .where('volume_claimed_at', 'is not', null)

@@ -24,14 +24,14 @@ export async function startEmbedded(
   { durable = true, signal }: { readonly durable?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<EmbeddedPostgres> {
   await mkdir(root, { recursive: true, mode: 0o711 });
-  const place = await realpath(root);
-  const cluster = await prepareCluster(place, durable, signal);
-  const sockets = await socketDirectory(place, cluster.account.uid);
+  const directory = await realpath(root);
+  const cluster = await prepareCluster(directory, durable, signal);
+  const sockets = await socketDirectory(directory, cluster.account.uid);
   const args = serverArguments(cluster.data, sockets, durable);
   const url = (database = 'postgres') => socketUrl(sockets, database);
   const pid =
     (await takeOver(cluster.data, [cluster.server, ...args], url(), signal)) ??
-    (await launch(cluster, args, path.join(place, 'postgres.log'), url(), signal));
+    (await launch(cluster, args, path.join(directory, 'postgres.log'), url(), signal));
   let stopping: Promise<void> | undefined;
   return {
     url,
@@ -46,9 +46,9 @@ export async function startEmbedded(
 
 /** The address of a server of `root` started by another process. */
 export async function runningEmbeddedUrl(root: string): Promise<string> {
-  const place = await realpath(root);
-  const { uid } = await stat(path.join(place, 'pgdata'));
-  return socketUrl(await socketDirectory(place, uid), 'postgres');
+  const directory = await realpath(root);
+  const { uid } = await stat(path.join(directory, 'pgdata'));
+  return socketUrl(await socketDirectory(directory, uid), 'postgres');
 }
 
 /** Adopts a running server if it has our command line; stops any other. */

@@ -54,10 +54,10 @@ function currentOwner(data: string): number | null {
   return uid === undefined || uid === 0 || uid === NOBODY ? null : uid;
 }
 
-async function freeUid(place: string): Promise<number> {
+async function freeUid(directory: string): Promise<number> {
   const passwd = await readFile('/etc/passwd', 'utf8').catch(() => '');
   const taken = new Set(passwd.split('\n').map((line) => Number(line.split(':')[2])));
-  const start = createHash('sha256').update(place).digest().readUInt32BE();
+  const start = createHash('sha256').update(directory).digest().readUInt32BE();
   for (let step = 0; step < FREE.count; step++) {
     const uid = FREE.first + ((start + step) % FREE.count);
     if (!taken.has(uid)) return uid;

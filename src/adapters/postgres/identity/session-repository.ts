@@ -92,11 +92,11 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
 
   async touch(uses) {
     await sql`
-      with held as (
+      with locked as (
         select s.id, u.at from sessions s join ${unnested(uses)} on s.id = u.id
         where s.last_seen_at < u.at order by s.id for no key update of s
       )
-      update sessions s set last_seen_at = held.at from held where s.id = held.id
+      update sessions s set last_seen_at = locked.at from locked where s.id = locked.id
     `.execute(db);
   },
 
@@ -111,7 +111,7 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
 
   async revokeOthers(userId, keepId, reason) {
     // Locked in the order in which uses are written, against deadlocks.
-    const held = db
+    const locked = db
       .selectFrom('sessions')
       .select('id')
       .where('user_id', '=', userId)
@@ -120,11 +120,11 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
       .orderBy('id')
       .forUpdate();
     return await db
-      .with('held', () => held)
+      .with('locked', () => locked)
       .updateTable('sessions')
-      .from('held')
+      .from('locked')
       .set({ revoked_at: sql<Date>`now()`, revoked_reason: reason })
-      .whereRef('sessions.id', '=', 'held.id')
+      .whereRef('sessions.id', '=', 'locked.id')
       .returning('sessions.id')
       .$call(allAs(({ id }) => id));
   },

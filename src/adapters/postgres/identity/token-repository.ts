@@ -34,7 +34,7 @@ export const postgresTokens = (db: Db): TokenRepository => ({
     const live = sql<number>`count(*) filter (where revoked_at is null and coalesce(expires_at > now(), true))::int`;
     return await db
       .selectFrom('api_tokens')
-      .select([live.as('live'), sql<number>`count(*)::int`.as('kept')])
+      .select([live.as('live'), sql<number>`count(*)::int`.as('stored')])
       .where('user_id', '=', userId)
       .executeTakeFirstOrThrow();
   },

@@ -12,11 +12,11 @@ export const postgresTerminalLeases = (db: Db): TerminalLeaseRepository => ({
 });
 
 const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding' | 'remove' | 'renew'> => ({
-  async put({ streamId: stream, dbId, runtimeId, muxSession, replica, incarnation: run }) {
-    const row = { stream, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
+  async put({ streamId, dbId, runtimeId, muxSession, replica, incarnation }) {
+    const row = { stream: streamId, container_id: dbId, runtime_id: runtimeId, mux_session: muxSession };
     const { isOnly } = await db
       .insertInto('terminal_holds')
-      .values({ ...row, replica, run })
+      .values({ ...row, replica, run: incarnation })
       .returning(({ not, exists, selectFrom }) =>
         not(
           exists(
@@ -32,8 +32,8 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
     return Boolean(isOnly);
   },
 
-  markEnding: (stream) =>
-    db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', stream).$call(run),
+  markEnding: (streamId) =>
+    db.updateTable('terminal_holds').set({ is_ending: true }).where('stream', '=', streamId).$call(run),
 
   async remove(streamIds) {
     if (streamIds.length === 0) return;
@@ -41,11 +41,11 @@ const leaseChanges = (db: Db): Pick<TerminalLeaseRepository, 'put' | 'markEnding
     await db.deleteFrom('terminal_holds').where('stream', '=', isOne).execute();
   },
 
-  async renew(run) {
+  async renew(incarnation) {
     const seen = { seen_at: sql<Date>`now()` };
     await db
       .insertInto('replica_runs')
-      .values({ run, ...seen })
+      .values({ run: incarnation, ...seen })
       .onConflict((conflict) => conflict.column('run').doUpdateSet(seen))
       .execute();
     const oldest = sql<Date>`now() - make_interval(secs => ${FORGOTTEN_SECONDS})`;
@@ -73,7 +73,7 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unat
     }));
   },
 
-  async unattended({ replica, incarnation: run, streamIds }, silentSeconds) {
+  async unattended({ replica, incarnation, streamIds }, silentSeconds) {
     const oldest = sql<Date>`now() - make_interval(secs => ${silentSeconds})`;
     return await db
       .selectFrom('terminal_holds as h')
@@ -82,10 +82,13 @@ const leaseReads = (db: Db): Pick<TerminalLeaseRepository, 'inContainer' | 'unat
       .distinct()
       .where((is) =>
         is.or([
-          is.and([is('h.run', '=', run), is('h.stream', '<>', sql<string>`all(${streamIds}::uuid[])`)]),
-          is.and([is('h.run', '<>', run), is('h.replica', '=', replica)]),
           is.and([
-            is('h.run', '<>', run),
+            is('h.run', '=', incarnation),
+            is('h.stream', '<>', sql<string>`all(${streamIds}::uuid[])`),
+          ]),
+          is.and([is('h.run', '<>', incarnation), is('h.replica', '=', replica)]),
+          is.and([
+            is('h.run', '<>', incarnation),
             is.or([is('r.seen_at', 'is', null), is('r.seen_at', '<', oldest)]),
           ]),
         ]),

@@ -7,21 +7,21 @@ import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import { encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 
 /** Between two commands in the container, whose engine others need too; imperceptible. */
-const LOOK_REST_MS = 200;
+const REST_MS = 200;
 
-export type Questions = { ask(id: number | null): void; stop(): void };
+export type FrameRequests = { request(id: number | null): void; stop(): void };
 
 /**
  * Answers requests that run a command in the container, one at a time: the next one starts after the previous answer is
  * sent, so a client that does not read causes no extra work, and its unread answer is charged to its user. Of requests
  * that arrive meanwhile, only the newest is answered.
  */
-export function questions(
+export function frameRequests(
   socket: Pick<WebSocket, 'send'>,
   answer: (id: number | null, room: OutputRoom) => Promise<ServerFrame>,
   reserve: () => OutputReservation,
   pause: (ms: number) => Promise<unknown> = delay,
-): Questions {
+): FrameRequests {
   let stopped = false;
   let room: OutputReservation | null = null;
   const run = latestOnly(async (id: number | null): Promise<void> => {
@@ -31,10 +31,10 @@ export function questions(
     if (stopped) return;
     await new Promise<void>((resolve) => socket.send(message, () => resolve()));
     room.release();
-    await pause(LOOK_REST_MS);
+    await pause(REST_MS);
   });
   return {
-    ask: (id) => void run(id),
+    request: (id) => void run(id),
     stop() {
       stopped = true;
       room?.release();

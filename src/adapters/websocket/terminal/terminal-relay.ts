@@ -12,7 +12,7 @@ import { answersOf } from '../bounded-replies.ts';
 import { inputLimit, SocketRest } from '../socket-reader.ts';
 import { InputIntake } from './input-intake.ts';
 import { OutputPump } from './output-pump.ts';
-import { questions, toOnScreen } from './scrollback-request.ts';
+import { frameRequests, toOnScreen } from './scrollback-request.ts';
 
 const FALLBACK = 'tmux could not start in this container: this is a plain shell';
 
@@ -77,9 +77,9 @@ export function relay(
       case 'input_from':
         return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
       case 'look_back':
-        return looks.ask(message.id);
+        return snapshots.request(message.id);
       case 'redraw':
-        return draws.ask(message.id);
+        return redraws.request(message.id);
       default:
         unreachable(message);
     }
@@ -99,36 +99,32 @@ export function relay(
     over: () => void sendEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const { looks, draws } = screenQuestions(socket, stream, () => outputs.reserve(caller.user.id));
+  const { snapshots, redraws } = screenRequests(socket, stream, () => outputs.reserve(caller.user.id));
   return () => {
     stopped = true;
-    looks.stop();
-    draws.stop();
+    snapshots.stop();
+    redraws.stop();
     pump.stop();
     intake.stop();
   };
 }
 
-function screenQuestions(
-  socket: WebSocket,
-  stream: OpenTerminal['stream'],
-  reserve: () => OutputReservation,
-) {
-  const looks = questions(
+function screenRequests(socket: WebSocket, stream: OpenTerminal['stream'], reserve: () => OutputReservation) {
+  const snapshots = frameRequests(
     socket,
     async (id, room) => toOnScreen(id, await stream.requestScrollback(room)),
     reserve,
   );
   const redraw = async (id: number | null): Promise<ServerFrame> => {
-    await stream.drawAnew();
+    await stream.redraw();
     return { type: 'redrawn', id };
   };
-  return { looks, draws: questions(socket, redraw, reserve) };
+  return { snapshots, redraws: frameRequests(socket, redraw, reserve) };
 }
 
 function greet(
   socket: WebSocket,
-  { options: ask, access, mode, container }: TerminalGrant,
+  { options, access, mode, container }: TerminalGrant,
   terminal: OpenTerminal,
 ): void {
   const { stream, from } = terminal;
@@ -138,9 +134,9 @@ function greet(
     offset: from.offset,
     redraw: from.redraw,
     input_offset: stream.received(),
-    cols: ask.cols,
-    rows: ask.rows,
-    connection_id: ask.connectionId,
+    cols: options.cols,
+    rows: options.rows,
+    connection_id: options.connectionId,
     mux_session: stream.muxSession,
     started_at: container.startedAt?.toISOString() ?? null,
     fallback: stream.isFallback,

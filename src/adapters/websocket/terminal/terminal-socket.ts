@@ -61,7 +61,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
       const options = toOptions(request.query as Parameters<typeof toOptions>[0]);
       const { id } = request.params;
       if (request.ws) admitted.set(request, await admit(request, id, options, deps.terminals));
-      else orRefuse(await deps.terminals.look(id, options, request.caller, request.origin));
+      else orRefuse(await deps.terminals.check(id, options, request.caller, request.origin));
     },
     handler: plainRequest,
     wsHandler: (socket, request) => {

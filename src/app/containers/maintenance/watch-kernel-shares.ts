@@ -15,16 +15,16 @@ const STOP_GRACE_SECONDS = 1;
 
 /** Reads the kernel's counters and stops containers that exhaust them; for a timer. */
 export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => async (): Promise<void> => {
-  const look = await shares.read();
-  if (look === null || shortCounters(look).length === 0) return;
+  const reading = await shares.read();
+  if (reading === null || shortCounters(reading).length === 0) return;
   const rows = await deps.storage.repositories.containers.listAllLive();
   const running = new Map(rows.map((row) => [row.runtimeId, row]));
-  const owned = look.shares.flatMap((share): OwnedShare[] => {
+  const owned = reading.shares.flatMap((share): OwnedShare[] => {
     const row = running.get(share.runtimeId);
     return row === undefined ? [] : [{ ...share, ownerId: row.ownerId }];
   });
-  const hogs = findHogs(look, owned);
-  const others = shortCounters(look).filter((name) => !hogs.some(({ counter }) => counter === name));
+  const hogs = findHogs(reading, owned);
+  const others = shortCounters(reading).filter((name) => !hogs.some(({ counter }) => counter === name));
   if (others.length > 0)
     deps.log.warn(
       { counters: others },

@@ -45,24 +45,24 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
   };
 }
 
-type Look = { readonly row: Container; readonly use: Use; readonly grewMb: number };
+type Measurement = { readonly row: Container; readonly use: Use; readonly grewMb: number };
 
 async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Promise<void> {
   const { containers, operations } = deps.storage.repositories;
   // A container being changed may have no volume, and measuring would mount it.
   const [live, busy] = [await containers.listAllLive(), await operations.busy()];
   const running = live.filter(({ dbId, state }) => state === 'running' && !busy.has(dbId));
-  const looks = await measureAll(deps, running, due);
+  const measurements = await measureAll(deps, running, due);
   const filling = due.find((space) => isHostFilling(space, deps.settings.diskFloorMb));
   let isAnyOver = false;
-  for (const { row, use } of looks) {
+  for (const { row, use } of measurements) {
     const reason = layerFault(row, use);
     if (reason === null) continue;
     isAnyOver = true;
     if (filling === undefined) await stopForDisk(deps, row, reason, GRACE_SECONDS);
     else await stopAndRemove(deps, row, layerRemovedReason(reason));
   }
-  const most = looks.toSorted((a, b) => b.grewMb - a.grewMb)[0];
+  const most = measurements.toSorted((a, b) => b.grewMb - a.grewMb)[0];
   if (isAnyOver || filling === undefined || most === undefined) return;
   if (most.grewMb * MIB < notableBytes(filling, deps.settings.diskFloorMb)) return;
   await stopForDisk(deps, most.row, filledReason(most.grewMb), GRACE_SECONDS);
@@ -81,17 +81,17 @@ async function measureAll(
   deps: ContainerDeps,
   rows: readonly Container[],
   due: readonly HostSpace[],
-): Promise<readonly Look[]> {
+): Promise<readonly Measurement[]> {
   const left = [...rows];
-  const looks: Look[] = [];
+  const measurements: Measurement[] = [];
   const work = async (): Promise<void> => {
     for (let row = left.shift(); row !== undefined; row = left.shift()) {
       const use = await measure(deps, row).catch(() => null);
-      if (use !== null) looks.push({ row, use, grewMb: grownMb(row, use, due) });
+      if (use !== null) measurements.push({ row, use, grewMb: grownMb(row, use, due) });
     }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  return looks;
+  return measurements;
 }
 
 /** Its writes since the last measurement, to the file systems running full: a pool has only layers. */

@@ -15,7 +15,7 @@ import { type ContainerEvent, containerEvent, type EventType, failedEvent } from
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
-import { type MadeAnew, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
+import { type Recreation, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
@@ -48,7 +48,7 @@ export async function commit(
     const outcome = next.do === 'finish' ? next.outcome : null;
     const container = await changeRow(tx, operation, {
       change: changeOf(operation, facts, step),
-      anew: madeAnew(operation, step),
+      recreation: recreationOf(operation, step),
       isOurs: () =>
         outcome === null
           ? tx.operations.record(operation.id, owner, progress)
@@ -96,7 +96,7 @@ async function rememberSnapshotImage(
 }
 
 /** A changed disk reinstalls the tools, whatever was carried over. */
-function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): MadeAnew {
+function recreationOf(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): Recreation {
   if (now !== 'fresh') return null;
   const { before, target, snapshotImage } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
@@ -105,7 +105,7 @@ function madeAnew(operation: StoredOperation, { now }: Extract<Step, { do: 'comm
 
 type RowChange = {
   readonly change: StateChange;
-  readonly anew?: MadeAnew;
+  readonly recreation?: Recreation;
   /** Updates the operation; false when the lease is lost. */
   readonly isOurs: () => Promise<boolean>;
 };
@@ -116,12 +116,12 @@ type RowChange = {
 async function changeRow(
   tx: Repositories,
   { id, dbId }: StoredOperation,
-  { change, anew = null, isOurs }: RowChange,
+  { change, recreation = null, isOurs }: RowChange,
 ): Promise<Container> {
   const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
   if (!(await isOurs())) throw new LeaseLost(id);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
-  return await syncRoleSetup(tx, container, anew);
+  return await syncRoleSetup(tx, container, recreation);
 }
 
 async function announce(

@@ -63,7 +63,7 @@ export async function execute(
       written = undefined;
     } catch (error) {
       fault = error;
-      const during = step === null ? 'look' : 'step';
+      const during = step === null ? 'observe' : 'step';
       const next = await recover(deps, at, error, { during, touchesEngine });
       if (next === null) break;
       at = next;

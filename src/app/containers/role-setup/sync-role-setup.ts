@@ -5,7 +5,7 @@ import { nextRoleSetup, type RoleSetupInput } from '../../../domain/containers/r
 import type { Repositories } from '../../../ports/storage.ts';
 
 /** The new engine container of a change, if any; `wasCarriedOver`: with the earlier one's layer. */
-export type MadeAnew = { readonly wasCarriedOver: boolean } | null;
+export type Recreation = { readonly wasCarriedOver: boolean } | null;
 
 /**
  * Adjusts the setup to a change of the row, in its transaction: a new engine container needs the tools, and a stopped
@@ -14,9 +14,9 @@ export type MadeAnew = { readonly wasCarriedOver: boolean } | null;
 export async function syncRoleSetup(
   tx: Repositories,
   container: Container,
-  madeAnew: MadeAnew,
+  recreation: Recreation,
 ): Promise<Container> {
-  const input = await inputOf(tx, container, madeAnew);
+  const input = await inputOf(tx, container, recreation);
   if (input === null) return container;
   const setup = nextRoleSetup(container.roleSetup, input);
   const same = setup.status === container.roleSetup.status && setup.id === container.roleSetup.id;
@@ -26,19 +26,19 @@ export async function syncRoleSetup(
 async function inputOf(
   { catalogue }: Repositories,
   container: Container,
-  madeAnew: MadeAnew,
+  recreation: Recreation,
 ): Promise<RoleSetupInput | null> {
   const { state } = container;
   const id = randomUUID();
   if (state === 'deleted') return { what: 'deleted' };
-  if (madeAnew === null) return state === 'running' ? null : { what: 'stopped', id };
+  if (recreation === null) return state === 'running' ? null : { what: 'stopped', id };
   const role = await catalogue.role(container.role);
   // If the catalogue has lost the role, the installation reports it.
   const installs = role === null || installsSomething(role);
   return {
     what: 'made_anew',
     installs,
-    wasCarriedOver: madeAnew.wasCarriedOver,
+    wasCarriedOver: recreation.wasCarriedOver,
     running: state === 'running',
     id,
   };

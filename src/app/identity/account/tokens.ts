@@ -48,8 +48,8 @@ export function apiTokens({ storage: { repositories, inTransaction }, pendingUse
       const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
       return await orRollBack(inTransaction, async (tx) => {
         await tx.users.lock(user.id);
-        const { live, kept } = await tx.tokens.count(user.id);
-        const room = checkTokenLimit(live, kept);
+        const { live, stored } = await tx.tokens.count(user.id);
+        const room = checkTokenLimit(live, stored);
         if (!room.ok) return room;
         const wanted = { ...request, userId: user.id, prefix, hash: sha256(secret) };
         const token = await tx.tokens.insert(wanted);

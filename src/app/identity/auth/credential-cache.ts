@@ -30,16 +30,16 @@ export function invalidatedCache<T>({
   isBusConnected,
   monotonicMs,
 }: InvalidatedCacheDeps<T>): InvalidatedCache<T> {
-  const kept = new LRUCache<string, { readonly value: T; readonly untilMs: number }>({ max: MAX_ENTRIES });
+  const cache = new LRUCache<string, { readonly value: T; readonly untilMs: number }>({ max: MAX_ENTRIES });
   let changes = 0;
 
   const keep = (key: string, value: T, readMs: number): void => {
-    kept.set(key, { value, untilMs: readMs + Math.min(LONGEST_LIFE_MS, lifeMs(value)) });
+    cache.set(key, { value, untilMs: readMs + Math.min(LONGEST_LIFE_MS, lifeMs(value)) });
   };
 
   return {
     peek(key) {
-      const found = kept.get(key);
+      const found = cache.get(key);
       return found !== undefined && monotonicMs() < found.untilMs && isBusConnected() ? found.value : null;
     },
 
@@ -54,7 +54,7 @@ export function invalidatedCache<T>({
 
     forget(matches) {
       changes += 1;
-      for (const [key, { value }] of [...kept]) if (matches(value)) kept.delete(key);
+      for (const [key, { value }] of [...cache]) if (matches(value)) cache.delete(key);
     },
   };
 }

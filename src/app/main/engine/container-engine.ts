@@ -29,7 +29,7 @@ import { type EngineParts, engineSlot } from './swappable-engine.ts';
 
 /** The engine's name in handles. */
 export const NODE = 'local';
-const LOOK_AGAIN_MS = 5_000;
+const SEARCH_AGAIN_MS = 5_000;
 /** Starting a private engine may install packages, so retries get rarer. */
 const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 const SPACE_EVERY_MS = 30_000;
@@ -73,7 +73,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
-  let looking: Promise<void> = Promise.resolve();
+  let searching: Promise<void> = Promise.resolve();
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
   // A flush of the packet filter removes our rules; the next pass restores them.
@@ -87,7 +87,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     await stopDescribing();
     await stopRules();
     await isolation.stop();
-    await Promise.all([looking, preparing]);
+    await Promise.all([searching, preparing]);
     await engine.stop();
     await slot.close();
   });
@@ -101,22 +101,22 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
       parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
     }
     if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
-    else timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
+    else timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
   };
   const modeNow = startAgain(setUp.config);
-  const lookAgain = (): void => {
+  const searchAgain = (): void => {
     if (signal.aborted) return;
-    const look = async (): Promise<void> => {
+    const search = async (): Promise<void> => {
       const mode = modeNow();
       const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
       // A search for external engines says nothing about the private one, so its status stays.
       if (other.kind !== 'none' || mode === 'auto') engine = other;
       await bringUp();
     };
-    looking = look().catch((err: unknown) => {
+    searching = search().catch((err: unknown) => {
       if (signal.aborted) return;
       log.warn({ err }, 'could not search for a container engine');
-      timer = setTimeout(lookAgain, LOOK_AGAIN_MS);
+      timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
     });
   };
   await bringUp();

@@ -21,8 +21,8 @@ export type Asks = { readonly database: () => Promise<void>; readonly engine: ()
 /** A part that takes longer is not ready. */
 const ANSWER_WITHIN_MS = 1_000;
 
-async function yes(ask: () => Promise<void>): Promise<boolean> {
-  const answer = ask().then(
+async function yes(check: () => Promise<void>): Promise<boolean> {
+  const answer = check().then(
     () => true,
     () => false,
   );

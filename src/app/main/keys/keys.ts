@@ -48,7 +48,7 @@ export function keysFrom(...secrets: readonly Buffer[]): Keys {
 }
 
 /** Keys in the data folder, which can change at runtime. */
-export type KeptKeys = Keys & {
+export type StoredKeys = Keys & {
   /**
    * Takes over a changed file; otherwise makes a new secret, and the previous one verifies until its last token has
    * expired. Returns which it was. A missing file is replaced by a new secret alone. Concurrent calls join.
@@ -61,7 +61,7 @@ export const configuredKeys = (setting: string): Keys =>
   keysFrom(...setting.split(',').map((secret) => Buffer.from(secret.trim())));
 
 /** The secrets in the data folder (mode 0600), created at the first start. */
-export async function keptKeys(dataDir: string, nowMs: () => number = Date.now): Promise<KeptKeys> {
+export async function storedKeys(dataDir: string, nowMs: () => number = Date.now): Promise<StoredKeys> {
   const file = keyFile(dataDir);
   const make = (before: StoredSecrets | null): StoredSecrets => ({
     current: randomBytes(48),
@@ -72,9 +72,9 @@ export async function keptKeys(dataDir: string, nowMs: () => number = Date.now):
   let ring = ringOf(stored, nowMs);
   const known = ({ current, previous }: StoredSecrets) =>
     (previous === null ? keysFrom(current) : keysFrom(current, previous)).known();
-  let running: ReturnType<KeptKeys['rotate']> | undefined;
+  let running: ReturnType<StoredKeys['rotate']> | undefined;
 
-  async function rotateNow(): ReturnType<KeptKeys['rotate']> {
+  async function rotateNow(): ReturnType<StoredKeys['rotate']> {
     const found = await file.read();
     const byHand = found !== null && !found.current.equals(stored.current);
     stored = byHand ? found : await file.write(make(found));
@@ -102,7 +102,7 @@ function ringOf({ current, previous, rotatedAtMs }: StoredSecrets, nowMs: () => 
 }
 
 /** Rotates keys in the data folder and logs the result; those of the settings change with a restart. */
-export async function rotate(keys: Keys | KeptKeys, log: Logger): Promise<void> {
+export async function rotate(keys: Keys | StoredKeys, log: Logger): Promise<void> {
   if (!('rotate' in keys)) {
     log.warn('the keys come from BERTH_JWT_SECRET: change it to `new,old` and restart');
     return;
@@ -115,6 +115,6 @@ export async function rotate(keys: Keys | KeptKeys, log: Logger): Promise<void> 
 }
 
 /** The secret of the settings, else the one in the data folder. */
-export async function loadKeys(dataDir: string, configured: string | null): Promise<Keys | KeptKeys> {
-  return configured === null ? await keptKeys(dataDir) : configuredKeys(configured);
+export async function loadKeys(dataDir: string, configured: string | null): Promise<Keys | StoredKeys> {
+  return configured === null ? await storedKeys(dataDir) : configuredKeys(configured);
 }

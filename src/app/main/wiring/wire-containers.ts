@@ -104,8 +104,8 @@ function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Te
   });
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
   /** Any operation may have made tools due. */
-  const submit: Operations['submit'] = async (...wish) => {
-    const done = await work.submit(...wish);
+  const submit: Operations['submit'] = async (...args) => {
+    const done = await work.submit(...args);
     void tools.takeUp();
     return done;
   };

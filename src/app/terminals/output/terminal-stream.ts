@@ -69,7 +69,7 @@ export type TerminalStream = {
   /** The scrollback at some moment after the call. */
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   /** Makes a multiplexer redraw its screen, as normal output. */
-  drawAnew(): Promise<void>;
+  redraw(): Promise<void>;
   resize(cols: number, rows: number): Promise<void>;
   /** Ends its programs in the container, or leaves that to a container going down. */
   end(withContainer?: boolean): Promise<void>;
@@ -184,7 +184,7 @@ class PtyTerminal implements TerminalStream {
     const { screens, size } = this.#drawing;
     const clientSnapshot = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
     // Dropped output may still be on the screen.
-    if (this.#log.start() > 0) void this.drawAnew();
+    if (this.#log.start() > 0) void this.redraw();
     return clientSnapshot;
   }
 
@@ -226,8 +226,8 @@ class PtyTerminal implements TerminalStream {
     return this.#pty.requestScrollback(room);
   }
 
-  drawAnew(): Promise<void> {
-    return this.#pty.drawAnew();
+  redraw(): Promise<void> {
+    return this.#pty.redraw();
   }
 
   resize(cols: number, rows: number): Promise<void> {

@@ -16,7 +16,7 @@ import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream
 import { printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
 import { frameReader } from '../../../../src/adapters/docker/exec/stream-demux.ts';
-import { KeptOutput } from '../../../../src/domain/kept-output.ts';
+import { CappedOutput } from '../../../../src/domain/capped-output.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { storedContainer } from '../../../support/database/stored.ts';
 import { runIn } from '../../../support/engine/container.ts';
@@ -265,7 +265,7 @@ t.test('a command may print single bytes', async (t) => {
 });
 
 t.test('output is kept up to its limit and copied', async (t) => {
-  const kept = new KeptOutput(10_000);
+  const kept = new CappedOutput(10_000);
   const chunk = Buffer.alloc(1 << 20, 'x');
   kept.add(chunk.subarray(0, 9_999));
   t.notOk(kept.isCut);
@@ -275,5 +275,5 @@ t.test('output is kept up to its limit and copied', async (t) => {
   t.ok(kept.isCut);
   t.equal(kept.bytes().length, 10_000);
   t.not(kept.bytes().buffer, chunk.buffer);
-  t.equal(new KeptOutput(0).bytes().length, 0);
+  t.equal(new CappedOutput(0).bytes().length, 0);
 });

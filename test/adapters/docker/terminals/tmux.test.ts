@@ -104,7 +104,7 @@ async function history(t: Test, { terminals }: TestInstance, handle: RuntimeHand
   const found = await pty.requestScrollback();
   t.equal(found.program, 'shell');
   if (found.program === 'shell') t.same(missing(found.snapshot?.text ?? ''), []);
-  await pty.drawAnew();
+  await pty.redraw();
   await output.until(/row-990[\s\S]*all-2/);
 
   const again = await terminals.open(handle, aTerminal('past'));

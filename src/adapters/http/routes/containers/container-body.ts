@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Started } from '../../../../app/containers/container-lifecycle.ts';
 import type { CreateRequest } from '../../../../app/containers/create-container.ts';
-import type { Kept } from '../../../../app/containers/deleted-containers.ts';
+import type { DeletedContainer } from '../../../../app/containers/deleted-containers.ts';
 import type { Visible } from '../../../../app/containers/find-container.ts';
 import type { Updated, UpdateRequest } from '../../../../app/containers/update-container.ts';
 import type { Container } from '../../../../domain/containers/container.ts';
@@ -50,7 +50,7 @@ export const toVisibleBody = ({ container, access }: Visible): ContainerBody => 
 });
 
 /** A deleted container that can be restored. */
-export const toDeletedBody = ({ container, keptUntil }: Kept): ContainerBody => ({
+export const toDeletedBody = ({ container, keptUntil }: DeletedContainer): ContainerBody => ({
   ...toContainerBody(container),
   ...(container.deletedAt === null ? {} : { deleted_at: container.deletedAt.toISOString() }),
   kept_until: keptUntil.toISOString(),

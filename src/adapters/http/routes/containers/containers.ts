@@ -58,7 +58,7 @@ export const containerRoutes =
         const { status, body } = await onlyOnce(keys, request, reply, {
           first: async (note) =>
             toCreatedAnswer(orThrow(await containers.create(wanted, caller, origin, note))),
-          again: async (dbId) => {
+          replay: async (dbId) => {
             const made = await containers.get(dbId, caller);
             return made.ok ? toCreatedAnswer(made.value.container) : null;
           },

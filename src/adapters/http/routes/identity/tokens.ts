@@ -26,20 +26,20 @@ export const tokenRoutes =
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
-        const { body, caller, origin } = request;
+        const { caller, origin } = request;
         let created: { readonly token: ApiToken; readonly secret: string } | null = null;
-        const { body: kept } = await onlyOnce(keys, request, reply, {
+        const { body } = await onlyOnce(keys, request, reply, {
           first: async (note) => {
             created = orThrow(
-              await tokens.create(readTokenRequest(body), caller, origin, (tx, token) =>
+              await tokens.create(readTokenRequest(request.body), caller, origin, (tx, token) =>
                 note(tx, subjectOf(token)),
               ),
             );
             return withoutSecret(subjectOf(created.token));
           },
-          again: async (subject) => withoutSecret(subject),
+          replay: async (subject) => withoutSecret(subject),
         });
-        if (created === null) throw new Refusal({ code: 'token_already_created', ...kept });
+        if (created === null) throw new Refusal({ code: 'token_already_created', ...body });
         const { token, secret } = created;
         return reply.code(201).send({ token: secret, ...toCreatedBody(token) });
       },
