@@ -49,6 +49,7 @@ t.test('what a run says', async (t) => {
       ${fine}`,
     'domain/hooks2':
       "t.test('hooks', async (t) => t.same([globalThis.begun, globalThis.tornDown], [1, true]));",
+    'domain/left': "t.test('leaves a timer', async (t) => { setTimeout(() => {}, 3_600_000); t.ok(1); });",
     'domain/loose':
       "t.test('waits', async () => { await new Promise((done) => { setTimeout(done, 50); setTimeout(() => { throw new Error('a loose end'); }); }); });",
     'domain/rejected':
@@ -61,7 +62,7 @@ t.test('what a run says', async (t) => {
   });
   const { code, last, all } = await run(t, root);
   t.equal(code, 1);
-  t.equal(last, '7 passed, 6 failed, 2 skipped', 'innermost tests are counted, not assertions');
+  t.equal(last, '8 passed, 6 failed, 2 skipped', 'innermost tests are counted, not assertions');
   t.match(
     all,
     /✗ test\/domain\/sums\.test\.ts > outer > sums > two and\n.*-3\n *\+2/s,
@@ -72,7 +73,8 @@ t.test('what a run says', async (t) => {
   t.match(all, /✗ test\/domain\/loose\.test\.ts > waits > a loose end/);
   t.match(all, /✗ test\/domain\/rejected\.test\.ts > waits > never caught/);
   t.match(all, /FAIL test\/domain\/dies\.test\.ts.*its process ended with SIGKILL/s);
-  for (const name of ['bare', 'counted', 'hooks1', 'hooks2'])
+  t.match(all, /# left open after its tests \(.*Timeout/, 'a forgotten timer does not keep a process');
+  for (const name of ['bare', 'counted', 'hooks1', 'hooks2', 'left'])
     t.match(all, `ok   test/domain/${name}.test.ts`, 'no other file minds');
 });
 

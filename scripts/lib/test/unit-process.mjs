@@ -11,6 +11,8 @@ const files = TEST_FILES.split('\n');
 const limitMs = Number(TEST_LIMIT) * 1000;
 /** Time to close connections after the last file. */
 const END_WITHIN_MS = 60_000;
+/** What the tests left open, such as a timer, keeps the process for no longer than this. */
+const DRAIN_MS = 1000;
 const OUR_TAP = new URL('current-test.mjs', import.meta.url).href;
 /** @type {Record<string, string>} */
 const REPLACED = { tap: OUR_TAP, 'async-hook-domain': new URL('uncaught.mjs', import.meta.url).href };
@@ -49,3 +51,9 @@ for (const file of files) {
   if (performance.now() >= deadline) process.exit(1);
 }
 process.send?.({ file: null, limitMs: END_WITHIN_MS });
+root.end();
+setTimeout(() => {
+  const kinds = new Set(process.getActiveResourcesInfo());
+  console.error(`# left open after its tests (${[...kinds].join(', ')}): ${files.join(' ')}`);
+  process.exit();
+}, DRAIN_MS).unref();
