@@ -41,13 +41,23 @@ export function dependenciesAreFresh(root, needs) {
 
 /** @param {string} root */
 async function install(root) {
-  // NODE_ENV=production would omit the build tools
-  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
-  const result = await capture('npm', args, { cwd: root, env: systemEnvironment() }).catch((error) => {
-    throw new Fault(`cannot run npm: ${error.message}`);
-  });
+  // What npm has in its cache needs no network. A stale cache may not know a new version.
+  const offline = await npmCi(root, ['--prefer-offline']);
+  const result = /ETARGET/.test(offline.output) ? await npmCi(root, []) : offline;
   if (result.code !== 0) throw new Fault(`${result.output}\nnpm ci failed with exit code ${result.code}`);
   writeFileSync(path.join(root, 'node_modules', STAMP), `${JSON.stringify(stampOf(root))}\n`);
+}
+
+/**
+ * @param {string} root
+ * @param {readonly string[]} options
+ */
+function npmCi(root, options) {
+  // NODE_ENV=production would omit the build tools
+  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', ...options];
+  return capture('npm', args, { cwd: root, env: systemEnvironment() }).catch((error) => {
+    throw new Fault(`cannot run npm: ${error.message}`);
+  });
 }
 
 /** @param {string} root */

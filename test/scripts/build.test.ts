@@ -1,6 +1,9 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { create } from 'tar';
 import { buildIsFresh, ensureBuild, SERVER } from '../../scripts/lib/build.mjs';
 import { checkFolders } from '../../scripts/lib/folders.mjs';
 import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/install.mjs';
@@ -160,6 +163,44 @@ t.test('a changed lock makes an installation stale', async (t) => {
   lock.packages['node_modules/new'] = { version: '1.0.0', integrity: 'sha512-new' };
   write(root, 'package-lock.json', JSON.stringify(lock));
   t.notOk(dependenciesAreFresh(root, all));
+});
+
+/** A registry of one package; its versions may become more. Answers the registry's address. */
+async function aRegistry(t: Test, versions: ReadonlySet<string>): Promise<string> {
+  const packed = (version: string): Buffer => {
+    const folder = aFolderOf(t, { 'package/package.json': JSON.stringify({ name: 'dep', version }) });
+    return create({ gzip: true, cwd: folder, sync: true }, ['package']).read() as Buffer;
+  };
+  const server = createServer(({ url = '', headers }, response) => {
+    const asked = /dep-(.*)\.tgz$/.exec(url)?.[1];
+    if (asked !== undefined) return void response.end(packed(asked));
+    const described = [...versions].map((version) => {
+      const dist = { tarball: `http://${headers.host}/dep/-/dep-${version}.tgz` };
+      return [version, { name: 'dep', version, dist }] as const;
+    });
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ name: 'dep', versions: Object.fromEntries(described) }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+t.test('a version that the cache of npm does not know is fetched', async (t) => {
+  const versions = new Set(['1.0.0']);
+  const registry = await aRegistry(t, versions);
+  const root = aFolderOf(t, {});
+  write(root, '.npmrc', `registry=${registry}\ncache=${path.join(root, 'cache')}\n`);
+  const installed = path.join(root, 'node_modules', 'dep', 'package.json');
+  for (const version of ['1.0.0', '2.0.0']) {
+    versions.add(version);
+    const manifest = { name: 'app', version: '1.0.0', dependencies: { dep: version } };
+    const packages = { '': manifest, 'node_modules/dep': { version } };
+    write(root, 'package.json', JSON.stringify(manifest));
+    write(root, 'package-lock.json', JSON.stringify({ name: 'app', lockfileVersion: 3, packages }));
+    await ensureDependencies(root, all);
+    t.equal(JSON.parse(readFileSync(installed, 'utf8')).version, version);
+  }
 });
 
 t.test('when npm fails, its whole output is shown', async (t) => {
