@@ -22,8 +22,13 @@ export type TerminalsOfContainers = {
 /** For fault tests, which end the process here. */
 export type Checkpoint = (name: string) => Promise<void>;
 
-/** Called before and after each step. */
-export type StepObserver = { readonly checkpoint: Checkpoint; readonly done: Metrics['stepDone'] };
+export type StepObserver = {
+  /** Called before and after each step. */
+  readonly checkpoint: Checkpoint;
+  readonly done: Metrics['stepDone'];
+  /** An operation has ended, or continues in the background: installations may be due. */
+  readonly submitted: () => void;
+};
 
 export type OperationDeps = {
   readonly storage: Storage;

@@ -1,19 +1,29 @@
+import { poll } from '../../../concurrency/poll.ts';
+import { within } from '../../../concurrency/timeout.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { NameTaken } from '../../../ports/containers/container-repository.ts';
+import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { beginOperation, type Prepare } from './begin-operation.ts';
-import type { OperationRequest } from './new-operation.ts';
-import type { OperationDeps, OperationState } from './operation-deps.ts';
-import {
-  endOf,
-  type InProgress,
-  nothingInProgress,
-  renewLeases,
-  takeOver,
-  workOn,
-} from './operations-in-progress.ts';
+import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
+import { DURING, type OperationRequest } from './new-operation.ts';
+import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } from './operation-deps.ts';
 
 const BUSY_AFTER_MS = 30_000;
+const POLL_MS = 100;
+
+type InProgress = {
+  readonly running: Map<string, Promise<OperationState>>;
+  /** Leases that could not be released while the database did not answer: still ours. */
+  readonly unreleased: Set<string>;
+  hasTakenOver: boolean;
+};
+
+const nothingInProgress = (): InProgress => ({
+  running: new Map(),
+  unreleased: new Set(),
+  hasTakenOver: false,
+});
 
 export type Operations = ReturnType<typeof operations>;
 
@@ -26,8 +36,16 @@ export function operations(deps: OperationDeps) {
      * null when a retry continues it. Throws when the request is not done and will not be. `answering`: the answer to a
      * ping already sent.
      */
-    submit: (dbId: string, request: OperationRequest, prepare: Prepare, answering = deps.runtime.ping()) =>
-      submit(deps, progress, { dbId, request, prepare, answering }),
+    submit: async (
+      dbId: string,
+      request: OperationRequest,
+      prepare: Prepare,
+      answering = deps.runtime.ping(),
+    ): Promise<Result<OperationState, DomainError>> => {
+      const done = await submit(deps, progress, { dbId, request, prepare, answering });
+      deps.steps.submitted();
+      return done;
+    },
 
     /** For a timer. */
     renew: (): Promise<void> => renewLeases(deps, progress),
@@ -95,3 +113,82 @@ const nameTaken =
       ? refuse({ code: 'validation_failed', fields: { name: 'is already in use' } })
       : refuse({ code: 'name_taken' });
   };
+
+/** Works on an operation whose lease this process has. If it does not end, the lease is released. */
+function workOn(
+  deps: OperationDeps,
+  progress: InProgress,
+  operation: StoredOperation,
+  begun: KnownAtStart = {},
+): Promise<OperationState> {
+  const done = execute(deps, operation, begun).then(
+    async (left) => {
+      if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
+      return asItShows(left);
+    },
+    async (error: unknown) => {
+      await releaseOrRemember(deps, progress, operation.id);
+      throw error;
+    },
+  );
+  progress.running.set(operation.id, done);
+  const forget = (): void => void progress.running.delete(operation.id);
+  done.then(forget, forget);
+  return done;
+}
+
+/** The end of an operation that another request began, in any process; null after the time limit. */
+async function endOf(
+  deps: OperationDeps,
+  { running }: InProgress,
+  id: string,
+  deadline: number,
+): Promise<OperationState | null> {
+  const here = running.get(id);
+  const withinMs = deadline - performance.now();
+  if (here !== undefined) return await within(withinMs, here, null);
+  const over = await poll(
+    async () => {
+      const operation = await deps.storage.repositories.operations.find(id);
+      return operation?.outcome === null ? null : { operation };
+    },
+    { withinMs, everyMs: POLL_MS },
+  );
+  const operation = over?.operation ?? null;
+  return operation && { operation, container: await rowOf(deps, operation) };
+}
+
+/** Renews the leases of the work in progress, and retries failed releases. */
+async function renewLeases(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner } = deps;
+  await storage.repositories.operations.renew(owner, [...progress.running.keys()], LEASE_SECONDS);
+  await Promise.all([...progress.unreleased].map((id) => release(deps, progress, id)));
+}
+
+/**
+ * Takes over abandoned operations. The first call, before any new work, includes those of an earlier run of this
+ * replica.
+ */
+async function takeOver(deps: OperationDeps, progress: InProgress): Promise<void> {
+  const { storage, owner, log } = deps;
+  const isFirst = !progress.hasTakenOver;
+  const taken = await storage.repositories.operations.takeOver(owner, LEASE_SECONDS, isFirst);
+  progress.hasTakenOver = true;
+  for (const operation of taken) {
+    if (progress.running.has(operation.id)) continue;
+    log.warn({ dbId: operation.dbId, kind: operation.kind }, 'continuing an unfinished operation');
+    workOn(deps, progress, operation).catch((err: unknown) => log.warn({ err }, 'the operation failed'));
+  }
+}
+
+async function release({ storage, owner }: OperationDeps, progress: InProgress, id: string): Promise<void> {
+  await storage.repositories.operations.release(id, owner);
+  progress.unreleased.delete(id);
+}
+
+const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: string): Promise<void> =>
+  void (await release(deps, progress, id).catch(() => progress.unreleased.add(id)));
+
+/** The row as other requests see it during the operation. */
+const asItShows = (left: OperationState): OperationState =>
+  isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;

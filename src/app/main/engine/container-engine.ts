@@ -24,8 +24,8 @@ import type { Config } from '../config.ts';
 import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { prepareBaseImage } from './base-image.ts';
+import { type EngineParts, engineSlot } from './engine-ports.ts';
 import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
-import { type EngineParts, engineSlot } from './swappable-engine.ts';
 
 /** The engine's name in handles. */
 export const NODE = 'local';

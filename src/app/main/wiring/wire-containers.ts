@@ -49,12 +49,12 @@ export function workspaces(
   options: ComposeOptions,
   { terminals, live, keys, acts, outputs }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
-  const { pool, work, tools, submit } = operationsAndTools(ports, options, terminals);
+  const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
     storage: ports.storage,
     runtime: ports.runtime,
     clock: ports.clock,
-    operations: { ...work, submit },
+    operations: work,
     terminals,
     warmPool: pool,
     log: options.logger,
@@ -97,17 +97,11 @@ function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Te
     engine: ports.warmPool,
     settings: { node: ports.runtimeNode, diskFloorMb, size },
   });
+  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
   const work = operations({
     ...{ storage, runtime, insight, log, owner, verifyMs },
-    steps: { checkpoint, done: metrics.stepDone },
+    steps: { checkpoint, done: metrics.stepDone, submitted: () => void tools.takeUp() },
     terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
   });
-  const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
-  /** Any operation may have made tools due. */
-  const submit: Operations['submit'] = async (...args) => {
-    const done = await work.submit(...args);
-    void tools.takeUp();
-    return done;
-  };
-  return { pool, work, tools, submit };
+  return { pool, work, tools };
 }

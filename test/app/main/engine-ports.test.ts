@@ -1,6 +1,6 @@
 import t from 'tap';
 import { memoryPorts } from '../../../src/adapters/memory/index.ts';
-import { engineSlot } from '../../../src/app/main/engine/swappable-engine.ts';
+import { engineSlot } from '../../../src/app/main/engine/engine-ports.ts';
 import type { OutputRoom } from '../../../src/ports/output-room.ts';
 
 const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
