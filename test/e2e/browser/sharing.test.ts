@@ -12,6 +12,7 @@ import {
   visitOf,
   waitForLine,
 } from '../../support/browser/page.ts';
+import { eventually } from '../../support/patience.ts';
 import { type Member, register, sharedService } from '../../support/process/running-service.ts';
 
 t.setTimeout(240_000);
@@ -66,14 +67,21 @@ t.test('a terminal is shared by a link, typed in by two, viewed, and ended', asy
   await owner.page.locator('.participants', { hasText: bobAccount.username }).waitFor();
   await bob.page.locator('.participants', { hasText: owner.person.username }).waitFor();
 
+  const sizeOf = (page: Page): Promise<string> =>
+    page.locator('.line-facts [title="Columns × rows"]').innerText();
+  const before = await sizeOf(owner.page);
   await owner.page.setViewportSize({ width: 900, height: 500 });
-  await typeLine(owner.page, 'clear; sleep 1; echo "<$(stty size)>"');
+  // Each page is told over a connection of its own.
+  const [ofOwner, ofBob] = await eventually(
+    async () => [await sizeOf(owner.page), await sizeOf(bob.page)],
+    ([own, his]) => own !== before && his === own,
+  );
+  t.not(ofOwner, before);
+  t.equal(ofBob, ofOwner, 'the window of the owner rules');
+  await typeLine(owner.page, 'clear; echo "<$(stty size)>"');
   const sized = /^<\d+ \d+>$/;
   await waitForLine(owner.page, sized);
   await waitForLine(bob.page, sized);
-  const sizeOf = (page: Page): Promise<string> =>
-    page.locator('.line-facts [title="Columns × rows"]').innerText();
-  t.equal(await sizeOf(bob.page), await sizeOf(owner.page), 'the window of the owner rules');
 
   const view = await makeLink(owner.page, 'View');
   const eve = await follow(browser, view, eveAccount);

@@ -248,6 +248,7 @@ t.test('a recording without quota for its start ends at once, after its start wa
   first.socket.terminate();
   await waitFor(() => service.terminals.count() === 0);
   await open({ record: 'true' });
+  await waitFor(() => told.length > 1);
   t.same(told, [true, false]);
 });
 
