@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { StringDecoder } from 'node:string_decoder';
 import t from 'tap';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type {
@@ -29,8 +30,10 @@ export function reader(pty: PtyStream): {
 } {
   let seen = '';
   let from = 0;
+  // A read may end within a character.
+  const decoder = new StringDecoder('utf8');
   pty.stream.on('data', (chunk: Buffer) => {
-    seen += chunk.toString();
+    seen += decoder.write(chunk);
   });
   return {
     all: () => seen,
