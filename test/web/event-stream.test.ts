@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EventStream, type News } from '../../web/src/events/stream.ts';
+import { type ChangeEvent, EventStream } from '../../web/src/events/stream.ts';
 import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
 import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
 import { atSequenceEnd, effectsOf } from '../../web/src/terminal/output-effects.ts';
@@ -28,7 +28,7 @@ async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, ove
     protocols.push(request.headers['sec-websocket-protocol'] ?? '');
     accept?.(socket, after, afters.length);
   });
-  const heard: (News | boolean)[] = [];
+  const heard: (ChangeEvent | boolean)[] = [];
   const reached: boolean[] = [];
   const stream = new EventStream(
     {
@@ -39,7 +39,7 @@ async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, ove
       times: { pingEveryMs: () => 20, overdueAfterMs, silentAfterMs },
     },
     {
-      news: (news) => heard.push(news),
+      changed: (event) => heard.push(event),
       live: (isLive) => heard.push(isLive),
       answers: (answers) => reached.push(answers !== null),
     },
@@ -61,9 +61,9 @@ const event = (id: string): string =>
     id,
     data: { id: 'r', db_id: 'd', name: 'n', status: 'running' },
   });
-const NEWS: News = { id: 'r', dbId: 'd' };
-/** How many news were heard. */
-const newsOf = (heard: readonly (News | boolean)[]): number =>
+const CHANGE: ChangeEvent = { id: 'r', dbId: 'd' };
+/** How many changes were heard. */
+const changesIn = (heard: readonly (ChangeEvent | boolean)[]): number =>
   heard.filter((one) => typeof one !== 'boolean').length;
 
 t.test('after a lost connection it asks for events after the last one', async (t) => {
@@ -73,13 +73,13 @@ t.test('after a lost connection it asks for events after the last one', async (t
     if (tries < 3) socket.send(event(`e${tries}`));
   });
   for (const tries of [1, 2]) {
-    await until(() => newsOf(heard) === tries);
+    await until(() => changesIn(heard) === tries);
     cut();
   }
   await until(() => afters.length === 3 && heard.at(-1) === true);
   t.same(afters, [null, 'e1', 'e2']);
   t.match(protocols[0], /^berth\.events\.v1, ?bearer\.jwt$/);
-  t.same(heard, [true, NEWS, false, true, NEWS, false, true]);
+  t.same(heard, [true, CHANGE, false, true, CHANGE, false, true]);
 });
 
 t.test('a resync updates everything and forgets the old position', async (t) => {
@@ -90,7 +90,7 @@ t.test('a resync updates everything and forgets the old position', async (t) => 
     if (tries === 2) socket.send(JSON.stringify({ type: 'resync' }));
   });
   for (const tries of [1, 2]) {
-    await until(() => newsOf(heard) === tries);
+    await until(() => changesIn(heard) === tries);
     cut();
   }
   await until(() => afters.length === 3);
@@ -111,7 +111,7 @@ t.test('an unanswered connection is replaced', async (t) => {
   });
   let pongs = 0;
   await alive.until(() => pongs > 3 && alive.reached.length > 2);
-  t.same(alive.heard, [true], 'and one that answers is kept; a pong is no news');
+  t.same(alive.heard, [true], 'and one that answers is kept; a pong is no change');
   t.notOk(alive.reached.includes(false));
 });
 
@@ -147,7 +147,7 @@ t.test('unknown messages are ignored', async (t) => {
     socket.send(event('e'));
   });
   await until(() => heard.length >= 2);
-  t.same(heard, [true, NEWS]);
+  t.same(heard, [true, CHANGE]);
 });
 
 t.test('a stopping service sets the retry time, which is no update', async (t) => {

@@ -90,7 +90,7 @@ t.test('each close code means an end, a question or a retry', async (t) => {
     [4009, 'container stopped', 'stopped'],
   ];
   for (const [code, reason, why] of ends) t.same(meaningOfClose(code, reason), { do: 'end', why });
-  t.same(meaningOfClose(4001, 'unauthorized'), { do: 'ask' });
+  t.same(meaningOfClose(4001, 'unauthorized'), { do: 'probe' });
   for (const code of [1001, 1006, 1009, 4008, 4010, 4012]) {
     t.same(meaningOfClose(code, ''), { do: 'retry', trouble: 'line' }, String(code));
   }

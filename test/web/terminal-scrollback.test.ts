@@ -23,11 +23,11 @@ function aTerminal(t: Test, { muxed = true } = {}) {
   let filled = (): void => {};
   const scrollback = new Scrollback({
     service: {
-      ask: (id) => {
+      requestSnapshot: (id) => {
         lastId = id;
         did.push('ask');
       },
-      redraw: (id) => {
+      requestRedraw: (id) => {
         lastId = id;
         did.push('redraw');
       },

@@ -33,7 +33,7 @@ async function fileOf(response: Response): Promise<Blob> {
   }
 }
 
-async function ask(path: string, options: RequestOptions): Promise<Response> {
+async function send(path: string, options: RequestOptions): Promise<Response> {
   const { method = 'GET', body, token, timeoutMs = TIMEOUT_MS } = options;
   const headers = new Headers({
     accept: options.reads === 'file' ? '*/*' : 'application/json',
@@ -69,13 +69,13 @@ const onceMore = (again: () => Promise<Response>) => async (failure: Error) => {
 
 /** An answer of any status. Throws an {@link ApiError} of status 0 when none comes in time. */
 export async function exchange(path: string, options: RequestOptions = {}): Promise<Answer> {
-  const response = await ask(path, options);
+  const response = await send(path, options);
   return { status: response.status, body: await bodyOf(response) };
 }
 
 /** The answer's body, or throws an {@link ApiError}. */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  const response = await ask(path, options);
+  const response = await send(path, options);
   if (response.ok && options.reads === 'file') return (await fileOf(response)) as T;
   const body = await bodyOf(response);
   if (!response.ok) throw errorOf(response.status, body, response.headers.get('retry-after'));

@@ -4,11 +4,11 @@ import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.t
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
 
 /** A change of a container; null: anything may have changed. */
-export type News = { readonly id: string; readonly dbId: string } | null;
+export type ChangeEvent = { readonly id: string; readonly dbId: string } | null;
 
 export type StreamListener = {
-  news(news: News): void;
-  /** Whether news come by themselves from now on. */
+  changed(event: ChangeEvent): void;
+  /** Whether changes are announced from now on. */
   live(isLive: boolean): void;
   /** Whether the service answers; `askedAtMs`: when it was asked what it answered. */
   answers(answers: { readonly askedAtMs: number } | null): void;
@@ -136,7 +136,7 @@ export class EventStream {
     if (message.type === 'resync') this.#lastId = null;
     if (message.id !== undefined) this.#lastId = message.id;
     const { id, db_id: dbId } = message.data ?? {};
-    this.#listener.news(typeof dbId === 'string' ? { id: String(id), dbId } : null);
+    this.#listener.changed(typeof dbId === 'string' ? { id: String(id), dbId } : null);
   }
 
   #retryLater(): void {

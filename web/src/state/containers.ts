@@ -74,7 +74,7 @@ export function forgetContainers(): void {
   listFailure.value = null;
 }
 
-const LOOK_AGAIN_MS = 1_500;
+const POLL_EVERY_MS = 1_500;
 /** A request whose connection broke may still arrive, so an unchanged container proves nothing before. */
 const LATE_ARRIVAL_MS = 5_000;
 
@@ -88,22 +88,26 @@ async function seen(dbId: string): Promise<Container | null> {
     } catch (failure) {
       if (hasStatus(failure, 404)) return null;
       if (hasStatus(failure, 401)) throw failure;
-      await later(LOOK_AGAIN_MS);
+      await later(POLL_EVERY_MS);
     }
   }
 }
 
-type Asked = { readonly container: Container; readonly how: Change; readonly wanted?: Partial<Container> };
+type RequestedChange = {
+  readonly container: Container;
+  readonly how: Change;
+  readonly wanted?: Partial<Container>;
+};
 
 /** Polls the container until the change is complete or has failed, and says which. */
-async function follow(asked: Asked, believeAfterMs: number): Promise<boolean> {
-  const { container, how, wanted } = asked;
+async function follow(requested: RequestedChange, believeAfterMs: number): Promise<boolean> {
+  const { container, how, wanted } = requested;
   const { db_id, name } = container;
   const sinceMs = performance.now();
   for (;;) {
     const outcome = outcomeOf(how, await seen(db_id), wanted);
     if (outcome.kind === 'done') {
-      sayDone(asked);
+      sayDone(requested);
       return true;
     }
     if (outcome.kind === 'failed' && performance.now() - sinceMs >= believeAfterMs) {
@@ -114,13 +118,17 @@ async function follow(asked: Asked, believeAfterMs: number): Promise<boolean> {
       );
       return false;
     }
-    await later(LOOK_AGAIN_MS);
+    await later(POLL_EVERY_MS);
   }
 }
 
-async function followFrom(asked: Asked, note: number, believeAfterMs: number): Promise<boolean> {
+async function followFrom(
+  requested: RequestedChange,
+  note: number,
+  believeAfterMs: number,
+): Promise<boolean> {
   try {
-    return await follow(asked, believeAfterMs);
+    return await follow(requested, believeAfterMs);
   } catch {
     // why: the sign-in page says that the session ended, and the list shows the container after it
     return false;
@@ -139,29 +147,32 @@ const isUnderWay = (answer: unknown): boolean => {
  * working on it, or no answer came, the returned function polls the container and reports the outcome. That function
  * resolves to whether the change worked.
  */
-async function ask<T>(
-  asked: Asked,
+async function request<T>(
+  requested: RequestedChange,
   work: () => Promise<T>,
   done: (answer: T) => void,
 ): Promise<() => Promise<boolean>> {
-  const { container, how } = asked;
+  const { container, how } = requested;
   try {
     const answer = await work();
     if (isUnderWay(answer)) {
       const note = toastOk(underWayWords(how, container.name));
-      return () => followFrom(asked, note, 0);
+      return () => followFrom(requested, note, 0);
     }
     done(answer);
     return async () => true;
   } catch (failure) {
     if (!isUnknown(failure)) throw failure;
     const note = toastWarning(unknownWords(how, container.name), 'Berth did not respond. Checking…');
-    return () => followFrom(asked, note, LATE_ARRIVAL_MS);
+    return () => followFrom(requested, note, LATE_ARRIVAL_MS);
   }
 }
 
 /** Shows the container as changing while `work` runs. */
-async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => Promise<T>): Promise<T> {
+async function whileShown<T>(
+  { container: { db_id }, how }: RequestedChange,
+  work: () => Promise<T>,
+): Promise<T> {
   changes.value = { ...changes.value, [db_id]: how };
   try {
     return await work();
@@ -172,21 +183,21 @@ async function whileShown<T>({ container: { db_id }, how }: Asked, work: () => P
   }
 }
 
-const sayDone = ({ container, how }: Asked): void =>
+const sayDone = ({ container, how }: RequestedChange): void =>
   void toastOk(doneWords(how, container.name), how === 'deleting' ? undoOf(container) : null);
 
 /** Shows the change immediately, and its outcome when it is known. Resolves to whether it worked. */
 const change = <T>(
-  asked: Asked,
+  requested: RequestedChange,
   work: (dbId: string) => Promise<T>,
-  done: (answer: T) => void = () => sayDone(asked),
+  done: (answer: T) => void = () => sayDone(requested),
 ): Promise<boolean> =>
-  whileShown(asked, async () => {
+  whileShown(requested, async () => {
     try {
-      const rest = await ask(asked, () => work(asked.container.db_id), done);
+      const rest = await request(requested, () => work(requested.container.db_id), done);
       return await rest();
     } catch (failure) {
-      toastFailure(failure, failedWords(asked.how, asked.container.name));
+      toastFailure(failure, failedWords(requested.how, requested.container.name));
       return false;
     }
   });
@@ -226,11 +237,11 @@ export const restore = (container: Container): Promise<boolean> =>
 export async function update(container: Container, body: ContainerChange): Promise<void> {
   const { name, memory_mb, cpu_shares, disk_mb } = body;
   const wanted = { name, resources: { memory_mb, cpu_shares, disk_mb } };
-  const asked: Asked = { container, how: 'updating', wanted };
-  const rest = await ask(
-    asked,
+  const requested: RequestedChange = { container, how: 'updating', wanted };
+  const rest = await request(
+    requested,
     () => api.updateContainer(container.db_id, body),
     ({ restarted }) => toastOk(restarted ? `${name} is running with its new limits` : `${name} is saved`),
   );
-  void whileShown(asked, rest);
+  void whileShown(requested, rest);
 }

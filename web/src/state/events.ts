@@ -1,4 +1,4 @@
-import { EventStream, type News } from '../events/stream.ts';
+import { type ChangeEvent, EventStream } from '../events/stream.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { loginToken } from '../session/session.ts';
@@ -10,11 +10,11 @@ const LIVE_SETTLED_MS = 60_000;
 /** Not every operation ends with an event. */
 const LIVE_CHANGING_MS = 4_000;
 
-const watchers = new Set<(news: News) => void>();
+const watchers = new Set<(event: ChangeEvent) => void>();
 let isLive = false;
 
-const publish = (news: News): void => {
-  for (const watcher of watchers) watcher(news);
+const publish = (event: ChangeEvent): void => {
+  for (const watcher of watchers) watcher(event);
 };
 
 /** Keeps the events coming until the returned function is called. */
@@ -22,7 +22,7 @@ export function followEvents(): () => void {
   const stream = new EventStream(
     { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
     {
-      news: publish,
+      changed: publish,
       live: (now) => {
         isLive = now;
         // Shows what changed before, and starts the other interval.
@@ -47,7 +47,7 @@ export type Watched = {
   /** How often to poll while no events come. */
   readonly settledMs: number;
   readonly changingMs: number;
-  readonly concerns?: (news: Exclude<News, null>) => boolean;
+  readonly concerns?: (event: Exclude<ChangeEvent, null>) => boolean;
 };
 
 /** Polls when an event announces a change, and at an interval only while no events come. */
@@ -57,14 +57,14 @@ export function watch({ refresh, isSettled, settledMs, changingMs, concerns }: W
     return isSettled() ? settledMs : changingMs;
   };
   const polling = poll(refresh, everyMs);
-  const onNews = (news: News): void => {
-    if (news === null || concerns?.(news) !== false) void polling.now();
+  const onChange = (event: ChangeEvent): void => {
+    if (event === null || concerns?.(event) !== false) void polling.now();
   };
-  watchers.add(onNews);
+  watchers.add(onChange);
   return {
     now: polling.now,
     stop() {
-      watchers.delete(onNews);
+      watchers.delete(onChange);
       polling.stop();
     },
   };

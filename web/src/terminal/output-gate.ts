@@ -25,9 +25,9 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 export class OutputGate {
   readonly #queue: OutputQueue;
   #muxed = false;
-  #mode: 'live' | 'frozen' | 'held' = 'live';
+  #mode: 'live' | 'frozen' | 'buffering' = 'live';
   #open: Uint8Array = NOTHING;
-  #held: Uint8Array[] = [];
+  #buffered: Uint8Array[] = [];
   /** Output while frozen, since the last snapshot. */
   #missed: Uint8Array[] = [];
   #missedBytes = 0;
@@ -46,31 +46,33 @@ export class OutputGate {
     this.#open = open.slice();
     if (whole.length === 0) return;
     if (this.#mode === 'live') this.#queue.push(whole);
-    else if (this.#mode === 'held') this.#held.push(whole);
+    else if (this.#mode === 'buffering') this.#buffered.push(whole);
     else this.#pass(whole);
   }
 
   /** Draws nothing from now on except `picture`, if given, in place of all queued output. */
-  freeze(picture: Uint8Array = NOTHING, done: () => void = () => {}): void {
-    const waiting = picture.length === 0 ? [] : this.#queue.takeWaiting();
-    const effects = effectsOf(joined([...waiting, ...this.#held]));
-    if (picture.length > 0) this.#forgetMissed();
-    this.#held = [];
+  freeze(snapshot: Uint8Array = NOTHING, done: () => void = () => {}): void {
+    const waiting = snapshot.length === 0 ? [] : this.#queue.takeWaiting();
+    const effects = effectsOf(joined([...waiting, ...this.#buffered]));
+    if (snapshot.length > 0) this.#forgetMissed();
+    this.#buffered = [];
     this.#mode = 'frozen';
-    this.#queue.push(joined([effects, picture]), done);
+    this.#queue.push(joined([effects, snapshot]), done);
   }
 
   /** Keeps output from now on for `goLive`. */
   hold(): void {
-    this.#mode = 'held';
+    this.#mode = 'buffering';
   }
 
-  /** Draws the held output; before it the output while frozen, unless the whole screen was drawn since (`isRedrawn`). */
+  /** Draws the buffered output; before it the output while frozen, unless the whole screen was drawn since (`isRedrawn`). */
   goLive(isRedrawn: boolean): void {
     this.#mode = 'live';
-    const held = joined(this.#held);
-    const waiting = isRedrawn ? held : withLastScreen(joined([drawingOf(joined(this.#missed)), held]));
-    this.#held = [];
+    const buffered = joined(this.#buffered);
+    const waiting = isRedrawn
+      ? buffered
+      : withLastScreen(joined([drawingOf(joined(this.#missed)), buffered]));
+    this.#buffered = [];
     this.#forgetMissed();
     if (waiting.length > 0) this.#queue.push(waiting);
   }
@@ -80,7 +82,7 @@ export class OutputGate {
     this.#muxed = muxed;
     if (exact) return;
     this.#open = NOTHING;
-    this.#held = [];
+    this.#buffered = [];
     this.#forgetMissed();
     this.#mode = 'live';
   }

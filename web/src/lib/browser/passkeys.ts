@@ -11,7 +11,7 @@ export const passkeysPossible = (): boolean =>
   isSecureContext && 'PublicKeyCredential' in globalThis && !IS_ADDRESS.test(location.hostname);
 
 /** The browser's errors for a cancelled or refused prompt say nothing to the user. */
-async function ask(prompt: Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function credentialFrom(prompt: Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
     const credential = await prompt;
     if (credential instanceof PublicKeyCredential) return credential;
@@ -44,7 +44,7 @@ export async function usePasskey(options: RequestOptions): Promise<object> {
     challenge: bytesOf(options.challenge),
     allowCredentials: known(options.allowCredentials),
   } as PublicKeyCredentialRequestOptions;
-  const credential = await ask(navigator.credentials.get({ publicKey }));
+  const credential = await credentialFrom(navigator.credentials.get({ publicKey }));
   const response = credential.response as AuthenticatorAssertionResponse;
   return {
     ...common(credential),
@@ -67,7 +67,7 @@ export async function makePasskey(options: CreationOptions): Promise<object> {
     pubKeyCredParams: options.pubKeyCredParams as PublicKeyCredentialParameters[],
     excludeCredentials: known(excludeCredentials),
   } as PublicKeyCredentialCreationOptions;
-  const credential = await ask(navigator.credentials.create({ publicKey }));
+  const credential = await credentialFrom(navigator.credentials.create({ publicKey }));
   const response = credential.response as AuthenticatorAttestationResponse;
   return {
     ...common(credential),

@@ -93,8 +93,8 @@ export class Connection {
     if (this.#state.kind === 'open') this.#line?.send({ type: 'resize', ...size });
   }
 
-  /** Asks for what there is to scroll back to, or for the newest screen once more; a frame answers. */
-  ask(type: 'look_back' | 'redraw', id: number): void {
+  /** Requests a snapshot of the scrollback, or the newest screen once more; a frame answers. */
+  request(type: 'look_back' | 'redraw', id: number): void {
     if (this.#state.kind === 'open') this.#line?.send({ type, id });
   }
 
@@ -177,14 +177,14 @@ export class Connection {
 
   #onClosed(code: number, reason: string, opened: boolean): void {
     if (code === DETACHED && this.#state.kind === 'open') this.#detachedIn = this.#startedAt;
-    const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'ask' } as const);
+    const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'probe' } as const);
     if (meaning.do === 'end') this.#over(meaning.why);
     else if (meaning.do === 'retry') this.#retryLater(meaning.trouble);
-    else void this.#ask(opened);
+    else void this.#probe(opened);
   }
 
   /** A terminal that was closed on purpose while open stays closed, even when a new one would open. */
-  async #ask(wasOpen: boolean): Promise<void> {
+  async #probe(wasOpen: boolean): Promise<void> {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
     if (epoch !== this.#epoch) return;

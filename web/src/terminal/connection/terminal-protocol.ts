@@ -50,11 +50,11 @@ export type Trouble =
   | 'rate'
   | 'database';
 
-/** `ask`: the service shut the door on this credential; whether it still opens others must be asked. */
+/** `probe`: the service refused this credential; a request shows whether it is still good for anything else. */
 export type CloseMeaning =
   | { readonly do: 'end'; readonly why: EndReason }
   | { readonly do: 'retry'; readonly trouble: Trouble }
-  | { readonly do: 'ask' };
+  | { readonly do: 'probe' };
 
 /** The service lost the stream, and the program runs on. */
 export const DETACHED = CLOSE_CODES.detached;
@@ -62,7 +62,7 @@ export const DETACHED = CLOSE_CODES.detached;
 const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
   [CLOSE_CODES['failed to open terminal']]: { do: 'retry', trouble: 'shell' },
   [CLOSE_CODES['try again later']]: { do: 'retry', trouble: 'database' },
-  [CLOSE_CODES.unauthorized]: { do: 'ask' },
+  [CLOSE_CODES.unauthorized]: { do: 'probe' },
   [CLOSE_CODES['collaboration ended']]: { do: 'end', why: 'collaboration_ended' },
   [CLOSE_CODES['container deleted']]: { do: 'end', why: 'deleted' },
   [CLOSE_CODES['container stopped']]: { do: 'end', why: 'stopped' },

@@ -39,16 +39,16 @@ export function placesOf(layout: Layout, area: Area): Places {
   const whole = { left: 0, top: 0, ...area };
   if (area.width < STACKED_BELOW_PX)
     return { panes: panesOf(layout).map((pane) => ({ pane, box: whole })), dividers: [], stacked: true };
-  return { ...place(layout, whole, ''), stacked: false };
+  return { ...arrange(layout, whole, ''), stacked: false };
 }
 
-function place(layout: Layout, box: Box, path: Path): Omit<Places, 'stacked'> {
+function arrange(layout: Layout, box: Box, path: Path): Omit<Places, 'stacked'> {
   if (typeof layout === 'string') return { panes: [{ pane: layout, box }], dividers: [] };
   const divider = dividerOf(layout, box, path);
   const before = Math.round(divider.room * divider.share);
-  const first = place(layout.first, part(box, layout.axis, 0, before), `${path}0`);
+  const first = arrange(layout.first, part(box, layout.axis, 0, before), `${path}0`);
   const after = before + LINE_PX;
-  const second = place(layout.second, part(box, layout.axis, after, divider.room - before), `${path}1`);
+  const second = arrange(layout.second, part(box, layout.axis, after, divider.room - before), `${path}1`);
   return {
     panes: [...first.panes, ...second.panes],
     dividers: [divider, ...first.dividers, ...second.dividers],

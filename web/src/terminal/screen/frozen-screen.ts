@@ -13,7 +13,7 @@ export type ScrollbackOutput = {
 export type FrozenScreenDeps = {
   readonly service: {
     /** Asks for all of the newest screen as output; `redrawn` follows. */
-    redraw(id: number): void;
+    requestRedraw(id: number): void;
   };
   readonly output: ScrollbackOutput;
   readonly view: {
@@ -34,7 +34,7 @@ export class FrozenScreen {
   readonly #nextId: () => number;
   #mode: Mode = 'live';
   #isFilling = false;
-  /** Whether there was output since the last full drawing, a snapshot or the answer to `redraw`. */
+  /** Whether there was output since the last full drawing, a snapshot or the answer to `requestRedraw`. */
   #isStale = false;
   #redrawId = 0;
   #historyRows = 0;
@@ -80,7 +80,7 @@ export class FrozenScreen {
   leave(isStale: boolean): void {
     this.#isStale = isStale;
     this.#hold();
-    this.#askToDraw();
+    this.#requestRedraw();
     // Without output the snapshot is the newest screen.
     if (!isStale) this.#live(true);
   }
@@ -99,7 +99,7 @@ export class FrozenScreen {
     if (this.#isStale) {
       this.#hold();
       // The line is not open yet.
-      this.#return = setTimeout(() => this.#askToDraw(), 0);
+      this.#return = setTimeout(() => this.#requestRedraw(), 0);
     } else this.#live(true);
   }
 
@@ -117,10 +117,10 @@ export class FrozenScreen {
     this.#deps.output.hold();
   }
 
-  #askToDraw(): void {
+  #requestRedraw(): void {
     this.#redrawId = this.#nextId();
     this.#return = setTimeout(() => this.#live(false), REDRAW_WITHIN_MS);
-    this.#deps.service.redraw(this.#redrawId);
+    this.#deps.service.requestRedraw(this.#redrawId);
   }
 
   #live(isRedrawn: boolean): void {

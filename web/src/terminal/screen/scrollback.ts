@@ -6,7 +6,7 @@ import { SnapshotRequest } from './snapshot-request.ts';
 /** Questions to the service. */
 export type ScrollbackService = FrozenScreenDeps['service'] & {
   /** Asks for a snapshot; `answered` follows. */
-  ask(id: number): void;
+  requestSnapshot(id: number): void;
 };
 
 /** The terminal of the page. */
@@ -121,7 +121,7 @@ export class Scrollback {
     else if (this.#program === 'shell' && (lines > 0 || !this.#outdated)) return false;
     else {
       this.#goal = { rows: -lines, turned: lines };
-      this.#ask();
+      this.#requestSnapshot();
     }
     return true;
   }
@@ -129,7 +129,7 @@ export class Scrollback {
   /** Before a search of the whole scrollback. Resolves when a snapshot is there, or cannot be had in time. */
   async searching(): Promise<void> {
     if (this.isSnapshot) return;
-    if (this.#outdated && this.#mayAsk()) this.#ask();
+    if (this.#outdated && this.#mayRequest()) this.#requestSnapshot();
     if (this.#request.isPending || this.#screen.isFilling)
       await new Promise<void>((resolve) => this.#searches.push(resolve));
   }
@@ -142,8 +142,8 @@ export class Scrollback {
       if (!isBack) this.#leave();
       return;
     }
-    if (!isBack || !this.#mayAsk()) return;
-    if (this.#outdated || this.#screen.mode === 'returning') this.#ask();
+    if (!isBack || !this.#mayRequest()) return;
+    if (this.#outdated || this.#screen.mode === 'returning') this.#requestSnapshot();
     else this.#screen.freeze();
   }
 
@@ -171,7 +171,7 @@ export class Scrollback {
     } else {
       this.#goal = goal;
       this.#misfits += 1;
-      this.#refresh = setTimeout(() => this.#ask(), RESIZE_MS);
+      this.#refresh = setTimeout(() => this.#requestSnapshot(), RESIZE_MS);
     }
   }
 
@@ -226,7 +226,7 @@ export class Scrollback {
     this.#screen.leave(isStale);
   }
 
-  #mayAsk(): boolean {
+  #mayRequest(): boolean {
     return this.#muxed && !this.#request.isPending && this.#program !== 'full_screen';
   }
 
@@ -239,11 +239,11 @@ export class Scrollback {
       this.#refresh = undefined;
       if (this.#screen.mode !== 'frozen' || !this.#outdated) return;
       if (this.#deps.view.hasSelection()) this.#refreshIn(REFRESH_MS);
-      else this.#ask();
+      else this.#requestSnapshot();
     }, ms);
   }
 
-  #ask(): void {
+  #requestSnapshot(): void {
     clearTimeout(this.#refresh);
     this.#refresh = undefined;
     this.#outdated = false;
@@ -260,7 +260,7 @@ export class Scrollback {
         if (this.#screen.mode === 'frozen') this.#refreshIn(0);
       },
     });
-    this.#deps.service.ask(id);
+    this.#deps.service.requestSnapshot(id);
   }
 
   #forget(): void {

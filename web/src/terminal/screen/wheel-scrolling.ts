@@ -9,7 +9,7 @@ const MAX_ARROWS = 60;
 export type ScrollingDeps = ScrollbackService &
   Pick<ScrollbackOutput, 'hold' | 'goLive'> & {
     /** From now on draws no output except `picture`, if given, in place of all queued output. */
-    freeze(picture?: Uint8Array, done?: () => void): void;
+    freeze(snapshot?: Uint8Array, done?: () => void): void;
     type(text: string): void;
   };
 

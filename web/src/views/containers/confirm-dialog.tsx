@@ -4,22 +4,22 @@ import { me } from '../../state/profile.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { ToolsDialog } from './role-setup-dialog.tsx';
-import type { Ask } from './row.tsx';
+import type { ContainerAction } from './row.tsx';
 import { SpaceDialog } from './space-dialog.tsx';
 
 /** The container as the list has it now. */
 const latest = (container: Container): Container =>
   containers.value?.find(({ db_id }) => db_id === container.db_id) ?? container;
 
-type ConfirmAskProps = {
-  readonly ask: Ask;
-  /** Asks for something else instead. */
-  readonly onAsk: (ask: Ask) => void;
+type ActionDialogProps = {
+  readonly action: ContainerAction;
+  /** Opens the dialog of another action instead. */
+  readonly onAction: (action: ContainerAction) => void;
   readonly onClose: () => void;
 };
 
 /** The dialog of an action on a container. */
-export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: ConfirmAskProps) {
+export function ActionDialog({ action: { what, container }, onAction, onClose }: ActionDialogProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
   if (what === 'tools')
     return <ToolsDialog container={latest(container)} onChanged={refreshContainers} onClose={onClose} />;
@@ -28,7 +28,7 @@ export function ConfirmAsk({ ask: { what, container }, onAsk, onClose }: Confirm
       <SpaceDialog
         container={latest(container)}
         onClose={onClose}
-        onSettings={() => onAsk({ what: 'edit', container: latest(container) })}
+        onSettings={() => onAction({ what: 'edit', container: latest(container) })}
       />
     );
   if (what === 'stop') {

@@ -2,12 +2,15 @@ import { useRef } from 'preact/hooks';
 import type { Container } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { type Ask, Row } from './row.tsx';
+import { type ContainerAction, Row } from './row.tsx';
 
-type ListProps = { readonly containers: readonly Container[]; readonly onAsk: (ask: Ask) => void };
+type ListProps = {
+  readonly containers: readonly Container[];
+  readonly onAction: (action: ContainerAction) => void;
+};
 
 /** The rows; the arrow keys move between their names. */
-export function ContainerList({ containers, onAsk }: ListProps) {
+export function ContainerList({ containers, onAction }: ListProps) {
   const list = useRef<HTMLUListElement>(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -19,7 +22,7 @@ export function ContainerList({ containers, onAsk }: ListProps) {
   return (
     <ul class="rows" ref={list} onKeyDown={onKeyDown} aria-label="Containers">
       {containers.map((container) => (
-        <Row key={container.db_id} container={container} onAsk={onAsk} />
+        <Row key={container.db_id} container={container} onAction={onAction} />
       ))}
     </ul>
   );

@@ -7,15 +7,15 @@ import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useHotkeys } from '../../ui/use-hotkeys.ts';
 import { useTitle } from '../../ui/use-title.ts';
-import { ConfirmAsk } from './confirm-dialog.tsx';
+import { ActionDialog } from './confirm-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
-import type { Ask } from './row.tsx';
+import type { ContainerAction } from './row.tsx';
 
 /** All containers of the signed-in user. */
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
-  const [ask, setAsk] = useState<Ask | null>(null);
+  const [action, setAction] = useState<ContainerAction | null>(null);
   const [filter, setFilter] = useState('');
   const filterInput = useRef<HTMLInputElement>(null);
   useEffect(followContainers, []);
@@ -48,7 +48,7 @@ export function ContainersPage() {
       <ListBody
         filter={filter}
         onClear={() => setFilter('')}
-        onAsk={setAsk}
+        onAction={setAction}
         onCreate={() => setCreating(true)}
       />
       {all !== null && (
@@ -57,7 +57,14 @@ export function ContainersPage() {
         </p>
       )}
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
-      {ask && <ConfirmAsk key={ask.what} ask={ask} onAsk={setAsk} onClose={() => setAsk(null)} />}
+      {action && (
+        <ActionDialog
+          key={action.what}
+          action={action}
+          onAction={setAction}
+          onClose={() => setAction(null)}
+        />
+      )}
     </div>
   );
 }
@@ -74,11 +81,11 @@ function ListFailure() {
 type BodyProps = {
   readonly filter: string;
   readonly onClear: () => void;
-  readonly onAsk: (ask: Ask) => void;
+  readonly onAction: (action: ContainerAction) => void;
   readonly onCreate: () => void;
 };
 
-function ListBody({ filter, onClear, onAsk, onCreate }: BodyProps) {
+function ListBody({ filter, onClear, onAction, onCreate }: BodyProps) {
   const all = containers.value;
   if (all === null) return listFailure.value === null ? <ListSkeleton /> : null;
   if (all.length === 0) return <EmptyList onCreate={onCreate} />;
@@ -89,7 +96,7 @@ function ListBody({ filter, onClear, onAsk, onCreate }: BodyProps) {
   return shown.length === 0 ? (
     <NothingFound filter={filter} onClear={onClear} />
   ) : (
-    <ContainerList containers={shown} onAsk={onAsk} />
+    <ContainerList containers={shown} onAction={onAction} />
   );
 }
 

@@ -14,12 +14,12 @@ import { hasTools, ToolsLink } from './role-setup-link.tsx';
 import { SpaceLink } from './space-link.tsx';
 import { Status } from './status.tsx';
 
-export type Ask = {
+export type ContainerAction = {
   readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space';
   readonly container: Container;
 };
 
-type RowProps = { readonly container: Container; readonly onAsk: (ask: Ask) => void };
+type RowProps = { readonly container: Container; readonly onAction: (action: ContainerAction) => void };
 
 const terminalOf = (container: Container): string => `/containers/${encodeURIComponent(container.db_id)}`;
 
@@ -54,21 +54,21 @@ function RowAction({ container, change }: { container: Container; change: Change
   );
 }
 
-function rowItems(container: Container, busy: boolean, onAsk: RowProps['onAsk']): readonly MenuItem[] {
+function rowItems(container: Container, busy: boolean, onAction: RowProps['onAction']): readonly MenuItem[] {
   const running = container.status === 'running';
-  const ask = (what: Ask['what']) => () => onAsk({ what, container });
+  const open = (what: ContainerAction['what']) => () => onAction({ what, container });
   const copies = [
     item('copy', 'Copy name', () => void copy(container.name, 'Name')),
     item('copy', 'Copy id', () => void copy(container.db_id, 'Id')),
   ];
   if (container.collaboration !== undefined) return copies;
   return [
-    item('gear', 'Settings…', ask('edit'), { disabled: busy }),
-    item('space', 'Disk use…', ask('space')),
-    item('stop', 'Stop…', ask('stop'), { disabled: busy || !running }),
-    ...(hasTools(container) ? [item('tools', 'Tools…', ask('tools'))] : []),
+    item('gear', 'Settings…', open('edit'), { disabled: busy }),
+    item('space', 'Disk use…', open('space')),
+    item('stop', 'Stop…', open('stop'), { disabled: busy || !running }),
+    ...(hasTools(container) ? [item('tools', 'Tools…', open('tools'))] : []),
     ...copies,
-    item('trash', 'Delete…', ask('delete'), { danger: true, disabled: busy }),
+    item('trash', 'Delete…', open('delete'), { danger: true, disabled: busy }),
   ];
 }
 
@@ -77,7 +77,7 @@ type FaultProps = RowProps & { readonly fault: NonNullable<ReturnType<typeof fau
 const AGAIN: Partial<Readonly<Record<Change, 'stop' | 'delete'>>> = { stopping: 'stop', deleting: 'delete' };
 
 /** What went wrong, with a button to try again where the row has none. */
-function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
+function Fault({ container, fault: { words, change }, onAction }: FaultProps) {
   const what = change === null ? undefined : AGAIN[change];
   const forSpace = stoppedForSpace(container);
   return (
@@ -86,12 +86,12 @@ function Fault({ container, fault: { words, change }, onAsk }: FaultProps) {
         {forSpace ?? words}
       </span>
       {what !== undefined && (
-        <button type="button" class="row-again" onClick={() => onAsk({ what, container })}>
+        <button type="button" class="row-again" onClick={() => onAction({ what, container })}>
           Try again
         </button>
       )}
       {forSpace !== null && (
-        <button type="button" class="row-again" onClick={() => onAsk({ what: 'space', container })}>
+        <button type="button" class="row-again" onClick={() => onAction({ what: 'space', container })}>
           What to do
         </button>
       )}
@@ -116,7 +116,7 @@ function Spec({ container }: { container: Container }) {
   );
 }
 
-export function Row({ container, onAsk }: RowProps) {
+export function Row({ container, onAction }: RowProps) {
   const change = changes.value[container.db_id];
   const fault = faultOf(container);
   return (
@@ -126,7 +126,7 @@ export function Row({ container, onAsk }: RowProps) {
           {container.name}
         </a>
         {fault !== null && change === undefined ? (
-          <Fault container={container} fault={fault} onAsk={onAsk} />
+          <Fault container={container} fault={fault} onAction={onAction} />
         ) : (
           <div class="row-line">
             <span class="row-sub">
@@ -134,8 +134,8 @@ export function Row({ container, onAsk }: RowProps) {
                 ? `${container.image} · ${container.role}`
                 : `shared by ${container.owner.username}`}
             </span>
-            <ToolsLink container={container} onOpen={() => onAsk({ what: 'tools', container })} />
-            <SpaceLink container={container} onOpen={() => onAsk({ what: 'space', container })} />
+            <ToolsLink container={container} onOpen={() => onAction({ what: 'tools', container })} />
+            <SpaceLink container={container} onOpen={() => onAction({ what: 'space', container })} />
           </div>
         )}
       </div>
@@ -147,7 +147,7 @@ export function Row({ container, onAsk }: RowProps) {
         <Menu
           label={`More for ${container.name}`}
           icon="dots"
-          items={rowItems(container, change !== undefined, onAsk)}
+          items={rowItems(container, change !== undefined, onAction)}
         />
       </div>
     </li>

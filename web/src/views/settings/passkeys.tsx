@@ -15,7 +15,7 @@ import { Removal } from './remove-dialog.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 import { useConfirmation } from './use-reauthentication.tsx';
 
-type Ask = { readonly what: 'rename' | 'delete'; readonly passkey: Passkey };
+type PasskeyAction = { readonly what: 'rename' | 'delete'; readonly passkey: Passkey };
 
 const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
   [
@@ -26,7 +26,7 @@ const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
 
 export function Passkeys() {
   const list = useLoaded(listPasskeys);
-  const [ask, setAsk] = useState<Ask | null>(null);
+  const [action, setAction] = useState<PasskeyAction | null>(null);
   const { confirmed, dialog } = useConfirmation();
   const adding = useSubmit(async () => {
     const options = await confirmed(passkeyOptions);
@@ -66,38 +66,38 @@ export function Passkeys() {
               <IconButton
                 icon="edit"
                 label={`Rename ${passkey.name}`}
-                onClick={() => setAsk({ what: 'rename', passkey })}
+                onClick={() => setAction({ what: 'rename', passkey })}
               />
               <IconButton
                 icon="trash"
                 label={`Delete ${passkey.name}`}
-                onClick={() => setAsk({ what: 'delete', passkey })}
+                onClick={() => setAction({ what: 'delete', passkey })}
               />
             </Item>
           )}
         />
       )}
       {dialog}
-      {ask && (
-        <AskDialog
-          ask={ask}
+      {action && (
+        <ActionDialog
+          action={action}
           confirmed={confirmed}
           onDone={() => void list.reload()}
-          onClose={() => setAsk(null)}
+          onClose={() => setAction(null)}
         />
       )}
     </Section>
   );
 }
 
-type AskProps = {
-  readonly ask: Ask;
+type ActionDialogProps = {
+  readonly action: PasskeyAction;
   readonly confirmed: ReturnType<typeof useConfirmation>['confirmed'];
   readonly onDone: () => void;
   readonly onClose: () => void;
 };
 
-function AskDialog({ ask: { what, passkey }, confirmed, onDone, onClose }: AskProps) {
+function ActionDialog({ action: { what, passkey }, confirmed, onDone, onClose }: ActionDialogProps) {
   if (what === 'rename') {
     return (
       <RenameDialog

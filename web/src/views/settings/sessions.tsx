@@ -25,14 +25,14 @@ const factsOf = (session: Session): string =>
 /** The account's sessions. */
 export function Sessions() {
   const list = useLoaded(inUse);
-  const [ask, setAsk] = useState<Session | 'others' | null>(null);
+  const [ending, setEnding] = useState<Session | 'others' | null>(null);
   const others = (list.value?.length ?? 0) > 1;
   return (
     <Section
       title="Sessions"
       lead="Browsers that are signed in to your account."
       action={
-        <Button onClick={() => setAsk('others')} disabled={!others}>
+        <Button onClick={() => setEnding('others')} disabled={!others}>
           Sign out all others
         </Button>
       }
@@ -42,18 +42,20 @@ export function Sessions() {
         none="No sessions."
         row={(session) => (
           <Item key={session.id} title={<Name session={session} />} facts={factsOf(session)}>
-            {!session.is_current && <Button onClick={() => setAsk(session)}>Sign out</Button>}
+            {!session.is_current && <Button onClick={() => setEnding(session)}>Sign out</Button>}
           </Item>
         )}
       />
-      {ask !== null && (
+      {ending !== null && (
         <Removal
-          title={ask === 'others' ? 'Sign out everywhere else?' : `Sign out ${browserOf(ask.user_agent)}?`}
+          title={
+            ending === 'others' ? 'Sign out everywhere else?' : `Sign out ${browserOf(ending.user_agent)}?`
+          }
           action="Sign out"
           done="Signed out"
-          work={() => (ask === 'others' ? revokeOtherSessions() : revokeSession(ask.id))}
+          work={() => (ending === 'others' ? revokeOtherSessions() : revokeSession(ending.id))}
           onDone={() => void list.reload()}
-          onClose={() => setAsk(null)}
+          onClose={() => setEnding(null)}
         >
           <p>Terminals open there close immediately. Programs in containers keep running.</p>
         </Removal>

@@ -9,7 +9,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from './remove-dialog.tsx';
 import { NewTokenDialog, TokenSecret } from './token-dialogs.tsx';
 
-type Ask = { readonly what: 'revoke' | 'delete'; readonly token: ApiToken };
+type TokenAction = { readonly what: 'revoke' | 'delete'; readonly token: ApiToken };
 
 const isOver = ({ revoked_at, expires_at }: ApiToken): boolean =>
   revoked_at !== null || (expires_at !== null && new Date(expires_at) <= now.value);
@@ -33,7 +33,7 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   const list = useLoaded(listTokens);
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<CreatedToken | null>(null);
-  const [ask, setAsk] = useState<Ask | null>(null);
+  const [action, setAction] = useState<TokenAction | null>(null);
   const reload = (): void => void list.reload();
   return (
     <Section
@@ -48,7 +48,7 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
       <Items
         of={list}
         none="You have no API tokens yet."
-        row={(token) => <TokenItem key={token.id} token={token} onAsk={setAsk} />}
+        row={(token) => <TokenItem key={token.id} token={token} onAction={setAction} />}
       />
       {creating && (
         <NewTokenDialog
@@ -61,27 +61,31 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
         />
       )}
       {made && <TokenSecret made={made} onClose={() => setMade(null)} />}
-      {ask && <AskDialog ask={ask} onDone={reload} onClose={() => setAsk(null)} />}
+      {action && <ActionDialog action={action} onDone={reload} onClose={() => setAction(null)} />}
     </Section>
   );
 }
 
-function TokenItem({ token, onAsk }: { token: ApiToken; onAsk: (ask: Ask) => void }) {
+function TokenItem({ token, onAction }: { token: ApiToken; onAction: (action: TokenAction) => void }) {
   return (
     <Item title={token.name} facts={factsOf(token)}>
-      {!isOver(token) && <Button onClick={() => onAsk({ what: 'revoke', token })}>Revoke</Button>}
+      {!isOver(token) && <Button onClick={() => onAction({ what: 'revoke', token })}>Revoke</Button>}
       <IconButton
         icon="trash"
         label={`Delete ${token.name}`}
-        onClick={() => onAsk({ what: 'delete', token })}
+        onClick={() => onAction({ what: 'delete', token })}
       />
     </Item>
   );
 }
 
-type AskProps = { readonly ask: Ask; readonly onDone: () => void; readonly onClose: () => void };
+type ActionDialogProps = {
+  readonly action: TokenAction;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+};
 
-function AskDialog({ ask: { what, token }, onDone, onClose }: AskProps) {
+function ActionDialog({ action: { what, token }, onDone, onClose }: ActionDialogProps) {
   const revoking = what === 'revoke';
   return (
     <Removal

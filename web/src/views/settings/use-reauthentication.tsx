@@ -7,7 +7,7 @@ import { FormDialog } from '../form-dialog.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 
 type By = 'password' | 'code';
-type Ask = {
+type Prompt = {
   readonly by: By;
   /** Throws when the proof is wrong; any other failure goes to the caller that asked for the confirmation. */
   readonly go: (proof: Proof) => Promise<void>;
@@ -32,9 +32,9 @@ function wantedBy(failure: unknown): By | null {
  * a code, and the request is repeated with it. Render `dialog`, and no other dialog while it is open.
  */
 export function useConfirmation() {
-  const [ask, setAsk] = useState<Ask | null>(null);
+  const [prompt, setPrompt] = useState<Prompt | null>(null);
 
-  function askFor<T>(by: By, work: (proof: Proof) => Promise<T>): Promise<T> {
+  function promptFor<T>(by: By, work: (proof: Proof) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const go = async (proof: Proof): Promise<void> => {
         try {
@@ -43,13 +43,13 @@ export function useConfirmation() {
           if (isOfTheProof(failure, by)) throw failure;
           reject(failure);
         }
-        setAsk(null);
+        setPrompt(null);
       };
       const cancel = (): void => {
-        setAsk(null);
+        setPrompt(null);
         reject(new ApiError(0, 'confirmation_cancelled', 'nothing was changed'));
       };
-      setAsk({ by, go, cancel });
+      setPrompt({ by, go, cancel });
     });
   }
 
@@ -59,16 +59,16 @@ export function useConfirmation() {
     } catch (failure) {
       const by = wantedBy(failure);
       if (by === null) throw failure;
-      return await askFor(by, work);
+      return await promptFor(by, work);
     }
   }
 
-  return { confirmed, dialog: ask && <ProofDialog ask={ask} /> };
+  return { confirmed, dialog: prompt && <ProofDialog prompt={prompt} /> };
 }
 
 const TITLE = 'Confirm that it is you';
 
-function ProofDialog({ ask: { by, go, cancel } }: { ask: Ask }) {
+function ProofDialog({ prompt: { by, go, cancel } }: { prompt: Prompt }) {
   if (by === 'code') {
     return (
       <CodeDialog title={TITLE} action="Confirm" work={(code) => go({ code })} onClose={cancel}>
@@ -79,7 +79,7 @@ function ProofDialog({ ask: { by, go, cancel } }: { ask: Ask }) {
   return <PasswordDialog go={go} cancel={cancel} />;
 }
 
-function PasswordDialog({ go, cancel }: Pick<Ask, 'go' | 'cancel'>) {
+function PasswordDialog({ go, cancel }: Pick<Prompt, 'go' | 'cancel'>) {
   const form = useForm({ password: '' }, go);
   return (
     <FormDialog

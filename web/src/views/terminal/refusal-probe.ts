@@ -18,7 +18,7 @@ export async function probe(id: string): Promise<Probe> {
     wasLocked ||= isLocked;
   });
   try {
-    const answer = await ask(id);
+    const answer = await refusalOf(id);
     return wasLocked && answer === 'ok' ? 'unlocked' : answer;
   } finally {
     stop();
@@ -41,7 +41,7 @@ function waiting(failure: unknown): Waiting | null {
     : { trouble, forMs: retryAfterSeconds * 1000 };
 }
 
-async function ask(id: string): Promise<Probe> {
+async function refusalOf(id: string): Promise<Probe> {
   try {
     if (DOWN.has((await getContainer(id)).status)) return 'stopped';
     // why: browsers do not show the answer to a refused upgrade, but that to a plain request

@@ -129,9 +129,9 @@ const screenListener = (
   },
   copy: (selection, text) => copyFor(view, selection, text),
   scrolling: {
-    ask: (id) => connection().ask('look_back', id),
-    redraw: (id) => connection().ask('redraw', id),
-    freeze: (picture, done) => gate().freeze(picture, done),
+    requestSnapshot: (id) => connection().request('look_back', id),
+    requestRedraw: (id) => connection().request('redraw', id),
+    freeze: (snapshot, done) => gate().freeze(snapshot, done),
     hold: () => gate().hold(),
     goLive: (isRedrawn) => gate().goLive(isRedrawn),
   },

@@ -37,7 +37,7 @@ export function useContainer(id: string): { readonly known: Known; readonly refr
       isSettled: () => isSettled(latest.current),
       settledMs: SETTLED_MS,
       changingMs: CHANGING_MS,
-      concerns: (news) => news.dbId === id || news.id === id,
+      concerns: (event) => event.dbId === id || event.id === id,
     });
     return () => polling.current?.stop();
   }, [id]);
