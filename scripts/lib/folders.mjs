@@ -15,7 +15,8 @@ export function checkFolders(root) {
   const counts = new Map();
   for (const name of ROOTS.filter((each) => existsSync(path.join(root, each)))) {
     for (const file of readdirSync(path.join(root, name), { recursive: true, withFileTypes: true })) {
-      if (file.isFile()) counts.set(file.parentPath, (counts.get(file.parentPath) ?? 0) + 1);
+      if (file.isFile() && !isInstalled(file.parentPath))
+        counts.set(file.parentPath, (counts.get(file.parentPath) ?? 0) + 1);
     }
   }
   const large = [...counts].filter(([, files]) => files > MAX_FILES);
@@ -25,3 +26,6 @@ export function checkFolders(root) {
   if (large.length > 0) return { ok: false, report: report.join('\n') };
   return { ok: counts.size > 0, report: `${counts.size} folders of at most ${MAX_FILES} files` };
 }
+
+/** @param {string} folder */
+const isInstalled = (folder) => folder.split(path.sep).includes('node_modules');
