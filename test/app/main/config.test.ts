@@ -183,6 +183,7 @@ t.test('a secret must be long and random, and two must differ', async (t) => {
     'x'.repeat(64),
     'changeme'.repeat(8),
     good.slice(1),
+    `${good.slice(9)}         `,
     `${good},`,
     `,${good}`,
     `${good},short`,
