@@ -65,7 +65,7 @@ t.test('active recordings of one user share a quota; a smaller one applies at on
   const isTruncated = async (id: string) => (await read(id)).state === 'truncated';
   await say(0, 700_000);
   await waitFor(async () => {
-    await pass(1_000);
+    await service.writeDue();
     return (await read(first)).size_bytes > 700_000;
   });
   await pass(20_000);

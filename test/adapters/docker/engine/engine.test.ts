@@ -26,9 +26,9 @@ import {
 } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
-import { pollUntil } from '../../../../src/concurrency/poll.ts';
 import { runProcess } from '../../../support/child.ts';
 import { engineOrSkip } from '../../../support/engine/engine.ts';
+import { waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
 const hasOwnDocker = (await probe(addressOf('unix:///var/run/docker.sock', null))).answers;
@@ -170,7 +170,8 @@ async function survival(t: Test): Promise<void> {
   t.equal(before.Running, true);
 
   signal(daemon?.pid ?? 0, 'SIGKILL');
-  await pollUntil(async () => (await startTicks(daemon?.pid ?? 0)) === null, { withinMs: 5_000 });
+  const isGone = async (): Promise<boolean> => (await startTicks(daemon?.pid ?? 0)) === null;
+  await waitFor(isGone, { what: 'the killed engine is gone' });
   const restarted = await openPrivate(dataDir);
   t.not((await findDaemon(at))?.pid, daemon?.pid);
   const after = (await restarted.docker.getContainer(container.id).inspect()).State;
