@@ -27,6 +27,8 @@ export type DomainError =
   | { readonly code: 'too_many_processes' }
   /** No turn at the engine in time. */
   | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
+  /** The connection to the engine broke, so nobody knows whether it was done. */
+  | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   /** `names`: containers that could be purged; empty when all are being erased. */
   | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }

@@ -39,6 +39,14 @@ const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
   ],
+  command_outcome_unknown: [
+    503,
+    'the command was sent to the container, but the connection to the container engine was lost: it may have finished, or still be running. Check before you repeat it',
+  ],
+  file_outcome_unknown: [
+    503,
+    'the connection to the container engine was lost: the change may or may not have been made. Check before you repeat it',
+  ],
   container_limit_reached: [409, 'container limit reached'],
   kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
   disk_quota_exceeded: [

@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CommandRequest, RunningCommand } from '../../ports/containers/container-commands.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 import { type CommandOutput, collectOutput } from './command-output.ts';
-import { type AccessDeps, findRunning, refuseIfStopped } from './running-container.ts';
+import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
 
@@ -27,7 +27,8 @@ export const streamExec =
     const [command = ''] = request.command;
     await deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } });
     await deps.storage.repositories.containers.touch(dbId);
-    return await refuseIfStopped(deps.commands.open(handle, request).then(ok));
+    const opening = deps.commands.open(handle, request).then(ok);
+    return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
   };
 
 /** Runs one command to its end or time limit; stdout and stderr are each cut at 1 MiB. */
@@ -43,5 +44,6 @@ export const execInContainer =
     const running = await streamExec(deps)(id, request, caller, origin);
     if (!running.ok) return running;
     const { timeoutSeconds } = request;
-    return ok(await collectOutput(running.value, { timeoutSeconds, room, maxOutputBytes: MAX_OUTPUT_BYTES }));
+    const limits = { timeoutSeconds, room, maxOutputBytes: MAX_OUTPUT_BYTES };
+    return await refuseIfUnknown('command_outcome_unknown', collectOutput(running.value, limits).then(ok));
   };

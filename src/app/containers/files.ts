@@ -15,6 +15,7 @@ import {
   type ContainerWithHandle,
   findRunning,
   refuseIfStopped,
+  refuseIfUnknown,
 } from './running-container.ts';
 
 const MIB = 1024 * 1024;
@@ -66,7 +67,8 @@ export const writeFile =
     if (!path.ok) return path;
     const { container, handle } = found.value;
     const maxBytes = container.resources.diskMb * MIB;
-    const written = await refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
+    const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
+    const written = await refuseIfUnknown('file_outcome_unknown', writing);
     if (!written.ok) return written;
     await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);
@@ -86,7 +88,8 @@ export const removeFile =
     if (!found.ok) return found;
     const path = parseTarget(pathText);
     if (!path.ok) return path;
-    const removed = await refuseIfStopped(deps.files.remove(found.value.handle, path.value));
+    const removing = refuseIfStopped(deps.files.remove(found.value.handle, path.value));
+    const removed = await refuseIfUnknown('file_outcome_unknown', removing);
     if (!removed.ok) return removed;
     await noted(deps, 'file_deleted', found.value, path.value, caller, origin);
     return path;

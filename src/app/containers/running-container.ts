@@ -9,6 +9,7 @@ import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import {
   ContainerNotRunning,
+  OutcomeUnknown,
   RuntimeBusy,
   type RuntimeHandle,
 } from '../../ports/containers/container-runtime.ts';
@@ -80,6 +81,19 @@ export async function refuseIfStopped<T>(
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
     if (error instanceof ContainerNotRunning) return notRunning;
+    throw error;
+  }
+}
+
+/** Turns a connection that broke during a change into a refusal: a repeat could do it twice. */
+export async function refuseIfUnknown<T>(
+  code: 'command_outcome_unknown' | 'file_outcome_unknown',
+  work: Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof OutcomeUnknown) return refuse({ code });
     throw error;
   }
 }

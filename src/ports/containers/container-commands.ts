@@ -16,7 +16,7 @@ export type CommandEvent =
   | { readonly kind: 'exit'; readonly exitCode: number | null; readonly isCut?: boolean };
 
 export interface RunningCommand {
-  /** Read once, in the order of writing. Unread output blocks the program. Throws when the engine is lost. */
+  /** Read once, in the order of writing. Unread output blocks the program. Throws `OutcomeUnknown`. */
   readonly events: AsyncIterable<CommandEvent>;
   /** Ends everything that the command started, and the events. Does nothing after the end. Never throws. */
   end(): Promise<void>;
@@ -24,7 +24,7 @@ export interface RunningCommand {
 
 /** The one way to run a program in a container. Its output is read while it runs. */
 export interface ContainerCommands {
-  /** Throws `ContainerNotRunning`. */
+  /** Throws `ContainerNotRunning`, and `OutcomeUnknown` when the command may have started. */
   open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;
 }
 

@@ -33,7 +33,7 @@ export interface ContainerFiles {
   ): Promise<Result<Opened, FileError>>;
   /**
    * Creates missing folders and replaces the target atomically: until then, and after a failure, the old content stays.
-   * Leaves unread content unread.
+   * Leaves unread content unread. Throws `OutcomeUnknown` only when the target may have been replaced.
    */
   write(
     handle: RuntimeHandle,
@@ -41,6 +41,6 @@ export interface ContainerFiles {
     content: Readable,
     maxBytes: number,
   ): Promise<Result<Written, FileError>>;
-  /** Removes a file, a link, or a folder with its contents. */
+  /** Removes a file, a link, or a folder with its contents. Throws `OutcomeUnknown`. */
   remove(handle: RuntimeHandle, path: FilePath): Promise<Result<null, FileError>>;
 }

@@ -103,6 +103,11 @@ export class RuntimeBusy extends RuntimeUnavailable {
   }
 }
 
+/** The connection broke after the engine had been asked to do it. Whether it was done, or still will be, is unknown. */
+export class OutcomeUnknown extends RuntimeUnavailable {
+  override name = 'OutcomeUnknown';
+}
+
 /** An engine error. The message is for the log, never for a client: it may name host paths. */
 export class RuntimeFailure extends Error {
   override name = 'RuntimeFailure';

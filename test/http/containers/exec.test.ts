@@ -8,7 +8,11 @@ import { execAnswer, jsonOf } from '../../../src/adapters/http/replies/exec-repl
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
 import type { ContainerInsight } from '../../../src/ports/containers/container-insight.ts';
-import { RuntimeBusy, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import {
+  OutcomeUnknown,
+  RuntimeBusy,
+  RuntimeUnavailable,
+} from '../../../src/ports/containers/container-runtime.ts';
 import { aBoxOfAda, JSON_LIST, NDJSON } from '../../support/service/cluster.ts';
 import {
   anAdmin,
@@ -302,6 +306,19 @@ t.test("a full queue answers with a retry time, a missing engine with the route'
     t.same([statusCode, headers['retry-after'], refused.json().code], [503, '5', 'engine_busy'], path);
     const failed = await down.call(method, `${down.url}${path}`, payload, NDJSON);
     t.same([failed.statusCode, failed.json()], [500, { error, code: 'internal_error' }], path);
+  }
+});
+
+t.test('a change that may have been made is never answered with a retry time', async (t) => {
+  const { call, url } = await aBoxOfAda(failing(new OutcomeUnknown('no answer at /secret/socket')));
+  for (const [method, path, payload, error] of ROUTES) {
+    const { statusCode, headers, body } = await call(method, `${url}${path}`, payload, NDJSON);
+    const isCommand = path === '/exec';
+    const code = `${isCommand ? 'command' : 'file'}_outcome_unknown`;
+    if (method === 'GET')
+      t.same([statusCode, JSON.parse(body)], [500, { error, code: 'internal_error' }], path);
+    else t.same([statusCode, JSON.parse(body).code, headers['retry-after']], [503, code, undefined], path);
+    t.notMatch(body, 'secret');
   }
 });
 

@@ -120,6 +120,8 @@ const nasty = (count: number): Buffer[] =>
     Buffer.from(`81a4/1/1700000000/./${'\u0001'.repeat(240)}${at}/\n`),
   );
 
+const END = Buffer.from('end/\n');
+
 t.test('names of control characters do not multiply a listing', async (t) => {
   const { entries, complete } = await listing(Readable.from(nasty(10_000)), FILE_LIMITS);
   t.equal(complete, false, 'and the answer says that it is cut');
@@ -138,6 +140,7 @@ t.test('a long listing waits for a slot while it is read, a short one does not',
       read += 1;
       yield record;
     }
+    yield END;
   }
   const { promise: room, resolve: give } = Promise.withResolvers<void>();
   let asked = 0;
@@ -155,7 +158,7 @@ t.test('a long listing waits for a slot while it is read, a short one does not',
   give();
   t.equal((await reading).entries.length, 1000);
   t.equal(asked, 1, 'asked once');
-  t.equal((await listing(Readable.from(nasty(5)), FILE_LIMITS, hold)).entries.length, 5);
+  t.equal((await listing(Readable.from([...nasty(5), END]), FILE_LIMITS, hold)).entries.length, 5);
   t.equal(asked, 1);
 });
 

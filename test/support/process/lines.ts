@@ -11,9 +11,10 @@ async function relay(
   at: ListenOptions,
   toFar: () => Socket,
   join: (from: Socket, into: Socket) => void,
+  allowHalfOpen = false,
 ) {
   const open = new Set<Socket>();
-  const server = createServer((near) => {
+  const server = createServer({ allowHalfOpen }, (near) => {
     const far = toFar();
     for (const [from, into] of [
       [near, far],
@@ -122,6 +123,63 @@ export async function silencingProxy(t: Test): Promise<SilencingProxy> {
     },
   };
 }
+
+/** `end`: as if everything had been sent. */
+export type Break = 'end' | 'reset';
+
+export type EngineLine = {
+  readonly host: string;
+  readonly port: number;
+  /** Breaks every connection; `down` takes no new ones until `mend`. */
+  cut(how: Break, then?: 'up' | 'down'): void;
+  /** Breaks the first connection on which the engine sends this, which does not arrive. */
+  cutBefore(words: RegExp, how: Break): void;
+  mend(): void;
+};
+
+/** A line to an engine's unix socket that can break. */
+export async function aLineToEngine(t: Test, endpoint: string): Promise<EngineLine> {
+  let isUp = true;
+  let trap: { readonly words: RegExp; readonly how: Break } | null = null;
+  const { host, open } = await relay(
+    t,
+    ANY_PORT,
+    () => dial({ path: endpoint.replace(/^unix:\/\//, ''), allowHalfOpen: true }),
+    (from, into) => {
+      if (!isUp) from.destroy();
+      from.once('close', () => into.destroy()).once('end', () => into.end());
+      from.on('data', (chunk: Buffer) => {
+        // Only what a client would read; clients come over TCP.
+        const isAnswer = into.remoteFamily !== undefined;
+        if (!isAnswer || trap === null || !trap.words.test(chunk.toString('latin1')))
+          return into.write(chunk);
+        const { how } = trap;
+        trap = null;
+        breakOff(into, how);
+      });
+    },
+    // The end of a command's input is no end of its output.
+    true,
+  );
+  return {
+    host: '127.0.0.1',
+    port: Number(host.split(':')[1]),
+    cut: (how, then = 'up') => {
+      isUp = then === 'up';
+      for (const socket of open) breakOff(socket, how);
+    },
+    cutBefore: (words, how) => {
+      trap = { words, how };
+    },
+    mend: () => {
+      isUp = true;
+    },
+  };
+}
+
+/** A unix socket cannot be reset. */
+const breakOff = (socket: Socket, how: Break): void =>
+  void (how === 'reset' && socket.remoteFamily !== undefined ? socket.resetAndDestroy() : socket.destroy());
 
 export type CuttingProxy = {
   /** `host:port` */

@@ -54,6 +54,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   container_unresponsive:
     'This container cannot start new programs. Try again in a few seconds. If this keeps happening, stop the container and start it again.',
   engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
+  file_outcome_unknown:
+    'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
   container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
   collaboration_not_found:
     'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',

@@ -12,7 +12,11 @@ import {
   LATE_WAIT_MS,
   type SlotRequest,
 } from '../../../domain/fair-queue.ts';
-import { RuntimeBusy, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import {
+  OutcomeUnknown,
+  RuntimeBusy,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
 import type { EngineWait } from '../../../ports/metrics.ts';
 
 /** Who is charged for an engine call. Empty: Berth itself. */
@@ -34,7 +38,7 @@ async function reportedLate<T>(work: () => Promise<T>, late: () => void): Promis
   try {
     return await work();
   } catch (error) {
-    const isLost = isLate && error instanceof RuntimeUnavailable;
+    const isLost = isLate && error instanceof RuntimeUnavailable && !(error instanceof OutcomeUnknown);
     throw isLost ? new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS) : error;
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { CommandEvent, ContainerCommands } from '../../../ports/containers/container-commands.ts';
-import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
 import { endMarked } from './exec.ts';
@@ -33,17 +33,16 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
       const timer = setTimeout(() => {
         late = true;
         void ending.timeUp();
-      }, timeoutSeconds * 1000);
-      const exitCode = async (): Promise<number | null> => {
-        clearTimeout(timer);
-        return late ? null : await exitCodeOf(calls, exec);
-      };
+      }, timeoutSeconds * 1000).unref();
+      const exitCode = async (): Promise<number | null> => (late ? null : await exitCodeOf(calls, exec));
       const output = frames(drainAfterExit(stream, hasExited(calls, exec)));
+      const stopTimer = (): void => clearTimeout(timer);
       const end = async (): Promise<void> => {
-        clearTimeout(timer);
+        stopTimer();
         await ending.end();
       };
-      return { events: withoutReport(events(output, ending, exitCode), command), end };
+      const all = events(output, ending, { exitCode, over: stopTimer });
+      return { events: withoutReport(all, command), end };
     },
   };
 }
@@ -85,21 +84,26 @@ export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
   };
 }
 
+/** A lost connection leaves the command its time limit. */
 async function* events(
   output: AsyncIterable<Frame>,
   ending: Ending,
-  exitCode: () => Promise<number | null>,
+  ends: { readonly exitCode: () => Promise<number | null>; readonly over: () => void },
 ): AsyncGenerator<CommandEvent> {
+  const lost = (cause?: unknown) => new OutcomeUnknown('the connection to the command was lost', { cause });
   let isCut = false;
   try {
     for await (const { stream, data } of output) yield { kind: 'output', stream, data };
-    ending.over();
   } catch (error) {
-    if (!ending.hasEnded())
-      throw new RuntimeUnavailable('the connection to the command was lost', { cause: error });
+    if (!ending.hasEnded()) throw lost(error);
     isCut = true;
   }
-  yield { kind: 'exit', exitCode: await exitCode(), isCut };
+  const exitCode = await ends.exitCode();
+  // The engine closes the output of a command after its end; an earlier end is that of the connection.
+  if (exitCode === null && !ending.hasEnded()) throw lost();
+  ends.over();
+  ending.over();
+  yield { kind: 'exit', exitCode, isCut };
 }
 
 /**

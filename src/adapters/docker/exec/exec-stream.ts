@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { poll } from '../../../concurrency/poll.ts';
-import { ContainerNotRunning, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, inContainer, LIMITS } from '../engine/engine-client.ts';
+import {
+  ContainerNotRunning,
+  OutcomeUnknown,
+  RuntimeFailure,
+} from '../../../ports/containers/container-runtime.ts';
+import { type EngineCalls, inContainer, LIMITS, statusOf } from '../engine/engine-client.ts';
 
 export type ExecOptions = {
   readonly command: readonly string[];
@@ -34,6 +38,13 @@ function asNotRunning(error: unknown): never {
   throw isSo ? new ContainerNotRunning(error.message, false, { cause: error }) : error;
 }
 
+/** Without the engine's answer, or a connection that was refused, the process may have started. */
+function asUnknown(error: unknown): never {
+  const { code = '' } = error as { readonly code?: unknown };
+  if (statusOf(error) !== null || ['ECONNREFUSED', 'ENOENT'].includes(String(code))) throw error;
+  throw new OutcomeUnknown('the engine did not confirm the start of a process', { cause: error });
+}
+
 /**
  * Starts a process in a container and returns its raw connection; pausing that pauses the process. Connection errors
  * end the stream and are never thrown unhandled.
@@ -56,7 +67,8 @@ export async function openExec(
   };
   const opening = calls.start(runtimeId, LIMITS.exec, async (abortSignal) => {
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
-    return { exec, stream: await exec.start({ hijack: true, stdin: true, Tty: tty, abortSignal }) };
+    const start = { hijack: true, stdin: true, Tty: tty, abortSignal };
+    return { exec, stream: await exec.start(start).catch(asUnknown) };
   });
   const { exec, stream } = await inContainer(opening).catch(asNotRunning);
   // an error is followed by `close`, which every reader handles

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { CappedOutput } from '../../../domain/capped-output.ts';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { OutcomeUnknown, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Release } from '../engine/engine-queues.ts';
 import { endable } from './container-commands.ts';
@@ -23,6 +23,8 @@ const MAX_ERROR_BYTES = 8192;
 export type ScriptRun = {
   /** The next output line, null at the end. Throws when none comes within `seconds`, if given. */
   line(seconds?: number | null): Promise<string | null>;
+  /** As `line`, of a script that changes something. Throws `OutcomeUnknown` without a line or a complaint. */
+  outcome(seconds: number): Promise<string | null>;
   /** The remaining output. Unread, it blocks the script. Throws when it is silent for too long. */
   rest(): AsyncGenerator<Buffer>;
   /** The first 8 KiB of stderr so far. */
@@ -69,17 +71,26 @@ export async function startScript(
     left = null;
     return taken;
   };
+  const line = async (seconds?: number | null): Promise<string | null> => {
+    let text = Buffer.alloc(0);
+    for (let end = -1; end < 0; end = text.indexOf('\n')) {
+      const chunk = await next(seconds);
+      if (chunk === null || text.length > MAX_LINE_BYTES) return null;
+      text = Buffer.concat([text, chunk]);
+    }
+    const end = text.indexOf('\n');
+    left = text.subarray(end + 1);
+    return text.subarray(0, end).toString();
+  };
   return {
-    async line(seconds) {
-      let text = Buffer.alloc(0);
-      for (let end = -1; end < 0; end = text.indexOf('\n')) {
-        const chunk = await next(seconds);
-        if (chunk === null || text.length > MAX_LINE_BYTES) return null;
-        text = Buffer.concat([text, chunk]);
-      }
-      const end = text.indexOf('\n');
-      left = text.subarray(end + 1);
-      return text.subarray(0, end).toString();
+    line,
+    async outcome(seconds) {
+      const unknown = (cause?: unknown) => new OutcomeUnknown('a program did not say what it did', { cause });
+      const answer = await line(seconds).catch((error: unknown) => {
+        throw unknown(error);
+      });
+      if (answer === null && errors.bytes().length === 0) throw unknown();
+      return answer;
     },
     async *rest() {
       for (let chunk = await next(); chunk !== null; chunk = await next()) if (chunk.length > 0) yield chunk;

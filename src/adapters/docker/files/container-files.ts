@@ -10,7 +10,7 @@ import type { Ownership } from '../engine/ownership.ts';
 import { readableOf } from '../exec/engine-stream.ts';
 import { type ScriptRun, startScript } from '../exec/script-process.ts';
 import { onlyFilesAndFolders } from './archive-filter.ts';
-import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
+import { answerOf, outcomeOf, refusal, where } from './file-replies.ts';
 import { OPEN, REMOVE } from './file-scripts.ts';
 import { fileTime } from './file-times.ts';
 import { upload } from './file-upload.ts';
@@ -36,7 +36,7 @@ export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles 
     async remove(handle, path) {
       const { id } = await own.require(handle);
       const run = await startScript(calls, id, { script: REMOVE, args: where('keep', path) });
-      const answer = await answerOf(run, WORK_SECONDS);
+      const answer = await outcomeOf(run);
       await run.finish();
       return answer[0] === 'removed' ? ok(null) : refusal(answer, run);
     },

@@ -20,6 +20,11 @@ export async function answerOf(run: ScriptRun, seconds?: number | null): Promise
   return (await run.line(seconds))?.split(' ') ?? [];
 }
 
+/** As `answerOf`, of a program that changes something. Throws `OutcomeUnknown`. */
+export async function outcomeOf(run: ScriptRun): Promise<readonly string[]> {
+  return (await run.outcome(WORK_SECONDS))?.split(' ') ?? [];
+}
+
 const REFUSALS: Readonly<Record<string, FileError['code']>> = {
   absent: 'file_not_found',
   outside: 'file_outside',

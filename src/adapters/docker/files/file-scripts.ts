@@ -35,8 +35,8 @@ const ONLY_A_FILE = `
 
 /**
  * `listing|archive`, then as ENTER: \`file SIZE MTIME\` and the content, or \`folder\` and records of
- * \`mode/size/mtime/./name/\` (no name contains a slash) or a tar stream. The opened file is checked again, since its
- * name may have become a link meanwhile.
+ * \`mode/size/mtime/./name/\` (no name contains a slash) before \`end/\`, or a tar stream. The opened file is checked
+ * again, since its name may have become a link meanwhile.
  */
 export const OPEN = `
 folder_as=$1; shift
@@ -48,7 +48,8 @@ if [ -d "./$name" ]; then
   [ -r . ] || say not_permitted
   echo folder
   if [ "$folder_as" = listing ]; then
-    exec find . -mindepth 1 -maxdepth 1 -exec stat -c '%f/%s/%Y/%n/' {} +
+    find . -mindepth 1 -maxdepth 1 -exec stat -c '%f/%s/%Y/%n/' {} +
+    say end/
   fi
   case "$(tar --version 2>/dev/null)" in
     *GNU*) exec tar --format=gnu --hard-dereference -cf - . ;;

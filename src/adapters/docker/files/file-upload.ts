@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream';
 import type { FileError, FilePath } from '../../../domain/containers/files.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Written } from '../../../ports/containers/container-files.ts';
+import { OutcomeUnknown, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Release } from '../engine/engine-queues.ts';
 import { type ScriptRun, startScript } from '../exec/script-process.ts';
-import { answerOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
+import { answerOf, outcomeOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
 import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function upload(
   const temporary = `.berth-upload-${randomUUID()}`;
   const start = (script: string, args: readonly string[], stdin = false): Promise<ScriptRun> =>
     startScript(calls, id, { script, args, stdin });
-  const receiving = await start(RECEIVE, [temporary, ...where('make', path)], true);
+  const receiving = await start(RECEIVE, [temporary, ...where('make', path)], true).catch(unchanged);
   const first = await answerOf(receiving);
   if (first[0] !== 'ready') {
     await receiving.finish();
@@ -35,7 +36,7 @@ export async function upload(
     if (!received.ok) return received;
     const sizeBytes = received.value;
     const commit = await start(COMMIT, [temporary, String(sizeBytes), ...where('keep', path)]);
-    const answer = await answerOf(commit, WORK_SECONDS);
+    const answer = await outcomeOf(commit);
     await commit.finish();
     isDone = answer[0] === 'new' || answer[0] === 'replaced';
     return isDone ? ok({ sizeBytes, isNew: answer[0] === 'new' }) : refusal(answer, commit);
@@ -47,6 +48,12 @@ export async function upload(
         .catch(() => {});
     }
   }
+}
+
+/** Whether this program started makes no difference to the target. */
+function unchanged(error: unknown): never {
+  if (!(error instanceof OutcomeUnknown)) throw error;
+  throw new RuntimeUnavailable('an upload could not begin', { cause: error });
 }
 
 /** Returns the number of bytes received, all on disk. */

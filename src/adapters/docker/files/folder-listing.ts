@@ -1,4 +1,5 @@
 import { entryJsonBytes, type FileEntry, type FileKind } from '../../../domain/containers/files.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import { fileTime } from './file-times.ts';
 
@@ -13,6 +14,7 @@ const MAX_RECORD_BYTES = 8192;
 const SLASH = 0x2f;
 /** `mode/size/mtime/./name/`, and the line end before the next record. */
 const RECORD_FIELDS = 5;
+const LAST_FIELD = 'end';
 
 type Limits = { readonly listed: number; readonly listedJsonBytes: number };
 
@@ -64,8 +66,10 @@ async function* records(output: AsyncIterable<Buffer>): AsyncGenerator<readonly 
       fields = [];
     }
     rest = rest.subarray(at);
-    if (rest.length > MAX_RECORD_BYTES) return;
+    if (rest.length > MAX_RECORD_BYTES) break;
   }
+  if (String(fields[0]).trim() !== LAST_FIELD)
+    throw new RuntimeFailure('the list of a folder ended too early');
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -60,7 +60,7 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
   const names = ['b', 'a\nb', '81a4', ' ', '.', 'ü'];
   const output = Buffer.concat([
     ...names.map((name) => Buffer.from(`81a4/5/100/./${name}/\n`)),
-    Buffer.from('41ed/4096/200/./folder/\na1ff/3/300/./link/\n11a4/0/400/./pipe/\n'),
+    Buffer.from('41ed/4096/200/./folder/\na1ff/3/300/./link/\n11a4/0/400/./pipe/\nend/\n'),
   ]);
   for (const size of [1, 5, 17, 1000]) {
     const { entries, complete } = await listing(pieces(output, size), upTo(100));
@@ -90,26 +90,28 @@ t.test('a listing is read wherever it is cut, whatever the names', async (t) => 
   const bad = Buffer.concat([
     Buffer.from('81a4/1/1/./'),
     Buffer.from([0xff]),
-    Buffer.from('/\n81a4/1/1/./ok/\n'),
+    Buffer.from('/\n81a4/1/1/./ok/\nend/\n'),
   ]);
   t.match(
     await listing(pieces(bad, 4), upTo(9)),
     { complete: false, entries: [{ name: 'ok' }] },
     'not UTF-8',
   );
-  t.match(await listing(pieces(Buffer.from('x/y/z/./name/\n'), 4), upTo(9)), {
+  t.match(await listing(pieces(Buffer.from('x/y/z/./name/\nend/\n'), 4), upTo(9)), {
     complete: false,
     entries: [],
   });
-  t.same(await listing(pieces(Buffer.alloc(0), 4), upTo(9)), { complete: true, entries: [] });
+  t.same(await listing(pieces(Buffer.from('end/\n'), 4), upTo(9)), { complete: true, entries: [] });
+  for (const cutOff of ['', '81a4/1/1/./end/\n', '81a4/1/1/./a/\n81a4/1/1/./b'])
+    await t.rejects(listing(pieces(Buffer.from(cutOff), 4), upTo(9)), /too early/, cutOff);
   for (const [mtime, year] of [
     ['9007199254000000', '9999'],
     ['-9007199254000000', '0001'],
   ] as const) {
-    const { entries } = await listing(pieces(Buffer.from(`81a4/1/${mtime}/./name/\n`), 4), upTo(9));
+    const { entries } = await listing(pieces(Buffer.from(`81a4/1/${mtime}/./name/\nend/\n`), 4), upTo(9));
     t.match(entries[0]?.modifiedAt.toISOString(), new RegExp(`^${year}-`), 'a time that no calendar has');
   }
-  const negative = Buffer.from('81a4/-5/1/./name/\n');
+  const negative = Buffer.from('81a4/-5/1/./name/\nend/\n');
   t.match(await listing(pieces(negative, 4), upTo(9)), { complete: false, entries: [] });
 });
 
