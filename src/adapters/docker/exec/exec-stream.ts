@@ -38,10 +38,10 @@ function asNotRunning(error: unknown): never {
   throw isSo ? new ContainerNotRunning(error.message, false, { cause: error }) : error;
 }
 
-/** Without the engine's answer, or a connection that was refused, the process may have started. */
+/** A request to start a process that was sent, but not answered, may have started it. */
 function asUnknown(error: unknown): never {
-  const { code = '' } = error as { readonly code?: unknown };
-  if (statusOf(error) !== null || ['ECONNREFUSED', 'ENOENT'].includes(String(code))) throw error;
+  const { syscall } = error as { readonly syscall?: unknown };
+  if (statusOf(error) !== null || syscall === 'connect' || syscall === 'getaddrinfo') throw error;
   throw new OutcomeUnknown('the engine did not confirm the start of a process', { cause: error });
 }
 

@@ -25,6 +25,8 @@ if (engine !== null && !engine.isLocal) {
   await t.test('a command that closes its output is waited for', (t) => closing(t, scene));
   await t.test('a file whose change is not confirmed has an unknown outcome', (t) => changing(t, scene));
   await t.test('what is only read fails when its connection breaks', (t) => reading(t, scene));
+  // The last: it deletes the container.
+  await t.test('a command ends with its container', (t) => ending(t, scene));
 }
 
 /** A service, with records in memory, whose line to the engine can break inside its containers. */
@@ -144,5 +146,18 @@ async function reading(t: Test, { line, ask, sh, url }: Scene): Promise<void> {
     );
     line.cutBefore(/"cpu_stats"/, how);
     t.same(await ask('GET', `${url}/stats`), failed, how);
+  }
+}
+
+async function ending(t: Test, scene: Scene): Promise<void> {
+  const { call, url } = scene;
+  for (const method of ['POST', 'DELETE'] as const) {
+    await call('POST', `${url}/start`);
+    const script = `echo ${method} >> /workspace/begun; exec sleep 3600`;
+    const answer = call('POST', `${url}/exec`, { command: ['sh', '-c', script] });
+    await waitFor(() => isAtWork(scene, method));
+    await call(method, method === 'POST' ? `${url}/stop` : url);
+    const { statusCode, json } = await answer;
+    t.match([statusCode, json()], [200, { exit_code: Number }], method);
   }
 }
