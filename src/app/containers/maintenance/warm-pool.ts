@@ -13,9 +13,13 @@ import {
   type PoolModel,
   planPool,
 } from '../../../domain/containers/warm-pool.ts';
-import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
+import type { ContainerDisk } from '../../../ports/containers/container-disk.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
-import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import {
+  type ContainerObserver,
+  type ContainerRuntime,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { Checkpoint } from '../operations/operation-deps.ts';
@@ -38,7 +42,7 @@ type PoolSettings = {
 
 export type WarmPoolDeps = {
   readonly storage: Storage;
-  readonly runtime: ContainerEngine;
+  readonly runtime: ContainerRuntime & Pick<ContainerObserver, 'find' | 'list'> & ContainerDisk;
   readonly engine: WarmPoolEngine;
   readonly settings: PoolSettings;
   /** This process; the same after a restart. */
