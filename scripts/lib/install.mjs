@@ -104,9 +104,9 @@ function readStamp(root) {
 function satisfies(root, needs) {
   const wanted = packagesIn(path.join(root, 'package-lock.json'));
   const there = packagesIn(path.join(root, 'node_modules', '.package-lock.json'));
-  return Object.entries(wanted).every(([place, entry]) => {
-    if (place === '' || (entry.dev && !needs.dev)) return true;
-    const found = there[place];
+  return Object.entries(wanted).every(([folder, entry]) => {
+    if (folder === '' || (entry.dev && !needs.dev)) return true;
+    const found = there[folder];
     if (found) return found.version === entry.version && found.integrity === entry.integrity;
     return entry.optional === true || entry.devOptional === true || entry.peer === true;
   });

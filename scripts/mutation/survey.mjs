@@ -60,7 +60,7 @@ export async function survey(files, { jobs, where }) {
  */
 async function askTwice(worker, request, limitMs) {
   for (let times = 0; times < 2; times += 1) {
-    const answer = await worker.ask(request, [limitMs]);
+    const answer = await worker.request(request, [limitMs]);
     if ('result' in answer && answer.result.ok) return answer.result;
     worker.end();
   }

@@ -80,18 +80,18 @@ const isTrivial = ({ id, operator }, { covering, fixed }) =>
 /**
  * @param {Mutant} mutant
  * @param {{ tests: readonly KnownTest[], cut: boolean }} plan
- * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker>, anew?: boolean }} options
+ * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker>, isFresh?: boolean }} options
  * @returns {Promise<{ verdict: Verdict, by: KnownTest | null, cut: boolean }>}
  */
-async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
+async function tryOne({ id }, { tests, cut }, { hits, worker, isFresh = false }) {
   if (tests.length === 0) return { verdict: 'uncovered', by: null, cut };
-  const extraMs = anew ? 10_000 : 1_500;
+  const extraMs = isFresh ? 10_000 : 1_500;
   const timed = tests.map(({ file, index, ms }) => ({ file, index, limitMs: extraMs + 8 * ms }));
-  const request = { mutant: id, tests: timed, hitLimit: Math.max(10_000, 100 * hits), anew };
+  const request = { mutant: id, tests: timed, hitLimit: Math.max(10_000, 100 * hits), isFresh };
   const limitsMs = timed.map(({ limitMs }) => limitMs);
-  let answer = await worker.ask(request, limitsMs);
+  let answer = await worker.request(request, limitsMs);
   // leftovers of an earlier mutant may have ended the worker
-  if ('lost' in answer && answer.lost === 'crashed') answer = await worker.ask(request, limitsMs);
+  if ('lost' in answer && answer.lost === 'crashed') answer = await worker.request(request, limitsMs);
   if ('lost' in answer) {
     return { verdict: answer.lost === 'timeout' ? 'timeout' : 'killed', by: tests[answer.at] ?? null, cut };
   }
@@ -108,11 +108,14 @@ async function tryOne({ id }, { tests, cut }, { hits, worker, anew = false }) {
 async function tryAnew(mutant, tests, { hits, worker }) {
   for (;;) {
     const usable = inBudget(tests.filter(({ passesAnew }) => passesAnew !== false));
-    const outcome = await tryOne(mutant, usable, { hits, worker, anew: true });
+    const outcome = await tryOne(mutant, usable, { hits, worker, isFresh: true });
     const { by } = outcome;
     if (by === null || by.passesAnew) return outcome;
     const timed = [{ file: by.file, index: by.index, limitMs: 20_000 }];
-    const control = await worker.ask({ mutant: null, tests: timed, hitLimit: 0, anew: true }, [20_000]);
+    const control = await worker.request(
+      { mutant: null, tests: timed, hitLimit: 0, isFresh: true },
+      [20_000],
+    );
     by.passesAnew = 'result' in control && control.result.verdict === 'survived';
   }
 }

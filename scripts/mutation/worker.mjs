@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
  * @typedef {{ file: string, index: number }} TestId
  * @typedef {TestId & { limitMs: number }} Timed
  * @typedef {{ list: string } | { cover: Timed } | { mutant: string | null, tests: Timed[], hitLimit: number,
- *   anew: boolean }} Request
+ *   isFresh: boolean }} Request
  */
 
 const TICK_MS = 50;
@@ -141,10 +141,10 @@ async function cover(test) {
 /**
  * @param {string | null} mutant
  * @param {readonly Timed[]} tests
- * @param {{ hitLimit: number, anew: boolean }} options `anew`: with all sources loaded while the mutant is active
+ * @param {{ hitLimit: number, isFresh: boolean }} options `isFresh`: with all sources loaded while the mutant is active
  */
-async function tryMutant(mutant, tests, { hitLimit, anew }) {
-  if (anew) generation = `anew=${runs}`;
+async function tryMutant(mutant, tests, { hitLimit, isFresh }) {
+  if (isFresh) generation = `fresh=${runs}`;
   if (mutant !== null) Object.assign(switches, { activeMutant: mutant, hitCount: 0, hitLimit });
   try {
     for (const [at, test] of tests.entries()) {

@@ -49,7 +49,7 @@ export function aWorker({ root, code }) {
      * @param {readonly number[]} limitsMs of its tests
      * @returns {Promise<{ result: any } | { lost: 'timeout' | 'crashed', at: number }>}
      */
-    ask(request, limitsMs) {
+    request(request, limitsMs) {
       const worker = child ?? begin();
       child = worker;
       return new Promise((resolve) => {

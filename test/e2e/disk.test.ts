@@ -3,9 +3,9 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import {
-  aPlace,
+  anInstallation,
   client,
-  type Place,
+  type Installation,
   type Running,
   signInAdmin,
   startService,
@@ -18,7 +18,7 @@ const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 type Call = ReturnType<typeof client>;
 
 /** Image files below the data folder that are attached to loop devices. */
-async function attached({ dataDir }: Place): Promise<readonly string[]> {
+async function attached({ dataDir }: Installation): Promise<readonly string[]> {
   const { stdout } = await run('losetup', ['-n', '-O', 'BACK-FILE']);
   return stdout.split('\n').filter((line) => line.trim().startsWith(dataDir));
 }
@@ -28,15 +28,15 @@ async function sh(call: Call, dbId: string, script: string): Promise<string> {
   return `${body['stdout']}${body['stderr']}`.trim();
 }
 
-async function signedIn(t: Test, place: Place): Promise<Running & { readonly call: Call }> {
-  const running = await startService(t, place);
+async function signedIn(t: Test, installation: Installation): Promise<Running & { readonly call: Call }> {
+  const running = await startService(t, installation);
   return { ...running, call: client(running.address, await signInAdmin(running)) };
 }
 
 t.test('an enforced size survives a full disk, a resize, a kill and a lost mount', async (t) => {
-  const place = await aPlace(t, { BERTH_DISK_QUOTA: 'auto' });
-  if (place === null) return;
-  const first = await signedIn(t, place);
+  const installation = await anInstallation(t, { BERTH_DISK_QUOTA: 'auto' });
+  if (installation === null) return;
+  const first = await signedIn(t, installation);
   const { call } = first;
   const ready = (await call('GET', '/readyz')).body as { parts: { disk: { detail: string } } };
   const { detail } = ready.parts.disk;
@@ -63,16 +63,16 @@ t.test('an enforced size survives a full disk, a resize, a kill and a lost mount
   t.equal(await sh(call, dbId, 'cat canary'), 'kept');
 
   await first.stop('SIGKILL');
-  const second = await signedIn(t, place);
+  const second = await signedIn(t, installation);
   t.equal(await sh(second.call, dbId, 'cat canary'), 'kept', 'it went on through the kill');
   await second.call('POST', `${url}/stop`);
-  t.same(await attached(place), []);
+  t.same(await attached(installation), []);
   t.equal((await second.call('POST', `${url}/start`)).status, 200);
   t.equal(await sh(second.call, dbId, 'cat canary'), 'kept');
   t.equal((await second.call('DELETE', url)).status, 200);
-  t.same(await attached(place), [], 'nothing is held for a container that is gone');
+  t.same(await attached(installation), [], 'nothing is held for a container that is gone');
   t.equal(
-    readdirSync(path.join(place.dataDir, 'volumes')).includes(`ws-${dbId}.img`),
+    readdirSync(path.join(installation.dataDir, 'volumes')).includes(`ws-${dbId}.img`),
     true,
     'but its data is there',
   );

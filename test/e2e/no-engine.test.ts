@@ -17,7 +17,7 @@ import {
 import { freshDatabase } from '../support/database/database.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
-import { aPlace, client } from '../support/process/running-service.ts';
+import { anInstallation, client } from '../support/process/running-service.ts';
 import { codeAt } from '../support/service/factors.ts';
 
 /** Everything in every table of the schema, as text. */
@@ -63,7 +63,7 @@ const env = {
   // The most detailed level.
   BERTH_LOG_LEVEL: 'trace',
 };
-const scene = url === null ? null : await setUpPage(t, await aPlace(t, env));
+const scene = url === null ? null : await setUpPage(t, await anInstallation(t, env));
 if (url !== null && scene !== null) {
   const browser = scene.page.context().browser() as Browser;
   await t.test('an older set-up link is refused, and corrected with the newest one', (t) =>

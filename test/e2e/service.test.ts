@@ -6,15 +6,15 @@ import { processes } from '../../src/adapters/docker/host/host-commands.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { aFolder } from '../support/folder.ts';
 import { FAULTY, inside, readCanary, small } from '../support/process/fault-scene.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
 t.test(
   'a service goes from nothing to a shell, through a kill and an uncaught error, to its end',
   async (t) => {
-    const place = await aPlace(t);
-    if (place === null) return;
-    const first = await startService(t, place);
+    const installation = await anInstallation(t);
+    if (installation === null) return;
+    const first = await startService(t, installation);
     const token = await signInAdmin(first);
     const call = client(first.address, token);
     t.match((await call('GET', '/readyz')).body, { status: 'ready' });
@@ -30,12 +30,12 @@ t.test(
     shell.socket.terminate();
     await inside(call, dbId, 'echo kept > /workspace/canary');
 
-    const postmaster = path.join(place.dataDir, 'postgres/pgdata/postmaster.pid');
+    const postmaster = path.join(installation.dataDir, 'postgres/pgdata/postmaster.pid');
     const postgres = (): number => Number(readFileSync(postmaster, 'utf8').split('\n')[0]);
     const before = postgres();
     await first.stop('SIGKILL');
-    const env = { ...place.env, FAULT_AT: 'create before commit', FAULT_SIGNAL: 'throw' };
-    const second = await startService(t, { ...place, env }, FAULTY);
+    const env = { ...installation.env, FAULT_AT: 'create before commit', FAULT_SIGNAL: 'throw' };
+    const second = await startService(t, { ...installation, env }, FAULTY);
     t.equal(second.setupCode, null);
     const again = client(second.address, await signInAdmin(second));
     const found = await again('GET', `/api/containers/${dbId}`);
@@ -61,7 +61,7 @@ t.test(
       'its database is stopped',
     );
 
-    const third = await startService(t, place);
+    const third = await startService(t, installation);
     const last = client(third.address, await signInAdmin(third));
     for (const one of [dbId, other.body['db_id']]) {
       t.match((await last('GET', `/api/containers/${one}`)).body, { status: 'running' });

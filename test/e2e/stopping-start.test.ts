@@ -41,7 +41,7 @@ const timed = (n: number): Moment => ({
 });
 
 /** A data folder and settings for a service that starts everything itself. */
-function aFreshPlace(t: Test) {
+function aFreshInstallation(t: Test) {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-first-'));
   const temporary = path.join(dataDir, 'tmp');
   mkdirSync(temporary, { mode: 0o755 });
@@ -52,9 +52,9 @@ function aFreshPlace(t: Test) {
 }
 
 /** Begins a first start, and sends SIGTERM at that moment. */
-async function stopAt(place: ReturnType<typeof aFreshPlace>, { isNow }: Moment) {
+async function stopAt(installation: ReturnType<typeof aFreshInstallation>, { isNow }: Moment) {
   const [program, args] = outsideOfTap(process.execPath, [SERVER]);
-  const child = spawn(program, args, { env: place.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { env: installation.env, stdio: ['ignore', 'pipe', 'pipe'] });
   const startedAt = performance.now();
   let output = '';
   for (const stream of [child.stdout, child.stderr])
@@ -62,7 +62,7 @@ async function stopAt(place: ReturnType<typeof aFreshPlace>, { isNow }: Moment) 
       output += chunk;
     });
   const ended = once(child, 'close');
-  while (!isNow(place.dataDir, output, performance.now() - startedAt) && child.exitCode === null)
+  while (!isNow(installation.dataDir, output, performance.now() - startedAt) && child.exitCode === null)
     await sleep(10);
   const toldAt = performance.now();
   child.kill('SIGTERM');
@@ -71,7 +71,10 @@ async function stopAt(place: ReturnType<typeof aFreshPlace>, { isNow }: Moment) 
 }
 
 /** What remains of a data folder's service. */
-async function leftOf({ dataDir, temporary }: ReturnType<typeof aFreshPlace>): Promise<readonly string[]> {
+async function leftOf({
+  dataDir,
+  temporary,
+}: ReturnType<typeof aFreshInstallation>): Promise<readonly string[]> {
   const at = layoutOf(dataDir);
   const isOurs = (text: string): boolean => text.includes(dataDir) || text.includes(at.hash);
   const left = (await processes())
@@ -136,8 +139,8 @@ t.test('SIGTERM during a first start leaves nothing', async (t) => {
   }
   const moments = MOMENTS > 0 ? Array.from({ length: MOMENTS }, (_, n) => timed(n)) : TOLD;
   for (const moment of moments) {
-    const place = aFreshPlace(t);
-    const { code, signal, output, ms } = await stopAt(place, moment);
+    const installation = aFreshInstallation(t);
+    const { code, signal, output, ms } = await stopAt(installation, moment);
     const said = output.trim().split('\n').at(-2) ?? '';
     t.comment(`${moment.name}: ${code ?? signal} after ${ms} ms (${said})`);
     // Before it handles signals there is nothing to stop.
@@ -146,12 +149,12 @@ t.test('SIGTERM during a first start leaves nothing', async (t) => {
       `${moment.name}: ${code ?? signal}\n${output}`,
     );
     t.notMatch(output, /Berth is ready/, `${moment.name}: it does not finish the start first`);
-    t.same(await leftOf(place), [], `${moment.name}: nothing is left`);
+    t.same(await leftOf(installation), [], `${moment.name}: nothing is left`);
     if (MOMENTS === 0 || moment !== moments.at(-1)) continue;
-    const running = await startService(t, place);
+    const running = await startService(t, installation);
     const ready = await client(running.address, await signInAdmin(running))('GET', '/readyz');
     t.match(ready.body, { parts: { engine: { status: 'ready' }, image: { status: 'ready' } } });
     t.equal(await running.stop(), 0);
-    t.same(await leftOf(place), [], 'nothing is left of the whole start');
+    t.same(await leftOf(installation), [], 'nothing is left of the whole start');
   }
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/patience.ts';
-import { aQuickPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 t.setTimeout(300_000);
 
@@ -10,9 +10,9 @@ const PANES = 60;
 const AT_ONCE = 6;
 
 t.test(`SIGTERM with ${PANES} terminals open ends in time, and with 0`, async (t) => {
-  const place = await aQuickPlace(t);
-  if (place === null) return;
-  const running = await startService(t, place);
+  const installation = await aQuickInstallation(t);
+  if (installation === null) return;
+  const running = await startService(t, installation);
   const token = await signInAdmin(running);
   const call = client(running.address, token);
   const size = { memory_mb: 1024, cpu_shares: 2000, disk_mb: 512 };

@@ -8,7 +8,7 @@ import { descriptorsOf } from '../support/engine/instance.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, small } from '../support/process/fault-scene.ts';
 import {
-  aPlace,
+  anInstallation,
   client,
   type Running,
   signInAdmin,
@@ -38,9 +38,9 @@ type Scene = {
 
 const engine = await engineOrSkip(t);
 const url = await freshDatabase(t);
-const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-if (engine !== null && url !== null && place !== null) {
-  const running = await startService(t, { ...place, openFiles: OPEN_FILES });
+const installation = url === null ? null : await anInstallation(t, { DATABASE_URL: url });
+if (engine !== null && url !== null && installation !== null) {
+  const running = await startService(t, { ...installation, openFiles: OPEN_FILES });
   const token = await signInAdmin(running);
   const call = client(running.address, token);
   const made = await call('POST', '/api/containers', { name: 'dev', ...small });

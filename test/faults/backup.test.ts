@@ -15,14 +15,14 @@ import { engineOrSkip } from '../support/engine/engine.ts';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   type Call,
   eventually,
   inside,
   readCanary,
   small,
 } from '../support/process/fault-scene.ts';
-import { aPlace, type Place, whileRunning } from '../support/process/running-service.ts';
+import { anInstallation, type Installation, whileRunning } from '../support/process/running-service.ts';
 import { needs } from '../support/run/infra.ts';
 
 const execute = promisify(execFile);
@@ -66,7 +66,7 @@ const OWNED = { recursive: true, preserveTimestamps: true, verbatimSymlinks: tru
 t.setTimeout(600_000);
 
 /** A copy of a stopped service's data folder, for another service. */
-function restored(t: Test, { env, dataDir }: Place): Place {
+function restored(t: Test, { env, dataDir }: Installation): Installation {
   const copy = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
   t.teardown(() => rmSync(copy, { recursive: true, force: true }));
   for (const name of BACKED_UP) cpSync(path.join(dataDir, name), path.join(copy, name), OWNED);
@@ -85,17 +85,17 @@ async function sealedIn(url: string): Promise<number> {
 
 t.test('a restored database meets an engine that ran on, and nothing is lost', async (t) => {
   const engine = await engineOrSkip(t);
-  const place = await aPlace(t);
-  if (engine === null || place === null) return;
-  const before = await whileRunning(t, place, async (call) => ({
-    kept: await aKeptContainer(call, 'kept'),
-    deleted: await aKeptContainer(call, 'deleted'),
+  const installation = await anInstallation(t);
+  if (engine === null || installation === null) return;
+  const before = await whileRunning(t, installation, async (call) => ({
+    kept: await aContainerWithCanary(call, 'kept'),
+    deleted: await aContainerWithCanary(call, 'deleted'),
   }));
-  const copy = restored(t, place);
-  const made = await whileRunning(t, place, async (call) => {
+  const copy = restored(t, installation);
+  const made = await whileRunning(t, installation, async (call) => {
     await inside(call, before.kept.dbId, 'echo later > /workspace/later');
     t.equal((await call('DELETE', `/api/containers/${before.deleted.dbId}`)).status, 200);
-    return await aKeptContainer(call, 'made-later');
+    return await aContainerWithCanary(call, 'made-later');
   });
 
   await whileRunning(t, copy, async (call) => {
@@ -135,12 +135,12 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
   const postgres = await systemPostgres(t);
   if (postgres === null) return;
   const [url, restoredUrl] = [postgres.url('berth'), postgres.url('berth_restored')];
-  const place = await aPlace(t, { DATABASE_URL: url });
-  if (place === null) return;
+  const installation = await anInstallation(t, { DATABASE_URL: url });
+  if (installation === null) return;
   const file = path.join(aFolder(t), 'berth.dump');
   await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth');
-  const kept = await whileRunning(t, place, async (call) => {
-    const kept = await aKeptContainer(call);
+  const kept = await whileRunning(t, installation, async (call) => {
+    const kept = await aContainerWithCanary(call);
     // The dump is judged by what is sealed now.
     await waitFor(async () => (await sealedIn(url)) > 0, { everyMs: 100, patienceMs: 60_000 });
     await postgres.run('pg_dump', '--format=custom', `--file=${file}`, url);
@@ -153,7 +153,7 @@ t.test('a dump made while Berth runs is restored as docs/backup.md says', async 
   await postgres.run('createdb', `--maintenance-db=${postgres.url('postgres')}`, 'berth_restored');
   await postgres.run('pg_restore', '--exit-on-error', '--no-owner', `--dbname=${restoredUrl}`, file);
   t.ok((await sealedIn(restoredUrl)) > 0, 'the audit holds');
-  const after = { ...place, env: { ...place.env, DATABASE_URL: restoredUrl } };
+  const after = { ...installation, env: { ...installation.env, DATABASE_URL: restoredUrl } };
   await whileRunning(t, after, async (call) => {
     const found = await call('GET', `/api/containers/${kept.dbId}`);
     t.match(found.body, { name: 'kept', status: 'running' }, 'the row is that of the dump');

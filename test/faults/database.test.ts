@@ -7,7 +7,7 @@ import { embeddedUrlOf, freshDatabase } from '../support/database/database.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   type Call,
   eventually,
   FAULTY,
@@ -20,7 +20,7 @@ import {
 import { Invariants } from '../support/process/invariants.ts';
 import { aLineTo, type CutLine } from '../support/process/lines.ts';
 import {
-  aPlace,
+  anInstallation,
   client,
   type Running,
   signInAdmin,
@@ -130,13 +130,13 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
   const real = await freshDatabase(t);
   if (real === null) return;
   const line = await aLineTo(t, real);
-  const place = await aPlace(t, { DATABASE_URL: line.url });
-  if (place === null) return;
-  const running = await startService(t, place);
+  const installation = await anInstallation(t, { DATABASE_URL: line.url });
+  if (installation === null) return;
+  const running = await startService(t, installation);
   const token = await signInAdmin(running);
   const call = client(running.address, token);
   const invariants = new Invariants(real, engine.docker);
-  const { dbId } = await aKeptContainer(call);
+  const { dbId } = await aContainerWithCanary(call);
   const shell = await aShell(running, dbId, token);
   await shell.answers();
   const faults: readonly (keyof CutLine & ('cut' | 'stall'))[] = ['cut', 'stall'];
@@ -162,15 +162,15 @@ async function lineFails(t: Test, engine: TestEngine): Promise<void> {
 }
 
 async function serverIsKilled(t: Test, engine: TestEngine): Promise<void> {
-  const bare = await aPlace(t);
+  const bare = await anInstallation(t);
   if (bare === null) return;
   const root = path.join(bare.dataDir, 'postgres');
-  const { place, next } = faultsOf(bare, path.join(root, 'pgdata', 'postmaster.pid'));
-  const running = await startService(t, place, FAULTY);
+  const { installation, next } = faultsOf(bare, path.join(root, 'pgdata', 'postmaster.pid'));
+  const running = await startService(t, installation, FAULTY);
   const call = await signedIn(running);
   const url = await embeddedUrlOf(bare.dataDir);
   for (const point of POINTS) {
-    const { dbId } = await aKeptContainer(call, point.replaceAll(/[ _]/g, '-'));
+    const { dbId } = await aContainerWithCanary(call, point.replaceAll(/[ _]/g, '-'));
     next(point);
     const { status } = await call('PATCH', `/api/containers/${dbId}`, { name: 'renamed', ...large });
     t.ok([200, 202, 500, 503].includes(status), `${point}: answered ${status}`);

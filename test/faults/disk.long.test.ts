@@ -3,11 +3,11 @@ import { type FileHandle, open, statfs } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { runOrThrow } from '../../src/adapters/docker/host/host-commands.ts';
-import { ask, embeddedUrlOf } from '../support/database/database.ts';
+import { embeddedUrlOf, queryText } from '../support/database/database.ts';
 import { bothEnginesOrSkip, openOwn, stockWithImage } from '../support/engine/engine.ts';
 import { aFolder } from '../support/folder.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   type Call,
   eventually,
   inside,
@@ -18,7 +18,7 @@ import {
   small,
 } from '../support/process/fault-scene.ts';
 import { Invariants } from '../support/process/invariants.ts';
-import { client, type Place, signInAdmin, startService } from '../support/process/running-service.ts';
+import { client, type Installation, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const SIZE_MB = 3_000;
 
@@ -76,17 +76,20 @@ t.test('a full disk fails writes and ends nothing', { timeout: 600_000 }, async 
   const shared = await bothEnginesOrSkip(t);
   if (shared === null) return;
   const dataDir = await aSmallDisk(t);
-  const place: Place = { dataDir, env: { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_ENGINE: 'auto' } };
+  const installation: Installation = {
+    dataDir,
+    env: { BERTH_DATA_DIR: dataDir, BERTH_PORT: '0', BERTH_ENGINE: 'auto' },
+  };
   await stockWithImage(shared, dataDir);
-  const running = await startService(t, place);
+  const running = await startService(t, installation);
   const call = client(running.address, await signInAdmin(running));
-  const { dbId } = await aKeptContainer(call);
+  const { dbId } = await aContainerWithCanary(call);
 
   const url = await embeddedUrlOf(dataDir);
   const free = await fill(dataDir);
   t.ok((await statfs(dataDir)).bavail < 1024, 'hardly a block is free');
   // The database's preallocated log is used up: the next write needs space.
-  for (let i = 0; i < 4; i++) await ask(url, 'select pg_switch_wal()').catch(() => undefined);
+  for (let i = 0; i < 4; i++) await queryText(url, 'select pg_switch_wal()').catch(() => undefined);
   const { names, refusals } = await writeUntilRefused(call);
   t.comment(`${names.length} writes were acknowledged, then ${refusals}`);
   t.ok(refusals.length > 0, 'the database has no room any more');

@@ -14,7 +14,7 @@ import {
 } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   type Call,
   eventually,
   FAULTY,
@@ -27,9 +27,9 @@ import {
 } from '../support/process/fault-scene.ts';
 import { Invariants } from '../support/process/invariants.ts';
 import {
-  aPlace,
+  anInstallation,
   client,
-  type Place,
+  type Installation,
   type Running,
   signInAdmin,
   startService,
@@ -54,16 +54,19 @@ const POINTS =
     : ['update after stop_old'];
 
 /** A service on its own private engine with the base image. */
-async function scene(t: Test, shared: TestEngine): Promise<{ place: Place; url: string } | null> {
+async function scene(
+  t: Test,
+  shared: TestEngine,
+): Promise<{ installation: Installation; url: string } | null> {
   const url = await freshDatabase(t);
-  const place = await aPlace(t, { DATABASE_URL: url ?? '', BERTH_ENGINE: 'auto' });
-  if (place === null || url === null) return null;
-  delete place.env['DOCKER_HOST'];
-  await stockWithImage(shared, place.dataDir);
-  return { place, url };
+  const installation = await anInstallation(t, { DATABASE_URL: url ?? '', BERTH_ENGINE: 'auto' });
+  if (installation === null || url === null) return null;
+  delete installation.env['DOCKER_HOST'];
+  await stockWithImage(shared, installation.dataDir);
+  return { installation, url };
 }
 
-async function pidOfEngine({ dataDir }: Place): Promise<number> {
+async function pidOfEngine({ dataDir }: Installation): Promise<number> {
   const daemon = await findDaemon(layoutOf(dataDir));
   if (daemon === null) throw new Error('the engine does not run');
   return daemon.pid;
@@ -116,14 +119,19 @@ async function goesOn(t: Test, { states, until, shows, type }: PageTerminal, pan
   );
 }
 
-async function killed(t: Test, call: Call, place: Place, { address, token }: Signed): Promise<void> {
-  const { dbId, id } = await aKeptContainer(call, 'killed');
+async function killed(
+  t: Test,
+  call: Call,
+  installation: Installation,
+  { address, token }: Signed,
+): Promise<void> {
+  const { dbId, id } = await aContainerWithCanary(call, 'killed');
   await inside(call, dbId, 'sleep 1000 & echo $! > /workspace/pid');
   const at = { address: address.replace('http', 'ws'), dbId, token };
   const panes = ['main', 'pane'];
   const terminals = await Promise.all(panes.map((pane) => marked(t, at, pane)));
   const killedMs = performance.now();
-  const pid = await pidOfEngine(place);
+  const pid = await pidOfEngine(installation);
   process.kill(pid, 'SIGKILL');
   // Immediately: it is restarted within seconds.
   const refused = call('POST', `/api/containers/${dbId}/stop`);
@@ -161,9 +169,9 @@ async function killed(t: Test, call: Call, place: Place, { address, token }: Sig
 }
 
 /** A hung engine may still do what it was last asked for: the row tells which. */
-async function hung(t: Test, call: Call, place: Place, invariants: Invariants): Promise<void> {
-  const { dbId } = await aKeptContainer(call, 'hung');
-  const pid = await pidOfEngine(place);
+async function hung(t: Test, call: Call, installation: Installation, invariants: Invariants): Promise<void> {
+  const { dbId } = await aContainerWithCanary(call, 'hung');
+  const pid = await pidOfEngine(installation);
   process.kill(pid, 'SIGSTOP');
   try {
     const refused = await call('POST', `/api/containers/${dbId}/stop`);
@@ -187,9 +195,9 @@ async function hung(t: Test, call: Call, place: Place, invariants: Invariants): 
 }
 
 /** Somebody removes every container at the engine, which is no request to delete anything. */
-async function emptied(t: Test, call: Call, place: Place): Promise<void> {
-  const { dbId, id } = await aKeptContainer(call, 'emptied');
-  const { docker } = await openOwn(place.dataDir);
+async function emptied(t: Test, call: Call, installation: Installation): Promise<void> {
+  const { dbId, id } = await aContainerWithCanary(call, 'emptied');
+  const { docker } = await openOwn(installation.dataDir);
   await docker.getContainer(id).remove({ force: true });
   const state = await eventually(
     () => stateOf(call, dbId),
@@ -209,7 +217,7 @@ async function dies(
   next: (point: string) => void,
   point: string,
 ) {
-  const { dbId } = await aKeptContainer(call, point.replaceAll(/[ _]/g, '-'));
+  const { dbId } = await aContainerWithCanary(call, point.replaceAll(/[ _]/g, '-'));
   const [kind] = point.split(' ');
   const path = `/api/containers/${dbId}`;
   if (kind === 'start') await call('POST', `${path}/stop`);
@@ -237,14 +245,14 @@ async function dies(
 }
 
 /** The service starts on an engine without its containers, then again on its own. */
-async function swapped(t: Test, place: Place, first: Running, before: Call): Promise<void> {
-  const { dbId, id } = await aKeptContainer(before, 'swapped');
+async function swapped(t: Test, installation: Installation, first: Running, before: Call): Promise<void> {
+  const { dbId, id } = await aContainerWithCanary(before, 'swapped');
   await first.stop();
-  const { pool } = layoutOf(place.dataDir);
+  const { pool } = layoutOf(installation.dataDir);
   await rename(pool, `${pool}.away`);
   // Just enough to keep a container alive.
-  await stockWithTinyImage(place.dataDir, ['grep', 'sleep']);
-  const onEmpty = await startService(t, place);
+  await stockWithTinyImage(installation.dataDir, ['grep', 'sleep']);
+  const onEmpty = await startService(t, installation);
   const call = await signedIn(onEmpty);
   const state = await eventually(
     () => stateOf(call, dbId),
@@ -256,7 +264,7 @@ async function swapped(t: Test, place: Place, first: Running, before: Call): Pro
   await onEmpty.stop();
   await rename(pool, `${pool}.empty`);
   await rename(`${pool}.away`, pool);
-  const back = await startService(t, place);
+  const back = await startService(t, installation);
   const again = await signedIn(back);
   await again('POST', `/api/containers/${dbId}/stop`);
   t.match(await again('POST', `/api/containers/${dbId}/start`), { status: 200, body: { volume_kept: true } });
@@ -269,17 +277,17 @@ t.test('a private engine that fails', { timeout: 1_800_000 }, async (t) => {
   const shared = await bothEnginesOrSkip(t);
   const set = shared === null ? null : await scene(t, shared);
   if (shared === null || set === null) return;
-  const { pidFile } = layoutOf(set.place.dataDir);
-  const { place, next } = faultsOf(set.place, pidFile);
-  const running = await startService(t, place, FAULTY);
+  const { pidFile } = layoutOf(set.installation.dataDir);
+  const { installation, next } = faultsOf(set.installation, pidFile);
+  const running = await startService(t, installation, FAULTY);
   const { address } = running;
   const token = await signInAdmin(running);
   const call = client(address, token);
-  const { docker } = await openOwn(place.dataDir);
+  const { docker } = await openOwn(installation.dataDir);
   const invariants = new Invariants(set.url, docker);
-  await t.test('a killed engine comes back', (t) => killed(t, call, place, { address, token }));
-  await t.test('a hanging engine is replaced', (t) => hung(t, call, place, invariants));
-  await t.test('an emptied engine loses no volume', (t) => emptied(t, call, place));
+  await t.test('a killed engine comes back', (t) => killed(t, call, installation, { address, token }));
+  await t.test('a hanging engine is replaced', (t) => hung(t, call, installation, invariants));
+  await t.test('an emptied engine loses no volume', (t) => emptied(t, call, installation));
   for (const point of POINTS) {
     await t.test(`is killed: ${point}`, (t) =>
       dies(t, call, invariants, next, point).catch((error) => {
@@ -290,5 +298,7 @@ t.test('a private engine that fails', { timeout: 1_800_000 }, async (t) => {
   }
   await invariants.close();
   if (!t.passing()) t.comment(running.output().slice(-20_000));
-  await t.test('an engine empty at the start loses no volume', (t) => swapped(t, set.place, running, call));
+  await t.test('an engine empty at the start loses no volume', (t) =>
+    swapped(t, set.installation, running, call),
+  );
 });

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/engine/engine-names.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   aKillChain,
   type Call,
   inside,
@@ -211,7 +211,7 @@ const DEATHS = [...Map.groupBy(POINTS, nthOfKind).values()];
 type Rows = Readonly<Record<Exclude<Kind, 'create'>, string>>;
 
 async function rowsFor(call: Call): Promise<Rows> {
-  const make = async (name: string): Promise<string> => (await aKeptContainer(call, name)).dbId;
+  const make = async (name: string): Promise<string> => (await aContainerWithCanary(call, name)).dbId;
   const kinds = ['start', 'stop', 'update', 'delete', 'restore'] as const;
   return Object.fromEntries(await Promise.all(kinds.map(async (kind) => [kind, await make(kind)])));
 }

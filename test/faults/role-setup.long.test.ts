@@ -6,7 +6,7 @@ import { freshDatabase } from '../support/database/database.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';
 import { Invariants } from '../support/process/invariants.ts';
 import {
-  aPlace,
+  anInstallation,
   client,
   type Running,
   signInAdmin,
@@ -70,18 +70,18 @@ async function endsWell(t: Test, service: Running, path: string, url: string): P
 
 t.test('a killed service continues an installation when it returns', async (t) => {
   const url = await freshDatabase(t);
-  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url });
-  if (url === null || place === null) return;
-  const first = await startService(t, place);
+  const installation = url === null ? null : await anInstallation(t, { DATABASE_URL: url });
+  if (url === null || installation === null) return;
+  const first = await startService(t, installation);
   const { path } = await installing(first);
   await kill(first);
-  await endsWell(t, await startService(t, place), path, url);
+  await endsWell(t, await startService(t, installation), path, url);
 });
 
 t.test("another replica takes over a killed one's installation", async (t) => {
   const url = await freshDatabase(t);
   const shared = { DATABASE_URL: url ?? '', BERTH_JWT_SECRET: 'b5kQ0eT7-vJw2mZx9cRf4hUyA1sLd8gN' };
-  const places = url === null ? null : [await aPlace(t, shared), await aPlace(t, shared)];
+  const places = url === null ? null : [await anInstallation(t, shared), await anInstallation(t, shared)];
   const [mine, other] = places ?? [];
   if (url === null || !mine || !other) return;
   const first = await startService(t, mine);

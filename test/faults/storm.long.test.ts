@@ -6,7 +6,7 @@ import t from 'tap';
 import { freshDatabase } from '../support/database/database.ts';
 import { engineOrSkip } from '../support/engine/engine.ts';
 import { Invariants } from '../support/process/invariants.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
 const CLIENTS = 20;
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? 30);
@@ -43,7 +43,7 @@ t.test(
     const url = await freshDatabase(t);
     if (engine === null || url === null) return;
     const shared = { DATABASE_URL: url, BERTH_JWT_SECRET: randomBytes(48).toString('base64') };
-    const places = [await aPlace(t, shared), await aPlace(t, shared)];
+    const places = [await anInstallation(t, shared), await anInstallation(t, shared)];
     if (!places[0] || !places[1]) return;
     const a = await startService(t, places[0]);
     const token = await signInAdmin(a);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
 import {
-  aKeptContainer,
+  aContainerWithCanary,
   aPairOfReplicas,
   type Call,
   eventually,
@@ -39,7 +39,7 @@ const pair = await aPairOfReplicas(t);
 if (pair !== null) {
   const { url, login, replicas } = pair;
   const [one, other] = replicas;
-  const { dbId } = await aKeptContainer(client(one.address(), login));
+  const { dbId } = await aContainerWithCanary(client(one.address(), login));
   const scene: Scene = { one, dbId, url, call: () => client(one.address(), login) };
   const open = async (at: Replica, pane: string, query = {}) => {
     const address = at.address();

@@ -10,7 +10,7 @@ import { aSpec, runIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import { descriptorsOf, engineProcesses } from '../support/engine/instance.ts';
 import { type Call, eventually, inside } from '../support/process/fault-scene.ts';
-import { aPlace, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 import { anAdmin, aPerson, aService, as } from '../support/service/service.ts';
 import { type TerminalClient, terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
@@ -228,12 +228,12 @@ async function aRoomyContainer(call: Call): Promise<string> {
 
 t.test(`${BURST} terminals at once leave nothing a minute later, ${ROUNDS} times`, async (t) => {
   const url = await freshDatabase(t);
-  const place = await aPlace(t, { DATABASE_URL: url ?? '' });
-  if (url === null || place === null) return;
+  const installation = await anInstallation(t, { DATABASE_URL: url ?? '' });
+  if (url === null || installation === null) return;
   const db = new pg.Client(url);
   await db.connect();
   t.teardown(() => db.end());
-  const running = await startService(t, place);
+  const running = await startService(t, installation);
   const token = await signInAdmin(running);
   const call = client(running.address, token);
   await call('PATCH', '/api/admin/settings', { requests_per_minute: 0 });

@@ -19,7 +19,7 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { startEmbedded } from '../../../src/adapters/postgres/embedded/index.ts';
 import { goes, isThere, runModule } from '../../support/child.ts';
-import { aCopy, ask, serverOf, start, starter } from '../../support/database/database.ts';
+import { aCopy, queryText, serverOf, start, starter } from '../../support/database/database.ts';
 import { aFolder } from '../../support/folder.ts';
 
 const asRoot = process.getuid?.() === 0;
@@ -29,7 +29,7 @@ const made = aFolder(t);
 const first = await start(t, made);
 
 t.test('the first start makes a database that only this user can enter', async (t) => {
-  t.equal(await ask(first.url(), 'show listen_addresses'), '', 'no TCP');
+  t.equal(await queryText(first.url(), 'show listen_addresses'), '', 'no TCP');
   for (const folder of ['pgdata', 'run']) t.equal(statSync(path.join(made, folder)).mode & 0o777, 0o700);
 });
 
@@ -59,7 +59,7 @@ t.test('other users of the machine are refused', { skip: !asRoot && 'needs root'
 });
 
 t.test('a stop waits for its end but not for clients, and the next start finds all data', async (t) => {
-  await ask(first.url(), 'create table kept as select 42 as answer');
+  await queryText(first.url(), 'create table kept as select 42 as answer');
   const client = new pg.Client({ connectionString: first.url() });
   client.on('error', () => {});
   await client.connect();
@@ -69,8 +69,8 @@ t.test('a stop waits for its end but not for clients, and the next start finds a
   t.notOk(existsSync(path.join(made, 'pgdata', 'postmaster.pid')));
   t.ok(await goes(first.pid));
   const second = await start(t, made);
-  t.equal(await ask(second.url(), 'select answer from kept'), '42');
-  await ask(second.url(), 'drop table kept');
+  t.equal(await queryText(second.url(), 'select answer from kept'), '42');
+  await queryText(second.url(), 'drop table kept');
   await second.stop();
 });
 
@@ -83,13 +83,13 @@ t.test("a killed process's server is taken over", async (t) => {
   root = aCopy(file, made);
   const killed = starter(t, root);
   const before = await serverOf(killed);
-  await ask(before.url, 'create table kept as select 42 as answer');
+  await queryText(before.url, 'create table kept as select 42 as answer');
   killed.process.kill('SIGKILL');
   await once(killed.process, 'exit');
   t.ok(isThere(before.pid), 'the server outlives it');
   const after = await start(t, root);
   t.equal(after.pid, before.pid);
-  t.equal(await ask(after.url(), 'select answer from kept'), '42');
+  t.equal(await queryText(after.url(), 'select answer from kept'), '42');
   await after.stop();
   t.ok(await goes(before.pid), 'and stops with its new owner');
 });
@@ -99,17 +99,17 @@ t.test('a server with other settings is restarted', async (t) => {
   const after = await startEmbedded(root);
   t.teardown(() => after.stop());
   t.ok(await goes(before.pid));
-  t.equal(await ask(after.url(), 'show fsync'), 'on');
+  t.equal(await queryText(after.url(), 'show fsync'), 'on');
 });
 
 t.test('a start recovers from a database crash', async (t) => {
   const before = await start(t, root);
-  await ask(before.url(), 'create table crashed as select 42 as answer');
-  await ask(before.url(), 'checkpoint');
+  await queryText(before.url(), 'create table crashed as select 42 as answer');
+  await queryText(before.url(), 'checkpoint');
   process.kill(before.pid, 'SIGKILL');
   const after = await start(t, root);
   t.not(after.pid, before.pid);
-  t.equal(await ask(after.url(), 'select answer from crashed'), '42');
+  t.equal(await queryText(after.url(), 'select answer from crashed'), '42');
   lockLines = readFileSync(path.join(root, 'pgdata', 'postmaster.pid'), 'utf8')
     .split('\n')
     .slice(1);
@@ -124,7 +124,7 @@ t.test('a stale lock file with a reused process number is no obstacle', async (t
   t.teardown(() => stranger.kill());
   writeFileSync(path.join(root, 'pgdata', 'postmaster.pid'), [stranger.pid, ...lockLines].join('\n'));
   const after = await start(t, root);
-  t.equal(await ask(after.url(), 'select 42'), '42');
+  t.equal(await queryText(after.url(), 'select 42'), '42');
   t.equal(stranger.exitCode, null, 'the other program is left alone');
 });
 
@@ -134,8 +134,8 @@ t.test('an interrupted initialisation is repeated', async (t) => {
   mkdirSync(path.join(far, 'pgdata.new'), { recursive: true });
   writeFileSync(path.join(far, 'pgdata.new', 'PG_VERSION'), '18\n');
   const server = await start(t, far);
-  t.equal(await ask(server.url(), 'select 42'), '42');
-  const directory = await ask(server.url(), 'show unix_socket_directories');
+  t.equal(await queryText(server.url(), 'select 42'), '42');
+  const directory = await queryText(server.url(), 'show unix_socket_directories');
   t.ok(
     directory.length < 90 && !directory.startsWith(far),
     `a long path has its socket elsewhere: ${directory}`,
@@ -191,8 +191,8 @@ async function during(t: Test, data: string, work: (server: { pid: number; url: 
 t.test('a checkout below a closed folder, installed without scripts, works', async (t) => {
   await during(t, '.berth', async ({ pid, url }) => {
     t.match(readFileSync(`/proc/${pid}/cmdline`, 'utf8'), checkout, 'by its own binaries');
-    await ask(url, 'create table kept as select 42 as answer');
-    t.equal(await ask(url, 'select answer from kept'), '42');
+    await queryText(url, 'create table kept as select 42 as answer');
+    t.equal(await queryText(url, 'select answer from kept'), '42');
   });
 });
 
@@ -207,5 +207,5 @@ t.test('a checkout in open folders needs no capability', { skip: !asRoot && 'nee
 
 t.test('programs executable only by their owner work too', async (t) => {
   for (const program of readdirSync(bin)) chmodSync(path.join(bin, program), 0o700);
-  await during(t, '.other', async ({ url }) => void t.equal(await ask(url, 'select 42'), '42'));
+  await during(t, '.other', async ({ url }) => void t.equal(await queryText(url, 'select 42'), '42'));
 });

@@ -4,8 +4,8 @@ import type { Test } from 'tap';
 import { waitFor } from '../patience.ts';
 import {
   client,
+  type Installation,
   type Member,
-  type Place,
   type Running,
   register,
   type SharedService,
@@ -133,11 +133,11 @@ export type SetUpVisit = {
   readonly faults: string[];
 };
 
-/** A new service at this place, and a browser on its set-up link; null where that is impossible. */
-export async function setUpPage(t: Test, place: Place | null): Promise<SetUpVisit | null> {
+/** A new service of this installation, and a browser on its set-up link; null where that is impossible. */
+export async function setUpPage(t: Test, installation: Installation | null): Promise<SetUpVisit | null> {
   const browser = await openBrowser(t);
-  if (place === null || browser === null) return null;
-  const running = await startService(t, place);
+  if (installation === null || browser === null) return null;
+  const running = await startService(t, installation);
   const { address, setupCode } = running;
   const { page, faults } = await openPage(browser);
   const setUpLink = `${address}/setup#code=${setupCode}`;

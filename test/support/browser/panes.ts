@@ -27,8 +27,12 @@ export async function paneScene(t: Test, container = {}): Promise<PaneScene | nu
 }
 
 /** Asks until the check holds; reports the last answer otherwise. */
-export async function until<T>(_page: Page, ask: () => Promise<T>, isSo: (answer: T) => boolean): Promise<T> {
-  const answer = await eventually(ask, isSo, { patienceMs: 45_000, everyMs: 50 });
+export async function until<T>(
+  _page: Page,
+  read: () => Promise<T>,
+  isSo: (answer: T) => boolean,
+): Promise<T> {
+  const answer = await eventually(read, isSo, { patienceMs: 45_000, everyMs: 50 });
   if (!isSo(answer)) throw new Error(`it is still ${JSON.stringify(answer)}`);
   return answer;
 }

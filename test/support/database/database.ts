@@ -84,7 +84,7 @@ export async function start(t: Test, root: string) {
 }
 
 /** A statement's only value, as text. */
-export async function ask(url: string, statement: string): Promise<string> {
+export async function queryText(url: string, statement: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

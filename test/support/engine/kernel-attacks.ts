@@ -73,9 +73,9 @@ sleep 3600;
 
 /** Tries every limit shared through the kernel, from inside a container. Prints a line `name: result` for each. */
 export const SURVEY = `${CALLS}
-sub told { my ($name, $result) = @_; print "$name: $result\\n" }
-sub once { my ($name, @rest) = @_; told($name, kernel($name, @rest) >= 0 ? "allowed" : "refused") }
-sub most { my ($name, $tries, $do) = @_; my $n = 0; while ($n < $tries && $do->()) { $n += 1 } told($name, $n) }
+sub report { my ($name, $result) = @_; print "$name: $result\\n" }
+sub once { my ($name, @rest) = @_; report($name, kernel($name, @rest) >= 0 ? "allowed" : "refused") }
+sub most { my ($name, $tries, $do) = @_; my $n = 0; while ($n < $tries && $do->()) { $n += 1 } report($name, $n) }
 sub apart { my ($do) = @_; my $pid = fork; if (!$pid) { $do->(); POSIX::_exit(0) } waitpid($pid, 0) }
 my (@open, $id);
 once('add_key', "user", "berth", "x", 1, -2);
@@ -88,17 +88,17 @@ once('io_uring_setup', 4, my $ring = "\\0" x 120);
 once('unshare', 0x10000000);
 once('syslog', 3, my $text = "\\0" x 4096, 4096);
 for my $name ('fs/inotify/max_user_instances', 'user/max_inotify_instances', 'kernel/keys/maxkeys', 'kernel/pty/max') {
-  told("write $name", open(my $file, '>', "/proc/sys/$name") ? "allowed" : "refused") }
-told("device $_", -e "/dev/$_" ? "there" : "absent") for 'loop-control', 'kmsg', 'mem';
+  report("write $name", open(my $file, '>', "/proc/sys/$name") ? "allowed" : "refused") }
+report("device $_", -e "/dev/$_" ? "there" : "absent") for 'loop-control', 'kmsg', 'mem';
 apart(sub { most('inotify instances of a user', 3000, sub { kernel('inotify_init1', 0) >= 0 }) });
 apart(sub { most('timers of a user', 10000, sub { my $t = "\\0" x 8; kernel('timer_create', 1, 0, $t) >= 0 }) });
 apart(sub { most('message queues of a user', 20, sub { kernel('mq_open', "berth" . $id++, 0102, 0600, 0) >= 0 }) });
 apart(sub { my $large = "x" x (16 * 1024 * 1024); my $from = unpack("Q", pack("P", $large));
-  told('lock 16 MiB', kernel('mlock', $from, length $large) >= 0 ? "allowed" : "refused") });
+  report('lock 16 MiB', kernel('mlock', $from, length $large) >= 0 ? "allowed" : "refused") });
 apart(sub { most('open files of a process', 100000, sub { open(my $f, '<', '/dev/null') or return 0; push @open, $f }) });
 apart(sub { most('terminals', 300, sub { open(my $f, '+<', '/dev/ptmx') or return 0; push @open, $f }) });
 apart(sub { my @sizes; most('pipes', 400, sub { pipe(my $in, my $out) or return 0; push @open, $in, $out;
-    push @sizes, fcntl($in, 1032, 0); 1 }); told('room in the last pipe', $sizes[-1]) });
+    push @sizes, fcntl($in, 1032, 0); 1 }); report('room in the last pipe', $sizes[-1]) });
 apart(sub { most('requests of io_setup, in thousands', 8, sub { my $c = "\\0" x 8; kernel('io_setup', 1000, $c) >= 0 }) });
 apart(sub { my $epoll = kernel('epoll_create1', 0); my $event = $machine ? pack("L x4 Q", 1, 0) : pack("L Q", 1, 0);
   most('epoll watches', 400, sub { pipe(my $in, my $out) or return 0; push @open, $in, $out;
@@ -107,13 +107,13 @@ apart(sub { most('System V segments', 100, sub { kernel('shmget', 0, 4096, 01600
 apart(sub { my ($base) = map { /^\\w+\\t(\\w+)\\t00000000/ && $1 ne '00000000' ? unpack('N', pack('V', hex $1)) : () } do { open(my $f, '<', '/proc/net/route'); <$f> };
   for my $n (300..1500) { socket($open[$n / 100], AF_INET, SOCK_DGRAM, 0) if !$open[$n / 100];
     send($open[$n / 100], "x", 0, sockaddr_in(9, pack('N', $base + $n))) }
-  open(my $arp, '<', '/proc/net/arp'); my @lines = <$arp>; told('neighbours', scalar @lines) });
+  open(my $arp, '<', '/proc/net/arp'); my @lines = <$arp>; report('neighbours', scalar @lines) });
 apart(sub { my $memory = sub { open(my $f, '<', '/proc/net/sockstat'); join('', <$f>) =~ /TCP:.* mem (\\d+)/; $1 }; my $before = $memory->();
   socket(my $server, AF_INET, SOCK_STREAM, 0); bind($server, sockaddr_in(0, inet_aton('127.0.0.1'))); listen($server, 20);
   for (1..10) { socket(my $c, AF_INET, SOCK_STREAM, 0); connect($c, getsockname($server)) or next; push @open, $c;
     $c->blocking(0); 1 while defined syswrite($c, "x" x 65536) }
-  told('pages of unread TCP', $memory->() - $before) });
+  report('pages of unread TCP', $memory->() - $before) });
 apart(sub { most('processes', 1000, sub { my $pid = fork; return 0 unless defined $pid; if (!$pid) { sleep 60; POSIX::_exit(0) }
     push @open, $pid; 1 }); kill 9, @open; waitpid($_, 0) for @open });
-open(my $random, '<', '/dev/random'); told('entropy', sysread($random, my $bytes, 65536));
+open(my $random, '<', '/dev/random'); report('entropy', sysread($random, my $bytes, 65536));
 `;

@@ -7,7 +7,14 @@ import type { TestEngine } from '../engine/engine.ts';
 import * as patient from '../patience.ts';
 import { waitFor } from '../patience.ts';
 import { Invariants } from './invariants.ts';
-import { aPlace, client, type Place, type Running, signInAdmin, startService } from './running-service.ts';
+import {
+  anInstallation,
+  client,
+  type Installation,
+  type Running,
+  signInAdmin,
+  startService,
+} from './running-service.ts';
 
 export const FAULTY = path.resolve('test/support/process/faulty-server.ts');
 export const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
@@ -16,9 +23,9 @@ export const large = { ...small, memory_mb: 512 };
 export type Call = ReturnType<typeof client>;
 
 /** A running container with a file on its volume. */
-type Kept = { readonly dbId: string; readonly id: string };
+type ContainerIds = { readonly dbId: string; readonly id: string };
 
-export async function aKeptContainer(call: Call, name = 'kept'): Promise<Kept> {
+export async function aContainerWithCanary(call: Call, name = 'kept'): Promise<ContainerIds> {
   const { status, body } = await call('POST', '/api/containers', { name, ...small });
   if (status !== 201) throw new Error(`create answered ${status} ${JSON.stringify(body)}`);
   const { db_id: dbId, id } = body as { db_id: string; id: string };
@@ -38,11 +45,11 @@ export const readCanary = (call: Call, dbId: string): Promise<unknown> =>
 
 /** Asks until the answer is as expected; returns the last answer. */
 export async function eventually<T>(
-  ask: () => Promise<T>,
+  read: () => Promise<T>,
   wanted: (answer: T) => boolean,
   seconds = 60,
 ): Promise<T> {
-  return await patient.eventually(ask, wanted, { patienceMs: seconds * 1000, everyMs: 100 });
+  return await patient.eventually(read, wanted, { patienceMs: seconds * 1000, everyMs: 100 });
 }
 
 /** A part's state in `/readyz`, or null without an answer. */
@@ -58,21 +65,21 @@ export const isReady = (state: string | null): boolean => state === 'ready';
 async function aServicePlace(
   t: Test,
   settings: NodeJS.ProcessEnv = {},
-): Promise<{ readonly place: Place; readonly url: string } | null> {
+): Promise<{ readonly installation: Installation; readonly url: string } | null> {
   const url = await freshDatabase(t);
-  const place = url === null ? null : await aPlace(t, { DATABASE_URL: url, ...settings });
-  return url === null || place === null ? null : { place, url };
+  const installation = url === null ? null : await anInstallation(t, { DATABASE_URL: url, ...settings });
+  return url === null || installation === null ? null : { installation, url };
 }
 
 /**
- * The file in which a place's faulty server reads the points at which to kill the victim next: the process whose number
- * is in the file, else the server itself. Each operation waits at its point until all have reached theirs.
+ * The file in which an installation's faulty server reads the points at which to kill the victim next: the process whose
+ * number is in the file, else the server itself. Each operation waits at its point until all have reached theirs.
  */
-export function faultsOf(place: Place, victimFile?: string) {
-  const file = path.join(place.dataDir, 'fault');
+export function faultsOf(installation: Installation, victimFile?: string) {
+  const file = path.join(installation.dataDir, 'fault');
   const env = { FAULT_FILE: file, FAULT_VICTIM: victimFile };
   return {
-    place: { ...place, env: { ...place.env, ...env } },
+    installation: { ...installation, env: { ...installation.env, ...env } },
     next: (...points: readonly string[]): void => writeFileSync(file, points.join('\n')),
   };
 }
@@ -102,14 +109,14 @@ export async function aKillChain(
 ): Promise<KillChain | null> {
   const set = await aServicePlace(t, settings);
   if (set === null) return null;
-  const { place, next } = faultsOf(set.place);
+  const { installation, next } = faultsOf(set.installation);
   const invariants = new Invariants(set.url, engine.docker);
   t.teardown(() => invariants.close());
   let token: string | null = null;
   let running: Running | null = null;
 
   async function call(): Promise<Call> {
-    running ??= await startService(t, place, FAULTY);
+    running ??= await startService(t, installation, FAULTY);
     token ??= await signInAdmin(running);
     return client(running.address, token);
   }
@@ -131,13 +138,13 @@ export async function aKillChain(
     },
     async dieStarting(t, point) {
       next(point);
-      const dying = await startService(t, place, FAULTY).catch(() => null);
+      const dying = await startService(t, installation, FAULTY).catch(() => null);
       if (dying !== null) await diesOf(t, dying, point);
     },
     async stop(settings = {}) {
       await running?.stop();
       running = null;
-      Object.assign(place.env, settings);
+      Object.assign(installation.env, settings);
     },
   };
 }
@@ -168,7 +175,7 @@ export async function aPairOfReplicas(t: Test) {
   const url = await freshDatabase(t);
   if (url === null) return null;
   const shared = { DATABASE_URL: url, BERTH_JWT_SECRET: randomBytes(48).toString('base64') };
-  const [one, two] = [await aPlace(t, shared), await aPlace(t, shared)];
+  const [one, two] = [await anInstallation(t, shared), await anInstallation(t, shared)];
   if (one === null || two === null) return null;
   const first = await startService(t, one);
   const login = await signInAdmin(first);
@@ -179,19 +186,19 @@ export async function aPairOfReplicas(t: Test) {
   return { url, login, token: body['token'] as string, replicas };
 }
 
-function asReplica(t: Test, place: Place, started: Running): Replica {
+function asReplica(t: Test, installation: Installation, started: Running): Replica {
   let running = started;
   return {
     address: () => running.address,
     output: () => running.output(),
-    dataDir: place.dataDir,
+    dataDir: installation.dataDir,
     async kill() {
       await running.stop('SIGKILL');
     },
     async restart() {
       // Like a supervisor: on a busy machine a start may be given up.
       for (let tries = 1; ; tries += 1) {
-        const started = await startService(t, place).catch((error: unknown) => error as Error);
+        const started = await startService(t, installation).catch((error: unknown) => error as Error);
         if (!(started instanceof Error)) {
           running = started;
           return;

@@ -92,7 +92,7 @@ export class Invariants {
       when 'delete' then 'container_deleted' else 'container_restored' end`;
     const [counts] = await this.#rows<Record<string, string>>(`
       with committed as (select db_id::text, ${names} as name from operations where outcome = 'done'),
-      told as (select db_id, case name when 'container_restored' then 'container_created' else name end from committed),
+      expected as (select db_id, case name when 'container_restored' then 'container_created' else name end from committed),
       audited as (select details as db_id, action as name from audit_records where action like 'container_%'),
       announced as (select db_id::text, type as name from events e
         where not (type in ('container_started', 'container_stopped') and not exists (
@@ -101,7 +101,7 @@ export class Invariants {
       select
         (select count(*) from (table committed except all table audited) x) as unaudited,
         (select count(*) from (table audited except all table committed) x) as invented,
-        (select count(*) from (table told except all table announced) x) as unannounced`);
+        (select count(*) from (table expected except all table announced) x) as unannounced`);
     return Object.entries(counts ?? {})
       .filter(([, count]) => count !== '0')
       .map(([name, count]) => `${count} operations ${name}`);

@@ -5,13 +5,13 @@ import type { Test } from 'tap';
 import { freshDatabase } from '../database/database.ts';
 import { engineAt } from '../engine/engine.ts';
 import { installationOf, removeInstance } from '../engine/instance.ts';
-import { ask, needs, type Parts } from '../run/infra.ts';
-import { launchService, type Place, type Running } from './service-process.ts';
+import { needs, type Parts, provide } from '../run/infra.ts';
+import { type Installation, launchService, type Running } from './service-process.ts';
 
-export type { Place, Running };
+export type { Installation, Running };
 
 /** A data folder and settings for a real service on the run's engine and its own embedded database. */
-export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
+export async function anInstallation(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Installation | null> {
   const engine = await needs(t, 'engine');
   if (engine === null) return null;
   const dataDir = mkdtempSync(path.join(tmpdir(), 'berth-e2e-'));
@@ -28,9 +28,9 @@ export async function aPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Pla
     // Hard quotas are probed at each start, and tested elsewhere.
     BERTH_DISK_QUOTA: 'soft',
   };
-  const place = { dataDir, env: { ...env, ...over } };
-  if (place.env.DOCKER_HOST === engine.endpoint) installed.set(dataDir, instances);
-  return place;
+  const installation = { dataDir, env: { ...env, ...over } };
+  if (installation.env.DOCKER_HOST === engine.endpoint) installed.set(dataDir, instances);
+  return installation;
 }
 
 /** Installations on the run's engine, by data folder. */
@@ -43,18 +43,21 @@ async function clear({ kind, endpoint }: Parts['engine'], instances: ReadonlySet
 }
 
 /** The same on a ready database of the run's server. */
-export async function aQuickPlace(t: Test, over: NodeJS.ProcessEnv = {}): Promise<Place | null> {
+export async function aQuickInstallation(
+  t: Test,
+  over: NodeJS.ProcessEnv = {},
+): Promise<Installation | null> {
   const url = await freshDatabase(t);
-  return url === null ? null : await aPlace(t, { DATABASE_URL: url, ...over });
+  return url === null ? null : await anInstallation(t, { DATABASE_URL: url, ...over });
 }
 
 /** Starts the built service and waits for its ready line; it ends with `t`. */
-export async function startService(t: Test, place: Place, server?: string): Promise<Running> {
-  const running = await launchService(place, {
+export async function startService(t: Test, installation: Installation, server?: string): Promise<Running> {
+  const running = await launchService(installation, {
     began: (stop) => t.teardown(() => stop()),
     ...(server === undefined ? {} : { server }),
   });
-  const { dataDir, env } = place;
+  const { dataDir, env } = installation;
   installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
   return running;
 }
@@ -93,13 +96,13 @@ export async function signInAdmin({
   return body['token'] as string;
 }
 
-/** Runs the work with a place's service, its administrator signed in. */
+/** Runs the work with an installation's service, its administrator signed in. */
 export async function whileRunning<T>(
   t: Test,
-  place: Place,
+  installation: Installation,
   work: (call: ReturnType<typeof client>) => Promise<T>,
 ): Promise<T> {
-  const running = await startService(t, place);
+  const running = await startService(t, installation);
   const result = await work(client(running.address, await signInAdmin(running)));
   await running.stop();
   return result;
@@ -118,7 +121,7 @@ export type SharedService = Parts['service'] & {
  */
 export async function sharedService(t: Test): Promise<SharedService | null> {
   for (const need of ['postgres', 'engine'] as const) if ((await needs(t, need)) === null) return null;
-  const answer = await ask('service');
+  const answer = await provide('service');
   if (!answer.ok) throw new Error(answer.reason);
   const { address, adminToken, log, pid } = answer.value;
   const output = (): string => readFileSync(log, 'utf8');

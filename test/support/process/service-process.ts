@@ -20,7 +20,7 @@ export type Running = {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 };
 
-export type Place = {
+export type Installation = {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
   /** The service's open file limit; by default the test's. */
@@ -37,7 +37,7 @@ type Launch = {
 
 /** Starts the built service, or another `server`, and waits for its ready line. */
 export async function launchService(
-  { env, openFiles }: Place,
+  { env, openFiles }: Installation,
   { server = SERVER, cwd, began, onOutput }: Launch = {},
 ): Promise<Running> {
   const limit = openFiles === undefined ? [] : ['prlimit', `--nofile=${openFiles}`];

@@ -1,5 +1,5 @@
-import { ask, type Need } from './infra.ts';
+import { type Need, provide } from './infra.ts';
 
 // A missing part is reported by the test that needs it.
 const all: readonly Need[] = ['postgres', 'engine', 'browser'];
-await Promise.all(all.map((need) => ask(need)));
+await Promise.all(all.map((need) => provide(need)));

@@ -55,7 +55,7 @@ export const folderOf = (run: number): string => path.join(tmpdir(), `${PREFIX}$
 export const socketOf = (run: number): string => path.join(folderOf(run), 'keeper.sock');
 
 /** Asks the run's keeper for a part, which may take minutes on a new machine. */
-export async function ask<N extends Need>(need: N): Promise<Answer<N>> {
+export async function provide<N extends Need>(need: N): Promise<Answer<N>> {
   const socket = await connected();
   socket.write(`${JSON.stringify({ need })}\n`);
   try {
@@ -110,7 +110,7 @@ function startKeeper(): void {
  * With REQUIRE_ALL=1 the runner counts a skip as a failure.
  */
 export async function needs<N extends Need>(t: Test, need: N): Promise<Parts[N] | null> {
-  const answer = await ask(need);
+  const answer = await provide(need);
   if (answer.ok) return answer.value;
   const reason = `no ${need}: ${answer.reason}`;
   t.pass(need, { skip: reason });

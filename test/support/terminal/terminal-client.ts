@@ -27,15 +27,15 @@ type ClientOptions = { readonly autoPong?: boolean; readonly origin?: string; re
 
 /** Bytes that are appended, and read at any time without being copied. */
 function growing() {
-  let held = Buffer.alloc(4_096);
+  let buffer = Buffer.alloc(4_096);
   let length = 0;
   return {
     append(bytes: Buffer): void {
       const needed = length + bytes.length;
-      if (needed > held.length) held = Buffer.concat([held], 2 * needed);
-      length += bytes.copy(held, length);
+      if (needed > buffer.length) buffer = Buffer.concat([buffer], 2 * needed);
+      length += bytes.copy(buffer, length);
     },
-    bytes: () => held.subarray(0, length),
+    bytes: () => buffer.subarray(0, length),
   };
 }
 
