@@ -59,7 +59,7 @@ export async function tryAll(mutants, known, { sample, before, jobs, where }) {
       const near = ofSource.get(mutant.file) ?? [];
       const direct = (importing.get(mutant.file) ?? []).slice(0, MOST_DIRECT);
       const all = [...new Set([...first, ...direct, ...near])].slice(0, MOST_ANEW);
-      outcome = await tryAnew(mutant, all, { hits, worker });
+      outcome = await tryFresh(mutant, all, { hits, worker });
     }
     const { verdict, by, cut } = outcome;
     if (by !== null) killers.set(mutant.file, [by, ...first.filter((test) => test !== by)].slice(0, RECENT));
@@ -105,7 +105,7 @@ async function tryOne({ id }, { tests, cut }, { hits, worker, isFresh = false })
  * @param {readonly KnownTest[]} tests
  * @param {{ hits: number, worker: ReturnType<typeof import('./workers.mjs').aWorker> }} options
  */
-async function tryAnew(mutant, tests, { hits, worker }) {
+async function tryFresh(mutant, tests, { hits, worker }) {
   for (;;) {
     const usable = inBudget(tests.filter(({ passesAnew }) => passesAnew !== false));
     const outcome = await tryOne(mutant, usable, { hits, worker, isFresh: true });

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { within } from '../../concurrency/timeout.ts';
 import type { Config } from './config.ts';
 import { say } from './process/console-progress.ts';
-import { endWhenTold, rotateWhenTold } from './process/exit.ts';
+import { rotateOnSignal, stopOnSignal } from './process/exit.ts';
 import { addressOf, originsOf, requireFreePort } from './process/listen-address.ts';
 import { REDACTED } from './process/log-redaction.ts';
 import { stops } from './process/shutdown-stack.ts';
@@ -40,8 +40,8 @@ export async function startService(
     await within(GIVE_UP_WITHIN_MS, starting, null).catch(() => undefined);
     await opened.run();
   };
-  const onSignal = endWhenTold(log, stop);
-  rotateWhenTold(onSignal, () =>
+  const onSignal = stopOnSignal(log, stop);
+  rotateOnSignal(onSignal, () =>
     starting
       .then(({ rotateKeys }) => rotateKeys())
       .catch((err: unknown) => log.error({ err }, 'could not rotate the keys')),

@@ -57,7 +57,7 @@ export class ActiveRecordings {
     this.#streams.set(key, stream);
     const entry = this.#going.get(key);
     if (entry === undefined) return;
-    entry.recorder.startAnew();
+    entry.recorder.restart();
     follow(stream, entry);
   }
 

@@ -31,7 +31,7 @@ export type Recorder = {
   output(chunk: Buffer): void;
   resized(size: TerminalSize): void;
   /** Another stream follows, on an empty screen. */
-  startAnew(): void;
+  restart(): void;
   limit(bytes: number): void;
   /** The written part. */
   facts(): CastFacts;
@@ -73,7 +73,7 @@ class CastRecorder implements Recorder {
     this.#note({ type: 'size', atMs: this.#elapsedMs(), cols, rows });
   }
 
-  startAnew(): void {
+  restart(): void {
     this.#note({ type: 'output', atMs: this.#elapsedMs(), text: `${this.#decoder.end()}\x1bc` });
     this.#decoder = new StringDecoder('utf8');
   }

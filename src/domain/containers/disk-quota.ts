@@ -92,7 +92,11 @@ export const notableBytes = (space: HostSpace, floorMb: number | null): number =
   Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20, floorOf(space, floorMb) / 16 || Number.POSITIVE_INFINITY);
 
 /** Whether to search for writers. `seenBytes`: the most free space since the last search; null before the first. */
-export function isWorthALook(space: HostSpace, seenBytes: number | null, floorMb: number | null): boolean {
+export function isWorthMeasuring(
+  space: HostSpace,
+  seenBytes: number | null,
+  floorMb: number | null,
+): boolean {
   const isFilling = isHostFilling(space, floorMb);
   if (seenBytes === null) return isFilling;
   const step = isFilling ? notableBytes(space, floorMb) : Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20);

@@ -22,7 +22,7 @@ export const NO_ROLE_SETUP: RoleSetup = { status: 'none', id: null, detail: null
 export type RoleSetupInput =
   /** A new engine container, which has the earlier one's tools only if they were carried over. */
   | {
-      readonly what: 'made_anew';
+      readonly what: 'recreated';
       readonly installs: boolean;
       readonly wasCarriedOver: boolean;
       readonly running: boolean;
@@ -43,7 +43,7 @@ const due = (id: string, running: boolean): RoleSetup =>
 /** The setup after the input. Irrelevant input changes nothing. */
 export function nextRoleSetup(setup: RoleSetup, input: RoleSetupInput): RoleSetup {
   switch (input.what) {
-    case 'made_anew': {
+    case 'recreated': {
       const { installs, wasCarriedOver, running, id } = input;
       if (wasCarriedOver && setup.id === null) return setup;
       return installs ? due(id, running) : NO_ROLE_SETUP;

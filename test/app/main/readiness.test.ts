@@ -210,9 +210,9 @@ const ENDING = moduleAt(path.resolve('src/app/main/process/exit.ts'));
 
 /** A process that ends on a signal; its stop takes until `isStopped`. It prints its fatal log lines. */
 const aProcess = (then: string, isStopped = 'Promise.resolve()'): string =>
-  `import { endWhenTold } from ${ENDING};
+  `import { stopOnSignal } from ${ENDING};
    const log = { fatal: ({ err, origin }, text) => console.log(origin + ' ' + err.message + ': ' + text) };
-   endWhenTold(log, () => ${isStopped});
+   stopOnSignal(log, () => ${isStopped});
    setInterval(() => {}, 1_000);
    ${then}`;
 

@@ -13,18 +13,18 @@ export async function terminalRecordsContract(
   silence: (id: string, seconds: number) => Promise<void>,
 ): Promise<void> {
   const { terminals, containers, operations } = storage.repositories;
-  const aPlace = async () => {
+  const aUserWithContainer = async () => {
     const user = await storedUser(storage);
     return { user, container: await storedContainer(storage, user.id) };
   };
   const aRecord = async (over: Partial<NewTerminalRecord> = {}): Promise<NewTerminalRecord> => {
-    const { user, container } = await aPlace();
+    const { user, container } = await aUserWithContainer();
     return recordOf(user, container, over);
   };
   const listed = async (id: string) => (await terminals.list()).find((one) => one.id === id);
 
   await t.test(`${name}: a terminal's record exists from insert to remove, with its names`, async (t) => {
-    const { user, container } = await aPlace();
+    const { user, container } = await aUserWithContainer();
     const record = recordOf(user, container, { muxSession: null, connectionId: 'pane', owner: false });
     const createdAt = await terminals.insert(record);
     const found = await listed(record.id);
@@ -89,7 +89,7 @@ export async function terminalRecordsContract(
   });
 
   await t.test(`${name}: the newest of each key`, async (t) => {
-    const { user, container } = await aPlace();
+    const { user, container } = await aUserWithContainer();
     const [first, second] = [recordOf(user, container), recordOf(user, container)];
     const other = recordOf(user, container, { key: `${container.runtimeId}:${user.id}:pane` });
     const at = await terminals.insert(first);
@@ -102,7 +102,7 @@ export async function terminalRecordsContract(
   });
 
   await t.test(`${name}: the containers' present states are read`, async (t) => {
-    const { container } = await aPlace();
+    const { container } = await aUserWithContainer();
     const { dbId, runtimeId } = container;
     const now = () => terminals.containerStatuses([dbId, randomUUID()]);
     t.same(await now(), [{ dbId, state: 'running', runtimeId, operation: null }]);

@@ -183,8 +183,8 @@ const failed: RoleSetup = { status: 'failed', id: null, detail: 'no' };
 const ALL = { none, waits, installing, ready, failed };
 type Name = keyof typeof ALL;
 
-const anew = (over: Partial<Extract<RoleSetupInput, { what: 'made_anew' }>> = {}): RoleSetupInput => ({
-  what: 'made_anew',
+const recreated = (over: Partial<Extract<RoleSetupInput, { what: 'recreated' }>> = {}): RoleSetupInput => ({
+  what: 'recreated',
   installs: true,
   wasCarriedOver: false,
   running: true,
@@ -196,10 +196,10 @@ const toBegin: RoleSetup = { ...waits, id: 'b' };
 
 /** The next state of each setup; unnamed ones do not change. */
 const TABLE: readonly (readonly [string, RoleSetupInput, Partial<Record<Name, RoleSetup>> | RoleSetup])[] = [
-  ['made anew', anew(), begun],
-  ['made anew, and not running', anew({ running: false }), toBegin],
-  ['made anew with a role without tools', anew({ installs: false }), none],
-  ['carried over', anew({ wasCarriedOver: true }), { waits: begun, installing: begun }],
+  ['recreated', recreated(), begun],
+  ['recreated, and not running', recreated({ running: false }), toBegin],
+  ['recreated with a role without tools', recreated({ installs: false }), none],
+  ['carried over', recreated({ wasCarriedOver: true }), { waits: begun, installing: begun }],
   ['stopped', { what: 'stopped', id: 'b' }, { waits: toBegin, installing: toBegin }],
   ['deleted', { what: 'deleted' }, none],
   ['printed', { what: 'printed', detail: 'x' }, { installing: { ...installing, detail: 'x' } }],

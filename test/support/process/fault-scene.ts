@@ -62,7 +62,7 @@ export const partState =
 export const isReady = (state: string | null): boolean => state === 'ready';
 
 /** A data folder and settings for a service on a new migrated database; null when the test was skipped. */
-async function aServicePlace(
+async function anInstallationWithDatabase(
   t: Test,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly installation: Installation; readonly url: string } | null> {
@@ -107,7 +107,7 @@ export async function aKillChain(
   engine: TestEngine,
   settings: NodeJS.ProcessEnv = {},
 ): Promise<KillChain | null> {
-  const set = await aServicePlace(t, settings);
+  const set = await anInstallationWithDatabase(t, settings);
   if (set === null) return null;
   const { installation, next } = faultsOf(set.installation);
   const invariants = new Invariants(set.url, engine.docker);

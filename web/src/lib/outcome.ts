@@ -20,10 +20,12 @@ export function outcomeOf(change: Change, now: Container | null, wanted: Partial
     return change === 'deleting' ? { kind: 'done' } : { kind: 'failed', reason: null };
   }
   if (!isSettled(now.status)) return { kind: 'under_way' };
-  return isAsAsked(change, now, wanted) ? { kind: 'done' } : { kind: 'failed', reason: now.status_reason };
+  return isAsRequested(change, now, wanted)
+    ? { kind: 'done' }
+    : { kind: 'failed', reason: now.status_reason };
 }
 
-function isAsAsked(change: Change, now: Container, wanted: Partial<Container>): boolean {
+function isAsRequested(change: Change, now: Container, wanted: Partial<Container>): boolean {
   switch (change) {
     case 'starting':
       return now.status === 'running';

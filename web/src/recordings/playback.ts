@@ -25,7 +25,7 @@ const COLOURS = [
   'brightWhite',
 ] as const;
 
-export type PlaybackLook = {
+export type PlaybackOptions = {
   readonly dark: boolean;
   readonly skipPauses: boolean;
   /** The moment that is shown before it is played. */
@@ -39,7 +39,7 @@ document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 export function playback(
   host: HTMLElement,
   cast: string,
-  { dark, skipPauses, posterSeconds }: PlaybackLook,
+  { dark, skipPauses, posterSeconds }: PlaybackOptions,
 ): Player {
   const theme = themeFor(dark);
   const colours = [

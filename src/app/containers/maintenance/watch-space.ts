@@ -2,7 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import {
   type HostSpace,
   isHostFilling,
-  isWorthALook,
+  isWorthMeasuring,
   notableBytes,
   toMb,
 } from '../../../domain/containers/disk-quota.ts';
@@ -30,7 +30,7 @@ export function watchSpace(deps: ContainerDeps): () => Promise<void> {
     seen.find((space) => space.isPool === isPool)?.freeBytes ?? null;
   return async () => {
     const now = await deps.runtime.hostSpace().catch(() => []);
-    const due = now.filter((space) => isWorthALook(space, before(space), deps.settings.diskFloorMb));
+    const due = now.filter((space) => isWorthMeasuring(space, before(space), deps.settings.diskFloorMb));
     if (due.length === 0) {
       seen = now.map((space) => ({
         ...space,

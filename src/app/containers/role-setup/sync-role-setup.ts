@@ -36,7 +36,7 @@ async function inputOf(
   // If the catalogue has lost the role, the installation reports it.
   const installs = role === null || installsSomething(role);
   return {
-    what: 'made_anew',
+    what: 'recreated',
     installs,
     wasCarriedOver: recreation.wasCarriedOver,
     running: state === 'running',

@@ -103,7 +103,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
     else timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
   };
-  const modeNow = startAgain(setUp.config);
+  const modeNow = searchModes(setUp.config);
   const searchAgain = (): void => {
     if (signal.aborted) return;
     const search = async (): Promise<void> => {
@@ -124,7 +124,7 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
 }
 
 /** The mode of a new search: whether a private engine may be started. */
-function startAgain({ engine }: Config): () => Config['engine'] {
+function searchModes({ engine }: Config): () => Config['engine'] {
   let waitMs = START_AGAIN_MS.first;
   let dueAtMs = performance.now() + waitMs;
   return () => {

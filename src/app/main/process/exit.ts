@@ -17,7 +17,7 @@ function endNow(reason: unknown): never {
  * Shuts the process down cleanly on the first signal, when the launcher ends, or after an uncaught error, which is logged
  * and sets exit code 70. A second signal ends the process at once. Returns the signal handler.
  */
-export function endWhenTold(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => Promise<void>): () => void {
+export function stopOnSignal(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => Promise<void>): () => void {
   let exitCode: number | null = null;
   const end = (code: number): void => {
     exitCode = code;
@@ -46,7 +46,7 @@ export function endWhenTold(log: Pick<FastifyBaseLogger, 'fatal'>, stop: () => P
  * SIGHUP rotates the keys. A service started by hand in a terminal stops instead, since it means that the terminal is
  * gone.
  */
-export function rotateWhenTold(onSignal: () => void, rotateKeys: () => Promise<void>): void {
+export function rotateOnSignal(onSignal: () => void, rotateKeys: () => Promise<void>): void {
   process.on('SIGHUP', () => {
     if (process.stdout.isTTY && !process.connected) onSignal();
     else void rotateKeys();
