@@ -129,7 +129,7 @@ t.test('a reader that stops pauses the program, costs no more, and is closed aft
   await waitFor(async () => pty.stream.isPaused() && stream.unconfirmedBytes() >= MIB);
   t.ok(stream.unconfirmedBytes() < 1.2 * MIB, `${stream.unconfirmedBytes()} bytes are held for it`);
   t.ok(socket.bufferedAmount <= 1.2 * MIB);
-  await waitFor(async () => happened.stalled === 1);
+  await waitFor(() => happened.stalled > 0);
   client.resume();
   await waitFor(async () => received() === 20 * MIB, { what: 'who reads on gets all of it' });
 });

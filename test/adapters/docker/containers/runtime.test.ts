@@ -152,7 +152,7 @@ async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<
 
 async function execLeavesNothing(t: Test, { commands, handle, sh }: Box): Promise<void> {
   const command = ['sh', '-c', 'sleep 4600 & (setsid sleep 4601) & sh -c "sleep 4602; :" & echo begun; wait'];
-  const result = await runIn(commands, handle, command, { timeoutSeconds: 1 });
+  const result = await runIn(commands, handle, command, { timeoutSeconds: 3 });
   t.match(result, { exitCode: null, truncated: false });
   t.equal(result.stdout.toString(), 'begun\n', 'what was printed before the limit is there');
   t.equal(await sh('pgrep -fc "sleep 46[0]"; true'), '0');

@@ -232,7 +232,7 @@ async function ending(t: Test, { sh, open }: CommandBox): Promise<void> {
   t.ok(Number(await left()) > 3);
   await running.end();
   t.equal(await left(), '0');
-  const limited = await collect(await open('echo begun; sleep 474', { timeoutSeconds: 1 }));
+  const limited = await collect(await open('echo begun; sleep 474', { timeoutSeconds: 3 }));
   t.match(limited, { stdout: 'begun\n', exitCode: null });
   t.equal(await left(), '0');
 }
