@@ -25,11 +25,11 @@ const USUAL_SECONDS = { pure: 0.7, database: 4, engine: 15 };
 const LONG_SECONDS = new Map([
   ['faults/engine', 83],
   ['faults/database', 63],
-  ['attacks/hung-starts', 63],
   ['e2e/browser/panes', 53],
   ['e2e/disk', 51],
   ['e2e/browser/pages', 47],
   ['faults/terminal-kills', 43],
+  ['attacks/hung-starts', 40],
   ['faults/kills', 38],
   ['faults/replicas', 38],
   ['adapters/postgres/sign-in', 38],
