@@ -97,7 +97,7 @@ t.test('a part that ends by itself is restarted once, then its end is reported',
   t.match(second, { ok: true });
   if (second.ok) pid = second.value.pid;
   t.same(await killed(), { ok: false, reason: 'Chromium ended' });
-  t.match(await askPostgres(run, keeper), { ok: true }, 'and the rest goes on');
+  t.match(await askFor('systemPostgres', run, keeper), { ok: Boolean }, 'and the rest goes on');
   (await connected(run, keeper)).write('{"stop":true}\n');
   t.equal(await keeper.ended, 0, keeper.errors());
 });
@@ -110,7 +110,7 @@ t.test("a keeper works where a dead run's folder cannot be removed", async (t) =
   const run = aRun(t);
   const keeper = aKeeper(t, run);
   await waitFor(() => keeper.errors().includes(`could not remove ${folder}`), { what: keeper.errors });
-  t.match(await askPostgres(run, keeper), { ok: true });
+  t.match(await askFor('systemPostgres', run, keeper), { ok: Boolean });
 });
 
 /** Makes a folder that this user cannot remove; root needs a mount for that. */
