@@ -27,7 +27,7 @@ export type DomainError =
   | { readonly code: 'too_many_processes' }
   /** No turn at the engine in time. */
   | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
-  /** The connection to the engine broke, so nobody knows whether it was done. */
+  /** The connection to the engine broke before it reported the outcome. */
   | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   /** `names`: containers that could be purged; empty when all are being erased. */

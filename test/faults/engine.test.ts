@@ -194,7 +194,7 @@ async function hung(t: Test, call: Call, installation: Installation, invariants:
   t.equal(await readCanary(call, dbId), 'kept\n');
 }
 
-/** Somebody removes every container at the engine, which is no request to delete anything. */
+/** An administrator removes every container with the engine's own client. Nobody asked the service to delete any. */
 async function emptied(t: Test, call: Call, installation: Installation): Promise<void> {
   const { dbId, id } = await aContainerWithCanary(call, 'emptied');
   const { docker } = await openOwn(installation.dataDir);

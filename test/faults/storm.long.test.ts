@@ -14,7 +14,7 @@ const small = { memory_mb: 256, cpu_shares: 500, disk_mb: 512 };
 
 type Call = ReturnType<typeof client>;
 
-/** The allowed answers of each request, whatever else happens. */
+/** The answers that each request may get at any time. */
 const LEGAL: Readonly<Record<string, readonly number[]>> = {
   start: [200, 404, 409],
   stop: [200, 404, 409],

@@ -147,7 +147,7 @@ t.test('a shortage of database connections is 503 with Retry-After on every rout
   }
 });
 
-/** A service whose sign-in factors somebody tries, and the state that a refusal must not change. */
+/** A service under attack with guessed sign-in factors, and the state that a refusal must not change. */
 function target(service: InTime, who: Person | null) {
   const { state } = service.ports.storage as unknown as {
     state: Record<string, unknown> & { locks: Map<string, { wrong: number }> };

@@ -68,7 +68,7 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
   });
 }
 
-/** `pause`: what somebody else does at the engine. */
+/** `pause` acts on the engine directly, as another client of it would. */
 export type OpenPaused = OpenRuntime & {
   readonly commands: ContainerCommands;
   readonly pause: (handle: RuntimeHandle) => Promise<unknown>;

@@ -71,7 +71,7 @@ t.test('a terminal is shared by a link, typed in by two, viewed, and ended', asy
     page.locator('.line-facts [title="Columns × rows"]').innerText();
   const before = await sizeOf(owner.page);
   await owner.page.setViewportSize({ width: 900, height: 500 });
-  // Each page is told over a connection of its own.
+  // Each page receives this over its own connection.
   const [ofOwner, ofBob] = await eventually(
     async () => [await sizeOf(owner.page), await sizeOf(bob.page)],
     ([own, his]) => own !== before && his === own,

@@ -43,7 +43,7 @@ export function pageTerminal(
     waitFor(check, {
       patienceMs: seconds * 1000,
       everyMs: 10,
-      what: () => `${check}; ${JSON.stringify(states.at(-1))}; ${output.slice(-500)}`,
+      what: () => `${check}; ${JSON.stringify(states.at(-1))}; ${JSON.stringify(output.slice(-2000))}`,
     });
   return {
     states,

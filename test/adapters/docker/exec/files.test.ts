@@ -137,7 +137,7 @@ async function* endless(): AsyncGenerator<Buffer> {
   for (;;) yield Buffer.alloc(65_536);
 }
 
-/** The user owns the tools in the container. Whatever they do, the service must neither hang nor believe them. */
+/** Users can replace the tools in their containers. A false tool must neither hang nor deceive the service. */
 async function hostile(t: Test, { files, sh }: Box): Promise<void> {
   await sh('echo secret > /workspace/file; mkdir /workspace/folder');
   const fake = (tool: string, body: string): Promise<string> =>

@@ -102,7 +102,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Concurrent workers, each starting the next request when one is over, whatever the answer. */
+/** Concurrent workers. Each sends its next request as soon as the last one is answered, even with an error. */
 function workers(count: number, work: () => Promise<unknown>): End {
   let isOver = false;
   const all = Array.from({ length: count }, async () => {

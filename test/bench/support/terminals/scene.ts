@@ -96,7 +96,7 @@ const aRequest = (pane: string) => ({
   shell: '/bin/bash',
 });
 
-// A terminal as a typist has it: bytes to it and from it, whatever lies between.
+// A terminal as its user sees it: input and output in bytes, over any transport.
 
 export type Line = {
   write(text: string): void;

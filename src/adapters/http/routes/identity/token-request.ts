@@ -7,7 +7,7 @@ const FIELDS: ReadonlySet<string> = new Set(['name', 'scopes', 'expires_in']);
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads a creation's body, whatever it is. Faults of known fields come before unknown fields. */
+/** Reads the body of a request for a token. Any JSON may arrive. Faults of known fields are reported before unknown fields. */
 export function readTokenRequest(body: unknown): TokenRequest {
   const given: Readonly<Record<string, unknown>> = isRecord(body) ? body : {};
   const { name, scopes, expires_in: lifeDays } = given;
