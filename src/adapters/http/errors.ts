@@ -173,13 +173,16 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   return reply.code(status).send({ error: words, code: error.code, fields });
 }
 
+const inWireNames = (error: DomainError): DomainError =>
+  error.code === 'validation_failed' ? { ...error, fields: onTheWire(error.fields) } : error;
+
 const keptWords = (message: string, names: readonly string[]): string =>
   names.length === 0
     ? 'the space of deleted containers is still being freed: try again in a few minutes'
     : `${message}: ${names.join(', ')}`;
 
 function fieldsOf(error: DomainError): FieldFaults | null {
-  if (error.code === 'validation_failed') return onTheWire(error.fields);
+  if (error.code === 'validation_failed') return error.fields;
   return error.code === 'confirmation_required'
     ? { [error.by]: 'is required to confirm that it is you' }
     : null;
@@ -187,7 +190,8 @@ function fieldsOf(error: DomainError): FieldFaults | null {
 
 /** The one place where errors become answers. All but refusals are logged and answered in the route's words. */
 export function onError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (error instanceof Refusal) return answerRefusal(error.error, request, reply);
+  if (error instanceof Refusal) return answerRefusal(inWireNames(error.error), request, reply);
+  // The client's own names.
   if (error.validation) {
     return answerRefusal({ code: 'validation_failed', fields: validationFields(error) }, request, reply);
   }

@@ -3,6 +3,21 @@ import type { FieldFaults } from '../../domain/field-faults.ts';
 
 type Fault = NonNullable<FastifyError['validation']>[number];
 
+/** For a route that checks its body itself: answered like the same fault of a schema. */
+export class UnknownFields extends Error {
+  override name = 'UnknownFields';
+  readonly validation: readonly Pick<Fault, 'keyword' | 'instancePath' | 'params'>[];
+
+  constructor(fields: readonly string[]) {
+    super(`unknown fields: ${fields.length}`);
+    this.validation = fields.map((additionalProperty) => ({
+      keyword: 'additionalProperties',
+      instancePath: '',
+      params: { additionalProperty },
+    }));
+  }
+}
+
 /** `/env/PATH` and a missing `name` both become the top-level field's name. */
 function fieldOf({ instancePath, params }: Fault): string {
   const [, top] = instancePath.split('/');

@@ -101,9 +101,13 @@ t.test('every fault of a create is named at once, and nothing is made', async (t
   t.equal((await call('POST', '/api/containers', {})).json().error, 'name is required');
   const asText = await call('POST', '/api/containers', { ...dev, memory_mb: '512' });
   t.equal(asText.statusCode, 400, 'no coercion');
-  t.match((await call('POST', '/api/containers', { ...dev, privileged: true })).json(), {
-    error: 'privileged is not a known field',
-  });
+  for (const [field, value] of [
+    ['privileged', true],
+    ['memoryMb', 512],
+  ])
+    t.match((await call('POST', '/api/containers', { ...dev, [`${field}`]: value })).json(), {
+      error: `${field} is not a known field`,
+    });
   t.equal(runtime.boxes.size, 1);
 });
 

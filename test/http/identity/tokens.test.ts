@@ -57,6 +57,7 @@ t.test('a fault of a token request is 400 in its own words, and nothing is made'
     [{ name: 'ci', expires_in: 3651 }, 'expires_in must be above 0 and at most 3650'],
     ['{"name":"ci","expires_in":1e400}', 'expires_in must be above 0 and at most 3650'],
     [{ name: 'ci', token: 'svc_mine' }, 'token is not a known field'],
+    [{ name: 'ci', lifeDays: 30 }, 'lifeDays is not a known field'],
     ['null', 'name is required'],
     ['"ci"', 'name is required'],
     [{ scopes: [], extra: 1 }, 'name is required'],
