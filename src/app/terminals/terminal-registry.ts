@@ -235,7 +235,7 @@ export class TerminalRegistry {
       this.#apply(target, { type: 'opened', stream, muxed, isNew, nowMs: monotonicMs() });
     } catch (error) {
       leases.leave(stream);
-      this.#apply(target, { type: 'open_failed', stream, fault: error });
+      this.#apply(target, { type: 'open_failed', stream, fault: error, nowMs: monotonicMs() });
     }
   }
 

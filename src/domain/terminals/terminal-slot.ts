@@ -8,10 +8,18 @@ import { forParticipant } from './terminal-close-reason.ts';
  *   empty --connect--> opening --opened--> attached --connection lost--> kept --connect--> attached
  *     ^                   |                   |                           |
  *     +--open failed------+-------------------+--closed for good----------+--not resumed in time
+ *
+ * A session whose stream broke with its engine outlives failed attempts to show it again: then `opening` returns to `kept`.
  */
 export type Slot =
   | { readonly kind: 'empty' }
-  | { readonly kind: 'opening'; readonly stream: string; readonly watcher: Watcher }
+  | {
+      readonly kind: 'opening';
+      readonly stream: string;
+      readonly watcher: Watcher;
+      /** A broken stream of the same session, which ends once another one shows it. */
+      readonly replaces?: Running;
+    }
   | ({ readonly kind: 'attached'; readonly socket: string } & Running)
   | ({ readonly kind: 'kept'; readonly untilMs: number } & Running);
 
@@ -58,7 +66,7 @@ export type SlotEvent =
     }
   /** The socket's client was told of the stream. */
   | { readonly type: 'shown'; readonly socket: string }
-  | { readonly type: 'open_failed'; readonly stream: string; readonly fault: unknown }
+  | { readonly type: 'open_failed'; readonly stream: string; readonly fault: unknown; readonly nowMs: number }
   | {
       readonly type: 'left';
       readonly socket: string;
@@ -113,8 +121,7 @@ export function nextSlot(slot: Slot, event: SlotEvent, isMain: boolean): SlotSte
       if (slot.kind !== 'attached' || slot.socket !== event.socket) return step(slot);
       return step({ ...slot, known: true });
     case 'open_failed':
-      if (slot.kind !== 'opening' || slot.stream !== event.stream) return step(slot);
-      return step(EMPTY, ...refusing(slot, event.fault));
+      return openFailed(slot, event, isMain);
     case 'left':
       return left(slot, event, isMain);
     case 'program_ended':
@@ -162,6 +169,8 @@ function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Ev
   const open = { do: 'open', stream: fresh, socket, forceNew } as const;
   const opening: Slot = { kind: 'opening', stream: fresh, watcher: { socket } };
   const shown = reusable(slot, { resumes, forceNew, otherMode });
+  const replaces = forceNew || otherMode ? null : brokenOf(slot);
+  if (replaces !== null) return step({ ...opening, replaces }, ...replaced, open);
   if (shown === null) return step(opening, ...replaced, ...ending(slot), open);
   if (shown.kind === 'opening') return step({ ...shown, watcher: { socket } }, ...replaced);
   const { stream, muxed, over, detached, known } = shown;
@@ -172,13 +181,34 @@ function connect(slot: Slot, { socket, fresh, resumes, forceNew, otherMode }: Ev
   });
 }
 
+/** The stream of a session that only another stream shows. A client may return to it. */
+function brokenOf(slot: Slot): Running | null {
+  if (slot.kind !== 'attached' && slot.kind !== 'kept') return null;
+  const { stream, muxed, over, detached, known } = slot;
+  return detached && muxed && known ? { stream, muxed, over, detached, known } : null;
+}
+
 /** A multiplexer shows its main session to the next client; nobody misses a new one. */
 function opened(slot: Slot, { stream, muxed, isNew, nowMs }: Event<'opened'>, isMain: boolean): SlotStep {
   if (slot.kind !== 'opening' || slot.stream !== stream) return step(slot, endStream(stream));
   const running = { stream, muxed, over: false, detached: false, known: !isNew && !(muxed && isMain) };
-  if ('left' in slot.watcher) return letGo(running, slot.watcher.left, isMain, nowMs);
+  const replaced = ending(slot);
+  if ('left' in slot.watcher) {
+    const { slot: next, effects } = letGo(running, slot.watcher.left, isMain, nowMs);
+    return step(next, ...replaced, ...effects);
+  }
   const { socket } = slot.watcher;
-  return step({ kind: 'attached', socket, ...running }, { do: 'attach', stream, socket });
+  return step({ kind: 'attached', socket, ...running }, { do: 'attach', stream, socket }, ...replaced);
+}
+
+/** The engine may be away for a moment: a broken session waits for the client's next attempt. */
+function openFailed(slot: Slot, { stream, fault, nowMs }: Event<'open_failed'>, isMain: boolean): SlotStep {
+  if (slot.kind !== 'opening' || slot.stream !== stream) return step(slot);
+  const refused = refusing(slot, fault);
+  if (slot.replaces === undefined) return step(EMPTY, ...refused);
+  const how = 'left' in slot.watcher ? slot.watcher.left : 'lost';
+  const { slot: next, effects } = letGo(slot.replaces, how, isMain, nowMs);
+  return step(next, ...refused, ...effects);
 }
 
 function left(slot: Slot, { socket, how, nowMs }: Event<'left'>, isMain: boolean): SlotStep {
@@ -229,5 +259,8 @@ const closing = (slot: Slot, reason: CloseReason): readonly SlotEffect[] =>
   socketsOf(slot).map((socket) => ({ do: 'close_socket', socket, reason }));
 
 /** A stream still being opened ends when it is open and unclaimed. */
-const ending = (slot: Slot, withContainer = false): readonly SlotEffect[] =>
-  slot.kind === 'attached' || slot.kind === 'kept' ? [endStream(slot.stream, withContainer)] : [];
+function ending(slot: Slot, withContainer = false): readonly SlotEffect[] {
+  if (slot.kind === 'empty') return [];
+  const stream = slot.kind === 'opening' ? slot.replaces?.stream : slot.stream;
+  return stream === undefined ? [] : [endStream(stream, withContainer)];
+}

@@ -28,6 +28,9 @@ const plain = { ...shown, muxed: false };
 const ended = { ...shown, over: true };
 const endedPlain = { ...plain, over: true };
 const cut = { ...ended, detached: true };
+const broken = { stream: 'a', muxed: true, over: true, detached: true, known: true } as const;
+/** Stream `b` is to show the session of the broken stream `a`. */
+const replacing = { kind: 'opening', stream: 'b', watcher: { socket: 's2' }, replaces: broken } as const;
 const kept = (
   untilMs: number,
   of: Omit<Extract<Slot, { kind: 'attached' }>, 'kind'> & { readonly kind?: 'attached' } = shown,
@@ -73,7 +76,7 @@ const resumeOther = connect({ otherMode: true, resumes: 'a' });
 const programEnds: SlotEvent = { type: 'program_ended', stream: 'a' };
 const breaks: SlotEvent = { type: 'detached', stream: 'a' };
 const fault = new Error('full');
-const fails: SlotEvent = { type: 'open_failed', stream: 'a', fault };
+const fails: SlotEvent = { type: 'open_failed', stream: 'a', fault, nowMs: NOW };
 const tick: SlotEvent = { type: 'tick', nowMs: NOW };
 const shut = (reason: CloseReason, takesPart = false): SlotEvent => ({
   type: 'shut',
@@ -85,8 +88,15 @@ const closeStopped = close(CLOSE.containerStopped);
 const unknownPlain = { ...unknown, muxed: false };
 const opening2: Slot = { ...opening, watcher: { socket: 's2' } };
 const on2 = (slot: Extract<Slot, { kind: 'attached' }>): Slot => ({ ...slot, socket: 's2' });
-const keptMain = (of: typeof plain | typeof ended = shown) => kept(NOW + KEEP_MAIN_MS, of);
-const keptPane = (of: typeof plain | typeof ended = shown) => kept(NOW + KEEP_PANE_MS, of);
+const keptMain = (of: typeof plain | typeof ended | typeof cut = shown) => kept(NOW + KEEP_MAIN_MS, of);
+const keptPane = (of: typeof plain | typeof ended | typeof cut = shown) => kept(NOW + KEEP_PANE_MS, of);
+
+const closeSecond: SlotEffect = { do: 'close_socket', socket: 's2', reason: CLOSE.replaced };
+const refuseSecond: SlotEffect = { do: 'refuse', socket: 's2', fault };
+const failsAgain: SlotEvent = { type: 'open_failed', stream: 'b', fault, nowMs: NOW };
+const forcedThird = connect({ socket: 's3', fresh: 'c', forceNew: true });
+const fresh3: Slot = { kind: 'opening', stream: 'c', watcher: { socket: 's3' } };
+const openThird: SlotEffect = { do: 'open', stream: 'c', socket: 's3', forceNew: true };
 
 type Case = readonly [name: string, before: Slot, event: SlotEvent, after: Slot, effects: SlotEffect[]];
 
@@ -141,7 +151,31 @@ const BOTH: readonly Case[] = [
   ['its line breaks', shown, breaks, cut, []],
   ['the line of another breaks', shown, { type: 'detached', stream: 'x' }, shown, []],
   ['a line breaks after the end', EMPTY, breaks, EMPTY, []],
-  ['a stream whose line broke is not resumed', cut, resume, fresh, [close(), end(), open()]],
+  ['a stream whose line broke is not resumed', cut, resume, replacing, [close(), open()]],
+  [
+    'a session whose line broke is not ended for another stream',
+    kept(9, cut),
+    connect(),
+    replacing,
+    [open()],
+  ],
+  [
+    'but for a session that is forced to be new',
+    kept(9, cut),
+    connect({ forceNew: true }),
+    fresh,
+    [end(), open(true)],
+  ],
+  ['nor when the forced one comes later', replacing, forcedThird, fresh3, [closeSecond, end(), openThird]],
+  ['nor in the other mode', kept(9, cut), connectOther, fresh, [end(), open()]],
+  ['it ends when another process shows the session', replacing, taken, EMPTY, [closeSecond, end()]],
+  [
+    'it ends with its container',
+    replacing,
+    stops,
+    EMPTY,
+    [{ do: 'close_socket', socket: 's2', reason: CLOSE.containerStopped }, end(true)],
+  ],
   [
     'nor when it had no multiplexer, after the client has left',
     kept(9, { ...cut, muxed: false }),
@@ -180,6 +214,14 @@ const BOTH: readonly Case[] = [
 
 const MAIN: readonly Case[] = [
   ['the session is there anyway', opening, opened(true), unknown, [attach('s1')]],
+  ['a broken session that cannot be shown yet', replacing, failsAgain, keptMain(cut), [refuseSecond]],
+  [
+    'the broken stream ends when another shows its session',
+    replacing,
+    opened(true, 'b'),
+    { ...unknown, stream: 'b', socket: 's2' },
+    [{ do: 'attach', stream: 'b', socket: 's2' }, end()],
+  ],
   ['a lost line', shown, left('lost'), keptMain(), []],
   ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end()]],
   ['opened when its client had left', unwatched, openedNew(false), EMPTY, [end()]],
@@ -196,6 +238,21 @@ const MAIN: readonly Case[] = [
 ];
 
 const PANE: readonly Case[] = [
+  ['a broken session that cannot be shown yet', replacing, failsAgain, keptPane(cut), [refuseSecond]],
+  [
+    'the broken stream ends when another shows its session',
+    replacing,
+    opened(true, 'b'),
+    { ...shown, stream: 'b', socket: 's2' },
+    [{ do: 'attach', stream: 'b', socket: 's2' }, end()],
+  ],
+  [
+    'a broken session that cannot be shown, of a client that left for good',
+    { ...replacing, watcher: { left: 'deliberate' } },
+    failsAgain,
+    EMPTY,
+    [end()],
+  ],
   ['attached to a session that was there', opening, opened(true), shown, [attach('s1')]],
   ['a lost line', shown, left('lost'), keptPane(), []],
   ['a line lost before its client was told', unknown, left('lost'), EMPTY, [end()]],

@@ -168,6 +168,30 @@ for (const muxed of [true, false]) {
   });
 }
 
+t.test('a pane whose engine is away outlives the attempts to return to it', async (t) => {
+  const { service, backend, open } = await aTerminalOf(t);
+  const pane = { connection_id: 'p2' };
+  const first = await open(pane);
+  backend.endsAs({ kind: 'lost' });
+  backend.opened[0]?.end();
+  t.same(await first.closed(), [4013, 'detached']);
+  const { open: opens, killMuxSession } = backend;
+  const away = () => Promise.reject(new Error('the engine does not answer'));
+  Object.assign(backend, { open: away, killMuxSession: away });
+  await t.rejects(open(pane), /1011,failed to open terminal/);
+  await t.rejects(open(pane), /1011,failed to open terminal/);
+  Object.assign(backend, { open: opens, killMuxSession });
+  await service.terminals.idle();
+  t.same(backend.killed, [], 'a failed attempt does not end the session');
+  const again = await open(pane);
+  await waitFor(() => backend.closed.includes('pane-p2'));
+  await service.terminals.idle();
+  t.same(backend.killed, [], 'nor does the end of the broken stream');
+  again.socket.close(1000);
+  await waitFor(() => backend.killed.length > 0);
+  t.same(backend.killed, ['pane-p2'], 'its client ends it');
+});
+
 t.test('a terminal that cannot open says why', async (t) => {
   const { backend, box, open, logged } = await aTerminalOf(t);
   const { open: opens } = backend;
