@@ -6,7 +6,7 @@ import type { Opened } from '../../../../src/ports/containers/container-files.ts
 import { containerAccessContract } from '../../../contract/containers/container-access.ts';
 import { collect } from '../../../contract/containers/container-commands.ts';
 import { aBox, type Box, links, special, uploads } from '../../../contract/containers/files.ts';
-import { aSpec, markedProcesses, shellIn } from '../../../support/engine/container.ts';
+import { aSpec, markedProcesses } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill } from '../../../support/patience.ts';
 
@@ -14,9 +14,19 @@ import { eventually, standsStill } from '../../../support/patience.ts';
 const SWAP = `chdir "/workspace/swapped"; for (;;) {
   symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
 
+type CommandBox = {
+  readonly sh: (script: string) => Promise<string>;
+  readonly open: (script: string, more?: Partial<CommandRequest>) => Promise<RunningCommand>;
+};
+
+/** Little, since a tool that never ends fills it. */
+const HOSTILE_MEMORY_MB = 64;
+
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
+  const { commands, image } = instance;
+  await containerAccessContract('docker', instance);
   const box = await aBox(instance);
   await t.test('docker: links are not followed out of the workspace', (t) => links(t, box));
   await t.test('docker: an entry that is neither file nor folder is refused', (t) => special(t, box));
@@ -26,8 +36,16 @@ if (engine !== null) {
   await t.test('docker: uploads', (t) => uploads(t, box));
   await t.test('docker: sizes beyond 2 GiB', (t) => huge(t, box));
   await t.test('docker: a full disk', (t) => fullDisk(t, instance));
-  // Last, since it leaves its tools behind.
-  await t.test('docker: lying tools cannot exceed limits or forge answers', (t) => hostile(t, box));
+  const { handle, sh } = box;
+  const open: CommandBox['open'] = (script, more = {}) =>
+    commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more });
+  await t.test('output arrives in order while the command runs', (t) => order(t, { sh, open }));
+  await t.test('an unread stream pauses the command', (t) => backPressure(t, { sh, open }));
+  await t.test("a command's end kills everything that it started", (t) => ending(t, { sh, open }));
+  await t.test('a slow reader gets all output without delaying others', (t) => slowReader(t, { sh, open }));
+  const resources = { memoryMb: HOSTILE_MEMORY_MB, cpuMillicores: 2000, diskMb: 512 };
+  const theirs = await aBox(instance, aSpec(image, { resources }));
+  await t.test('docker: lying tools cannot exceed limits or forge answers', (t) => hostile(t, theirs));
 }
 
 async function changing(t: Test, { sh, files }: Box): Promise<void> {
@@ -167,28 +185,6 @@ async function hostile(t: Test, { files, sh }: Box): Promise<void> {
   await fake('dd', 'echo received 5; exit 0');
   await t.rejects(files.write(['other'], 'four'), { name: 'RuntimeFailure' });
   t.equal(await markedProcesses(sh), 0);
-}
-
-type CommandBox = {
-  readonly sh: (script: string) => Promise<string>;
-  readonly open: (script: string, more?: Partial<CommandRequest>) => Promise<RunningCommand>;
-};
-
-if (engine !== null) {
-  const instance = await testInstance(t, engine);
-  const { runtime, commands, image } = instance;
-  await containerAccessContract('docker', instance);
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
-  const box: CommandBox = {
-    sh: shellIn(commands, handle),
-    open: (script, more = {}) =>
-      commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: 60, ...more }),
-  };
-  await t.test('output arrives in order while the command runs', (t) => order(t, box));
-  await t.test('an unread stream pauses the command', (t) => backPressure(t, box));
-  await t.test("a command's end kills everything that it started", (t) => ending(t, box));
-  await t.test('a slow reader gets all output without delaying others', (t) => slowReader(t, box));
 }
 
 async function order(t: Test, { sh, open }: CommandBox): Promise<void> {
