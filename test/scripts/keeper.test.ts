@@ -30,15 +30,17 @@ const aKeeper = (t: Test, run: number): Child =>
 
 /** A connection to the run's keeper, once it listens. */
 async function connected(run: number, keeper: Child): Promise<Socket> {
-  for (;;) {
-    const socket = connect(socketOf(run));
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    if (isOpen) return socket;
+  const tried = async (): Promise<Socket | null> => {
     if (keeper.process.exitCode !== null) throw new Error(keeper.errors());
-  }
+    const socket = connect(socketOf(run));
+    return await once(socket, 'connect').then(
+      () => socket,
+      () => null,
+    );
+  };
+  const socket = await eventually(tried, (open) => open !== null, { patienceMs: 60_000, everyMs: 50 });
+  if (socket === null) throw new Error(`no connection: ${keeper.errors()}`);
+  return socket;
 }
 
 const askPostgres = (run: number, keeper: Child) => askFor('postgres', run, keeper);

@@ -123,7 +123,7 @@ t.test(
     const root = aCheckout(t, {
       'http/a-unsteady': once('unsteady', 't.ok(0)'),
       'http/b-hangs': once('hangs', 'await new Promise((done) => setTimeout(done, 60_000))'),
-      'http/c-blocks': once('blocks', 'for (;;);'),
+      'http/c-blocks': once('blocks', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)'),
       'http/d-good': fine,
     });
     const mended = await whole(t, root);
