@@ -257,7 +257,7 @@ const SIZE = { cols: 60, rows: 12 };
 /** A full screen as drawn by programs: colours, a region, half a character. */
 const DRAWN = Buffer.concat([
   Buffer.from(
-    'shell$ vim\r\n\x1b[?1049h\x1b[2J\x1b[H\x1b[44;1mTitle\x1b[m\x1b[4;3Hwide 漢字 😀\x1b[6;1H\x1b[31mred ',
+    `shell$ vim\r\n\x1b[?1049h\x1b[2J\x1b[H\x1b[2;1H${'over the edge '.repeat(5)}\x1b[3;1Hunder\x1b[H\x1b[44;1mTitle\x1b[m\x1b[4;3Hwide 漢字 😀\x1b[6;1H\x1b[31mred `,
   ),
   Buffer.from('é').subarray(0, 1),
 ]);
@@ -266,7 +266,10 @@ const LATER = Buffer.concat([Buffer.from('é').subarray(1), Buffer.from(' still 
 t.test('a recording that begins late shows what its terminal shows', async (t) => {
   for (const muxed of [true, false]) {
     const { open, pty, record, call, cast } = await aStudio(t, { muxed });
-    const client = await open(SIZE);
+    const client = await open({ cols: 80, rows: 24 });
+    client.socket.send(JSON.stringify({ type: 'resize', ...SIZE }));
+    client.socket.send(Buffer.from('after the size'));
+    await waitFor(() => pty().typed() === 'after the size');
     const all = aBrowserTerminal(SIZE);
     const say = async (output: Buffer): Promise<void> => {
       const before = client.output().length;

@@ -162,6 +162,17 @@ t.test('a slow reader is not closed while it makes progress', async (t) => {
   t.equal(happened.stalled, 1, 'closed once it stops, although less than the limit is unconfirmed');
 });
 
+t.test('bytes that leave are progress of a reader that confirms none', async (t) => {
+  const time = standingTime(t);
+  const ofPump = { stallMs: 60_000, other: endless(), autoPong: false };
+  const { stream, happened, received } = await aPump(t, ofPump);
+  await waitFor(() => stream.isPaused() && received() === stream.bufferedRange().end);
+  time.pass(60_000);
+  t.equal(happened.stalled, 0, 'the last frame left after the first check');
+  time.pass(60_000);
+  t.equal(happened.stalled, 1, 'nothing left since');
+});
+
 t.test('a heavy terminal shares the event loop with others', async (t) => {
   const flood = await aPump(t, { other: endless() });
   const quiet = await aPump(t);
