@@ -8,8 +8,8 @@ import { freshDatabase } from '../support/database/database.ts';
 import {
   bothEnginesOrSkip,
   openOwn,
-  stockWithImage,
   stockWithTinyImage,
+  stockWithTools,
   type TestEngine,
 } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
@@ -53,7 +53,7 @@ const POINTS =
       ].flatMap(([kind, step]) => [`${kind} before ${step}`, `${kind} after ${step}`])
     : ['update after stop_old'];
 
-/** A service on its own private engine with the base image. */
+/** A service on its own private engine with the base image's tools. */
 async function scene(
   t: Test,
   shared: TestEngine,
@@ -62,7 +62,7 @@ async function scene(
   const installation = await anInstallation(t, { DATABASE_URL: url ?? '', BERTH_ENGINE: 'auto' });
   if (installation === null || url === null) return null;
   delete installation.env['DOCKER_HOST'];
-  await stockWithImage(shared, installation.dataDir);
+  await stockWithTools(shared, installation.dataDir);
   return { installation, url };
 }
 
