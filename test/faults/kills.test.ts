@@ -135,7 +135,8 @@ const stop = (scene: Scene) => scene.call('POST', `${pathOf(scene)}/stop`);
 const remove = (scene: Scene) => scene.call('DELETE', pathOf(scene));
 const change = (scene: Scene, over: object = {}) =>
   scene.call('PATCH', pathOf(scene), {
-    ...{ name: `renamed-${scene.n}`, ...small, memory_mb: small.memory_mb + 1 + scene.n },
+    ...{ name: `renamed-${scene.dbId.slice(0, 8)}-${scene.n}`, ...small },
+    memory_mb: small.memory_mb + 1 + scene.n,
     ...over,
   });
 
@@ -202,18 +203,33 @@ const POINTS = Object.entries(CASES).flatMap(([name, { steps, usual = USUAL }]) 
   return chosen.map((at): Point => ({ name, kind, point: `${kind} ${at}` }));
 });
 
-/** The points at which one process dies, at most one operation of each kind. */
-const nthOfKind = ({ kind }: Point, at: number): number =>
-  POINTS.slice(0, at).filter((one) => one.kind === kind).length;
-const DEATHS = [...Map.groupBy(POINTS, nthOfKind).values()];
+const pointsOf = (name: string, kind: Kind): string[] =>
+  (CASES[name]?.steps ?? []).flatMap((step) => [`${kind} before ${step}`, `${kind} after ${step}`]);
 
-/** Containers with a file on their volume, one per kind of operation. */
-type Rows = Readonly<Record<Exclude<Kind, 'create'>, string>>;
+/** Whether the one's operation comes by the other's point before its own. */
+const meets = (one: Point, other: Point): boolean => {
+  const all = pointsOf(one.name, one.kind);
+  return all.slice(0, all.indexOf(one.point)).includes(other.point);
+};
+
+/** The points at which one process dies: one operation of each case, none of which reaches another's point first. */
+const DEATHS = POINTS.reduce<Point[][]>((deaths, point) => {
+  const fits = (one: Point) => one.name !== point.name && !meets(one, point) && !meets(point, one);
+  const death = deaths.find((points) => points.every(fits));
+  if (death === undefined) deaths.push([point]);
+  else death.push(point);
+  return deaths;
+}, []);
+
+/** Containers with a file on their volume, by case. */
+type Rows = Readonly<Record<string, string>>;
 
 async function rowsFor(call: Call): Promise<Rows> {
   const make = async (name: string): Promise<string> => (await aContainerWithCanary(call, name)).dbId;
-  const kinds = ['start', 'stop', 'update', 'delete', 'restore'] as const;
-  return Object.fromEntries(await Promise.all(kinds.map(async (kind) => [kind, await make(kind)])));
+  const names = Object.keys(CASES).filter((name) => name !== 'create');
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name, n) => [name, await make(`kept-${n}`)] as const)),
+  );
 }
 
 /** Kills the service with an operation at each point, and checks that the next one restores order. */
@@ -223,10 +239,7 @@ async function dieAt(
   engine: TestEngine,
   { points, rows, n }: { readonly points: readonly Point[]; readonly rows: Rows; readonly n: number },
 ): Promise<void> {
-  const scene = ({ kind }: Point, call: Call): Scene => ({
-    ...{ call, engine, n },
-    dbId: kind === 'create' ? '' : rows[kind],
-  });
+  const scene = ({ name }: Point, call: Call): Scene => ({ call, engine, n, dbId: rows[name] ?? '' });
   const before = await call();
   await Promise.all(points.map((at) => CASES[at.name]?.prepare?.(scene(at, before))));
   const after = await dieAt(
@@ -272,10 +285,14 @@ async function inTurn(t: Test, engine: TestEngine, deaths: typeof DEATHS): Promi
     if (ended?.ok !== true) return n + 1;
   }
   await t.test('the invariant checks notice each violation', async (t) => {
-    await (await chain.call())('DELETE', `/api/containers/${rows.delete}`);
+    await (await chain.call())('DELETE', `/api/containers/${rows['delete']}`);
     // Stops the service before it repairs anything.
     await chain.stop();
-    await sabotage(t, engine, { url: chain.url, dbId: rows.update, deletedId: rows.delete });
+    await sabotage(t, engine, {
+      url: chain.url,
+      dbId: rows['update'] ?? '',
+      deletedId: rows['delete'] ?? '',
+    });
   });
   return deaths.length;
 }
