@@ -27,14 +27,13 @@ t.test('exhausted kernel counters', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const instance = await testInstance(t, engine, undefined, OPEN_FILES);
-  await t.test("the watcher's figures are right", (t) => contract(t, instance));
   const scene = await aScene(t, instance);
   await t.test(
     "with descriptors in flight exhausted, terminals open and their owner's container is stopped",
-    (t) => inFlight(t, scene, ''),
+    (t) => inFlight(t, scene, '', (isExhausted) => terminalsOpen(t, scene, isExhausted)),
   );
   await t.test('hidden descriptors are noticed even when no process has their socket', (t) =>
-    inFlight(t, scene, 'hidden'),
+    inFlight(t, scene, 'hidden', async () => {}),
   );
   for (const how of ['', 'nameless']) {
     await t.test(`message queues: the largest owner's container is stopped ${how}`, (t) =>
@@ -42,11 +41,12 @@ t.test('exhausted kernel counters', async (t) => {
     );
   }
   await t.test('inotify: neighbours and the host still get instances', (t) => inotify(t, scene));
+  await t.test("the watcher's figures are right", (t) => contract(t, scene));
 });
 
-async function contract(t: Test, { runtime, instanceId, image }: TestInstance): Promise<void> {
-  const handle = await runtime.create(aSpec(image));
-  await runtime.start(handle);
+async function contract(t: Test, { instance, neighbour }: Scene): Promise<void> {
+  const { runtime, instanceId } = instance;
+  const handle = await neighbour();
   const shares = dockerKernelShares({ instanceId, openFiles: OPEN_FILES });
   const { runtimeId } = handle;
   await kernelSharesContract(t, { shares, runtimeId, stop: () => runtime.stop(handle, 0) });
@@ -113,17 +113,16 @@ async function untilStopped({ service, attacker }: Scene): Promise<void> {
   }
 }
 
-async function inFlight(t: Test, scene: Scene, hidden: string): Promise<void> {
-  const { instance, storage, attack, attacker, mallory, neighbour, neighbourNow } = scene;
+async function inFlight(
+  t: Test,
+  scene: Scene,
+  hidden: string,
+  meanwhile: (isExhausted: boolean) => Promise<void>,
+): Promise<void> {
+  const { storage, attack, attacker, mallory, neighbourNow } = scene;
   const before = storage.state.audit.length;
   t.ok((await attack(DESCRIPTORS_IN_FLIGHT, 100, hidden)) >= OPEN_FILES, 'the kernel refuses more');
-  const box = await neighbour();
-  const during = await instance.terminals.open(box, aTerminal('main'));
-  t.match(during, { muxSession: null, isFallback: true }, 'tmux cannot start, a shell does');
-  const shown = reader(during);
-  during.write('echo works-$((1+1))\r');
-  await shown.until('works-2');
-  await during.close();
+  await meanwhile(true);
 
   await untilStopped(scene);
   t.match(await attacker(), {
@@ -132,9 +131,20 @@ async function inFlight(t: Test, scene: Scene, hidden: string): Promise<void> {
   const records = storage.state.audit.slice(before).filter(({ action }) => action === 'container_over_share');
   t.match(records, [{ userId: mallory.id, details: /descriptorsInFlight/ }]);
   t.match(await neighbourNow(), { status: 'running' });
-  const after = await instance.terminals.open(box, aTerminal('main'));
-  t.equal(after.muxSession, 'main', 'tmux starts');
-  await after.close();
+  await meanwhile(false);
+}
+
+/** The neighbour's terminal: a plain shell while the counter is exhausted, tmux after that. */
+async function terminalsOpen(t: Test, { instance, neighbour }: Scene, isExhausted: boolean): Promise<void> {
+  const opened = await instance.terminals.open(await neighbour(), aTerminal('main'));
+  if (!isExhausted) t.equal(opened.muxSession, 'main', 'tmux starts');
+  else {
+    t.match(opened, { muxSession: null, isFallback: true }, 'tmux cannot start, a shell does');
+    const shown = reader(opened);
+    opened.write('echo works-$((1+1))\r');
+    await shown.until('works-2');
+  }
+  await opened.close();
 }
 
 async function queues(t: Test, scene: Scene, how: string): Promise<void> {

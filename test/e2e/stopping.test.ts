@@ -19,8 +19,10 @@ import { terminalClient } from '../support/terminal/terminal-client.ts';
 t.setTimeout(300_000);
 
 const OPEN_FILES = 256;
-const SILENT = 400;
-const TERMINALS = 16;
+const SILENT = 320;
+/** Silent connections between two rounds of requests. */
+const ROUND = 64;
+const TERMINALS = 14;
 /** Terminals with deaf clients: more than the service has database connections. */
 const DEAF = 12;
 
@@ -66,7 +68,7 @@ async function worksOn(t: Test, { running, call, dbId, silent }: Scene): Promise
     const socket = connect({ host: hostname, port: Number(port) });
     silent.push(socket.on('error', () => {}).resume());
     await once(socket, 'connect');
-    if (n % 40 !== 39) continue;
+    if ((n + 1) % ROUND !== 0) continue;
     const [list, run, sign] = await Promise.all([
       call('GET', '/api/containers'),
       call('POST', `/api/containers/${dbId}/exec`, { command: ['true'] }),
@@ -75,7 +77,7 @@ async function worksOn(t: Test, { running, call, dbId, silent }: Scene): Promise
     ]);
     for (const { status } of [list, run, sign]) codes.set(status, (codes.get(status) ?? 0) + 1);
   }
-  t.same([...codes], [[200, 30]]);
+  t.same([...codes], [[200, (3 * SILENT) / ROUND]]);
   const pid = running.child.pid as number;
   t.ok(descriptorsOf(pid) < OPEN_FILES, `${descriptorsOf(pid)} descriptors are open`);
   t.equal(running.child.exitCode, null);
@@ -90,7 +92,7 @@ async function aCommand({ call, dbId, id }: Scene, { docker }: TestEngine) {
     const { body } = await call('POST', path, { command: ['cat', 'begun'] });
     return body['stdout'] === 'begun\n';
   };
-  await waitFor(hasBegun, { everyMs: 50 });
+  await waitFor(hasBegun, { everyMs: 200 });
   const end = async (): Promise<void> => {
     const Cmd = ['touch', '/workspace/end'];
     const exec = await docker.getContainer(id).exec({ Cmd, AttachStdout: true, AttachStderr: true });
@@ -119,11 +121,11 @@ async function stopsInOrder(t: Test, scene: Scene, engine: TestEngine): Promise<
   await end();
   t.match(await going, { status: 200, body: { stdout: 'ended\n' } });
   // All are asked to reconnect; deaf ones are cut off later.
-  await waitFor(async () => (await records()) === DEAF);
+  await waitFor(async () => (await records()) === DEAF, { everyMs: 20 });
   // The database is blocked from before that moment until after it.
   await db.query('begin');
   await db.query('lock table terminal_records in access exclusive mode');
-  await waitFor(async () => (await blockedBy(db)) > 0);
+  await waitFor(async () => (await blockedBy(db)) > 0, { everyMs: 20 });
   await db.query('commit');
   t.equal(await stopped, 0);
   for (const one of opened.slice(0, -DEAF)) t.match(await one.closed(), [4012]);
