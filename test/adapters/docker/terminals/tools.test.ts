@@ -42,7 +42,7 @@ if (engine !== null) {
     );
     await terminalInput(t, 'BusyBox, tmux of the installation', bare);
     await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
-    await onlyBusyBox({ ...(await testInstance(t, engine)), image: busybox.inPlaceOfTools });
+    await onlyBusyBox({ ...instance, image: busybox.inPlaceOfTools });
   }
   const other = await box(instance.image, '/bin/bash');
   await other.sh('tmux -u -S /run/berth-tmux -f /dev/null new-session -d -s earlier');
