@@ -43,6 +43,7 @@ t.test(
     const { launcher, service, endService } = await launch(t);
     t.ok(Number.parseInt(service.node, 10) >= 22, service.node);
     t.same(service.args, ['--flag']);
+    t.not(groupOf(service.pid), groupOf(launcher.process.pid ?? 0), 'a Ctrl-C does not bypass the launcher');
     launcher.process.kill('SIGINT');
     t.equal(await launcher.line(), '"SIGINT"');
     endService();
@@ -65,11 +66,6 @@ t.test('a repeated signal is sent once, and again a second later', async (t) => 
   stop();
   nowMs += 5_000;
   t.notOk(signals.emit('SIGINT', 'SIGINT'));
-});
-
-t.test('a Ctrl-C in the terminal does not bypass the launcher', async (t) => {
-  const { service, launcher } = await launch(t);
-  t.not(groupOf(service.pid), groupOf(launcher.process.pid ?? 0));
 });
 
 t.test('the service notices that its launcher was killed', async (t) => {
