@@ -12,10 +12,14 @@ import { intoFile, mixedUtf8, sha256 } from '../support/terminal/terminal-client
 
 const RUNS = Number(process.env['INPUT_RUNS'] ?? (process.env['FAULTS'] === 'all' ? 20 : 1));
 const FRAME_BYTES = [65_536, 4_096, 1_000, 7, 1];
+const PASTE_BYTES = RUNS > 1 ? 1_000_000 : 400_000;
 /** Frames count as 64 bytes more than their content, so a megabyte in the smallest takes a minute. */
 const pasteBytes = (frameBytes: number): number =>
-  RUNS > 1 ? 1_000_000 : Math.min(1_000_000, frameBytes * 8_000);
-const OUT_BYTES = 5_000_000;
+  RUNS > 1 ? PASTE_BYTES : Math.min(PASTE_BYTES, frameBytes * 8_000);
+/** A cut comes after this time, or up to twice as long: several in each paste. */
+const CUT_AFTER_MS = PASTE_BYTES / 1_000;
+/** More than the service keeps for a client that returns. */
+const OUT_BYTES = 3_000_000;
 const IN_BYTES = 1_000_000;
 
 /** Sends a file and receives input at the same time, both unchanged. */
@@ -94,7 +98,7 @@ async function bothWays(t: Test, scene: Scene): Promise<void> {
   const told = await run(
     `cat > /tmp/both.sh <<'END'\n${BOTH_WAYS}\nEND\nhead -c ${OUT_BYTES} /dev/urandom > /tmp/out; sha256sum < /tmp/out`,
   );
-  const proxy = await cuttingProxy(t, new URL(scene.address), { everyMs: 200, bytesPerMs: 2_500 });
+  const proxy = await cuttingProxy(t, new URL(scene.address), { everyMs: 200, bytesPerMs: 1_250 });
   const asked = { dbId, pane: 'main', openSocket: platformSocket };
   const { connection, output, resumed, bytes } = connected(t, scene, proxy, asked);
   const shows = (text: string): Promise<void> => waitFor(() => output().includes(text), { what: text });
@@ -125,7 +129,8 @@ async function pastes(t: Test, scene: Scene): Promise<void> {
     for (let job = inTurn.shift(); job !== undefined; job = inTurn.shift()) {
       const { frameBytes, run } = job;
       const pane = `pane-${frameBytes}-${run}`;
-      const line = { everyMs: 1_000 + Math.random() * 1_000, bytesPerMs: 5_000, delayMs: 200, isCalm: true };
+      const everyMs = CUT_AFTER_MS * (1 + Math.random());
+      const line = { everyMs, bytesPerMs: 5_000, delayMs: 200, isCalm: true };
       const proxy = await cuttingProxy(t, new URL(scene.address), line);
       const paste = mixedUtf8(pasteBytes(frameBytes));
       const asked = { dbId, pane, openSocket: socketInFramesOf(frameBytes) };
