@@ -138,10 +138,8 @@ t.test('SIGTERM during a first start leaves nothing', async (t) => {
     return;
   }
   const moments = MOMENTS > 0 ? Array.from({ length: MOMENTS }, (_, n) => timed(n)) : TOLD;
-  // What an announced moment left is where the next start goes on: a stopped start can be started over.
-  const shared = MOMENTS > 0 ? null : aFreshInstallation(t);
   for (const moment of moments) {
-    const installation = shared ?? aFreshInstallation(t);
+    const installation = aFreshInstallation(t);
     const { code, signal, output, ms } = await stopAt(installation, moment);
     const said = output.trim().split('\n').at(-2) ?? '';
     t.comment(`${moment.name}: ${code ?? signal} after ${ms} ms (${said})`);
