@@ -26,6 +26,10 @@ if (shared !== null) {
     'a stop is shown once over all panes; another tab takes none; a returning user gets them back',
     (t) => goesAndComesBack(t, shared),
   );
+  await t.test('dividers move by mouse and keys; the bar belongs to one pane; six are the most', (t) =>
+    dividesAndFills(t, shared),
+  );
+  await t.test('all panes say once that the container is gone', (t) => isGone(t, shared));
 }
 
 async function hasItsShell(t: Test, scene: PaneScene): Promise<void> {
@@ -129,17 +133,19 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
   await copy.close();
   await page.getByRole('button', { name: 'Use it here' }).click();
   await page.locator('.overlay-card').waitFor({ state: 'detached' });
-
+  await goTo(page, 'Down', 1);
+  await page.keyboard.press('Control+Shift+X');
+  await untilPanes(page, 1);
   t.same(faults, []);
+}
+
+async function isGone(t: Test, { page, call, container }: PaneScene): Promise<void> {
   await call('DELETE', `/api/containers/${container}`);
   await page.getByText('This container is gone').waitFor();
   t.equal(await page.locator('.overlay-card').count(), 1);
 }
 
-t.test('dividers move by mouse and keys; the bar belongs to one pane; six are the most', async (t) => {
-  const scene = await paneScene(t);
-  if (scene === null) return;
-  const { page, faults, call } = scene;
+async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Promise<void> {
   await page.getByRole('button', { name: 'Split right' }).click();
   await untilPanes(page, 2);
   const half = await sizeOf(page);
@@ -221,4 +227,4 @@ t.test('dividers move by mouse and keys; the bar belongs to one pane; six are th
   await page.getByRole('button', { name: 'New shell' }).press('Enter');
   await answerOf(page, 'tty');
   t.same(faults, []);
-});
+}

@@ -28,6 +28,8 @@ export async function openBrowser(t: Test): Promise<Browser | null> {
 
 export const PERSON = { email: 'ada@example.org', username: 'ada', password: 'correct horse battery' };
 
+const SCREEN_ROWS = '.xterm-rows > div';
+
 /** A shell's prompt at the end of a line. */
 export const PROMPT = /[#$] *$/;
 
@@ -68,22 +70,42 @@ export async function newContainer(page: Page, name: string): Promise<void> {
 /** The focused field's name. */
 export const focused = (page: Page): Promise<unknown> => page.evaluate('document.activeElement.name');
 
-/** The terminal screen's lines, without empty ones; none during a reload. */
-export const screenLines = (page: Page): Promise<string[]> =>
+type InPage = { document: { querySelectorAll(selector: string): Iterable<{ textContent: string }> } };
+
+/**
+ * The lines of the chosen rows, without empty ones, once one matches or a second has passed; none during a reload. The
+ * page itself asks: a question from here would wake four processes.
+ */
+export const linesOnceShown = (page: Page, rows: string, { source, flags }: RegExp): Promise<string[]> =>
   page
-    .$$eval('.xterm-rows > div', (rows) =>
-      rows.map((row) => row.textContent?.trimEnd() ?? '').filter((line) => line !== ''),
+    .evaluate(
+      async (wanted) => {
+        const { document } = globalThis as unknown as InPage;
+        const line = new RegExp(wanted.source, wanted.flags);
+        for (let asked = 1; ; asked += 1) {
+          const texts = Array.from(document.querySelectorAll(wanted.rows), (row) =>
+            row.textContent.trimEnd(),
+          );
+          const lines = texts.filter((text) => text !== '');
+          if (asked === 20 || lines.some((each) => line.test(each))) return lines;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      },
+      { rows, source, flags },
     )
     .catch((error: unknown) => {
       if (`${error}`.includes('Execution context was destroyed')) return [];
       throw error;
     });
 
+/** The terminal screen's lines, without empty ones; none during a reload. */
+export const screenLines = (page: Page): Promise<string[]> => linesOnceShown(page, SCREEN_ROWS, /^/);
+
 /** Waits until a line of the terminal matches. */
 export async function waitForLine(page: Page, line: RegExp, patienceMs = 45_000): Promise<void> {
   let lines: string[] = [];
   const isThere = async (): Promise<boolean> => {
-    lines = await screenLines(page);
+    lines = await linesOnceShown(page, SCREEN_ROWS, line);
     return lines.some((each) => line.test(each));
   };
   const what = (): string => `a line ${line} among:\n${lines.join('\n')}`;

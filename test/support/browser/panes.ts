@@ -1,8 +1,9 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { eventually } from '../patience.ts';
 import {
   atTheList,
+  linesOnceShown,
   newContainer,
   PROMPT,
   typeLine,
@@ -59,27 +60,27 @@ export async function goTo(page: Page, direction: string, at: number): Promise<v
   );
 }
 
-const linesOf = (pane: Locator): Promise<string[]> =>
-  pane
-    .locator('.xterm-rows > div')
-    .evaluateAll((rows) => rows.map((row) => row.textContent?.trimEnd() ?? ''));
+const FOCUSED_ROWS = '.pane:focus-within .xterm-rows > div';
 
 /** Runs a command in the focused shell and returns its line of output. */
 export async function answerOf(page: Page, command: string): Promise<string> {
-  const pane = page.locator('.pane:focus-within');
-  await pane.waitFor();
+  let lines: string[] = [];
+  await page.locator('.pane:focus-within').waitFor();
   for (let tries = 0; tries < 8; tries += 1) {
     const mark = Math.random().toString(36).slice(2, 8);
     const answer = new RegExp(`^${mark}=(.*)=$`);
     await typeLine(page, `clear; echo "${mark}=$(${command})="`);
     const found = await eventually(
-      async () => (await linesOf(pane)).map((line) => answer.exec(line)?.[1]).find(Boolean),
+      async () => {
+        lines = await linesOnceShown(page, FOCUSED_ROWS, answer);
+        return lines.map((line) => answer.exec(line)?.[1]).find(Boolean);
+      },
       (line) => line !== undefined,
       { patienceMs: 5_000, everyMs: 20 },
     );
     if (found !== undefined) return found;
   }
-  throw new Error(`no answer to ${command} among:\n${(await linesOf(pane)).join('\n')}`);
+  throw new Error(`no answer to ${command} among:\n${lines.join('\n')}`);
 }
 
 /** The focused shell's size, once it equals its screen's. */
