@@ -1,17 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import { runOrThrow } from '../../src/adapters/docker/host/host-commands.ts';
 import { findDaemon } from '../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { isThere } from '../support/child.ts';
 import { freshDatabase } from '../support/database/database.ts';
-import {
-  bothEnginesOrSkip,
-  openOwn,
-  stockWithTinyImage,
-  stockWithTools,
-  type TestEngine,
-} from '../support/engine/engine.ts';
+import { bothEnginesOrSkip, openOwn, stockWithTools, type TestEngine } from '../support/engine/engine.ts';
 import { waitFor } from '../support/patience.ts';
 import {
   aContainerWithCanary,
@@ -63,6 +58,9 @@ async function scene(
   if (installation === null || url === null) return null;
   delete installation.env['DOCKER_HOST'];
   await stockWithTools(shared, installation.dataDir);
+  const { pool } = layoutOf(installation.dataDir);
+  // Most of it is a hole.
+  await runOrThrow('cp', ['--sparse=always', pool, `${pool}.unused`]);
   return { installation, url };
 }
 
@@ -250,8 +248,7 @@ async function swapped(t: Test, installation: Installation, first: Running, befo
   await first.stop();
   const { pool } = layoutOf(installation.dataDir);
   await rename(pool, `${pool}.away`);
-  // Just enough to keep a container alive.
-  await stockWithTinyImage(installation.dataDir, ['grep', 'sleep']);
+  await rename(`${pool}.unused`, pool);
   const onEmpty = await startService(t, installation);
   const call = await signedIn(onEmpty);
   const state = await eventually(

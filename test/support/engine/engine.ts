@@ -154,10 +154,6 @@ export const stockWithTools = (shared: TestEngine, dataDir: string): Promise<voi
     }
   });
 
-/** Puts an image with only these programs in the base image's place, which is quick. */
-export const stockWithTinyImage = (dataDir: string, programs: readonly string[]): Promise<void> =>
-  whileOpen(dataDir, (docker) => tinyImage(docker, BASE_REFERENCE, programs));
-
 /** The run's engine, where this machine can also run a private one; else the test is skipped. */
 export async function bothEnginesOrSkip(t: Test): Promise<TestEngine | null> {
   const reason = await noEngineOfOurOwn();
