@@ -11,68 +11,85 @@ import {
 import { type EngineCalls, engineCalls, inContainer, LIMITS } from '../engine/engine-client.ts';
 import { runScript } from '../exec/exec.ts';
 import { exitCodeOf, type OpenExec, openExec } from '../exec/exec-stream.ts';
-import { ATTACH, FIND_TMUX, NO_TMUX, PLAIN_SHELL, SHELL_WITHOUT_TTY } from '../exec/process-scripts.ts';
 import { unframed } from '../exec/raw-stream.ts';
 import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
+import { HAS_TMUX, OPEN_TERMINAL, SHELL_WITHOUT_TTY } from './open-scripts.ts';
 import { terminalEnders } from './session-killers.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
-import { notStarted, whenBegun } from './terminal-start.ts';
+import { notStarted, type OpenReport, openReport, whenBegun } from './terminal-start.ts';
 import { type TmuxAttachment, tmuxAttachment } from './tmux-attachment.ts';
+import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux-history.ts';
+
+type ShellKind = 'in_tmux' | 'plain' | 'without_tty';
+type Started = OpenReport & { readonly opened: OpenExec; readonly pty: PtyStream };
+const PLAIN: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
 
 /** Terminals in containers of one Docker engine: inside tmux where the image has it. */
 export function dockerTerminals(docker: Docker): TerminalBackend {
   const calls = engineCalls(docker);
-  const innerTermOf = tmuxFinder(calls);
+  const hasTmux = tmuxFinder(calls);
   const ends = terminalEnders(calls);
 
-  async function openIn(
-    runtimeId: string,
-    request: TerminalRequest,
-    innerTerm: string | null,
-    tty = true,
-  ): Promise<PtyStream> {
-    const { muxSession, marker, forceNew, cols, rows } = request;
-    const attached = { session: muxSession, shown: shownSession(request), marker };
-    const tmux = innerTerm === null ? null : tmuxAttachment(calls, runtimeId, attached);
+  async function start(runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<Started> {
+    const { marker, muxSession } = request;
+    const tty = shell !== 'without_tty';
     const raw = await openExec(calls, runtimeId, {
-      command: ['sh', '-c', ...(tty ? attachCommand(request, innerTerm) : withoutTty(request))],
+      command: ['sh', '-c', ...openingCommand(request, shell)],
       env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
       tty,
       stdin: true,
     });
     const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
-    const endAttachment = () => ends.attached(runtimeId, marker, opened.exec);
-    const pty = ptyStream(calls, opened, tmux, endAttachment);
+    const end = () => ends.attached(runtimeId, marker, opened.exec);
+    const report = tty ? openReport(calls, runtimeId, opened, marker) : PLAIN;
+    const { isTmux, history } = await unlessItFails(report, () => closeOpened(opened, end));
+    if (!isTmux && request.sharedAs !== undefined) throw new Error('nothing can be shared without tmux');
+    const attached = { session: muxSession, shown: shownSession(request), marker };
+    const tmux = isTmux ? tmuxAttachment(calls, runtimeId, attached) : null;
+    return { opened, isTmux, history, pty: ptyStream(calls, opened, tmux, end) };
+  }
+
+  async function begin(
+    runtimeId: string,
+    { cols, rows }: TerminalRequest,
+    started: Started,
+  ): Promise<PtyStream> {
+    const { opened, isTmux, history, pty } = started;
     // Before tmux's first draw the terminal is not raw: line ends differ, keys are signals, and some input is
     // discarded.
-    const begun = whenBegun(calls, runtimeId, opened, tmux !== null);
-    const history = forceNew ? null : tmux?.putHistory(opened.stream, rows, begun).catch(() => {});
-    await Promise.all([pty.resize(cols, rows), history, begun]).catch(async (error: unknown) => {
-      await pty.close().catch(() => {});
-      throw error;
-    });
+    const begun = Promise.all([pty.resize(cols, rows), whenBegun(calls, runtimeId, opened, isTmux)]);
+    await unlessItFails(begun, () => pty.close());
+    if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
     return pty;
   }
 
+  const openAs = async (runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<PtyStream> =>
+    begin(runtimeId, request, await start(runtimeId, request, shell));
+
   /** Whatever keeps tmux from getting its terminal may affect the engine too. */
-  const openPlain = (runtimeId: string, request: TerminalRequest): Promise<PtyStream> =>
-    openIn(runtimeId, request, null).catch((error: unknown) => {
+  async function openFallback(
+    runtimeId: string,
+    request: TerminalRequest,
+    error: unknown,
+  ): Promise<PtyStream> {
+    if (!mayFallBack(request, error)) throw error;
+    const pty = await openAs(runtimeId, request, 'plain').catch((error: unknown) => {
       if (!mayFallBack(request, error)) throw error;
-      return openIn(runtimeId, request, null, false);
+      return openAs(runtimeId, request, 'without_tty');
     });
+    return { ...pty, isFallback: true };
+  }
 
   return {
     async open({ runtimeId, ownerId }, request) {
       calls.slots.belongs(runtimeId, ownerId);
-      const innerTerm = await innerTermOf(runtimeId);
-      try {
-        return await openIn(runtimeId, request, innerTerm);
-      } catch (error) {
-        if (innerTerm === null || !mayFallBack(request, error)) throw error;
-        return { ...(await openPlain(runtimeId, request)), isFallback: true };
-      }
+      const fallback = (error: unknown) => openFallback(runtimeId, request, error);
+      const started = await start(runtimeId, request, 'in_tmux').catch(fallback);
+      if (!('opened' in started)) return started;
+      const pty = begin(runtimeId, request, started);
+      return await (started.isTmux ? pty.catch(fallback) : pty);
     },
-    hasMultiplexer: async ({ runtimeId }) => (await inContainer(innerTermOf(runtimeId))) !== null,
+    hasMultiplexer: async ({ runtimeId }) => await inContainer(hasTmux(runtimeId)),
 
     async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {
       try {
@@ -94,40 +111,43 @@ const mayFallBack = ({ sharedAs }: TerminalRequest, error: unknown): boolean =>
 const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>
   sharedAs?.mode === 'control' ? sharedAs.session : muxSession;
 
-function attachCommand(request: TerminalRequest, innerTerm: string | null): readonly string[] {
-  const size = [String(request.cols), String(request.rows)];
-  if (innerTerm === null && request.sharedAs !== undefined)
-    throw new Error('nothing can be shared without tmux');
-  if (innerTerm === null) return [PLAIN_SHELL, 'berth', ...size, request.shell];
-  const session = [request.muxSession, request.forceNew ? 'new' : 'keep'];
-  const { sharedAs } = request;
+function openingCommand(request: TerminalRequest, kind: ShellKind): readonly string[] {
+  const { cols, rows, shell, muxSession, forceNew, sharedAs } = request;
+  const size = ['berth', String(cols), String(rows), shell];
+  if (kind === 'without_tty') return [SHELL_WITHOUT_TTY, ...size];
+  const how = kind === 'plain' ? 'plain' : forceNew ? 'new' : 'keep';
+  // One byte more than is sent reveals whether there was more.
+  const history = [String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
   const participant =
     sharedAs === undefined ? [] : [sharedAs.mode, sharedAs.mode === 'control' ? sharedAs.session : ''];
-  return [ATTACH, 'berth', ...size, request.shell, ...session, innerTerm, ...participant];
+  return [OPEN_TERMINAL, ...size, muxSession, how, ...history, ...participant];
 }
 
-const withoutTty = ({ cols, rows, shell }: TerminalRequest): readonly string[] => [
-  SHELL_WITHOUT_TTY,
-  'berth',
-  String(cols),
-  String(rows),
-  shell,
-];
-
-/**
- * The terminal type inside tmux; null for a container without tmux, which is asked again, since it may be installed.
- */
-function tmuxFinder(calls: EngineCalls): (runtimeId: string) => Promise<string | null> {
-  const known = new Map<string, string>();
+/** A container without tmux is asked again, since it may be installed. */
+function tmuxFinder(calls: EngineCalls): (runtimeId: string) => Promise<boolean> {
+  const known = new Set<string>();
   return async (runtimeId) => {
-    const before = known.get(runtimeId);
-    if (before !== undefined) return before;
-    const found = (await runScript(calls, runtimeId, FIND_TMUX, [])).trim();
-    if (found === '') throw await notStarted(calls, runtimeId);
-    if (found === NO_TMUX) return null;
-    known.set(runtimeId, found);
-    return found;
+    if (known.has(runtimeId)) return true;
+    const answer = (await runScript(calls, runtimeId, HAS_TMUX, [])).trim();
+    if (answer === '') throw await notStarted(calls, runtimeId);
+    if (answer === 'yes') known.add(runtimeId);
+    return answer === 'yes';
   };
+}
+
+async function unlessItFails<T>(work: T | Promise<T>, undo: () => Promise<void>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await undo().catch(() => {});
+    throw error;
+  }
+}
+
+/** An unread stream would delay the engine at the process's end, one after the other. */
+async function closeOpened({ stream }: OpenExec, end: () => Promise<void>): Promise<void> {
+  stream.destroy();
+  await end();
 }
 
 const NOBODY = async (): Promise<boolean> => false;
@@ -136,18 +156,14 @@ const LOST: StreamEnd = { kind: 'lost' };
 
 function ptyStream(
   calls: EngineCalls,
-  { exec, stream }: OpenExec,
+  opened: OpenExec,
   tmux: TmuxAttachment | null,
   endAttachment: () => Promise<void>,
 ): PtyStream {
+  const { exec, stream } = opened;
   const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
   let closing: Promise<void> | null = null;
   const redraw = async (): Promise<void> => await tmux?.redraw().catch(() => {});
-  const close = async (): Promise<void> => {
-    // An unread stream would delay the engine at the process's end, one after the other.
-    stream.destroy();
-    await endAttachment();
-  };
   return {
     stream,
     write(bytes, done = () => {}) {
@@ -167,7 +183,7 @@ function ptyStream(
       return code === null ? LOST : { kind: 'exited', code };
     },
     close: () => {
-      closing ??= close().catch((error: unknown) => {
+      closing ??= closeOpened(opened, endAttachment).catch((error: unknown) => {
         closing = null;
         throw error;
       });

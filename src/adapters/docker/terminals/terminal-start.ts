@@ -3,7 +3,9 @@ import type { Duplex } from 'node:stream';
 import { TerminalNotStarted } from '../../../ports/terminals/terminal-backend.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
+import { reportEnd, reportStart } from './open-scripts.ts';
 
+const REPORTS_WITHIN_SECONDS = 20;
 /** tmux draws at once; a plain shell may have no prompt. */
 const TMUX_DRAWS_WITHIN_SECONDS = 20;
 const SHELL_PROMPTS_WITHIN_SECONDS = 1;
@@ -12,6 +14,33 @@ const CLOSES_WITHIN_SECONDS = 2;
 const PROCESSES_OF_A_START = 16;
 
 const ESCAPE = 0x1b;
+
+/** What the program that opens a terminal reports before the terminal's own output. */
+export type OpenReport = { readonly isTmux: boolean; readonly history: Buffer };
+
+/** Reads the report. Throws `TerminalNotStarted` when none comes. */
+export async function openReport(
+  calls: EngineCalls,
+  runtimeId: string,
+  { stream }: OpenExec,
+  marker: string,
+): Promise<OpenReport> {
+  const [start, end] = [Buffer.from(reportStart(marker)), Buffer.from(reportEnd(marker))];
+  const found = await outputUntil(stream, REPORTS_WITHIN_SECONDS, (tail) => tail.includes(end), end.length);
+  const endsAt = found?.isEnough ? found.output.indexOf(end) : -1;
+  if (!found || endsAt < 0 || !found.output.subarray(0, start.length).equals(start))
+    throw await notStarted(calls, runtimeId);
+  const rest = found.output.subarray(endsAt + end.length);
+  if (rest.length > 0) stream.unshift(rest);
+  const report = found.output.subarray(start.length, endsAt);
+  const kindEndsAt = report.indexOf(';');
+  const isTmux = report.subarray(0, kindEndsAt).toString() === 'tmux';
+  return { isTmux, history: withoutReturns(report.subarray(kindEndsAt + 1)) };
+}
+
+/** The terminal has put a carriage return before each line feed. */
+const withoutReturns = (text: Buffer): Buffer =>
+  text.length === 0 ? text : Buffer.from(text.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
 
 /**
  * Waits for a terminal's first output without consuming it. Throws `TerminalNotStarted` when none can come, and when
@@ -24,12 +53,19 @@ export async function whenBegun(
   isTmux: boolean,
 ): Promise<void> {
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
-  const first = await firstOutput(stream, seconds, isTmux ? (output) => output.includes(ESCAPE) : () => true);
-  if (first?.hasBegun && !isStartReport(first.output)) return;
+  // tmux draws with escape sequences, and reports errors in plain text.
+  const isDrawn = isTmux ? (output: Buffer) => output.includes(ESCAPE) : () => true;
+  const first = await outputUntil(stream, seconds, isDrawn);
+  if (first !== null) {
+    // A running program has started, whatever it printed.
+    const hasBegun = first.isEnough || !(await hasEnded(stream));
+    if (hasBegun) stream.unshift(first.output);
+    if (hasBegun && !isStartReport(first.output)) return;
+    throw await notStarted(calls, runtimeId);
+  }
   // A shell that runs without output is fine.
-  if (first === null && !(await hasEnded(stream))) return;
-  const isExit = first === null && (await exitCodeOf(calls, exec)) === 0;
-  if (!isExit) throw await notStarted(calls, runtimeId);
+  if (!(await hasEnded(stream))) return;
+  if ((await exitCodeOf(calls, exec)) !== 0) throw await notStarted(calls, runtimeId);
 }
 
 /** The error of a shell that did not start, with the known reason. */
@@ -38,34 +74,43 @@ export async function notStarted(calls: EngineCalls, runtimeId: string): Promise
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
 }
 
-type FirstOutput = { readonly output: Buffer; readonly hasBegun: boolean };
+type Output = { readonly output: Buffer; readonly isEnough: boolean };
 
 /**
- * Output until it suffices, the stream ends, or the time is over; null without output. tmux draws with escape
- * sequences, and reports errors in plain text.
+ * Reads until the output suffices, the stream ends, or the time is over; null without output. `isEnough` gets each new
+ * piece, after `overlap` bytes of what came before.
  */
-async function firstOutput(
+async function outputUntil(
   stream: Duplex,
   seconds: number,
-  isEnough: (output: Buffer) => boolean,
-): Promise<FirstOutput | null> {
+  isEnough: (tail: Buffer) => boolean,
+  overlap = 0,
+): Promise<Output | null> {
   const limit = AbortSignal.timeout(seconds * 1000);
   const chunks: Buffer[] = [];
+  let tail = Buffer.alloc(0);
   for (;;) {
-    if (stream.readableLength === 0 && !stream.readableEnded && !stream.closed)
-      await Promise.race([once(stream, 'readable', { signal: limit }), once(stream, 'close')]).catch(
-        () => {},
-      );
     const chunk = stream.read() as Buffer | null;
-    if (chunk !== null) chunks.push(chunk);
-    const output = Buffer.concat(chunks);
-    if (chunk !== null && !isEnough(output)) continue;
-    if (chunks.length === 0) return null;
-    // A running program has started, whatever it printed.
-    const hasBegun = chunk !== null || !(await hasEnded(stream));
-    if (hasBegun) stream.unshift(output);
-    return { output, hasBegun };
+    if (chunk === null) {
+      if (limit.aborted || stream.readableEnded || stream.closed)
+        return chunks.length === 0 ? null : { output: Buffer.concat(chunks), isEnough: false };
+      await changeOf(stream, limit);
+      continue;
+    }
+    chunks.push(chunk);
+    tail = Buffer.concat([tail.subarray(Math.max(0, tail.length - overlap)), chunk]);
+    if (isEnough(tail)) return { output: Buffer.concat(chunks), isEnough: true };
   }
+}
+
+/** Until there may be something to read, which is not certain, or the end, or the limit. */
+async function changeOf(stream: Duplex, signal: AbortSignal): Promise<void> {
+  const settled = new AbortController();
+  const either = { signal: AbortSignal.any([signal, settled.signal]) };
+  const events = ['readable', 'end', 'close'].map((event) => once(stream, event, either));
+  await Promise.race(events).catch(() => {});
+  settled.abort();
+  await Promise.allSettled(events);
 }
 
 /** An end without output is visible only after a read. */

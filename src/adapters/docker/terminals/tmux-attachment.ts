@@ -1,24 +1,14 @@
-import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { Scrollback } from '../../../ports/terminals/terminal-backend.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
-import { printedBy, printedWhole, runScript } from '../exec/exec.ts';
-import {
-  asScrollback,
-  endOf,
-  FIGURES_BYTES,
-  HISTORY_BYTES,
-  HISTORY_ROWS,
-  snapshotOf,
-} from './tmux-history.ts';
-import { DRAW_ANEW, HISTORY, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
+import { printedWhole, runScript } from '../exec/exec.ts';
+import { endOf, FIGURES_BYTES, HISTORY_BYTES, HISTORY_ROWS, snapshotOf } from './tmux-history.ts';
+import { DRAW_ANEW, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
 
-/** What only tmux knows about a terminal: its history, and how its shell ended. */
+/** What only tmux knows about a terminal: its scrollback, and how its shell ended. */
 export type TmuxAttachment = {
   readonly session: string;
-  /** Puts the history before all later output of the stream. */
-  putHistory(stream: Duplex, rows: number, after?: Promise<unknown>): Promise<void>;
   requestScrollback(room?: OutputRoom): Promise<Scrollback>;
   redraw(): Promise<void>;
   /** After the end of the attachment: what happened to the session. */
@@ -38,11 +28,6 @@ export function tmuxAttachment(
   const most = HISTORY_BYTES + 1 + FIGURES_BYTES;
   return {
     session: shown,
-    async putHistory(stream, rows, after) {
-      const [lines] = await Promise.all([printedBy(calls, runtimeId, HISTORY, args, most), after]);
-      const isOpen = !stream.destroyed && !stream.readableEnded;
-      if (lines.length > 0 && isOpen) stream.unshift(asScrollback(lines, rows));
-    },
     async requestScrollback(room) {
       return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
     },

@@ -53,7 +53,7 @@ function newest(lines: string, maxJsonBytes: number): string {
 }
 
 /**
- * Output that fills a terminal's scrollback with HISTORY's output and leaves its screen for the next drawing: cursor
+ * Output that fills a terminal's scrollback with a session's history and leaves its screen for the next drawing: cursor
  * and colours are unchanged, and nothing is shown until that drawing is complete.
  */
 export function asScrollback(lines: Buffer, rows: number, maxBytes = HISTORY_BYTES): Buffer {

@@ -1,18 +1,6 @@
 import { TMUX } from '../exec/process-scripts.ts';
 import { CHOOSE_TMUX } from './tmux-volume-scripts.ts';
 
-/** `SESSION ROWS BYTES`: prints the newest history, unless a program uses the whole screen. */
-export const HISTORY = `
-${CHOOSE_TMUX}
-choose_tmux || exit 0
-state=$(${TMUX} display-message -p -t "=$1:" '#{alternate_on} #{history_size}' 2>/dev/null) || exit 0
-case "$state" in
-  '0 0') ;;
-  '0 '*) ${TMUX} capture-pane -p -e -J -t "=$1:" -S "-$2" -E -1 | tail -c "$3";;
-esac
-exit 0
-`;
-
 /**
  * `SESSION ROWS BYTES`: prints \`full_screen\` when a program uses the whole screen. Else a line of figures, then the
  * newest history and the screen, by one command, during which tmux reads no output.

@@ -49,6 +49,10 @@ run= injected=
 berth_tmux() {
   if [ -n "$injected" ]; then $run ${INJECTED} "$@"; else $run tmux "$@"; fi
 }
+use_injected() {
+  injected=yes
+  export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}
+}
 choose_tmux() {
   [ "$BERTH_TMUX" != off ] || return 1
   case "$(tmux -V 2>/dev/null)" in
@@ -56,8 +60,7 @@ choose_tmux() {
     *) command -v tmux >/dev/null && return 0;;
   esac
   [ -e ${TOOLS_FOLDER}/${TOOLS_COMPLETE} ] || return 1
-  injected=yes
-  export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}
+  use_injected
   berth_tmux -V >/dev/null 2>&1
 }
 `;

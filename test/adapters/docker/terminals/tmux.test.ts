@@ -287,7 +287,7 @@ async function unreachable(t: Test, instance: TestInstance, handle: RuntimeHandl
   t.same(await other.ending(), { kind: 'exited', code: 3 });
   const shared = aTerminal('other', { sharedAs: { mode: 'view' } });
   await t.rejects(terminals.open(handle, shared), { name: 'TerminalNotStarted', fault: 'other' }, 'to share');
-  await exec('pkill -f attach-session');
+  await exec('pkill -f source-file');
   const end = await open.ending();
   t.same(end, { kind: 'lost' }, 'what tmux does not say is not taken for an end');
   t.equal(await reasonOf(instance, handle, end), CLOSE.detached);
