@@ -129,23 +129,25 @@ export const reportEnd = (marker: string): string => `\x1bP${marker}\x1b\\`;
 /**
  * `COLS ROWS SHELL SESSION new|keep|plain HISTORY_ROWS HISTORY_BYTES [view|control THEIR_SESSION]`: shows a session of
  * tmux, created when absent; without tmux, or with `plain`, a login shell. First it reports `tmux` or `plain` and the
- * session's newest history, unless a program uses the whole screen.
+ * session's newest history, unless a program uses the whole screen. tmux discards what nobody has read of its terminal
+ * when it starts, so it waits for a line, the sign that the report was read.
  *
  * Only the attachment has the marker, since tmux's server must outlive it. A server with an earlier version's settings
  * gets these at an attach. stderr is discarded, because any output counts as a sign that the shell has started.
  */
 export const OPEN_TERMINAL = `
 exec 2>/dev/null
-stty cols "$1" rows "$2"
 cd /workspace || cd /
 ${FIND_TMUX}
 marker=$BERTH_TERM
 if [ "$5" = plain ] || ! find_tmux; then
+  stty cols "$1" rows "$2"
   printf '\\033P%s;plain;\\033P%s\\033\\\\' "$marker" "$marker"
   [ -z "$8" ] || exit 127
   exec "$3" -l 2>&1
 fi
 unset BERTH_TERM
+stty cols "$1" rows "$2" -echo
 server=up
 [ "$5" = new ] && ${END_SESSION}
 printf '\\033P%s;tmux;' "$marker"
@@ -160,6 +162,7 @@ in_tmux='${SHELL_IN_TMUX}'
 if [ -z "$state" ]; then
   [ -e "/run/berth-exit.$4" ] && rm -f "/run/berth-exit.$4"
   if [ $server = up ] && [ -z "$8" ]; then
+    read -r go
     export BERTH_TERM="$marker"
     run=exec
     ${TMUX} source-file /run/berth-tmux.conf \\; new-session -A -s "$4" sh -c "$in_tmux" "$3" "$4" "$injected" 2>&1
@@ -168,6 +171,7 @@ if [ -z "$state" ]; then
     ${TMUX} has-session -t "=$4" || exit 1
 fi
 ${AS_PARTICIPANT}
+read -r go
 export BERTH_TERM="$marker"
 run=exec
 ${TMUX} source-file /run/berth-tmux.conf \\; attach-session $flags -t "=\${9:-$4}" 2>&1

@@ -18,7 +18,7 @@ const ESCAPE = 0x1b;
 /** What the program that opens a terminal reports before the terminal's own output. */
 export type OpenReport = { readonly isTmux: boolean; readonly history: Buffer };
 
-/** Reads the report. Throws `TerminalNotStarted` when none comes. */
+/** Reads the report, and lets tmux start. Throws `TerminalNotStarted` when none comes. */
 export async function openReport(
   calls: EngineCalls,
   runtimeId: string,
@@ -35,6 +35,7 @@ export async function openReport(
   const report = found.output.subarray(start.length, endsAt);
   const kindEndsAt = report.indexOf(';');
   const isTmux = report.subarray(0, kindEndsAt).toString() === 'tmux';
+  if (isTmux) stream.write('\n');
   return { isTmux, history: withoutReturns(report.subarray(kindEndsAt + 1)) };
 }
 
