@@ -36,6 +36,8 @@ function translate(error: unknown): never {
     : new StorageUnavailable(`the database cannot serve now: ${why}`, { cause: error });
 }
 
+const BEGIN = 'begin';
+
 /** The connection was refused, so nothing was sent. */
 function notConnected(error: unknown): never {
   if (isPoolFull(error)) return translate(error);
@@ -56,8 +58,16 @@ class TranslatingClient extends pg.Client {
   // pg declares eight overloads; all end here.
   override query = ((...args: unknown[]) => {
     const sent = (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, args);
-    return sent instanceof Promise ? this.#inTime(sent).catch((error) => this.#failed(error)) : sent;
+    if (!(sent instanceof Promise)) return sent;
+    const answer = this.#inTime(sent).catch((error) => this.#failed(error));
+    return args[0] === BEGIN ? this.#begun(answer) : answer;
   }) as pg.Client['query'];
+
+  /** The first statement is sent right behind it. What fails a `begin` has ended the connection. */
+  #begun(answer: Promise<unknown>): Promise<object> {
+    answer.catch(() => this.connection.stream.destroy());
+    return Promise.resolve({ command: 'BEGIN', rowCount: null, rows: [] });
+  }
 
   async #inTime(answer: Promise<unknown>): Promise<unknown> {
     if (this.#silenceMs === 0) return await answer;
@@ -87,8 +97,8 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     keepAliveInitialDelayMillis: 30_000,
     application_name: 'berth',
     Client: TranslatingClient,
-    // The pool passes all its options to its clients.
-    ...{ silenceMs: options.answerWithinMs ?? waits.silenceMs },
+    // The pool passes all its options to its clients. Statements that do not wait for each other share a round trip.
+    ...{ pipeline: true, silenceMs: options.answerWithinMs ?? waits.silenceMs },
   });
   // Without a listener, a lost idle connection ends the process. The pool attaches the whole client to its error.
   pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));

@@ -19,10 +19,12 @@ export async function recordOpened(
   grant: TerminalGrant,
 ): Promise<Date> {
   const { userId, dbId } = record;
-  const recordedAt = await tx.terminals.insert(record);
   const details = detailsOf(grant);
-  await tx.audit.append({ userId, action: 'terminal_opened', ...grant.origin, details });
-  await tx.containers.touch(dbId);
+  const [recordedAt] = await Promise.all([
+    tx.terminals.insert(record),
+    tx.audit.append({ userId, action: 'terminal_opened', ...grant.origin, details }),
+    tx.containers.touch(dbId),
+  ]);
   return recordedAt;
 }
 

@@ -57,7 +57,8 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     const { opened, isTmux, history, pty } = started;
     // Before tmux's first draw the terminal is not raw: line ends differ, keys are signals, and some input is
     // discarded.
-    const begun = Promise.all([pty.resize(cols, rows), whenBegun(calls, runtimeId, opened, isTmux)]);
+    const begun = whenBegun(calls, runtimeId, opened, isTmux);
+    void pty.resize(cols, rows);
     await unlessItFails(begun, () => pty.close());
     if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
     return pty;
