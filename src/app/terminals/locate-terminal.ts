@@ -17,7 +17,7 @@ export type TerminalTarget = {
   readonly size: TerminalSize;
   /** The participation that the terminal depends on, and its mode; null for the owner's own. */
   readonly participation: (Participation & { readonly mode: CollaborationMode }) | null;
-  open(stream: string, forceNew: boolean): Promise<PtyStream>;
+  open(stream: string, forceNew: boolean, startAfter: Promise<unknown>): Promise<PtyStream>;
   /** Calls `isWanted` just before. */
   endSession(muxSession: string, isWanted: () => Promise<boolean>): Promise<void>;
 };

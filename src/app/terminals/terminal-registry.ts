@@ -224,8 +224,8 @@ export class TerminalRegistry {
   ): Promise<void> {
     const { leases, screens, listener, monotonicMs } = this.#deps;
     try {
-      const isNew = await leases.take(stream, target);
-      const pty = await target.open(stream, forceNew);
+      const taken = leases.take(stream, target);
+      const [isNew, pty] = await Promise.all([taken, target.open(stream, forceNew, taken)]);
       const onOver = (): void => this.#apply(target, { type: 'program_ended', stream });
       const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: target.size });
       this.#streams.set(stream, { target, stream: made });

@@ -59,7 +59,8 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
     muxSession,
     isMain: connectionId === MAIN_CONNECTION,
     participation: null,
-    open: (marker, forceNew) => backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell }),
+    open: (marker, forceNew, startAfter) =>
+      backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell, startAfter }),
     endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
   };
 }
@@ -79,8 +80,8 @@ function participantTarget(
     muxSession: mode === 'view' ? muxSession : session,
     isMain: false,
     participation: { collaborationId, userId, mode },
-    open: (marker) =>
-      backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell }),
+    open: (marker, _forceNew, startAfter) =>
+      backend.open(handle, { muxSession, sharedAs, cols, rows, forceNew: false, marker, shell, startAfter }),
     endSession: async (name, isWanted) => {
       if (mode === 'control') await backend.killMuxSession(handle, name, isWanted);
     },

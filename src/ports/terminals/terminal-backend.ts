@@ -25,6 +25,8 @@ export type TerminalRequest = {
   readonly marker: string;
   /** Shell of the catalogue image, for example /bin/bash. */
   readonly shell: string;
+  /** The program starts once this resolves, and never when it rejects; the rest of the opening does not wait. */
+  readonly startAfter?: Promise<unknown>;
 };
 
 /** A shell in a multiplexer at one moment: its newest history and, without a gap, its screen. */

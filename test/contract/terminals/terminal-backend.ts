@@ -81,6 +81,21 @@ export async function terminalBackendContract(
       await second.close();
     });
 
+    await t.test('a terminal starts nothing before, and nothing without, what it waits for', async (t) => {
+      const { promise: startAfter, resolve } = Promise.withResolvers<void>();
+      const opening = terminals.open(handle, aTerminal('late', { startAfter }));
+      t.notOk((await terminals.leftovers(handle)).sessions.includes('late'));
+      resolve();
+      await (await opening).close();
+      const fails = Promise.reject(new Error('not on record'));
+      fails.catch(() => {});
+      const never = aTerminal('never', { startAfter: fails });
+      await t.rejects(terminals.open(handle, never), /not on record/);
+      const { sessions } = await terminals.leftovers(handle);
+      t.ok(sessions.includes('late') && !sessions.includes('never'), `${sessions}`);
+      await terminals.killMuxSession(handle, 'late');
+    });
+
     await t.test('two terminals of one session show the same', async (t) => {
       const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('shared'))));
       const readers = both.map(reader);

@@ -23,7 +23,8 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
   const killed: string[] = [];
   const closed: string[] = [];
   const backend: TerminalBackend = {
-    async open(_handle, { muxSession }): Promise<PtyStream> {
+    async open(_handle, { muxSession, startAfter }): Promise<PtyStream> {
+      await startAfter;
       let typed = '';
       const stream = new Duplex({
         read() {},

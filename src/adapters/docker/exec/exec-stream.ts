@@ -15,6 +15,8 @@ export type ExecOptions = {
   readonly workdir?: string;
   readonly tty: boolean;
   readonly stdin: boolean;
+  /** The process starts once this resolves, and never when it rejects. */
+  readonly startAfter?: Promise<unknown>;
 };
 
 export type OpenExec = { readonly exec: Docker.Exec; readonly stream: Duplex };
@@ -54,7 +56,7 @@ export async function openExec(
   runtimeId: string,
   options: ExecOptions,
 ): Promise<OpenExec> {
-  const { command, env, workdir, tty, stdin } = options;
+  const { command, env, workdir, tty, stdin, startAfter } = options;
   const request = {
     Cmd: [...command],
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -67,6 +69,7 @@ export async function openExec(
   };
   const opening = calls.start(runtimeId, LIMITS.exec, async (abortSignal) => {
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
+    await startAfter;
     const start = { hijack: true, stdin: true, Tty: tty, abortSignal };
     return { exec, stream: await exec.start(start).catch(asUnknown) };
   });

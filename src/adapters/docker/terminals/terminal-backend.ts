@@ -31,13 +31,14 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   const ends = terminalEnders(calls);
 
   async function start(runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<Started> {
-    const { marker, muxSession } = request;
+    const { marker, muxSession, startAfter } = request;
     const tty = shell !== 'without_tty';
     const raw = await openExec(calls, runtimeId, {
       command: ['sh', '-c', ...openingCommand(request, shell)],
       env: { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8', BERTH_TERM: marker },
       tty,
       stdin: true,
+      ...(startAfter === undefined ? {} : { startAfter }),
     });
     const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
     const end = () => ends.attached(runtimeId, marker, opened.exec);

@@ -43,6 +43,7 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
   };
   return {
     async open(handle, request) {
+      await request.startAfter;
       const key = `${await runOf(handle)} ${request.muxSession}`;
       if (request.forceNew) endSession(key, 0);
       const session = sessions.get(key) ?? { screen: PROMPT, line: '', viewers: new Set<Viewer>() };
