@@ -77,6 +77,7 @@ function aScene(t: { teardown(then: () => void): void }) {
   const turns = readScheduler(() => now);
   return {
     rest: (isMore = false, then = () => true) => turns.scheduleRead(isMore, then),
+    typed: turns.typed,
     waits,
     /** The oldest timer ends, later than it should by this much. */
     end(lateMs: number) {
@@ -96,6 +97,19 @@ t.test('a single heavy terminal is read at once, however late this process is', 
   }
   rest(false);
   t.equal(waits[0]?.ms, 1);
+});
+
+t.test('while somebody types, heavy terminals are read less often', async (t) => {
+  const { rest, typed, waits, end } = aScene(t);
+  typed();
+  rest(true);
+  t.equal(waits[0]?.ms, 4, 'a single one');
+  rest(true);
+  end(0);
+  t.equal(waits[0]?.ms, 8, 'several are further apart anyway');
+  end(250);
+  rest(true);
+  t.equal(waits[0]?.ms, 0, 'and at once when nobody has typed for a while');
 });
 
 t.test('several take turns in order, further apart the later they come, up to a limit', async (t) => {

@@ -10,24 +10,33 @@ const LATE_MS = 2;
 const LONGER = 1.5;
 const SHORTER = 0.99;
 
+/** For so long after any input, reads of heavy output are at least this far apart: 16 MB/s, and idle processors. */
+const TYPING_MS = 250;
+const TYPING_GAP_MS = 4;
+
 export type ReadScheduler = {
   /**
    * Calls `read` at this terminal's next turn. `hasBacklog`: more output is already waiting. `read` returns whether it
    * reads; otherwise the turn passes on.
    */
   scheduleRead(hasBacklog: boolean, read: () => boolean): void;
+  /** Somebody types, in any terminal. */
+  typed(): void;
 };
 
 /**
  * Shares the processors between terminals with heavy output and interactive ones. A single heavy one is read as fast as
  * it writes. Several take turns, one after the other, since each read lets the program refill its pipe. The interval
- * grows when timers fire late, until about one in forty is late: that reflects all load on the machine.
+ * grows when timers fire late, until about one in forty is late: that reflects all load on the machine. While somebody
+ * types, heavy output leaves the processors to the keystrokes and their echoes.
  */
 export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const waiting: (() => boolean)[] = [];
   let isAnyAlone = false;
   let isTimed = false;
   let gapMs = FIRST_GAP_MS;
+  let typedMs = Number.NEGATIVE_INFINITY;
+  const typingGapMs = (): number => (monotonicMs() - typedMs < TYPING_MS ? TYPING_GAP_MS : 0);
 
   const learn = (lateMs: number): void => {
     const next = gapMs * (lateMs > LATE_MS ? LONGER : SHORTER);
@@ -36,12 +45,12 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const wait = (): void => {
     if (isTimed || waiting.length === 0) return;
     isTimed = true;
-    const ms = Math.max(SHORTEST_TIMER_MS, gapMs);
+    const ms = Math.max(SHORTEST_TIMER_MS, gapMs, typingGapMs());
     const dueMs = monotonicMs() + ms;
     setTimeout(() => {
       isTimed = false;
       learn(monotonicMs() - dueMs);
-      const turns = Math.max(1, Math.floor(SHORTEST_TIMER_MS / gapMs));
+      const turns = typingGapMs() > 0 ? 1 : Math.max(1, Math.floor(SHORTEST_TIMER_MS / gapMs));
       for (let left = Math.min(turns, waiting.length); left > 0 && waiting.length > 0; ) {
         if (waiting.shift()?.()) left -= 1;
       }
@@ -54,8 +63,9 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
       isAnyAlone = false;
       read();
     };
-    if (hasBacklog) setImmediate(wake);
-    else setTimeout(wake, ALONE_MS);
+    const gapMs = typingGapMs();
+    if (hasBacklog && gapMs === 0) setImmediate(wake);
+    else setTimeout(wake, Math.max(ALONE_MS, gapMs));
   };
 
   return {
@@ -63,6 +73,9 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
       if (!isAnyAlone && waiting.length === 0) return alone(hasBacklog, read);
       waiting.push(read);
       wait();
+    },
+    typed() {
+      typedMs = monotonicMs();
     },
   };
 }

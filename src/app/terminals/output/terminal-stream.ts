@@ -98,6 +98,7 @@ class PtyTerminal implements TerminalStream {
   readonly #log: OutputBuffer;
   readonly #history: ScreenHistory | null;
   readonly #pace: ReadPace;
+  readonly #scheduler: ReadScheduler;
   readonly #resizePty: (size: TerminalSize) => Promise<void>;
   readonly #openedAtMs = performance.now();
   #size: TerminalSize | undefined;
@@ -127,6 +128,7 @@ class PtyTerminal implements TerminalStream {
     this.#log = outputBuffer(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
     const isDrawn = drawing !== null && muxSession === null;
     this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
+    this.#scheduler = scheduler;
     this.#pace = readThrottle(stream, scheduler);
     this.#resizePty = latestOnly(({ cols, rows }: TerminalSize) => pty.resize(cols, rows));
     this.#size = drawing?.size;
@@ -196,6 +198,7 @@ class PtyTerminal implements TerminalStream {
     const { stream } = this.#pty;
     this.#received += chunk.length;
     this.#bytes.in += chunk.length;
+    this.#scheduler.typed();
     if (!stream.writable) return true;
     this.#pty.write(chunk, done);
     return stream.writableLength < MAX_INPUT_BYTES;
