@@ -5,6 +5,7 @@ import { runChecks, staticChecks } from './lib/checks.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
 import { processorUse } from './lib/test/processor-use.mjs';
+import { cacheFolder } from './lib/test/records.mjs';
 import { allTests } from './lib/test/units.mjs';
 
 const root = path.dirname(import.meta.dirname);
@@ -20,7 +21,7 @@ const LONG_LIMIT_SECONDS = 1200;
 await runMain(async () => {
   const use = processorUse();
   const files = everything ? allTests(root, { withLong }) : args.flatMap(testFiles);
-  await ensureDependencies(root, { dev: true });
+  await ensureDependencies(root, { dev: true, cache: cacheFolder() });
   const { summary } = await import('./lib/test/tally.mjs');
   const { prepare, runTests, runTestsTwice } = await import('./lib/test/tests.mjs');
   const prepared = everything ? prepare(root, console.log) : Promise.resolve();

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from
 import path from 'node:path';
 import { capture } from './command.mjs';
 import { Fault } from './fault.mjs';
+import { keepModules, linkModules } from './installed-modules.mjs';
 import { alone } from './lock.mjs';
 import { systemEnvironment } from './node.mjs';
 import { step } from './progress.mjs';
@@ -10,16 +11,17 @@ import { step } from './progress.mjs';
 const STAMP = '.berth-install.json';
 
 /**
- * Installs the locked dependencies unless they are present; with `dev` also those for building and testing.
+ * Installs the locked dependencies unless they are present; with `dev` also those for building and testing. `cache` is a
+ * folder with those of earlier checkouts.
  * @param {string} root
- * @param {{ dev: boolean }} needs
+ * @param {{ dev: boolean, cache?: string }} needs
  */
 export async function ensureDependencies(root, needs) {
   if (dependenciesAreFresh(root, needs)) return;
   refuseToReplaceLink(root);
   await alone(root, async () => {
     if (dependenciesAreFresh(root, needs)) return;
-    await step('Installing dependencies', () => install(root));
+    await step('Installing dependencies', () => install(root, needs.cache));
   });
 }
 
@@ -39,13 +41,24 @@ export function dependenciesAreFresh(root, needs) {
   return (stamp.lock === now.lock && stamp.installed === now.installed) || satisfies(root, needs);
 }
 
+/**
+ * @param {string} root
+ * @param {string} [cache]
+ */
+async function install(root, cache) {
+  if (cache === undefined || !(await linkModules(root, cache))) {
+    await installFromRegistry(root);
+    if (cache !== undefined) await keepModules(root, cache);
+  }
+  writeFileSync(path.join(root, 'node_modules', STAMP), `${JSON.stringify(stampOf(root))}\n`);
+}
+
 /** @param {string} root */
-async function install(root) {
+async function installFromRegistry(root) {
   // What npm has in its cache needs no network. A stale cache may not know a new version.
   const offline = await npmCi(root, ['--prefer-offline']);
   const result = /ETARGET/.test(offline.output) ? await npmCi(root, []) : offline;
   if (result.code !== 0) throw new Fault(`${result.output}\nnpm ci failed with exit code ${result.code}`);
-  writeFileSync(path.join(root, 'node_modules', STAMP), `${JSON.stringify(stampOf(root))}\n`);
 }
 
 /**

@@ -10,7 +10,10 @@ const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.
  */
 export const unsteadyRecord = () => process.env['TEST_RECORD'] ?? path.join(CACHE, 'unsteady.tsv');
 
-const secondsRecord = () => path.join(path.dirname(unsteadyRecord()), 'seconds.tsv');
+/** What outlives a clone. */
+export const cacheFolder = () => path.dirname(unsteadyRecord());
+
+const secondsRecord = () => path.join(cacheFolder(), 'seconds.tsv');
 
 /**
  * The last run time of each test file.

@@ -173,7 +173,7 @@ function aPacedStream() {
   let nowMs = 0;
   const pace = readThrottle(
     stream as never,
-    { scheduleRead: (_, then) => void rests.push(then) },
+    { scheduleRead: (_, then) => void rests.push(then), typed: () => {} },
     () => nowMs,
   );
   return {
