@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { type Child, runModule, runProcess } from '../support/child.ts';
-import { clearFolder } from '../support/folder.ts';
+import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
+import { type Child, isThere, runModule, runProcess } from '../support/child.ts';
+import { aFolder, clearFolder } from '../support/folder.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { type Answer, folderOf, type Message, type Need, needs, socketOf } from '../support/run/infra.ts';
+import { withDatabase } from '../support/run/keeper/postgres.ts';
 
 t.setTimeout(180_000);
 
@@ -86,6 +89,28 @@ t.test("a run's infrastructure outlives its test processes and its keeper", asyn
   t.equal(await second.ended, 0, second.errors());
   t.notOk(existsSync(folderOf(run)), 'and nothing is left');
 });
+
+t.test('a server may stop while its last client closes its connection', async (t) => {
+  const server = await startEmbedded(aFolder(t), { durable: false });
+  t.teardown(() => server.stop());
+  let backend = 0;
+  await withDatabase(server.url(), async (db) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+    backend = rows[0]?.pid ?? 0;
+    process.kill(backend, 'SIGSTOP');
+  });
+  const stopped = server.stop();
+  await waitFor(() => pendingSignals(backend).length > 0);
+  process.kill(backend, 'SIGCONT');
+  await stopped;
+  t.notOk(isThere(backend), 'it ended with an error for a client that had ended');
+});
+
+/** The signals that wait for a stopped process. */
+function pendingSignals(pid: number): string {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return /^ShdPnd:\s*0*(?<mask>[0-9a-f]*)$/m.exec(status)?.groups?.['mask'] ?? '';
+}
 
 /** Makes a folder that this user cannot remove; root needs a mount for that. */
 function fixInPlace(t: Test, folder: string): void {

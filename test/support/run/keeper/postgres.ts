@@ -30,10 +30,11 @@ export async function startPostgres(folder: string): Promise<Part<'postgres'>> {
   return { value: { url: server.url() }, stop: server.stop };
 }
 
-async function withDatabase(url: string, work: (db: Kysely<unknown>) => Promise<void>): Promise<void> {
+/** Works with a database. Its server may stop as soon as this resolves. */
+export async function withDatabase(url: string, work: (db: Kysely<unknown>) => Promise<void>): Promise<void> {
   const pool = new pg.Pool({ connectionString: url });
-  // An ended pool does not wait for its sockets, and a server that stops meanwhile reports that to each of them.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  // An ended pool does not wait for its sockets, and reports what a server that stops meanwhile sends to them.
+  pool.on('error', () => {});
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     await work(db);
