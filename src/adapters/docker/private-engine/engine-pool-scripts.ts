@@ -1,21 +1,21 @@
-import { BOUND_DIRTY } from '../volumes/loop-device-script.ts';
+import { BOUND_DIRTY, LOOP_DEVICE } from '../volumes/loop-device-script.ts';
 
 /**
  * `IMAGE AT BYTES JOURNAL_MIB`: mounts the engine's file system at AT. A missing image is made first and appears only
- * when complete. A larger size grows it, mounted if possible, else unmounted, with an undo file for an interrupted
- * growth. An image that cannot grow keeps its size. Run it under the image's lock; it is repeatable after any
- * interruption.
+ * when complete. A larger size grows it, mounted if possible. Otherwise it is unmounted, and grows once no mount
+ * namespace has it, with an undo file for an interrupted growth. An image that cannot grow keeps its size. Run it under
+ * the image's lock; it is repeatable after any interruption.
  *
  * Layers contain setuid programs, so the mount options keep them.
  */
 export const MOUNT_POOL = `
-${BOUND_DIRTY}
-image=$1 at=$2 want=$3 journal=$4
-attached() { losetup -n -O NAME -j "$image" | head -n 1; }
+${LOOP_DEVICE}${BOUND_DIRTY}
+image=$1 at=$2 want=$3 journal=$4 options=nodev,discard,noinit_itable
 attach() {
-  device=$(attached)
-  if [ -n "$device" ]; then mount -o nodev,discard,noinit_itable "$device" "$at"
-  else mount -o loop,nodev,discard,noinit_itable "$image" "$at"; fi
+  mount_attached "$options"
+  mounted=$?
+  [ $mounted = 1 ] || return $mounted
+  repair && mount -o "loop,$options" "$image" "$at"
 }
 make() {
   rm -f "$image.new"
@@ -30,8 +30,9 @@ repair() {
 }
 grow() {
   touch "$image.grow"
-  truncate -s "$want" "$image" && losetup -c "$(attached)" && resize2fs "$(attached)" >/dev/null 2>&1 && return 0
+  truncate -s "$want" "$image" && losetup -c "$(device)" && resize2fs "$(device)" >/dev/null 2>&1 && return 0
   umount "$at" || return 1
+  released || { attach || exit 1; return 1; }
   e2fsck -fp "$image" >/dev/null
   [ $? -le 1 ] && resize2fs -z "$image.undo" "$image" >/dev/null && sync "$image"
   grown=$?
@@ -42,11 +43,10 @@ grow() {
 mountpoint -q "$at" && exit 0
 mkdir -p "$at"
 [ -e "$image" ] || make || exit 1
-[ -n "$(attached)" ] || repair || exit 1
 attach || exit 1
 if [ "$(stat -c %s "$image")" -lt "$want" ] || [ -e "$image.grow" ]; then
   grow && rm -f "$image.grow" || echo 'it could not grow' >&2
 fi
 chmod 711 "$at"
-bound_dirty "$(attached)"
+bound_dirty "$(device)"
 `;

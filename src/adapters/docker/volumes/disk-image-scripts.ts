@@ -4,7 +4,7 @@
  * end in `.new`.
  */
 
-import { BOUND_DIRTY } from './loop-device-script.ts';
+import { BOUND_DIRTY, LOOP_DEVICE } from './loop-device-script.ts';
 
 export const IMAGE_EXITS = { missing: 3, doesNotFit: 4 } as const;
 
@@ -37,11 +37,7 @@ mv "$1.new" "$1"
 const MOVE_OVER = `
 move_over() {
   while mountpoint -q "$at"; do umount "$at" || break; done
-  tries=0
-  while [ -n "$(attached)" ]; do
-    [ $tries -lt 50 ] || { echo 'it is in use' >&2; return 1; }
-    tries=$((tries + 1)); sleep 0.1
-  done
+  released || return 1
   clear_copy
   mkdir -p "$at.old" "$at.new"
   (umask 077; truncate -s "$want" "$image.new")
@@ -64,21 +60,21 @@ clear_copy() {
  */
 export const MOUNT_IMAGE = `
 image=$1 at=$2 want=$3 mode=$4
-attached() { losetup -n -O NAME -j "$image" | head -n 1; }
-${BOUND_DIRTY}${MOVE_OVER}
+${LOOP_DEVICE}${BOUND_DIRTY}${MOVE_OVER}
 mount_image() {
-  device=$(attached)
-  [ -n "$device" ] && { mount -o ${OPTIONS} "$device" "$at"; return; }
+  mount_attached ${OPTIONS}
+  mounted=$?
+  [ $mounted = 1 ] || return $mounted
   e2fsck -p "$image" >/dev/null
   [ $? -le 1 ] && mount -o loop,${OPTIONS} "$image" "$at"
 }
 make_ready() {
   mountpoint -q "$at" && return 0
-  mkdir -p "$at" && mount_image && bound_dirty "$(attached)"
+  mkdir -p "$at" && mount_image && bound_dirty "$(device)"
 }
 grow() {
   touch "$image.grow" && truncate -s "$want" "$image" && make_ready || return 1
-  device=$(attached)
+  device=$(device)
   losetup -c "$device" && resize2fs "$device" >/dev/null 2>&1 || move_over || return 1
   rm -f "$image.grow"
 }

@@ -12,3 +12,34 @@ bound_dirty() {
   return 0
 }
 `;
+
+/**
+ * Plain sh for the loop device of `$image`, mounted at `$at`. A device is released when the last mount namespace drops
+ * it, such as that of a container that is ending, and may then get another image at once.
+ *
+ * - `mount_attached OPTIONS`: mounts the device that the image still has. 1: it has none. 2: it cannot be mounted.
+ * - `released`: waits until the image has no device; only then may a program write to the image.
+ */
+export const LOOP_DEVICE = `
+attached() { losetup -n -O NAME -j "$image"; }
+device() { attached | head -n 1; }
+mount_attached() {
+  tries=0
+  while device=$(device); [ -n "$device" ]; do
+    if fault=$(mount -o "$1" "$device" "$at" 2>&1); then
+      attached | grep -qx "$device" && return 0
+      umount "$at"
+    fi
+    [ $tries -lt 50 ] || { echo "$fault" >&2; return 2; }
+    tries=$((tries + 1)); sleep 0.1
+  done
+  return 1
+}
+released() {
+  tries=0
+  while [ -n "$(attached)" ]; do
+    [ $tries -lt 50 ] || { echo 'it is in use' >&2; return 1; }
+    tries=$((tries + 1)); sleep 0.1
+  done
+}
+`;

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { run } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { chooseDiskQuota } from '../../../../src/adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../../src/adapters/docker/volumes/container-volumes.ts';
+import { DATA_FOLDER } from '../../../../src/adapters/docker/volumes/disk-image-scripts.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
@@ -15,7 +16,21 @@ import {
   testInstance,
 } from '../../../support/engine/engine.ts';
 import { isBound } from '../../../support/engine/instance.ts';
+import { aFolder } from '../../../support/folder.ts';
+import { eventually, waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
+
+/** Its first answer about a device is old when it arrives: the device has another image by then. */
+const LATE_LOSETUP = `#!/bin/sh
+PATH=\${PATH#*:}
+at=\${0%/*}
+answer=$(losetup "$@")
+if [ -n "$answer" ] && rm "$at/holder" 2>/dev/null; then
+  until [ -z "$(losetup "$@")" ]; do sleep 0.1; done
+  losetup "$answer" "$at/other.img"
+fi
+[ -z "$answer" ] || echo "$answer"
+`;
 
 type Scene = TestInstance & { readonly disk: DiskSettings; readonly folder: string };
 
@@ -61,6 +76,9 @@ async function withEngine(engine: TestEngine): Promise<void> {
   await t.test('a full volume is full for its owner alone', (t) => full(t, scene, box));
   await t.test('no container starts without its mount, and a start restores it', (t) =>
     unmounted(t, scene, box),
+  );
+  await t.test("a start never mounts another volume's image from a reused device", (t) =>
+    reused(t, scene, box),
   );
   await t.test('a missing volume image is not replaced by an empty one', (t) => missing(t, scene, box));
   await t.test("a volume image survives the engine's volume", (t) => forgotten(t, scene, box));
@@ -187,7 +205,12 @@ async function unmounted(t: Test, scene: Scene, { spec, handle }: Running): Prom
   t.equal(await sh(scene, handle, 'cat /workspace/canary'), 'kept', 'one that runs does not notice');
   t.match(await runtime.usedBytes(spec.volume, { image: scene.image, running: handle }), Number);
   await runtime.stop(handle, 1);
-  t.same(await attached(scene.folder), [], 'nothing is held for a container that is down');
+  const left = () => attached(scene.folder);
+  t.same(
+    await eventually(left, ({ length }) => length === 0),
+    [],
+    'nothing is held for a container that is down',
+  );
   await t.rejects(
     docker.getContainer(handle.runtimeId).start(),
     { message: /no such file/ },
@@ -200,6 +223,35 @@ async function unmounted(t: Test, scene: Scene, { spec, handle }: Running): Prom
   await Promise.all([runtime.start(handle), runtime.start(handle)]);
   t.equal(await sh(scene, handle, 'cat /workspace/canary'), 'kept', 'also when all of it was killed');
   t.equal((await attached(scene.folder)).length, 1, 'one device for one image');
+}
+
+async function reused(t: Test, scene: Scene, { spec, handle }: Running): Promise<void> {
+  const { runtime, disk } = scene;
+  const image = disk.images?.imageOf(spec.volume) ?? '';
+  await runtime.stop(handle, 1);
+  const folder = aFolder(t);
+  const at = (name: string): string => path.join(folder, name);
+  await run('cp', ['--sparse=always', image, at('other.img')]);
+  mkdirSync(at('mnt'));
+  await run('mount', ['-o', 'loop', at('other.img'), at('mnt')]);
+  writeFileSync(at(`mnt/${DATA_FOLDER}/canary`), 'of another');
+  await run('umount', [at('mnt')]);
+  const hold = `mount -o loop "$0" "$1" && until [ ! -e "$2" ]; do sleep 0.1; done`;
+  writeFileSync(at('holder'), '');
+  writeFileSync(at('losetup'), LATE_LOSETUP, { mode: 0o755 });
+  const held = run('unshare', ['--mount', 'sh', '-c', hold, image, at('mnt'), at('holder')]);
+  await waitFor(async () => (await attached(scene.folder)).length === 1, { what: 'the image has a device' });
+  const before = process.env['PATH'];
+  process.env['PATH'] = `${folder}:${before}`;
+  try {
+    await runtime.start(handle);
+  } finally {
+    process.env['PATH'] = before;
+  }
+  t.match(await held, { code: 0 });
+  t.equal(await sh(scene, handle, 'cat /workspace/canary'), 'kept');
+  const { stdout } = await run('losetup', ['-n', '-O', 'NAME', '-j', at('other.img')]);
+  await run('losetup', ['-d', stdout.trim()]);
 }
 
 async function missing(t: Test, { runtime, disk }: Scene, { spec, handle }: Running): Promise<void> {

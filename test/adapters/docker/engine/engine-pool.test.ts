@@ -72,7 +72,22 @@ const totalMb = async ({ dataRoot }: Layout): Promise<number> => {
   return (blocks * bsize) / MIB;
 };
 
-const devices = async ({ pool }: Layout): Promise<string> => (await run('losetup', ['-j', pool])).stdout;
+const devices = async ({ pool }: Pick<Layout, 'pool'>): Promise<string> =>
+  (await run('losetup', ['-j', pool])).stdout;
+
+/** Mounts the pool's image as another program's mount namespace may still have it; returns the end of that. */
+async function heldElsewhere({ pool }: Layout, folder: string): Promise<() => Promise<void>> {
+  const at = await mkdtemp(join(folder, 'held-'));
+  const hold = 'mount -o loop "$0" "$1" && while [ -e "$1.on" ]; do sleep 0.1; done';
+  await writeFile(`${at}.on`, '');
+  const held = run('unshare', ['--mount', 'sh', '-c', hold, pool, at]);
+  await waitFor(async () => (await devices({ pool })) !== '', { what: 'the image has a device' });
+  return async () => {
+    await rm(`${at}.on`);
+    await held;
+    await waitFor(async () => (await devices({ pool })) === '', { what: 'the device is released' });
+  };
+}
 
 async function growing(t: Test): Promise<void> {
   const { dataDir, at } = await aFolder(t);
@@ -87,6 +102,13 @@ async function growing(t: Test): Promise<void> {
   t.equal(joined.poolFault, null, 'found by who joins');
   await first.stop();
   t.equal(await devices(at), '', 'no device is left');
+
+  const end = await heldElsewhere(at, dataDir);
+  const unchanged = await opened(t, dataDir, 600);
+  t.equal(await totalMb(at), small, 'it does not grow while another mount namespace has it');
+  await unchanged.stop();
+  await end();
+  t.match(await run('e2fsck', ['-fn', at.pool]), { code: 0 }, 'it is intact');
 
   const second = await opened(t, dataDir, 600);
   const large = await totalMb(at);
