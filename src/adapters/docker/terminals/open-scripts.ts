@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TMUX } from '../exec/process-scripts.ts';
 import { LITERAL_KEYS } from './tmux-keys.ts';
-import { CHOOSE_TMUX, TOOLS_COMPLETE, TOOLS_FOLDER } from './tmux-volume-scripts.ts';
+import { CHOOSE_TMUX, TOOLS_FOLDER } from './tmux-volume-scripts.ts';
 
 /**
  * tmux settings for a browser terminal: only the program's cells on the screen, no keys taken away, true colour, no
@@ -51,13 +51,9 @@ set -s @berth_settings "${SETTINGS_VERSION} $term"
 %endif
 `;
 
-/**
- * `find_tmux` finds the tmux and the type of the terminals inside it, and writes tmux's settings. Each program started
- * for this costs milliseconds, so the next terminal reads the result from a file.
- */
-const FIND_TMUX = `
+/** `prepare_tmux` chooses the tmux and the type of the terminals inside it, and writes tmux's settings, once for both. */
+const PREPARE_TMUX = `
 ${CHOOSE_TMUX}
-found=/run/berth-tmux.${SETTINGS_VERSION}
 find_term() {
   for term in tmux-256color screen-256color screen; do
     for d in /etc/terminfo /lib/terminfo /usr/share/terminfo /usr/lib/terminfo ${TOOLS_FOLDER}/terminfo; do
@@ -66,32 +62,25 @@ find_term() {
   done
   return 1
 }
-find_again() {
-  [ "$BERTH_TMUX" != off ] && read -r term injected < $found || return 1
-  case "$injected" in
-    yes) [ -e ${TOOLS_FOLDER}/${TOOLS_COMPLETE} ] && use_injected;;
-    *) command -v tmux >/dev/null;;
-  esac
-}
-find_tmux() {
-  find_again && return 0
-  injected=
-  choose_tmux && find_term || return 1
+prepare_tmux() {
+  choose_tmux || return 1
+  [ "$version" = ${SETTINGS_VERSION} ] && return 0
+  find_term || return 1
   mkdir -p /run
   cat > "/run/berth-tmux.$$" <<END
 ${CONFIG}
 END
   mv -f "/run/berth-tmux.$$" /run/berth-tmux.conf
-  echo "$term $injected" > "/run/berth-tmux.$$"
-  mv -f "/run/berth-tmux.$$" $found
+  echo "$term ${SETTINGS_VERSION} $injected" > "/run/berth-tmux.$$"
+  mv -f "/run/berth-tmux.$$" $chosen
 }
 `;
 
 /** Prints `yes` or `no`. */
 export const HAS_TMUX = `
 exec 2>/dev/null
-${FIND_TMUX}
-find_tmux && echo yes || echo no
+${PREPARE_TMUX}
+prepare_tmux && echo yes || echo no
 `;
 
 /** Grouped sessions would keep the programs alive. */
@@ -129,8 +118,8 @@ export const reportEnd = (marker: string): string => `\x1bP${marker}\x1b\\`;
 /**
  * `COLS ROWS SHELL SESSION new|keep|plain HISTORY_ROWS HISTORY_BYTES [view|control THEIR_SESSION]`: shows a session of
  * tmux, created when absent; without tmux, or with `plain`, a login shell. First it reports `tmux` or `plain` and the
- * session's newest history, unless a program uses the whole screen. tmux discards what nobody has read of its terminal
- * when it starts, so it waits for a line, the sign that the report was read.
+ * session's newest history, unless a program uses the whole screen. When tmux starts, it discards unread output of its
+ * terminal. So the program first waits for a line, which means that the report was read.
  *
  * Only the attachment has the marker, since tmux's server must outlive it. A server with an earlier version's settings
  * gets these at an attach. stderr is discarded, because any output counts as a sign that the shell has started.
@@ -138,9 +127,9 @@ export const reportEnd = (marker: string): string => `\x1bP${marker}\x1b\\`;
 export const OPEN_TERMINAL = `
 exec 2>/dev/null
 cd /workspace || cd /
-${FIND_TMUX}
+${PREPARE_TMUX}
 marker=$BERTH_TERM
-if [ "$5" = plain ] || ! find_tmux; then
+if [ "$5" = plain ] || ! prepare_tmux; then
   stty cols "$1" rows "$2"
   printf '\\033P%s;plain;\\033P%s\\033\\\\' "$marker" "$marker"
   [ -z "$8" ] || exit 127

@@ -42,9 +42,8 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
     });
     const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
     const end = () => ends.attached(runtimeId, marker, opened.exec);
-    const report = tty ? openReport(calls, runtimeId, opened, marker) : PLAIN;
+    const report = tty ? openReport(calls, runtimeId, opened, request) : PLAIN;
     const { isTmux, history } = await unlessItFails(report, () => closeOpened(opened, end));
-    if (!isTmux && request.sharedAs !== undefined) throw new Error('nothing can be shared without tmux');
     const attached = { session: muxSession, shown: shownSession(request), marker };
     const tmux = isTmux ? tmuxAttachment(calls, runtimeId, attached) : null;
     return { opened, isTmux, history, pty: ptyStream(calls, opened, tmux, end) };
@@ -85,11 +84,15 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   return {
     async open({ runtimeId, ownerId }, request) {
       calls.slots.belongs(runtimeId, ownerId);
-      const fallback = (error: unknown) => openFallback(runtimeId, request, error);
-      const started = await start(runtimeId, request, 'in_tmux').catch(fallback);
-      if (!('opened' in started)) return started;
-      const pty = begin(runtimeId, request, started);
-      return await (started.isTmux ? pty.catch(fallback) : pty);
+      let isPlain = false;
+      try {
+        const started = await start(runtimeId, request, 'in_tmux');
+        isPlain = !started.isTmux;
+        return await begin(runtimeId, request, started);
+      } catch (error) {
+        if (isPlain) throw error;
+        return await openFallback(runtimeId, request, error);
+      }
     },
     hasMultiplexer: async ({ runtimeId }) => await inContainer(hasTmux(runtimeId)),
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { TerminalNotStarted } from '../../../ports/terminals/terminal-backend.ts';
+import { TerminalNotStarted, type TerminalRequest } from '../../../ports/terminals/terminal-backend.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
 import { reportEnd, reportStart } from './open-scripts.ts';
@@ -18,12 +18,12 @@ const ESCAPE = 0x1b;
 /** What the program that opens a terminal reports before the terminal's own output. */
 export type OpenReport = { readonly isTmux: boolean; readonly history: Buffer };
 
-/** Reads the report, and lets tmux start. Throws `TerminalNotStarted` when none comes. */
+/** Reads the report, and lets tmux start. Throws `TerminalNotStarted` when none comes, and when there is no tmux to share. */
 export async function openReport(
   calls: EngineCalls,
   runtimeId: string,
   { stream }: OpenExec,
-  marker: string,
+  { marker, sharedAs }: TerminalRequest,
 ): Promise<OpenReport> {
   const [start, end] = [Buffer.from(reportStart(marker)), Buffer.from(reportEnd(marker))];
   const found = await outputUntil(stream, REPORTS_WITHIN_SECONDS, (tail) => tail.includes(end), end.length);
@@ -36,6 +36,7 @@ export async function openReport(
   const kindEndsAt = report.indexOf(';');
   const isTmux = report.subarray(0, kindEndsAt).toString() === 'tmux';
   if (isTmux) stream.write('\n');
+  else if (sharedAs !== undefined) throw new Error('nothing can be shared without tmux');
   return { isTmux, history: withoutReturns(report.subarray(kindEndsAt + 1)) };
 }
 
@@ -58,7 +59,7 @@ export async function whenBegun(
   const isDrawn = isTmux ? (output: Buffer) => output.includes(ESCAPE) : () => true;
   const first = await outputUntil(stream, seconds, isDrawn);
   if (first !== null) {
-    // A running program has started, whatever it printed.
+    // If the program still runs, it has started, no matter what it printed.
     const hasBegun = first.isEnough || !(await hasEnded(stream));
     if (hasBegun) stream.unshift(first.output);
     if (hasBegun && !isStartReport(first.output)) return;

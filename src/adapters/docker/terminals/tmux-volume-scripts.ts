@@ -43,9 +43,12 @@ const INJECTED = `${TOOLS_FOLDER}/ld.so --library-path ${TOOLS_FOLDER}/lib ${TOO
  * Finds the tmux to run with `berth_tmux`: the image's own from 3.2 on, or the installation's. Fails when there is neither.
  * The installation's needs its own locale, which programs inside must not see, and its terminal types, which they need.
  * With `run=exec` it takes the place of the shell. A container made with `BERTH_TMUX=off` has none.
+ *
+ * The first choice is remembered, with the terminal type inside and the version of the settings: a session's server and
+ * clients must be of one version, even if another is installed later, and each program started for a choice costs milliseconds.
  */
 export const CHOOSE_TMUX = `
-run= injected=
+run= injected= term= version= chosen=/run/berth-tmux.chosen
 berth_tmux() {
   if [ -n "$injected" ]; then $run ${INJECTED} "$@"; else $run tmux "$@"; fi
 }
@@ -53,8 +56,17 @@ use_injected() {
   injected=yes
   export LOCPATH=${TOOLS_FOLDER}/locale TERMINFO_DIRS=${TOOLS_FOLDER}/terminfo:\${TERMINFO_DIRS-/usr/share/terminfo}
 }
+choose_again() {
+  { read -r term version injected < $chosen; } 2>/dev/null || return 1
+  case "$injected" in
+    yes) [ -e ${TOOLS_FOLDER}/${TOOLS_COMPLETE} ] && use_injected;;
+    *) command -v tmux >/dev/null;;
+  esac
+}
 choose_tmux() {
   [ "$BERTH_TMUX" != off ] || return 1
+  choose_again && return 0
+  injected= version=
   case "$(tmux -V 2>/dev/null)" in
     'tmux '[0-2].*|'tmux 3.'[01]|'tmux 3.'[01][a-z]*) ;;
     *) command -v tmux >/dev/null && return 0;;

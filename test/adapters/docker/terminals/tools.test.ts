@@ -25,6 +25,8 @@ import { engineOrSkip, type TestInstance, testInstance } from '../../../support/
 import { needs } from '../../../support/run/infra.ts';
 
 const PLAIN = { BERTH_TMUX: 'off' };
+/** A tmux that does not reach a server of the other one. */
+const INSTALL_OTHER_TMUX = `printf '#!/bin/sh\\n[ "$1" = -V ] && echo tmux 3.6\\n' > /bin/tmux; chmod +x /bin/tmux`;
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -131,7 +133,10 @@ async function insideBusyBox(
   const past = await pty.requestScrollback();
   const text = past.program === 'shell' ? past.snapshot?.text : past.program;
   t.match(text, /\n<tmux-256color\|\|>\n1\n2\n/, 'and what programs see of it is their own');
+  await box.sh(INSTALL_OTHER_TMUX);
+  t.match(await pty.requestScrollback(), { program: 'shell', snapshot: { text: /tmux-256color/ } });
   await again(t, box);
+  await box.sh('rm /bin/tmux');
 }
 
 async function again(t: Test, { terminals, handle }: TypedInto): Promise<void> {
