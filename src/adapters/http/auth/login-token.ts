@@ -98,7 +98,8 @@ function byHeader(sign: (payload: object, key: SigningKey) => string, keys: Sign
 
 /** Caches verified tokens until they expire or a key changes; verifying is expensive. */
 function verified(keys: SigningKeys) {
-  const cache = new LRUCache<string, Claims>({ max: MAX_CACHED });
+  // unlike `max`, this allocates nothing in advance
+  const cache = new LRUCache<string, Claims>({ maxSize: MAX_CACHED, sizeCalculation: () => 1 });
   let seen = keys();
   return (token: string, verify: (token: string) => Claims | null): LoginClaims | null => {
     const live = keys();

@@ -30,7 +30,11 @@ export function invalidatedCache<T>({
   isBusConnected,
   monotonicMs,
 }: InvalidatedCacheDeps<T>): InvalidatedCache<T> {
-  const cache = new LRUCache<string, { readonly value: T; readonly untilMs: number }>({ max: MAX_ENTRIES });
+  const cache = new LRUCache<string, { readonly value: T; readonly untilMs: number }>({
+    // unlike `max`, this allocates nothing in advance
+    maxSize: MAX_ENTRIES,
+    sizeCalculation: () => 1,
+  });
   let changes = 0;
 
   const keep = (key: string, value: T, readMs: number): void => {

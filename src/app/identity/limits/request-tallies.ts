@@ -14,7 +14,11 @@ export type RequestTallies = {
   readonly late: RequestCount[];
 };
 
-export const noTallies = (): RequestTallies => ({ byKey: new LRUCache({ max: MAX_KEYS }), late: [] });
+export const noTallies = (): RequestTallies => ({
+  // unlike `max`, this allocates nothing in advance
+  byKey: new LRUCache({ maxSize: MAX_KEYS, sizeCalculation: () => 1 }),
+  late: [],
+});
 
 export function tallyOf(tallies: RequestTallies, key: string, minute: number): Counted {
   const { byKey } = tallies;
