@@ -99,17 +99,39 @@ t.test('a single heavy terminal is read at once, however late this process is', 
   t.equal(waits[0]?.ms, 1);
 });
 
-t.test('while somebody types, heavy terminals are read less often', async (t) => {
+t.test('after input, a single heavy terminal is read less often for a while', async (t) => {
   const { rest, typed, waits, end } = aScene(t);
   typed();
   rest(true);
-  t.equal(waits[0]?.ms, 4, 'a single one');
+  t.equal(waits[0]?.ms, 4);
+  end(249);
   rest(true);
+  t.equal(waits[0]?.ms, 0, 'as before it, once 250 ms have passed');
+});
+
+t.test('after input, several heavy terminals take one turn every 4 ms', async (t) => {
+  const { rest, typed, waits, end } = aScene(t);
+  let turns = 0;
+  const goesOn = (): void =>
+    rest(false, () => {
+      turns += 1;
+      goesOn();
+      return true;
+    });
+  // The first one is alone, and stays so here.
+  rest();
+  waits.shift();
+  for (const flood of [goesOn, goesOn, goesOn]) flood();
+  for (let timely = 0; timely < 1_000; timely += 1) end(0);
+  turns = 0;
   end(0);
-  t.equal(waits[0]?.ms, 8, 'several are further apart anyway');
-  end(250);
-  rest(true);
-  t.equal(waits[0]?.ms, 0, 'and at once when nobody has typed for a while');
+  t.equal(turns, 3, 'all of them in a millisecond while this process has time');
+  typed();
+  end(0);
+  turns = 0;
+  t.equal(waits[0]?.ms, 4);
+  end(0);
+  t.equal(turns, 1);
 });
 
 t.test('several take turns in order, further apart the later they come, up to a limit', async (t) => {

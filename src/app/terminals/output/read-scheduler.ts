@@ -10,7 +10,7 @@ const LATE_MS = 2;
 const LONGER = 1.5;
 const SHORTER = 0.99;
 
-/** For so long after any input, reads of heavy output are at least this far apart: 16 MB/s, and idle processors. */
+/** For so long after input to any terminal, reads of heavy output are at least this far apart: at most 16 MB/s. */
 const TYPING_MS = 250;
 const TYPING_GAP_MS = 4;
 
@@ -20,15 +20,15 @@ export type ReadScheduler = {
    * reads; otherwise the turn passes on.
    */
   scheduleRead(hasBacklog: boolean, read: () => boolean): void;
-  /** Somebody types, in any terminal. */
+  /** Call this on input to any terminal. */
   typed(): void;
 };
 
 /**
  * Shares the processors between terminals with heavy output and interactive ones. A single heavy one is read as fast as
  * it writes. Several take turns, one after the other, since each read lets the program refill its pipe. The interval
- * grows when timers fire late, until about one in forty is late: that reflects all load on the machine. While somebody
- * types, heavy output leaves the processors to the keystrokes and their echoes.
+ * grows when timers fire late, until about one in forty is late: that reflects all load on the machine. After input,
+ * heavy output is read less often, so that keystrokes and their echoes find a free processor.
  */
 export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const waiting: (() => boolean)[] = [];
@@ -36,7 +36,8 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
   let isTimed = false;
   let gapMs = FIRST_GAP_MS;
   let typedMs = Number.NEGATIVE_INFINITY;
-  const typingGapMs = (): number => (monotonicMs() - typedMs < TYPING_MS ? TYPING_GAP_MS : 0);
+  const leastGapMs = (): number => (monotonicMs() - typedMs < TYPING_MS ? TYPING_GAP_MS : 0);
+  const turnGapMs = (): number => Math.max(gapMs, leastGapMs());
 
   const learn = (lateMs: number): void => {
     const next = gapMs * (lateMs > LATE_MS ? LONGER : SHORTER);
@@ -45,12 +46,12 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
   const wait = (): void => {
     if (isTimed || waiting.length === 0) return;
     isTimed = true;
-    const ms = Math.max(SHORTEST_TIMER_MS, gapMs, typingGapMs());
+    const ms = Math.max(SHORTEST_TIMER_MS, turnGapMs());
     const dueMs = monotonicMs() + ms;
     setTimeout(() => {
       isTimed = false;
       learn(monotonicMs() - dueMs);
-      const turns = typingGapMs() > 0 ? 1 : Math.max(1, Math.floor(SHORTEST_TIMER_MS / gapMs));
+      const turns = Math.max(1, Math.floor(SHORTEST_TIMER_MS / turnGapMs()));
       for (let left = Math.min(turns, waiting.length); left > 0 && waiting.length > 0; ) {
         if (waiting.shift()?.()) left -= 1;
       }
@@ -63,9 +64,9 @@ export function readScheduler(monotonicMs: () => number): ReadScheduler {
       isAnyAlone = false;
       read();
     };
-    const gapMs = typingGapMs();
-    if (hasBacklog && gapMs === 0) setImmediate(wake);
-    else setTimeout(wake, Math.max(ALONE_MS, gapMs));
+    const restMs = Math.max(hasBacklog ? 0 : ALONE_MS, leastGapMs());
+    if (restMs === 0) setImmediate(wake);
+    else setTimeout(wake, restMs);
   };
 
   return {
