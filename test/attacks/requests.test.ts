@@ -121,10 +121,12 @@ async function scene() {
 t.test('a thousand commands of a stolen token make two records that name it', async (t) => {
   const { service, root, eve, box, token } = await scene();
   const call = as(service, token);
+  const statuses = new Set<number>();
   for (let n = 0; n < TIMES; n += 1) {
     const answer = await call('POST', `/api/containers/${box}/exec`, { command: ['true', `${n}`] });
-    t.equal(answer.statusCode, 200);
+    statuses.add(answer.statusCode);
   }
+  t.same([...statuses], [200]);
   t.equal(actions(service).filter((action) => action === 'command_run').length, 1);
   service.clock.advance(60_000);
   await service.writeDue();

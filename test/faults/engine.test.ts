@@ -192,7 +192,7 @@ async function hung(t: Test, call: Call, installation: Installation, invariants:
   t.equal(await readCanary(call, dbId), 'kept\n');
 }
 
-/** An administrator removes every container with the engine's own client. Nobody asked the service to delete any. */
+/** An administrator removes every container with the engine's own client. No request to the service deletes one. */
 async function emptied(t: Test, call: Call, installation: Installation): Promise<void> {
   const { dbId, id } = await aContainerWithCanary(call, 'emptied');
   const { docker } = await openOwn(installation.dataDir);

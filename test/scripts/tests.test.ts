@@ -277,12 +277,12 @@ function aSchedule(names: readonly string[], atOnce: number, most = atOnce) {
 }
 
 t.test('an idle machine runs more, and fewer after that until it is idle again', async (t) => {
-  const schedule = aSchedule(['a', 'b', 'c', 'd', 'e', 'f'], 3, 5);
+  const schedule = aSchedule(['a', 'b', 'c', 'd', 'e', 'f'], 2, 4);
   t.same(schedule.running(), ['a', 'b']);
   schedule.idle();
   schedule.idle();
   schedule.idle();
-  t.same(schedule.running(), ['a', 'b', 'c', 'd'], 'one place is kept for what uses the engine');
+  t.same(schedule.running(), ['a', 'b', 'c', 'd'], 'at most four');
   await schedule.end('a');
   await schedule.end('b');
   t.same(schedule.running(), ['c', 'd'], 'none starts while more than usual run');

@@ -13,8 +13,8 @@ const MOST_AT_ONCE = 2 * availableParallelism() + 1;
 
 /**
  * Runs the units in order, `atOnce` at a time. Up to `most` run when the machine is idle, each from a moment that
- * `onIdle` reports. Units that need an engine wait for `prepared` and leave one process to the others while there are
- * any. Files that a unit did not reach run next.
+ * `onIdle` reports. Units that need an engine wait for `prepared`. While units of both kinds wait, each kind leaves one
+ * process to the other. Files that a unit did not reach run next.
  * @param {readonly Unit[]} units
  * @param {{ run: (files: readonly string[]) => Promise<readonly string[]>, prepared: Promise<unknown>, atOnce?: number, most?: number, onIdle?: typeof whenIdle }} options
  */
@@ -66,10 +66,11 @@ function lanesOf(units) {
      */
     next: (limit) => {
       if (count() >= limit) return null;
-      const hasOthers = queues.other.length > 0;
-      const forEngines = hasOthers ? Math.max(1, limit - 1) : limit;
+      const oneLess = Math.max(1, limit - 1);
+      const forEngines = queues.other.length > 0 ? oneLess : limit;
       if (isPrepared && queues.engine.length > 0 && running.engine < forEngines) return 'engine';
-      return hasOthers && (running.other < limit - 1 || limit === 1) ? 'other' : null;
+      const forOthers = queues.engine.length > 0 ? oneLess : limit;
+      return queues.other.length > 0 && running.other < forOthers ? 'other' : null;
     },
     /** @param {Lane} lane */
     begin: (lane) => {

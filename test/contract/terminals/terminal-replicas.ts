@@ -61,10 +61,17 @@ export function terminalsOfBoth(t: Test, open: Open): void {
     const answers = await Promise.all(
       [here, here, there].map((at) => as(at, root)('DELETE', `${LIST}/${id}`)),
     );
+    const closed = answers.filter(({ statusCode }) => statusCode === 200);
+    t.ok(closed.length > 0);
     t.same(
-      answers.map((answer) => [answer.statusCode, answer.json()]),
-      answers.map(() => [200, { id, closed: true }]),
-      'also when it is asked for again',
+      closed.map((answer) => answer.json()),
+      closed.map(() => ({ id, closed: true })),
+    );
+    const late = answers.filter(({ statusCode }) => statusCode !== 200);
+    t.same(
+      late.map((answer) => answer.json().code),
+      late.map(() => 'terminal_not_found'),
+      'asked for after another request had closed it',
     );
     t.same(await far.closed(), UNAUTHORIZED);
     t.ok(await near.alive());
