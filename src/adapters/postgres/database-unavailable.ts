@@ -51,6 +51,7 @@ export function whyUnavailable(error: unknown): string | null {
   if (!(error instanceof Error)) return null;
   const code = codeOf(error);
   const mood = MOODS[code] ?? MOODS[code.slice(0, 2)];
+  if (isStalePlan(error)) return 'a migration has changed the tables of a prepared statement';
   if (error instanceof pg.DatabaseError) return mood ?? null;
   if (error.message === SILENCE) return 'no answer in time';
   const isLine = SYSTEM_ERRORS.test(code) || CLIENT_WORDS.test(error.message) || isPoolFull(error);
@@ -59,6 +60,10 @@ export function whyUnavailable(error: unknown): string | null {
 
 /** Whether the server aborted a slow statement. A cancelled one has the same code. */
 export const isTooSlow = (error: unknown): boolean => error instanceof Error && codeOf(error) === TOO_SLOW;
+
+/** Whether a prepared statement's result has other columns than when it was prepared. It was not executed. */
+export const isStalePlan = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.routine === 'RevalidateCachedQuery';
 
 /** Whether the connection must be replaced: it is silent, or its server takes no writes. */
 export const spoilsConnection = (error: unknown): boolean =>

@@ -2,8 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../ports/storage.ts';
-import { isPoolFull, isTooSlow, SILENCE, spoilsConnection, whyUnavailable } from './database-unavailable.ts';
+import {
+  isPoolFull,
+  isStalePlan,
+  isTooSlow,
+  SILENCE,
+  spoilsConnection,
+  whyUnavailable,
+} from './database-unavailable.ts';
 import { isWorthWaiting, loopLoss, withinLoopTime } from './event-loop-time.ts';
+import { preparedStatement } from './prepared-statements.ts';
 import type { Database } from './schema/database-schema.ts';
 
 export type DatabaseOptions = {
@@ -37,6 +45,7 @@ function translate(error: unknown): never {
 }
 
 const BEGIN = 'begin';
+const ENDS: readonly unknown[] = ['commit', 'rollback'];
 
 /** The connection was refused, so nothing was sent. */
 function notConnected(error: unknown): never {
@@ -46,6 +55,9 @@ function notConnected(error: unknown): never {
 
 class TranslatingClient extends pg.Client {
   readonly #silenceMs: number;
+  #inTransaction = false;
+  /** Until a migration changes the result of one. */
+  #prepares = true;
 
   constructor(options: pg.ClientConfig & { readonly silenceMs?: number } = {}) {
     super(options);
@@ -57,21 +69,39 @@ class TranslatingClient extends pg.Client {
 
   // pg declares eight overloads; all end here.
   override query = ((...args: unknown[]) => {
-    const sent = (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, args);
+    const prepared = this.#prepares ? preparedStatement(args) : null;
+    const sent = this.#sent(prepared ?? args);
     if (!(sent instanceof Promise)) return sent;
-    const answer = this.#inTime(sent).catch((error) => this.#failed(error));
-    return args[0] === BEGIN ? this.#begun(answer) : answer;
+    const [statement] = args;
+    if (statement === BEGIN || ENDS.includes(statement)) this.#inTransaction = statement === BEGIN;
+    const isAlone = !this.#inTransaction;
+    const answer = this.#inTime(sent)
+      .catch((error) => this.#withoutPlan(error, isAlone ? args : null))
+      .catch((error) => this.#failed(error));
+    return statement === BEGIN ? this.#begun(answer) : answer;
   }) as pg.Client['query'];
 
-  /** The first statement is sent right behind it. What fails a `begin` has ended the connection. */
+  /** A failed transaction can only be repeated as a whole. */
+  async #withoutPlan(error: unknown, args: readonly unknown[] | null): Promise<unknown> {
+    if (!isStalePlan(error)) throw error;
+    this.#prepares = false;
+    if (args === null) throw error;
+    return await this.#inTime(this.#sent(args));
+  }
+
+  #sent(args: readonly unknown[]): unknown {
+    return (pg.Client.prototype.query as (...a: unknown[]) => unknown).apply(this, [...args]);
+  }
+
+  /** The first statement is sent together with it. A `begin` fails only with its connection, which is then closed. */
   #begun(answer: Promise<unknown>): Promise<object> {
     answer.catch(() => this.connection.stream.destroy());
     return Promise.resolve({ command: 'BEGIN', rowCount: null, rows: [] });
   }
 
-  async #inTime(answer: Promise<unknown>): Promise<unknown> {
+  async #inTime(answer: unknown): Promise<unknown> {
     if (this.#silenceMs === 0) return await answer;
-    return await withinLoopTime(answer, this.#silenceMs, () => {
+    return await withinLoopTime(Promise.resolve(answer), this.#silenceMs, () => {
       throw new Error(SILENCE);
     });
   }

@@ -74,7 +74,7 @@ t.test('a lost listener reconnects by itself and reports the gap', async (t) => 
   t.ok(pair.there.connected);
 });
 
-t.test('a listener that reconnects during a flood of messages is told of the gap first', async (t) => {
+t.test('a listener that reconnects during a flood of messages reports the gap first', async (t) => {
   if (pair === null) return;
   const { there } = pair;
   const log: unknown[] = [];

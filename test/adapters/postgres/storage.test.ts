@@ -4,7 +4,12 @@ import t from 'tap';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
-import { StorageBusy, StorageTooSlow, StorageUnavailable } from '../../../src/ports/storage.ts';
+import {
+  type Repositories,
+  StorageBusy,
+  StorageTooSlow,
+  StorageUnavailable,
+} from '../../../src/ports/storage.ts';
 import { read } from '../../contract/events.ts';
 import { idempotencyKeysContract } from '../../contract/idempotency-keys.ts';
 import { type Ageing, storageContracts } from '../../contract/storage.ts';
@@ -205,6 +210,26 @@ if (url !== null) {
       inTransaction(async () => undefined),
       StorageUnavailable,
     );
+  });
+
+  await t.test('a migration by another process delays a transaction once, and a read never', async (t) => {
+    const one = openDatabase(openPool({ url, poolSize: 1 }));
+    t.teardown(() => one.destroy());
+    const { repositories, inTransaction } = postgresStorage(one);
+    const addColumn = (name: string) => sql.raw(`alter table sessions add column ${name} text`).execute(db);
+    const { id } = await storedUser(storage);
+    const listed = async ({ sessions }: Repositories) => (await sessions.listOwned(id)).sessions;
+    t.same(await listed(repositories), []);
+    await addColumn('first');
+    t.same(await listed(repositories), []);
+    const other = openDatabase(openPool({ url, poolSize: 1 }));
+    t.teardown(() => other.destroy());
+    const listing = () => postgresStorage(other).inTransaction(listed);
+    t.same(await listing(), []);
+    await addColumn('second');
+    await t.rejects(listing(), StorageUnavailable);
+    t.same(await listing(), []);
+    t.same(await inTransaction(listed), []);
   });
 
   await t.test('a lack of free connections is no fault of the database', async (t) => {
