@@ -10,7 +10,8 @@ import { checkContainerLimit } from './container-limits.ts';
 import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
-import { isUnderWay, type OperationState } from './operations/operation-deps.ts';
+import type { OperationRequest } from './operations/new-operation.ts';
+import { type EngineReady, isUnderWay, type OperationState } from './operations/operation-deps.ts';
 
 /** A container after an operation. `underWay`: the engine did not answer, and the operation continues. */
 export type Acted = { readonly container: Container; readonly underWay: boolean };
@@ -32,45 +33,61 @@ export async function endHung(
   log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
 }
 
-/** Runs an operation on the caller's container, when its turn comes. */
-async function operate(
-  deps: ContainerDeps,
-  kind: OperationKind,
-  id: string,
-  caller: Caller,
-  origin: Origin,
-): Promise<Result<OperationState, DomainError>> {
-  const { repositories } = deps.storage;
-  const answering = deps.runtime.ping();
-  // An unknown container is refused as such, even while the engine is down.
+/** The answer to a ping, asked while the container is looked up: an unknown one is refused even with no engine. */
+function pinged({ runtime }: ContainerDeps): Promise<void> {
+  const answering = runtime.ping();
   answering.catch(() => undefined);
-  const found = await findOwn(repositories, id, caller);
-  if (!found.ok) return found;
-  const { dbId } = found.value;
-  if (kind !== 'start') await endHung(deps, found.value);
-  const operationRequest = { kind, caller, origin };
+  return answering;
+}
+
+/** Runs an operation on the caller's container, as just read, when its turn comes. */
+async function operate(
+  { operations }: ContainerDeps,
+  { kind, caller, origin }: Pick<OperationRequest, 'caller' | 'origin'> & { readonly kind: OperationKind },
+  container: Container,
+  engine: EngineReady,
+): Promise<Result<OperationState, DomainError>> {
+  const { dbId } = container;
   let isFirst = true;
   // The first attempt uses the row already read: it fails if the row has changed.
   const prepare: Prepare = async (tx) => {
-    const now = isFirst ? found : await findOwn(tx, dbId, caller);
+    const now = isFirst ? ok(container) : await findOwn(tx, dbId, caller);
     isFirst = false;
     if (!now.ok) return now;
     const { name, resources } = now.value;
     return ok({ container: now.value, target: { name, resources } });
   };
-  return await deps.operations.submit(dbId, operationRequest, prepare, answering);
+  return await operations.submit(dbId, { kind, caller, origin }, prepare, engine);
+}
+
+/** Stops or deletes a container, also one that hangs. */
+async function takeDown(
+  deps: ContainerDeps,
+  kind: 'stop' | 'delete',
+  id: string,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Acted, DomainError>> {
+  const answers = pinged(deps);
+  const found = await findOwn(deps.storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const observable = endHung(deps, found.value);
+  observable.catch(() => undefined);
+  const done = await operate(deps, { kind, caller, origin }, found.value, { answers, observable });
+  return done.ok ? ok(acted(done.value)) : done;
 }
 
 /** Starts it. If the engine has lost it, recreates it with the same settings on the same volume. */
 export const startContainer =
   (deps: ContainerDeps) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
+    const answers = pinged(deps);
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const allowed = await diskAllowsStart(deps, found.value);
     if (!allowed.ok) return allowed;
-    const done = await operate(deps, 'start', id, caller, origin);
+    const done = await operate(deps, { kind: 'start', caller, origin }, found.value, { answers });
     if (!done.ok) return done;
     const { container, operation } = done.value;
     const { freshRuntimeId, before, volumeKept } = operation;
@@ -82,18 +99,14 @@ export const startContainer =
 /** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
   (deps: ContainerDeps) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
-    const done = await operate(deps, 'stop', id, caller, origin);
-    return done.ok ? ok(acted(done.value)) : done;
-  };
+  (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
+    takeDown(deps, 'stop', id, caller, origin);
 
 /** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
   (deps: ContainerDeps) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
-    const done = await operate(deps, 'delete', id, caller, origin);
-    return done.ok ? ok(acted(done.value)) : done;
-  };
+  (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
+    takeDown(deps, 'delete', id, caller, origin);
 
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =

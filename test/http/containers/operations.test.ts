@@ -34,9 +34,18 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}, tier 
 }
 
 t.test('new limits recreate the container on the same volume; the old one is removed', async (t) => {
-  const { runtime, box, patch, now } = await withContainer();
+  const { runtime, service, box, patch, now } = await withContainer();
+  const { remove } = runtime;
+  const removal = Promise.withResolvers<void>();
+  runtime.remove = async (handle) => {
+    await removal.promise;
+    await remove(handle);
+  };
   const answer = await patch({ memory_mb: 512 });
-  t.equal(answer.statusCode, 200);
+  t.equal(answer.statusCode, 200, 'done once the new one is recorded');
+  t.equal(runtime.boxes.size, 2);
+  removal.resolve();
+  await service.operations.idle();
   t.match(answer.json(), {
     message: 'settings updated',
     restarted: true,

@@ -45,7 +45,7 @@ type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly vo
 
 function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettings): ContainerRuntime {
   const { node, kill = null } = settings;
-  const known = (handle: RuntimeHandle) => inspect(calls, fullId(handle.runtimeId));
+  const known = async (handle: RuntimeHandle) => await inspect(calls, fullId(handle.runtimeId));
   /** Containers started here: their volume never changes, and a stopping engine answers slowly. */
   const mounted = new Map<string, Mounted>();
   return {
@@ -56,8 +56,7 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       return { node, runtimeId };
     },
     async start(handle) {
-      const container = await own.require(handle);
-      const info = await known(handle);
+      const [container, info] = await Promise.all([own.require(handle), known(handle)]);
       // A paused container still uses its volume, so nothing needs preparing.
       if (info?.State.Paused) return await goOn(calls, container);
       if (info !== null) {

@@ -58,6 +58,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     volume: string,
     work: (images: VolumeImages, image: string) => Promise<unknown>,
   ): Promise<void> => {
+    if (withoutImage.has(volume)) return;
     const present = await own(volume);
     const image = present === null ? null : imageOf(images, present);
     if (image === null) {
@@ -81,6 +82,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       const { Labels, DriverOpts } = await prepared(disk, spec);
       const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
       const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
+      withoutImage.delete(spec.volume);
       await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
     },
     async beforeStart({ Mounts, Config, State }) {
@@ -94,8 +96,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     },
     async afterStop({ Mounts }) {
       const volume = volumeOf(Mounts);
-      if (volume === null || withoutImage.has(volume)) return;
-      await withImage(volume, (all, image) => all.unmount(volume, image));
+      if (volume !== null) await withImage(volume, (all, image) => all.unmount(volume, image));
     },
     async remove(volume) {
       const present = await own(volume);

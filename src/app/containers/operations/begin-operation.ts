@@ -7,7 +7,7 @@ import { orRollBack } from '../../transaction.ts';
 import { expectedStep, type KnownAtStart } from './execute-operation.ts';
 import { DURING, newOperation, type OperationRequest } from './new-operation.ts';
 import { observe } from './observe-engine.ts';
-import { LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
+import { type EngineReady, LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
 
 type Prepared = {
   readonly container: Container;
@@ -26,10 +26,11 @@ export async function beginOperation(
   deps: OperationDeps,
   request: OperationRequest,
   prepare: Prepare,
+  engine: Pick<EngineReady, 'observable'> = {},
 ): Promise<Result<BegunOperation | null, DomainError>> {
   return await orRollBack(deps.storage.inTransaction, async (tx) => {
     const prepared = await prepare(tx);
-    return prepared.ok ? ok(await writeDown(deps, tx, request, prepared.value)) : prepared;
+    return prepared.ok ? ok(await writeDown(deps, tx, request, prepared.value, engine)) : prepared;
   }).catch(nullIfConflict);
 }
 
@@ -38,18 +39,21 @@ async function writeDown(
   tx: Repositories,
   request: OperationRequest,
   { container, target, warmRuntimeId = null }: Prepared,
+  { observable = Promise.resolve() }: Pick<EngineReady, 'observable'>,
 ): Promise<BegunOperation> {
   const operation = newOperation(request, container, target, owner, warmRuntimeId);
   const firstStep = expectedStep(operation);
   const { dbId, state, runtimeId } = container;
   // The row before the operation, as in every transaction, against deadlocks.
-  const now = await tx.containers.changeState(dbId, [state], { state: DURING[request.kind] });
+  const [now, hasLease] = await Promise.all([
+    tx.containers.changeState(dbId, [state], { state: DURING[request.kind] }),
+    tx.operations.begin(operation, LEASE_SECONDS, firstStep),
+  ]);
   // Taking the lock waited for the previous operation, which left another row.
-  if (now?.runtimeId !== runtimeId) throw new OperationConflict(dbId);
-  if (!(await tx.operations.begin(operation, LEASE_SECONDS, firstStep))) throw new OperationConflict(dbId);
+  if (now?.runtimeId !== runtimeId || !hasLease) throw new OperationConflict(dbId);
   // No other process works on it now, so the engine can be observed during the commit.
   const begun: StoredOperation = { ...operation, outcome: null };
-  const observing = observe(runtime, begun, container.node);
+  const observing = observable.then(() => observe(runtime, begun, container.node));
   observing.catch(() => undefined);
   return { operation: begun, begun: { row: container, firstStep, observing } };
 }

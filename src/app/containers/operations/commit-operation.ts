@@ -118,8 +118,11 @@ async function changeRow(
   { id, dbId }: StoredOperation,
   { change, recreation = null, isOurs }: RowChange,
 ): Promise<Container> {
-  const container = await tx.containers.changeState(dbId, CONTAINER_STATES, change);
-  if (!(await isOurs())) throw new LeaseLost(id);
+  const [container, ours] = await Promise.all([
+    tx.containers.changeState(dbId, CONTAINER_STATES, change),
+    isOurs(),
+  ]);
+  if (!ours) throw new LeaseLost(id);
   if (container === null) throw new Error(`the row of container ${dbId} is gone`);
   return await syncRoleSetup(tx, container, recreation);
 }

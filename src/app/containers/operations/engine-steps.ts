@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../concurrency/timeout.ts';
 import { withSnapshotImage } from '../../../domain/containers/carry-over.ts';
 import type { Container } from '../../../domain/containers/container.ts';
-import type { ObservedState, Step } from '../../../domain/containers/operation.ts';
+import type { Facts, ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { CaptureSpec } from '../../../ports/containers/container-images.ts';
@@ -18,8 +18,11 @@ const MEASURE_MS = 10_000;
 /** A step in the engine, not in the database. */
 export type EngineStep = Exclude<Step, { do: 'commit' | 'put_back' | 'finish' }>;
 
-/** New facts, and the old container's state if the step showed it. */
-export type Performed = Progress & { readonly oldState?: ObservedState };
+/** What to record, and the facts that the step has shown; null when only the engine knows them. */
+export type Performed = { readonly progress: Progress; readonly shown: Partial<Facts> | null };
+
+/** The containers are as they were observed. */
+const unchanged = (progress: Progress): Performed => ({ progress, shown: {} });
 
 /** Executes one engine step and returns the new facts. Every step is repeatable. */
 export async function performInEngine(
@@ -31,28 +34,37 @@ export async function performInEngine(
   const { runtime, terminals } = deps;
   switch (step.do) {
     case 'measure_old':
-      return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
+      // It may take long.
+      return {
+        progress: await measure(deps, operation, await handleOf(deps, operation, container, 'old')),
+        shown: null,
+      };
     case 'capture_old': {
       const old = await handleOf(deps, operation, container, 'old');
-      return { snapshotImage: await runtime.capture(old, identity(operation, container)) };
+      return unchanged({ snapshotImage: await runtime.capture(old, identity(operation, container)) });
     }
     case 'create_fresh':
-      return await createFresh(deps, operation, container);
+      return { progress: await createFresh(deps, operation, container), shown: { fresh: 'stopped' } };
     case 'start':
       await runtime.start(await handleOf(deps, operation, container, step.which));
-      return {};
+      // Its program may have ended at once.
+      return { progress: {}, shown: null };
     case 'stop_old':
-      return { oldState: await stopOld(deps, operation, container) };
+      return { progress: {}, shown: { old: await stopOld(deps, operation, container) } };
     case 'fit_fresh':
       await runtime.resize(await handleOf(deps, operation, container, 'fresh'), operation.target.resources);
       await rememberQuota(deps, container);
-      return { unfitted: false };
+      return unchanged({ unfitted: false });
     case 'verify_fresh':
-      return await verify(deps, await handleOf(deps, operation, container, 'fresh'));
+      await verify(deps, await handleOf(deps, operation, container, 'fresh'));
+      return unchanged({ verified: true });
     case 'remove':
       await runtime.remove(await handleOf(deps, operation, container, step.which));
       if (operation.kind === 'delete') terminals.closeAll(operation.dbId, CLOSE.containerDeleted);
-      return step.which === 'fresh' ? { freshRuntimeId: null } : {};
+      return {
+        progress: step.which === 'fresh' ? { freshRuntimeId: null } : {},
+        shown: { [step.which]: 'gone' },
+      };
     default:
       return unreachable(step);
   }
@@ -156,9 +168,8 @@ async function handleOf(
 }
 
 /** It must run for a while: a container whose program exits at once has failed. */
-async function verify({ runtime, verifyMs }: OperationDeps, handle: RuntimeHandle): Promise<Progress> {
+async function verify({ runtime, verifyMs }: OperationDeps, handle: RuntimeHandle): Promise<void> {
   await sleep(verifyMs);
   const { kind } = await runtime.observe(handle);
   if (kind !== 'running') throw new Error('the new container did not stay up');
-  return { verified: true };
 }

@@ -34,12 +34,14 @@ export function expectedStep(operation: Operation): string {
 /**
  * Runs an operation: observe, plan, record the step, execute it. New facts are written with the next step; a killed
  * process loses nothing, since the engine shows them. Returns the operation and its row, ended or left open for a
- * retry. Throws the fault of one that has failed or can only be rolled back.
+ * retry. Throws the fault of one that has failed or can only be rolled back. `onCommitted`: called when only cleaning up
+ * is left.
  */
 export async function execute(
   deps: OperationDeps,
   begun: StoredOperation,
   { row, firstStep, observing }: KnownAtStart = {},
+  onCommitted: (state: OperationState) => void = () => undefined,
 ): Promise<OperationState> {
   // Until the operation ends, no other process changes the part of the row that steps need.
   let at: StepResult = {
@@ -61,6 +63,7 @@ export async function execute(
       touchesEngine = true;
       at = await takeStep(deps, at, facts, step, stepName(step) === written);
       written = undefined;
+      if (step.do === 'commit') onCommitted(at);
     } catch (error) {
       fault = error;
       const during = step === null ? 'observe' : 'step';
@@ -150,11 +153,11 @@ async function inEngine(
   facts: Facts,
   step: EngineStep,
 ): Promise<StepResult> {
-  const { oldState, ...progress } = await performInEngine(deps, operation, container, step);
+  const { progress, shown } = await performInEngine(deps, operation, container, step);
   const result = { operation: { ...operation, ...progress }, container };
-  if (oldState === undefined) return result;
+  if (shown === null) return result;
   const { freshRuntimeId } = result.operation;
-  return { ...result, observation: Promise.resolve({ facts: { ...facts, old: oldState }, freshRuntimeId }) };
+  return { ...result, observation: Promise.resolve({ facts: { ...facts, ...shown }, freshRuntimeId }) };
 }
 
 export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperation): Promise<Container> {

@@ -31,11 +31,19 @@ export async function observe(
   operation: StoredOperation,
   node: string,
 ): Promise<EngineObservation> {
-  const hasFresh = operation.kind !== 'stop';
   const observeFresh = async () => {
-    const handle = hasFresh ? await freshHandle(runtime, operation, node) : null;
-    return { stateOf: await stateOf(runtime, handle), runtimeId: handle?.runtimeId ?? null };
+    const handle = await freshHandle(runtime, operation, node);
+    return { state: await stateOf(runtime, handle), runtimeId: handle?.runtimeId ?? null };
   };
-  const [old, fresh] = await Promise.all([stateOf(runtime, oldHandle(operation, node)), observeFresh()]);
-  return { facts: { old, fresh: fresh.stateOf }, freshRuntimeId: fresh.runtimeId };
+  const observingOld = stateOf(runtime, oldHandle(operation, node));
+  const hasFresh = mayHaveFresh(operation) || (operation.kind === 'start' && (await observingOld) === 'gone');
+  const [old, fresh] = await Promise.all([
+    observingOld,
+    hasFresh ? observeFresh() : { state: 'gone' as const, runtimeId: null },
+  ]);
+  return { facts: { old, fresh: fresh.state }, freshRuntimeId: fresh.runtimeId };
 }
+
+/** A stop makes no container; a start makes one only in place of one that is gone. */
+const mayHaveFresh = ({ kind, freshRuntimeId }: StoredOperation): boolean =>
+  freshRuntimeId !== null || (kind !== 'stop' && kind !== 'start');

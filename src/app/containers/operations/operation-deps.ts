@@ -45,6 +45,14 @@ export type OperationDeps = {
 
 export type OperationState = { readonly operation: StoredOperation; readonly container: Container };
 
+/** What a request has already asked of the engine. */
+export type EngineReady = {
+  /** A ping's answer. Until then nothing begins. */
+  readonly answers: Promise<void>;
+  /** Settles when the container can be observed. Awaited only for that. */
+  readonly observable?: Promise<void>;
+};
+
 /** Whether a retry continues it: the request may still be done. */
 export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';

@@ -7,7 +7,13 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import { beginOperation, type Prepare } from './begin-operation.ts';
 import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
 import { DURING, type OperationRequest } from './new-operation.ts';
-import { isUnderWay, LEASE_SECONDS, type OperationDeps, type OperationState } from './operation-deps.ts';
+import {
+  type EngineReady,
+  isUnderWay,
+  LEASE_SECONDS,
+  type OperationDeps,
+  type OperationState,
+} from './operation-deps.ts';
 
 const BUSY_AFTER_MS = 30_000;
 const POLL_MS = 100;
@@ -33,16 +39,15 @@ export function operations(deps: OperationDeps) {
   return {
     /**
      * Executes a request, or joins an operation of the same kind. Returns the operation and its row; the outcome is
-     * null when a retry continues it. Throws when the request is not done and will not be. `answering`: the answer to a
-     * ping already sent.
+     * null when it continues in the background. Throws when the request is not done and will not be.
      */
     submit: async (
       dbId: string,
       request: OperationRequest,
       prepare: Prepare,
-      answering = deps.runtime.ping(),
+      engine: EngineReady = { answers: deps.runtime.ping() },
     ): Promise<Result<OperationState, DomainError>> => {
-      const done = await submit(deps, progress, { dbId, request, prepare, answering });
+      const done = await submit(deps, progress, { dbId, request, prepare, engine });
       deps.steps.submitted();
       return done;
     },
@@ -61,19 +66,19 @@ type Submission = {
   readonly dbId: string;
   readonly request: OperationRequest;
   readonly prepare: Prepare;
-  readonly answering: Promise<void>;
+  readonly engine: EngineReady;
 };
 
 async function submit(
   deps: OperationDeps,
   progress: InProgress,
-  { dbId, request, prepare, answering }: Submission,
+  { dbId, request, prepare, engine }: Submission,
 ): Promise<Result<OperationState, DomainError>> {
   // An operation that could not begin is not recorded.
-  await answering;
+  await engine.answers;
   const deadline = performance.now() + BUSY_AFTER_MS;
   while (performance.now() < deadline) {
-    const begun = await beginOperation(deps, request, prepare).catch(nameTaken(request));
+    const begun = await beginOperation(deps, request, prepare, engine).catch(nameTaken(request));
     if (!begun.ok) return begun;
     if (begun.value !== null) {
       const { operation, begun: known } = begun.value;
@@ -114,14 +119,18 @@ const nameTaken =
       : refuse({ code: 'name_taken' });
   };
 
-/** Works on an operation whose lease this process has. If it does not end, the lease is released. */
+/**
+ * Works on an operation whose lease this process has, until it is committed; what it replaced is removed after that. If
+ * it does not end, the lease is released.
+ */
 function workOn(
   deps: OperationDeps,
   progress: InProgress,
   operation: StoredOperation,
   begun: KnownAtStart = {},
 ): Promise<OperationState> {
-  const done = execute(deps, operation, begun).then(
+  const committed = Promise.withResolvers<OperationState>();
+  const done = execute(deps, operation, begun, committed.resolve).then(
     async (left) => {
       if (left.operation.outcome === null) await releaseOrRemember(deps, progress, operation.id);
       return asItShows(left);
@@ -134,7 +143,7 @@ function workOn(
   progress.running.set(operation.id, done);
   const forget = (): void => void progress.running.delete(operation.id);
   done.then(forget, forget);
-  return done;
+  return Promise.race([committed.promise, done]);
 }
 
 /** The end of an operation that another request began, in any process; null after the time limit. */
