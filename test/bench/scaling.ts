@@ -7,7 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { client, load, loader, quantile } from './support/load.ts';
-import { aScene, counted, nginxVersion, openPages, type Scene, startNginx } from './support/scaling/scene.ts';
+import { counted } from './support/processor-time.ts';
+import { aScene, nginxVersion, openPages, type Scene, startNginx } from './support/scaling/scene.ts';
 import { answerKeys, type } from './support/terminals/echo.ts';
 import { type Line, serviceLine } from './support/terminals/scene.ts';
 import type { WholeService } from './support/whole-service.ts';

@@ -4,13 +4,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { WebSocket } from 'ws';
 import { administrator, type Client, client } from '../load.ts';
+import { freePort, listens } from '../ports.ts';
 import { installation, startWholeService, type WholeService } from '../whole-service.ts';
 
 export type Scene = {
@@ -52,15 +52,6 @@ export async function aScene(): Promise<Scene> {
     await stop();
     throw error;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 // nginx with the configuration of the docs, on loopback and without TLS, before one process or two.
@@ -113,12 +104,6 @@ ${site}
 }
 `;
 }
-
-const listens = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
 
 // A database's transactions, mostly of one statement.
 
@@ -182,23 +167,4 @@ export async function openPages(address: string, tokens: readonly string[]): Pro
       for (const socket of sockets) socket.terminate();
     },
   };
-}
-
-// Processor time that processes have used, in all their threads: what does not depend on who else is on the machine.
-
-const MS_PER_TICK = 10;
-
-function usedMs(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name, in brackets, may hold anything.
-  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(user) + Number(system)) * MS_PER_TICK;
-}
-
-/** What a piece of work answers, and the milliseconds of processor that these processes used meanwhile. */
-export async function counted<T>(pids: readonly number[], work: () => Promise<T>): Promise<[T, number]> {
-  const total = (): number => pids.reduce((sum, pid) => sum + usedMs(pid), 0);
-  const before = total();
-  const done = await work();
-  return [done, total() - before];
 }

@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { median } from '../load.ts';
+import { usedMs } from '../processor-time.ts';
 import { type Box, type Figure, type Line, type Part, type Scene, SIDES, type Side } from './scene.ts';
 
 const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal shows it all.';
 const LINES = 1_000_000;
 /** The program's output; the terminal adds a carriage return per line. */
-const BYTES = (LINE.length + 1) * LINES;
+export const OUTPUT_LINE_BYTES = LINE.length + 1;
+const BYTES = OUTPUT_LINE_BYTES * LINES;
 const WARM_UP = 1;
 
 type Round = { readonly seconds: number; readonly received: number };
@@ -21,16 +23,16 @@ async function one(scene: Scene, rounds: number, what: string): Promise<Figure> 
   const tmux = what === 'inside tmux';
   const box = await scene.box(`out-${tmux}`, { tmux });
   const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
-  await prepare(lines.bare);
+  await prepareOutput(lines.bare);
   const all: Record<Side, Round[]> = { bare: [], berth: [] };
-  const cpu = cpuSeconds(scene.service.pid);
+  const usedBefore = usedMs(scene.service.pid);
   for (let round = -WARM_UP; round < rounds; round += 1) {
     for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
-      const measured = await run(lines[side], round);
+      const measured = await runOutput(lines[side], round);
       if (round >= 0) all[side].push(measured);
     }
   }
-  const used = cpu();
+  const used = (usedMs(scene.service.pid) - usedBefore) / 1000;
   await close(scene, box, lines);
   const rate = (side: Side): number => median(all[side].map(({ seconds }) => BYTES / seconds / 1e6));
   const received = all.berth.reduce((sum, round) => sum + round.received, 0) * (1 + WARM_UP / rounds);
@@ -45,12 +47,13 @@ async function one(scene: Scene, rounds: number, what: string): Promise<Figure> 
   };
 }
 
-const prepare = async (line: Line): Promise<void> => {
-  line.write(`yes '${LINE}' | head -n ${LINES} > /tmp/out; echo made-$((40+2))\r`);
+/** Makes the file that `runOutput` prints. */
+export async function prepareOutput(line: Line, lineCount = LINES): Promise<void> {
+  line.write(`yes '${LINE}' | head -n ${lineCount} > /tmp/out; echo made-$((40+2))\r`);
   await line.until('made-42');
-};
+}
 
-async function run(line: Line, round: number): Promise<Round> {
+export async function runOutput(line: Line, round: number): Promise<Round> {
   const mark = Buffer.from(`done-${100 + round}`);
   let received = 0;
   let tail = Buffer.alloc(0);
@@ -75,16 +78,6 @@ function spread(rounds: readonly Round[]): string {
 async function close(scene: Scene, box: Box, lines: Record<Side, Line>): Promise<void> {
   await Promise.all(SIDES.map((side) => lines[side].close()));
   await scene.remove(box);
-}
-
-/** Measures a process's processor time from now on. */
-function cpuSeconds(pid: number): () => number {
-  const ticks = (): number => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  };
-  const before = ticks();
-  return () => (ticks() - before) / 100;
 }
 
 // A gigabyte to a reader that stops reading.

@@ -125,16 +125,17 @@ function bareLine(pty: PtyStream): Line {
 
 type ServiceAddress = { readonly address: string; readonly token: string };
 
-/** A terminal of the service over its WebSocket, ready for input. */
+/** A terminal of the service over its WebSocket, ready for input. Output goes to `first` until `read`. */
 export async function serviceLine(
   { address, token }: ServiceAddress,
   container: string,
   pane: string,
+  first = (_chunk: Buffer): void => {},
 ): Promise<Line> {
   const url = `${address.replace('http', 'ws')}/api/containers/${container}/terminal?connection_id=${pane}`;
   const protocols = ['berth.terminal.v1', `bearer.${token}`];
   const socket = new WebSocket(url, protocols, { perMessageDeflate: false, origin: address });
-  let take = (_chunk: Buffer): void => {};
+  let take = first;
   const ready = Promise.withResolvers<void>();
   socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) take(data);

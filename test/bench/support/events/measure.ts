@@ -1,0 +1,108 @@
+/** One event to many subscribers of a process, and to a subscriber of another. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { administrator, median, quantile } from '../load.ts';
+import type { Row } from '../report/rows.ts';
+import { type Server, startServer } from '../servers.ts';
+import { emptyDatabase } from '../whole-service.ts';
+import { type Crowd, crowd, leave, protocols, toTheLast } from './crowd.ts';
+
+const WARM_UP = 2;
+const ACROSS_WARM_UP = 20;
+/** Open files of this process besides the subscribers. */
+const SPARE_FILES = 200;
+/** For the service to notice that its subscribers left. */
+const LEFT_MS = 1_000;
+
+type Options = {
+  readonly subscribers: number;
+  readonly rounds: number;
+  /** Events to a subscriber of another process. */
+  readonly across: number;
+};
+type Subject = { readonly service: Server; readonly owner: string; readonly token: string };
+
+/** The base is `ws` with the same bytes and sockets. */
+export async function eventRows({ subscribers, rounds, across }: Options): Promise<readonly Row[]> {
+  const database = await emptyDatabase();
+  const bare = await startServer('broadcast-server.ts', []);
+  const service = await startServer('service-server.ts', [database.url]);
+  try {
+    const admin = await administrator(service.address, service.setupCode);
+    const { id: owner } = await admin.call<{ id: string }>('GET', '/api/me');
+    const { token } = await admin.call<{ token: string }>('POST', '/api/tokens', { name: 'bench' });
+    const subject = { service, owner, token };
+    const toMany = await toManyRow(subject, bare, allowed(subscribers), rounds);
+    if (across === 0) return [toMany];
+    await delay(LEFT_MS);
+    return [toMany, ...(await acrossRows(subject, database.url, across))];
+  } finally {
+    await service.stop();
+    await bare.stop();
+    await database.stop();
+  }
+}
+
+/** Both kinds of subscribers are in this process. */
+function allowed(subscribers: number): number {
+  const [, limit = '0'] = /Max open files\s+(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+  const count = Math.min(subscribers, Math.floor((Number(limit) - SPARE_FILES) / 2));
+  if (count < subscribers)
+    console.log(`${count} subscribers: no more than ${limit} files may be open (ulimit -n)`);
+  return count;
+}
+
+async function toManyRow(
+  { service, owner, token }: Subject,
+  bare: Server,
+  count: number,
+  rounds: number,
+): Promise<Row> {
+  const servers = { base: bare, berth: service };
+  const crowds: Record<keyof typeof servers, Crowd> = {
+    base: await crowd(bare, count, []),
+    berth: await crowd(service, count, protocols(token)),
+  };
+  const took = { base: [] as number[], berth: [] as number[] };
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    for (const side of ['base', 'berth'] as const) {
+      const ms = await toTheLast(servers[side], crowds[side], owner);
+      if (round >= 0) took[side].push(ms);
+    }
+  }
+  for (const each of Object.values(crowds)) leave(each);
+  const best = [took.base, took.berth].map((all) => Math.min(...all).toFixed(1));
+  console.log(`${count} subscribers: best of ws ${best[0]} ms, of the service ${best[1]} ms`);
+  return {
+    what: `one event to ${count} subscribers, until the last has it (base: ws), ms`,
+    values: { base: median(took.base), berth: median(took.berth) },
+    digits: 1,
+    targets: [{ of: 'base', atMost: 0.85 }],
+  };
+}
+
+/** From the commit at one process. */
+async function acrossRows(
+  { service, owner, token }: Subject,
+  databaseUrl: string,
+  count: number,
+): Promise<readonly Row[]> {
+  const other = await startServer('service-server.ts', [databaseUrl]);
+  try {
+    const one = await crowd(other, 1, protocols(token));
+    const took: number[] = [];
+    for (let n = -ACROSS_WARM_UP; n < count; n += 1) {
+      const ms = await toTheLast(service, one, owner);
+      if (n >= 0) took.push(ms);
+    }
+    leave(one);
+    return ([0.5, 0.99] as const).map((share) => ({
+      what: `one event to a subscriber of another process, p${share * 100}, ms`,
+      values: { berth: quantile(took, share) },
+      digits: 1,
+      targets: [],
+    }));
+  } finally {
+    await other.stop();
+  }
+}

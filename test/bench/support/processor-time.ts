@@ -1,0 +1,42 @@
+/** Processor time that processes have used, in all their threads: it does not depend on other load. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const MS_PER_TICK = 10;
+
+/** Milliseconds so far. */
+export function usedMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  // The name, in brackets, may have spaces.
+  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
+/** Milliseconds so far, with those of the programs that it started and that still run. */
+export const treeUsedMs = (pid: number): number =>
+  childrenOf(pid).reduce((sum, child) => sum + unlessGone(() => treeUsedMs(child), 0), usedMs(pid));
+
+const childrenOf = (pid: number): readonly number[] =>
+  unlessGone(() => readdirSync(`/proc/${pid}/task`), []).flatMap((thread) => {
+    const file = `/proc/${pid}/task/${thread}/children`;
+    const pids = unlessGone(() => readFileSync(file, 'latin1'), '').split(' ');
+    return pids.filter((text) => text.trim() !== '').map(Number);
+  });
+
+/** A process or thread may end while it is read. */
+function unlessGone<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ESRCH') return otherwise;
+    throw error;
+  }
+}
+
+/** The result of some work, and the milliseconds of processor time that these processes used for it. */
+export async function counted<T>(pids: readonly number[], work: () => Promise<T>): Promise<[T, number]> {
+  const total = (): number => pids.reduce((sum, pid) => sum + usedMs(pid), 0);
+  const before = total();
+  const done = await work();
+  return [done, total() - before];
+}
