@@ -22,6 +22,8 @@ const LOOK_EVERY_MS = 15;
 
 type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean> };
 
+export type TerminalEnders = ReturnType<typeof terminalEnders>;
+
 /** Starting a program in a container costs far more than its work, so one program ends everything requested at once. */
 export function terminalEnders(calls: EngineCalls) {
   const marked = (polls: number) =>

@@ -82,7 +82,7 @@ type Output = { readonly output: Buffer; readonly isEnough: boolean };
  * Reads until the output suffices, the stream ends, or the time is over; null without output. `isEnough` gets each new
  * piece, after `overlap` bytes of what came before.
  */
-async function outputUntil(
+export async function outputUntil(
   stream: Duplex,
   seconds: number,
   isEnough: (tail: Buffer) => boolean,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IBuffer } from '@xterm/headless';
 import t, { type Test } from 'tap';
+import { dockerTerminals } from '../../../../src/adapters/docker/terminals/terminal-backend.ts';
 import { asScrollback, endOf, snapshotOf } from '../../../../src/adapters/docker/terminals/tmux-history.ts';
 import { terminalEnds } from '../../../../src/app/terminals/terminal-ends.ts';
 import { CLOSE, type CloseReason } from '../../../../src/domain/terminals/terminal.ts';
@@ -308,10 +309,18 @@ async function full(
   await output.until('# ');
   first.stream.write(`${FILL}\r`);
   await output.until('Cannot fork', 60);
+  const noProcesses = { name: 'TerminalNotStarted', fault: 'no_processes' };
+  const withoutSpares = dockerTerminals(docker);
   for (const session of ['first', 'second']) {
-    const opening = terminals.open(handle, aTerminal(session)).then((pty) => pty.close());
-    await t.rejects(opening, { name: 'TerminalNotStarted', fault: 'no_processes' }, session);
+    const opening = withoutSpares.open(handle, aTerminal(session)).then((pty) => pty.close());
+    await t.rejects(opening, noProcesses, session);
   }
+  const refusal = () =>
+    terminals.open(handle, aTerminal('third')).then(
+      () => null,
+      (error: unknown) => error,
+    );
+  t.match(await eventually(refusal, Boolean), noProcesses, 'also when no spare is left');
   // Not the first program, which keeps the container alive.
   first.stream.write('pkill -f "sleep 100[0]"; echo free-$((1+1))\r');
   await output.until('free-2', 60);

@@ -1,0 +1,73 @@
+import type { Duplex } from 'node:stream';
+import type Docker from 'dockerode';
+import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
+import type { PtyStream } from '../../../ports/terminals/terminal-backend.ts';
+import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { exitCodeOf, type OpenExec } from '../exec/exec-stream.ts';
+import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
+import type { TmuxAttachment } from './tmux-attachment.ts';
+
+const LOST: StreamEnd = { kind: 'lost' };
+
+/** The terminal of an opened program. `endAttachment` ends its processes. */
+export function ptyStream(
+  calls: EngineCalls,
+  opened: OpenExec,
+  tmux: TmuxAttachment | null,
+  endAttachment: () => Promise<void>,
+): PtyStream {
+  const { exec, stream } = opened;
+  const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
+  let closing: Promise<void> | null = null;
+  const redraw = async (): Promise<void> => await tmux?.redraw().catch(() => {});
+  return {
+    stream,
+    write(bytes, done = () => {}) {
+      corkForTurn(stream);
+      input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
+    },
+    muxSession: tmux?.session ?? null,
+    resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
+    requestScrollback: async (room) =>
+      (await tmux?.requestScrollback(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
+    redraw,
+    async ending() {
+      await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
+      // The end of an attachment says nothing about the session.
+      if (tmux !== null) return await tmux.ending().catch(() => LOST);
+      const code = await exitCodeOf(calls, exec);
+      return code === null ? LOST : { kind: 'exited', code };
+    },
+    close: () => {
+      closing ??= closeOpened(opened, endAttachment).catch((error: unknown) => {
+        closing = null;
+        throw error;
+      });
+      return closing;
+    },
+  };
+}
+
+/** Joins the input of one event loop turn: small frames cost the engine as much as large ones. */
+function corkForTurn(stream: Duplex): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  setImmediate(() => stream.uncork());
+}
+
+/** A terminal that is starting or has ended cannot be resized; Podman answers 201. All are fine. */
+async function resizeQuietly(
+  calls: EngineCalls,
+  exec: Docker.Exec,
+  cols: number,
+  rows: number,
+): Promise<void> {
+  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
+  await resized.catch(() => {});
+}
+
+/** An unread stream would delay the engine at the process's end, one after the other. */
+export async function closeOpened({ stream }: OpenExec, end: () => Promise<void>): Promise<void> {
+  stream.destroy();
+  await end();
+}
