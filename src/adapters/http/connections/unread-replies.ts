@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Http } from '../fastify-types.ts';
 
@@ -12,33 +12,27 @@ const TOTAL_BYTES = 64 * 1_048_576;
 /** The least time stalled before that. */
 const HURRY_SWEEPS = 2;
 
-type Progress = { delivered: number; sweeps: number; answers: number };
+type Progress = { delivered: number; sweeps: number };
 
 /**
  * Closes connections that do not read their answer, be it a string, a file or a stream. Counts from the head on, and
  * only while data waits: requests in progress and quiet logs have no limit. It counts sweeps, so no client is blamed
- * while the event loop stands still.
+ * while the event loop stands still. WebSockets have limits of their own.
  */
 export function limitUnreadAnswers(
   http: Http,
   { sweepMs = SWEEP_MS, stallSweeps = STALL_SWEEPS, totalBytes = TOTAL_BYTES } = {},
 ): void {
-  const answering = new Map<Socket, Progress>();
-  http.server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const progress = answering.get(socket) ?? { delivered: 0, sweeps: 0, answers: 0 };
-    if (progress.answers === 0) answering.set(socket, progress);
-    progress.answers += 1;
-    const end = (): void => {
-      progress.answers -= 1;
-      // Of pipelined requests that a closed connection leaves behind, no answer is closed.
-      if (progress.answers === 0 || socket.destroyed) answering.delete(socket);
-    };
-    response.once('close', end);
+  const connections = new Map<Socket, Progress>();
+  http.server.on('connection', (socket: Socket) => {
+    connections.set(socket, { delivered: 0, sweeps: 0 });
+    socket.once('close', () => connections.delete(socket));
   });
+  http.server.prependListener('upgrade', ({ socket }: IncomingMessage) => connections.delete(socket));
   const timer = setInterval(() => {
     let total = 0;
     const still: (readonly [sweeps: number, socket: Socket, unread: number])[] = [];
-    for (const [socket, progress] of answering) {
+    for (const [socket, progress] of connections) {
       const unread = unreadBytes(socket);
       total += unread;
       noteProgress(progress, socket, unread);
