@@ -16,8 +16,6 @@ export type Started = OpenReport & { readonly opened: OpenExec; readonly pty: Pt
 const ENVIRONMENT = { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' };
 const PLAIN: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
 
-export type PtyOpener = ReturnType<typeof ptyOpener>;
-
 /** Starts the programs of terminals, in a spare where one waits. */
 export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
   const spares = spareShells(calls, ENVIRONMENT, OPEN_TERMINAL);
