@@ -12,7 +12,7 @@ import { snapshotOutput } from '../../../../web/src/terminal/screen/snapshot-out
 import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
-import { eventually } from '../../../support/patience.ts';
+import { eventually, standsStill } from '../../../support/patience.ts';
 import { aBrowserTerminal } from '../../../support/terminal/recordings.ts';
 
 const NUMBERS = Array.from({ length: 1000 }, (_, at) => `row-${at + 1}`);
@@ -307,6 +307,9 @@ async function full(
   const first = await terminals.open(handle, aTerminal('first'));
   const output = reader(first);
   await output.until('# ');
+  const processes = ['sh', '-c', 'ls -d /proc/[0-9]* | wc -l'];
+  // Until all spares wait: a process that starts takes more of the container's processes for a moment.
+  await standsStill(async () => Number((await runIn(commands, handle, processes)).stdout));
   first.stream.write(`${FILL}\r`);
   await output.until('Cannot fork', 60);
   const noProcesses = { name: 'TerminalNotStarted', fault: 'no_processes' };
