@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
 export type MenuItem = {
@@ -34,7 +34,8 @@ export function Menu({ label, icon, items, text }: MenuProps) {
     setOpen(false);
     root.current?.querySelector('button')?.focus();
   };
-  useEffect(() => {
+  // Before the next key arrives, which belongs to the menu.
+  useLayoutEffect(() => {
     if (!open) return;
     root.current?.querySelector<HTMLElement>('[role="menuitem"]:enabled')?.focus();
     const onPress = (event: Event): void => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { signOut, unlock } from '../session/session.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Button } from '../ui/button.tsx';
@@ -13,7 +13,8 @@ const PASSCODE_INPUT = { autocomplete: 'off', maxLength: 64 } as const;
 export function LockScreen({ username }: { username: string }) {
   const ref = useRef<HTMLDialogElement>(null);
   const form = useForm({ passcode: '' }, ({ passcode }) => unlock(passcode));
-  useEffect(() => {
+  // Before the next key arrives, which must not reach what is behind.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     const before = document.activeElement;
     const show = (): void => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Direction, Found } from '../../terminal/screen/search.ts';
 import { IconButton } from '../../ui/button.tsx';
 import type { TerminalController } from './terminal-controller.ts';
@@ -14,7 +14,8 @@ export function SearchBar({ terminal, onClose }: { terminal: TerminalController;
   const [text, setText] = useState('');
   const [exact, setExact] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  // Before the next key arrives, which is text to find.
+  useLayoutEffect(() => input.current?.focus(), []);
   const find = (direction: Direction, what = text, caseSensitive = exact): void => {
     void terminal.screen.search.find(what, direction, caseSensitive);
   };
