@@ -75,6 +75,8 @@ export type EngineCalls = {
   change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>, of?: OnBehalf): Promise<T>;
   /** Starts a process in a container, in its turn. Throws `RuntimeBusy` when the turn does not come in time. */
   start<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** The same at once, for what nobody waits for. The caller limits these. */
+  startInBackground<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
   /** The queues of other expensive work. */
   readonly work: WorkTurns;
@@ -111,6 +113,7 @@ function newCalls(docker: Docker): EngineCalls {
     ping: pingNow,
     read: asked,
     change: (seconds, work, of = {}) => slots.change(of, () => asked(seconds, work)),
+    startInBackground: asked,
     start: (runtimeId, seconds, work) => slots.start(runtimeId, () => asked(seconds, work)),
     slots,
     work: workTurns(slots.ownerOf),

@@ -17,6 +17,8 @@ export type ExecOptions = {
   readonly stdin: boolean;
   /** The process starts once this resolves, and never when it rejects. */
   readonly startAfter?: Promise<unknown>;
+  /** Nobody waits for it, so it needs no slot of its container's owner. The caller limits such starts. */
+  readonly isInBackground?: boolean;
 };
 
 export type OpenExec = { readonly exec: Docker.Exec; readonly stream: Duplex };
@@ -56,7 +58,7 @@ export async function openExec(
   runtimeId: string,
   options: ExecOptions,
 ): Promise<OpenExec> {
-  const { command, env, workdir, tty, stdin, startAfter } = options;
+  const { command, env, workdir, tty, stdin, startAfter, isInBackground } = options;
   const request = {
     Cmd: [...command],
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
@@ -67,12 +69,16 @@ export async function openExec(
     AttachStdout: true,
     AttachStderr: true,
   };
-  const opening = calls.start(runtimeId, LIMITS.exec, async (abortSignal) => {
+  const create = async (abortSignal: AbortSignal): Promise<OpenExec> => {
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
     await startAfter;
     const start = { hijack: true, stdin: true, Tty: tty, abortSignal };
     return { exec, stream: await exec.start(start).catch(asUnknown) };
-  });
+  };
+  const opening =
+    isInBackground === true
+      ? calls.startInBackground(LIMITS.exec, create)
+      : calls.start(runtimeId, LIMITS.exec, create);
   const { exec, stream } = await inContainer(opening).catch(asNotRunning);
   // an error is followed by `close`, which every reader handles
   stream.on('error', () => {});

@@ -1,12 +1,16 @@
-import type { PtyStream, TerminalRequest } from '../../../ports/terminals/terminal-backend.ts';
+import {
+  type PtyStream,
+  TerminalNotStarted,
+  type TerminalRequest,
+} from '../../../ports/terminals/terminal-backend.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { type OpenExec, openExec } from '../exec/exec-stream.ts';
 import { unframed } from '../exec/raw-stream.ts';
 import { OPEN_TERMINAL, SHELL_WITHOUT_TTY } from './open-scripts.ts';
 import { closeOpened, ptyStream } from './pty-stream.ts';
-import type { TerminalEnders } from './session-killers.ts';
-import { SPARE_END, spareLine } from './spare-scripts.ts';
-import { spareShells } from './spare-shells.ts';
+import { markOf, type TerminalEnders } from './session-killers.ts';
+import { spareLine } from './spare-scripts.ts';
+import { endSpare, listenTo, spareShells } from './spare-shells.ts';
 import { type OpenReport, openReport, whenBegun } from './terminal-start.ts';
 import { tmuxAttachment } from './tmux-attachment.ts';
 import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux-history.ts';
@@ -14,9 +18,11 @@ import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux-history.ts';
 export type ShellKind = 'in_tmux' | 'plain' | 'without_tty';
 export type Started = OpenReport & { readonly opened: OpenExec; readonly pty: PtyStream };
 const ENVIRONMENT = { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' };
+/** Its program runs already. */
+const SPARE_REPORTS_WITHIN_SECONDS = 5;
 const PLAIN: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
 
-/** Starts the programs of terminals, in a spare where one waits. */
+/** Starts terminals' programs, in a waiting spare if there is one. */
 export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
   const spares = spareShells(calls, ENVIRONMENT, OPEN_TERMINAL);
 
@@ -30,37 +36,45 @@ export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
       stdin: true,
       ...(startAfter === undefined ? {} : { startAfter }),
     });
-    return await reported(runtimeId, request, tty ? raw : { ...raw, stream: unframed(raw.stream) }, tty);
+    const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
+    const end = () => ends.attached(runtimeId, [markOf(marker)], opened.exec);
+    const report = tty ? openReport(calls, runtimeId, opened, request) : PLAIN;
+    const reported = await unlessItFails(report, () => closeOpened(opened, end));
+    return asStarted(runtimeId, request, opened, reported, end);
   }
 
-  /** Null when no spare waits, or when it has been of no use: its end is noticed late. */
+  /** Null when no spare waits, or when it did not answer and has ended: one that has died may not be noticed yet. */
   async function startSpare(runtimeId: string, request: TerminalRequest): Promise<Started | null> {
     const line = spareLine(request.marker, openingArguments(request, 'in_tmux'));
     const spare = line === null ? null : spares.take(runtimeId);
     if (spare === null) return null;
+    const { opened } = spare;
+    await unlessItFails(request.startAfter, async () => endSpare(opened));
+    listenTo(spare);
+    opened.stream.write(line);
+    const end = () => ends.attached(runtimeId, [spare.mark, markOf(request.marker)], opened.exec);
     try {
-      await request.startAfter;
+      const reported = await openReport(calls, runtimeId, opened, request, SPARE_REPORTS_WITHIN_SECONDS);
+      return asStarted(runtimeId, request, opened, reported, end);
     } catch (error) {
-      spare.stream.end(`${SPARE_END}\n`);
+      // It must not start beside the program that takes its part.
+      await closeOpened(opened, end);
+      if (error instanceof TerminalNotStarted) return null;
       throw error;
     }
-    spare.stream.write(line);
-    return await reported(runtimeId, request, spare, true).catch(() => null);
   }
 
-  async function reported(
+  function asStarted(
     runtimeId: string,
     request: TerminalRequest,
     opened: OpenExec,
-    tty: boolean,
-  ): Promise<Started> {
+    report: OpenReport,
+    end: () => Promise<void>,
+  ): Started {
     const { marker, muxSession } = request;
-    const end = () => ends.attached(runtimeId, marker, opened.exec);
-    const report = tty ? openReport(calls, runtimeId, opened, request) : PLAIN;
-    const { isTmux, history } = await unlessItFails(report, () => closeOpened(opened, end));
     const attached = { session: muxSession, shown: shownSession(request), marker };
-    const tmux = isTmux ? tmuxAttachment(calls, runtimeId, attached) : null;
-    return { opened, isTmux, history, pty: ptyStream(calls, opened, tmux, end) };
+    const tmux = report.isTmux ? tmuxAttachment(calls, runtimeId, attached) : null;
+    return { ...report, opened, pty: ptyStream(calls, opened, tmux, end) };
   }
 
   async function begin(
@@ -78,7 +92,7 @@ export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
     return pty;
   }
 
-  return { start, startSpare, begin, replenish: spares.replenish, release: spares.release };
+  return { start, startSpare, begin, opened: spares.opened, release: spares.release };
 }
 
 const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>

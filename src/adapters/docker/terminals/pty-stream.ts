@@ -66,7 +66,7 @@ async function resizeQuietly(
   await resized.catch(() => {});
 }
 
-/** An unread stream would delay the engine at the process's end, one after the other. */
+/** Unread streams would delay the engine as processes end, one after another. */
 export async function closeOpened({ stream }: OpenExec, end: () => Promise<void>): Promise<void> {
   stream.destroy();
   await end();

@@ -27,21 +27,28 @@ export type TerminalEnders = ReturnType<typeof terminalEnders>;
 /** Starting a program in a container costs far more than its work, so one program ends everything requested at once. */
 export function terminalEnders(calls: EngineCalls) {
   const marked = (polls: number) =>
-    batchByKey<string>(MOST_MARKS, async (runtimeId, markers) => {
-      const lines = markers.map((marker) => `BERTH_TERM=${marker}`).join('\n');
-      await endMarked(calls, runtimeId, lines, polls);
+    batchByKey<string>(MOST_MARKS, async (runtimeId, marks) => {
+      await endMarked(calls, runtimeId, marks.join('\n'), polls);
       return [];
     });
   const endAttached = marked(DETACH_POLLS);
+  const endLeft = marked(REAP_POLLS);
   return {
-    /** Ends the programs of a terminal with the exec `exec`. Throws when they remain. */
-    attached: (runtimeId: string, marker: string, exec: Docker.Exec): Promise<void> =>
-      untilEnded(calls, exec, () => endAttached(runtimeId, marker)),
-    leftover: marked(REAP_POLLS),
+    /** Ends the programs with these NAME=VALUE marks, of the exec `exec`. Throws when they remain. */
+    attached: (runtimeId: string, marks: readonly string[], exec: Docker.Exec): Promise<void> =>
+      untilEnded(
+        calls,
+        exec,
+        async () => void (await Promise.all(marks.map((mark) => endAttached(runtimeId, mark)))),
+      ),
+    leftover: (runtimeId: string, marker: string) => endLeft(runtimeId, markOf(marker)),
     /** Throws when the session remains or its state is unknown. */
     session: batchByKey<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
   };
 }
+
+/** The mark of a terminal's programs, as a NAME=VALUE of their environment. */
+export const markOf = (marker: string): string => `BERTH_TERM=${marker}`;
 
 async function endSessions(
   calls: EngineCalls,

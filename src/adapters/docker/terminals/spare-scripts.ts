@@ -1,7 +1,5 @@
-/** A spare that reads nothing for longer ends: its service is gone. The terminal's driver measures at most 25.5 s. */
-const SILENT_SECONDS = 25;
-/** Well below that. */
-export const KEEP_ALIVE_SECONDS = 8;
+/** A spare that receives nothing for this long assumes that its service is gone, and exits. At most 25. */
+const SILENCE_LIMIT_SECONDS = 25;
 /** A line that ends a waiting spare. */
 export const SPARE_END = 'end';
 /** Printed when a spare waits for its line. */
@@ -10,25 +8,33 @@ export const SPARE_READY = '\x1bPberth-ready\x1b\\';
 /**
  * `PROGRAM`: waits for the line `MARKER ARGUMENT...` and becomes that program with these arguments and BERTH_TERM set,
  * as if the engine had just started it. Empty lines keep it waiting. While it waits, the terminal echoes nothing, and a
- * read ends after that time.
+ * read gives up after the limit: in most shells by its own option, which `dash` does not have, and there by the terminal
+ * driver, which BusyBox does not ask.
  */
-export const spareProgram = (silentSeconds = SILENT_SECONDS): string => `: berth: ready for the next terminal
+export const spareProgram = (
+  limitSeconds = SILENCE_LIMIT_SECONDS,
+): string => `: berth: ready for the next terminal
 exec 2>/dev/null
 set -f
 saved=$(stty -g) || exit 1
-stty -echo -icanon min 0 time ${silentSeconds * 10} || exit 1
+limit=
+(read -r -t 1 x </dev/null)
+[ $? -gt 1 ] || limit='-t ${limitSeconds}'
+stty -echo -icanon min 0 time ${limitSeconds * 10} || exit 1
 printf '\\033Pberth-ready\\033\\\\'
-while read -r line && [ -z "$line" ]; do :; done
-[ -n "$line" ] && [ "$line" != ${SPARE_END} ] || exit 0
+while read -r $limit line || exit 0; do [ -z "$line" ] || break; done
+[ "$line" != ${SPARE_END} ] || exit 0
 stty "$saved" || exit 1
 program=$1
 set -- $line
+set +f
+unset BERTH_SPARE
 export BERTH_TERM="$1"
 shift
 exec sh -c "$program" "$@"
 `;
 
-/** The line for a spare, or null where an argument cannot be in one. */
+/** The line for a spare, or null when an argument contains what a line cannot carry. */
 export function spareLine(marker: string, args: readonly string[]): string | null {
   const words = [marker, ...args];
   return words.every((word) => /^[!-~]+$/.test(word)) ? `${words.join(' ')}\n` : null;

@@ -19,7 +19,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   const calls = engineCalls(docker);
   const hasTmux = tmuxFinder(calls);
   const ends = terminalEnders(calls);
-  const { start, startSpare, begin, replenish, release } = ptyOpener(calls, ends);
+  const { start, startSpare, begin, opened, release } = ptyOpener(calls, ends);
 
   const openAs = async (runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<PtyStream> =>
     begin(runtimeId, request, await start(runtimeId, request, shell));
@@ -47,7 +47,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
           (await startSpare(runtimeId, request)) ?? (await start(runtimeId, request, 'in_tmux'));
         isPlain = !started.isTmux;
         const pty = await begin(runtimeId, request, started);
-        replenish(runtimeId);
+        opened({ runtimeId, ownerId: calls.slots.ownerOf(runtimeId) });
         return pty;
       } catch (error) {
         if (error instanceof TerminalNotStarted && error.fault === 'no_processes') release(runtimeId);

@@ -4,6 +4,7 @@ import { TerminalNotStarted, type TerminalRequest } from '../../../ports/termina
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
 import { reportEnd, reportStart } from './open-scripts.ts';
+import { HISTORY_BYTES } from './tmux-history.ts';
 
 const REPORTS_WITHIN_SECONDS = 20;
 /** tmux draws at once; a plain shell may have no prompt. */
@@ -12,6 +13,9 @@ const SHELL_PROMPTS_WITHIN_SECONDS = 1;
 const CLOSES_WITHIN_SECONDS = 2;
 /** Processes needed to start a shell in a container: the runtime's threads, a script, its programs. */
 const PROCESSES_OF_A_START = 16;
+
+/** More than a report, whose history has carriage returns, or a first screen. */
+const MAX_BYTES = 3 * HISTORY_BYTES;
 
 const ESCAPE = 0x1b;
 
@@ -24,9 +28,10 @@ export async function openReport(
   runtimeId: string,
   { stream }: OpenExec,
   { marker, sharedAs }: TerminalRequest,
+  seconds = REPORTS_WITHIN_SECONDS,
 ): Promise<OpenReport> {
   const [start, end] = [Buffer.from(reportStart(marker)), Buffer.from(reportEnd(marker))];
-  const found = await outputUntil(stream, REPORTS_WITHIN_SECONDS, (tail) => tail.includes(end), end.length);
+  const found = await outputUntil(stream, { seconds }, (tail) => tail.includes(end), end.length);
   const endsAt = found?.isEnough ? found.output.indexOf(end) : -1;
   if (!found || endsAt < 0 || !found.output.subarray(0, start.length).equals(start))
     throw await notStarted(calls, runtimeId);
@@ -57,7 +62,7 @@ export async function whenBegun(
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
   // tmux draws with escape sequences, and reports errors in plain text.
   const isDrawn = isTmux ? (output: Buffer) => output.includes(ESCAPE) : () => true;
-  const first = await outputUntil(stream, seconds, isDrawn);
+  const first = await outputUntil(stream, { seconds }, isDrawn);
   if (first !== null) {
     // If the program still runs, it has started, no matter what it printed.
     const hasBegun = first.isEnough || !(await hasEnded(stream));
@@ -79,18 +84,19 @@ export async function notStarted(calls: EngineCalls, runtimeId: string): Promise
 type Output = { readonly output: Buffer; readonly isEnough: boolean };
 
 /**
- * Reads until the output suffices, the stream ends, or the time is over; null without output. `isEnough` gets each new
- * piece, after `overlap` bytes of what came before.
+ * Reads until the output suffices, is too long, the stream ends, or the time is over; null without output. `isEnough`
+ * gets each new piece, after `overlap` bytes of what came before.
  */
 export async function outputUntil(
   stream: Duplex,
-  seconds: number,
+  { seconds, maxBytes = MAX_BYTES }: { readonly seconds: number; readonly maxBytes?: number },
   isEnough: (tail: Buffer) => boolean,
   overlap = 0,
 ): Promise<Output | null> {
   const limit = AbortSignal.timeout(seconds * 1000);
   const chunks: Buffer[] = [];
   let tail = Buffer.alloc(0);
+  let length = 0;
   for (;;) {
     const chunk = stream.read() as Buffer | null;
     if (chunk === null) {
@@ -102,6 +108,8 @@ export async function outputUntil(
     chunks.push(chunk);
     tail = Buffer.concat([tail.subarray(Math.max(0, tail.length - overlap)), chunk]);
     if (isEnough(tail)) return { output: Buffer.concat(chunks), isEnough: true };
+    length += chunk.length;
+    if (length > maxBytes) return { output: Buffer.concat(chunks), isEnough: false };
   }
 }
 

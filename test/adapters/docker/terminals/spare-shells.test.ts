@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
@@ -15,13 +16,14 @@ import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, waitFor } from '../../../support/patience.ts';
+import { needs } from '../../../support/run/infra.ts';
 
 /** Each check runs a program in the container. */
 const CHECK_MS = 50;
 
 type Box = TestInstance & { readonly handle: RuntimeHandle };
 
-t.test('a line has only arguments that a shell reads back as they are', async (t) => {
+t.test('only arguments that a shell reads back unchanged are put on a line', async (t) => {
   t.equal(spareLine('mark', ['berth', '80', '/bin/bash']), 'mark berth 80 /bin/bash\n');
   for (const argument of ['', 'a b', 'a\nb', 'ä', '\x04']) t.equal(spareLine('mark', [argument]), null);
 });
@@ -32,10 +34,21 @@ if (engine !== null) {
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
   const box: Box = { ...instance, handle };
-  await t.test('the next terminal opens in a spare, and is like any other', (t) => nextOne(t, box));
-  await t.test('a spare that has ended costs nothing but time', (t) => killed(t, box));
-  await t.test('a spare ends when its terminal must not start', (t) => unwanted(t, box));
-  await t.test('a spare ends when its service is silent, or says so', (t) => silent(t, box));
+  await t.test('the next terminal uses a spare and behaves like any other', (t) => opensInSpare(t, box));
+  await t.test('a plain shell from a spare has the settings of any other', (t) => plainShells(t, instance));
+  await t.test('a dead spare only delays the opening', (t) => killed(t, box));
+  await t.test('a spare that answers late ends before another program starts', (t) => late(t, box));
+  await t.test('a spare ends when its terminal must not start', (t) => endsWhenRefused(t, box));
+  await t.test('a waiting spare that prints something ends', (t) => speaks(t, box));
+  await t.test('a spare ends when its service falls silent, or tells it to end', (t) =>
+    endsWhenSilent(t, instance.docker, handle.runtimeId),
+  );
+  const busybox = await needs(t, 'busybox');
+  if (busybox !== null) {
+    const bare = await instance.runtime.create(aSpec(busybox.bare));
+    await instance.runtime.start(bare);
+    await t.test('the same with BusyBox', (t) => endsWhenSilent(t, instance.docker, bare.runtimeId));
+  }
 }
 
 async function sh({ commands, handle }: Box, script: string): Promise<string> {
@@ -48,7 +61,7 @@ async function spareOf(box: Box): Promise<string> {
   return await eventually(pid, (found) => /^\d+$/.test(found), { everyMs: CHECK_MS });
 }
 
-async function nextOne(t: Test, box: Box): Promise<void> {
+async function opensInSpare(t: Test, box: Box): Promise<void> {
   const { terminals, handle } = box;
   const first = await terminals.open(handle, aTerminal('first'));
   const spare = await spareOf(box);
@@ -69,10 +82,31 @@ async function nextOne(t: Test, box: Box): Promise<void> {
   const environ = (pid: string) =>
     sh(box, `tr '\\0' '\\n' < /proc/${pid}/environ | grep -v BERTH_TERM | sort`);
   const clients = (await sh(box, 'pgrep -x "tmux: client"')).split('\n');
-  const [one, other] = await Promise.all(clients.map(environ));
-  t.same(other, one);
+  const [firstEnvironment, nextEnvironment] = await Promise.all(clients.map(environ));
+  t.same(nextEnvironment, firstEnvironment);
   await Promise.all([first.close(), next.close()]);
   t.notOk((await terminals.leftovers(handle)).marks.length > 0, 'nothing of them is left');
+}
+
+/** What a shell finds before it reads its first line: `stty` is called by its start file. */
+async function plainShells(t: Test, { docker, image, runtime, ...rest }: TestInstance): Promise<void> {
+  const handle = await runtime.create(aSpec(image, { env: { BERTH_TMUX: 'off' } }));
+  await runtime.start(handle);
+  const box: Box = { docker, image, runtime, ...rest, handle };
+  const facts = '{ stty -a; env; ulimit -a; set -o; pwd; } | grep -vE "BERTH_TERM|_=" | sort > /tmp/facts-$$';
+  await sh(box, `echo '${facts}' > ~/.bash_profile`);
+  const first = await rest.terminals.open(handle, aTerminal('first'));
+  await reader(first).until('# ');
+  const spare = await spareOf(box);
+  const next = await rest.terminals.open(handle, aTerminal('next'));
+  await reader(next).until('# ');
+  const files = (await sh(box, 'ls /tmp/facts-*')).split('\n');
+  t.same(files.length, 2);
+  t.ok(files.includes(`/tmp/facts-${spare}`), 'the second one was the spare');
+  const [one, other] = await Promise.all(files.map((file) => sh(box, `cat ${file}`)));
+  t.match(one, /rows 24; columns 80/);
+  t.same(other, one);
+  await Promise.all([first.close(), next.close()]);
 }
 
 async function killed(t: Test, box: Box): Promise<void> {
@@ -85,27 +119,54 @@ async function killed(t: Test, box: Box): Promise<void> {
   t.ok(await spareOf(box), 'there is a new one');
 }
 
-async function unwanted(t: Test, box: Box): Promise<void> {
+async function endsWhenRefused(t: Test, box: Box): Promise<void> {
   const { terminals, handle } = box;
   const spare = await spareOf(box);
   const startAfter = Promise.reject(new Error('not recorded'));
   await t.rejects(terminals.open(handle, aTerminal('never', { startAfter })), { message: 'not recorded' });
   const isThere = () => sh(box, `[ -e /proc/${spare} ] && echo there || echo gone`);
-  await waitFor(async () => (await isThere()) === 'gone', { everyMs: CHECK_MS });
+  // Well before its own limit.
+  await waitFor(async () => (await isThere()) === 'gone', { patienceMs: 15_000, everyMs: CHECK_MS });
 }
 
-async function silent(t: Test, { docker, handle: { runtimeId } }: Box): Promise<void> {
-  const aSpare = async (silentSeconds: number) => {
-    const command = ['sh', '-c', spareProgram(silentSeconds), 'berth', 'exit'];
+async function speaks(t: Test, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  const opened = await terminals.open(handle, aTerminal('watched'));
+  const spare = await spareOf(box);
+  await sh(box, `echo noise > /proc/${spare}/fd/0`);
+  const isThere = () => sh(box, `[ -e /proc/${spare} ] && echo there || echo gone`);
+  await waitFor(async () => (await isThere()) === 'gone', { patienceMs: 15_000, everyMs: CHECK_MS });
+  await opened.close();
+}
+
+/** A spare that is paused in the moment in which it gets its line. */
+async function late(t: Test, box: Box): Promise<void> {
+  const { terminals, handle } = box;
+  const first = await terminals.open(handle, aTerminal('late'));
+  const spare = await spareOf(box);
+  await sh(box, `kill -STOP ${spare}`);
+  const next = await terminals.open(handle, aTerminal('late-too'));
+  await reader(next).until('# ');
+  t.equal(await sh(box, `[ -e /proc/${spare} ] && echo there || echo gone`), 'gone');
+  await Promise.all([first.close(), next.close()]);
+}
+
+/** `sh` of Debian is dash, that of the other image BusyBox. */
+async function endsWhenSilent(t: Test, docker: Docker, runtimeId: string): Promise<void> {
+  const aSpare = async (limitSeconds: number) => {
+    const command = ['sh', '-c', spareProgram(limitSeconds), 'berth', 'exit'];
     const options = { command, env: {}, tty: true, stdin: true };
     const { stream } = await openExec(engineCalls(docker), runtimeId, options);
-    await outputUntil(stream, 30, (tail) => tail.includes(SPARE_READY));
+    const limits = { seconds: 30 };
+    const ready = await outputUntil(stream, limits, (tail) => tail.includes(SPARE_READY));
+    t.ok(ready?.isEnough);
     return stream.resume();
   };
-  await once(await aSpare(0.5), 'close');
-  const told = await aSpare(25);
-  told.write('\n');
-  told.write(`${SPARE_END}\n`);
-  await once(told, 'close');
-  t.pass('both have ended');
+  const silent = await aSpare(1);
+  await once(silent, 'close');
+  const ended = await aSpare(25);
+  ended.write('\n');
+  ended.write(`${SPARE_END}\n`);
+  const limit = AbortSignal.timeout(15_000);
+  await once(ended, 'close', { signal: limit });
 }
