@@ -52,6 +52,7 @@ export async function ensureNetwork(engine: Engine, settings: NetworkSettings): 
   const bridge = bridgeName(instanceId);
   const mirrors = engine.isLocal && isRoot() ? await packageOpenings() : [];
   let kept: readonly string[] | null = null;
+  // Two runs at once would both add missing rules.
   const assertRules = coalesced(async () => {
     const openings = await openingsNow(mirrors);
     const isRouter = engine.kind === 'private';
@@ -86,7 +87,7 @@ async function protect(engine: Engine, assertRules: () => Promise<unknown>): Pro
   }
 }
 
-/** Two concurrent runs would both add missing rules. */
+/** What the rules let through now. */
 async function openingsNow(mirrors: readonly Opening[]): Promise<readonly Opening[]> {
   const [resolvers, own] = await Promise.all([configuredResolvers(), ownAddresses()]);
   const dns = resolvers.map((address): Opening => ({ address, port: 53, protocols: ['udp', 'tcp'] }));

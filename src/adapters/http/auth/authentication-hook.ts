@@ -39,7 +39,7 @@ export type AuthDeps = {
   readonly allowedOrigins: ReadonlySet<string>;
 };
 
-/** One hook for plain requests and upgrades: origin, credential, limit, scope, in this order. */
+/** One hook for plain requests and upgrades: origin, credential, request limit, scope and concurrent use, in this order. */
 export function registerAuthentication(http: Http, deps: AuthDeps): void {
   const declared = new Map<string, RouteScope>();
   http.decorate('routeScopes', declared);
