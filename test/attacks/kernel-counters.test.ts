@@ -84,11 +84,14 @@ async function aScene(t: Test, instance: TestInstance) {
   const url = `/api/containers/${theirs.db_id}`;
   /** Runs until its container is stopped; returns how much it took. */
   const attack = async (program: string, ...args: readonly (string | number)[]): Promise<number> => {
-    await call('POST', `${url}/start`);
+    const started = await call('POST', `${url}/start`);
+    if (started.statusCode !== 200) throw new Error(started.body);
     const begin = `rm -f out; setsid perl -e "$1" ${args.map((arg) => `'${arg}'`).join(' ')} > out 2>&1 &
       until grep -q taken out; do sleep 0.05; done; cat out`;
     const ran = await call('POST', `${url}/exec`, { command: ['bash', '-c', begin, 'attack', program] });
-    return Number(/taken (\d+)/.exec(ran.json().stdout)?.[1]);
+    const [, taken] = /taken (\d+)/.exec(ran.json().stdout) ?? [];
+    if (taken === undefined) throw new Error(ran.body);
+    return Number(taken);
   };
   const handleNow = async (who: Person, id: string) => {
     const { id: runtimeId } = (await as(service, who)('GET', `/api/containers/${id}`)).json();
@@ -121,7 +124,8 @@ async function inFlight(
 ): Promise<void> {
   const { storage, attack, attacker, mallory, neighbourNow } = scene;
   const before = storage.state.audit.length;
-  t.ok((await attack(DESCRIPTORS_IN_FLIGHT, 100, hidden)) >= OPEN_FILES, 'the kernel refuses more');
+  const taken = await attack(DESCRIPTORS_IN_FLIGHT, 100, hidden);
+  t.ok(taken >= OPEN_FILES, `the kernel refuses more than ${taken}`);
   await meanwhile(true);
 
   await untilStopped(scene);

@@ -21,14 +21,15 @@ sub send_over { my ($socket, @fds) = @_;
 
 /**
  * Puts descriptors in flight until the kernel refuses, or ARGV[0] messages of 253 are sent, and keeps them there. With
- * ARGV[1] their socket is in flight itself, so no process has it. Prints the number in flight.
+ * ARGV[1] their socket is in flight itself, so no process has it; that waits for what an earlier run left in flight. Prints
+ * the number in flight.
  */
 export const DESCRIPTORS_IN_FLIGHT = `${CALLS}${SEND}
 my ($messages, $hidden) = @ARGV;
 open(my $null, '<', '/dev/null');
 socketpair(my $from, my $to, AF_UNIX, SOCK_STREAM, 0) or die;
 my ($cover, $keep);
-if ($hidden) { socketpair($cover, $keep, AF_UNIX, SOCK_STREAM, 0) or die; send_over($cover, fileno($to)) or die; close $to }
+if ($hidden) { socketpair($cover, $keep, AF_UNIX, SOCK_STREAM, 0) or die; select(undef, undef, undef, 0.05) until send_over($cover, fileno($to)); close $to }
 my $sent = 0;
 for (1..$messages) { send_over($from, (fileno($null)) x 253) or last; $sent += 253 }
 close $from if $hidden;
