@@ -8,6 +8,7 @@ import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shar
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
 import { kernelSharesContract } from '../contract/containers/kernel-shares.ts';
 import { aTerminal, reader } from '../contract/terminals/terminal-backend.ts';
+import { runProcess } from '../support/child.ts';
 import { aSpec, runIn } from '../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../support/engine/engine.ts';
 import {
@@ -26,6 +27,7 @@ const asked = { memory_mb: 256, cpu_shares: 200, disk_mb: 512 };
 t.test('exhausted kernel counters', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
+  await lockMachine(t);
   const instance = await testInstance(t, engine, undefined, OPEN_FILES);
   const scene = await aScene(t, instance);
   await t.test(
@@ -43,6 +45,13 @@ t.test('exhausted kernel counters', async (t) => {
   await t.test('inotify: neighbours and the host still get instances', (t) => inotify(t, scene));
   await t.test("the watcher's figures are right", (t) => contract(t, scene));
 });
+
+/** Two runs on one machine share these counters, so only one of them attacks at a time. */
+async function lockMachine(t: Test): Promise<void> {
+  const file = path.join(tmpdir(), 'berth-kernel-counters.lock');
+  const lock = runProcess(t, 'flock', ['--no-fork', file, 'sh', '-c', 'echo locked; exec sleep 600']);
+  await lock.line();
+}
 
 async function contract(t: Test, { instance, neighbour }: Scene): Promise<void> {
   const { runtime, instanceId } = instance;

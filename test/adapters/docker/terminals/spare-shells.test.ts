@@ -39,7 +39,7 @@ if (engine !== null) {
   await t.test('a dead spare only delays the opening', (t) => killed(t, box));
   await t.test('a spare that answers late ends before another program starts', (t) => late(t, box));
   await t.test('a spare ends when its terminal must not start', (t) => endsWhenRefused(t, box));
-  await t.test('a waiting spare that prints something ends', (t) => speaks(t, box));
+  await t.test('a waiting spare that prints something ends', (t) => endsWhenItPrints(t, box));
   await t.test('a spare ends when its service falls silent, or tells it to end', (t) =>
     endsWhenSilent(t, instance.docker, handle.runtimeId),
   );
@@ -129,13 +129,14 @@ async function endsWhenRefused(t: Test, box: Box): Promise<void> {
   await waitFor(async () => (await isThere()) === 'gone', { patienceMs: 15_000, everyMs: CHECK_MS });
 }
 
-async function speaks(t: Test, box: Box): Promise<void> {
+async function endsWhenItPrints(t: Test, box: Box): Promise<void> {
   const { terminals, handle } = box;
   const opened = await terminals.open(handle, aTerminal('watched'));
   const spare = await spareOf(box);
   await sh(box, `echo noise > /proc/${spare}/fd/0`);
   const isThere = () => sh(box, `[ -e /proc/${spare} ] && echo there || echo gone`);
   await waitFor(async () => (await isThere()) === 'gone', { patienceMs: 15_000, everyMs: CHECK_MS });
+  t.equal(await isThere(), 'gone');
   await opened.close();
 }
 
