@@ -1,7 +1,15 @@
+/** What a user has set up besides the password. */
+export type AccountProtection = {
+  readonly mfaEnabled: boolean;
+  readonly passcodeSet: boolean;
+  readonly autoLockMinutes: number | null;
+};
+
 export interface ScreenLockRepository {
   passcodeHash(userId: string): Promise<string | null>;
   setPasscode(userId: string, hash: string | null): Promise<void>;
-  autoLockMinutes(userId: string): Promise<number | null>;
+  /** In one round trip. */
+  protectionOf(userId: string): Promise<AccountProtection>;
   setAutoLock(userId: string, minutes: number | null): Promise<void>;
   lockSession(sessionId: string): Promise<void>;
   /**

@@ -159,12 +159,19 @@ export function screenLockContract(name: string, storage: OpenedStorage): void {
     await screenLocks.lockSession(session.id);
     t.same(await lock(), first, 'the first time stays');
     t.equal(await screenLocks.passcodeHash(id), 'hash');
-    t.equal(await screenLocks.autoLockMinutes(id), 10);
+    const protection = { mfaEnabled: false, passcodeSet: true, autoLockMinutes: 10 };
+    t.same(await screenLocks.protectionOf(id), protection);
+    const secret = Buffer.from('sealed');
+    await repositories.factors.putPendingTotp(id, secret);
+    t.same(await screenLocks.protectionOf(id), protection, 'an unconfirmed secret does not count');
+    await repositories.factors.confirmTotp(id, secret, 1);
+    t.same(await screenLocks.protectionOf(id), { ...protection, mfaEnabled: true });
     await screenLocks.unlockSession(session.id);
     t.match(await lock(), { lockedAt: null, passcodeSet: true });
     await screenLocks.setPasscode(id, null);
     await screenLocks.setAutoLock(id, null);
     t.same(await lock(), { lockedAt: null, passcodeSet: false, autoLockMinutes: null });
+    t.match(await screenLocks.protectionOf(id), { passcodeSet: false, autoLockMinutes: null });
   });
 
   test('wrong passcodes are counted for a session that is not revoked, none is lost', async (t, repositories, storage) => {

@@ -15,7 +15,11 @@ export function memoryScreenLocks(state: MemoryState, clock: Clock): ScreenLockR
       else state.passcodes.set(userId, hash);
     },
 
-    autoLockMinutes: async (userId) => state.autoLockMinutes.get(userId) ?? null,
+    protectionOf: async (userId) => ({
+      mfaEnabled: state.totp.get(userId)?.confirmedAt != null,
+      passcodeSet: state.passcodes.has(userId),
+      autoLockMinutes: state.autoLockMinutes.get(userId) ?? null,
+    }),
 
     async setAutoLock(userId, minutes) {
       if (minutes === null) state.autoLockMinutes.delete(userId);

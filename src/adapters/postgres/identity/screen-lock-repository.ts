@@ -17,12 +17,19 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
 
     setPasscode: (userId, hash) => user(userId).set({ passcode_hash: hash }).$call(run),
 
-    autoLockMinutes: (userId) =>
-      db
+    async protectionOf(userId) {
+      const row = await db
         .selectFrom('users')
-        .select('auto_lock_minutes')
-        .where('id', '=', userId)
-        .$call(firstAs((row) => row.auto_lock_minutes)),
+        .leftJoin('totp_factors', 'totp_factors.user_id', 'users.id')
+        .select(['passcode_hash', 'auto_lock_minutes', 'confirmed_at'])
+        .where('users.id', '=', userId)
+        .executeTakeFirst();
+      return {
+        mfaEnabled: row?.confirmed_at != null,
+        passcodeSet: row?.passcode_hash != null,
+        autoLockMinutes: row?.auto_lock_minutes ?? null,
+      };
+    },
 
     setAutoLock: (userId, minutes) => user(userId).set({ auto_lock_minutes: minutes }).$call(run),
 

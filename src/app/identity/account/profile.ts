@@ -2,6 +2,7 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, isLocked, type Origin } from '../../../domain/identity/caller.ts';
 import { guestNameFaults, type User, usernameFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { AccountProtection } from '../../../ports/identity/screen-lock-repository.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
@@ -9,13 +10,7 @@ import type { RequestLimits } from '../limits/request-limits.ts';
 /** Changes per user and minute. Each makes a record. */
 const CHANGES_PER_USER = 30;
 
-export type Profile = {
-  readonly user: User;
-  readonly locked: boolean;
-  readonly mfaEnabled: boolean;
-  readonly passcodeSet: boolean;
-  readonly autoLockMinutes: number | null;
-};
+export type Profile = AccountProtection & { readonly user: User; readonly locked: boolean };
 
 export type ProfileChange = { readonly username?: string; readonly autoLockMinutes?: number | null };
 
@@ -23,19 +18,8 @@ export type Profiles = ReturnType<typeof profiles>;
 
 export function profiles({ repositories, inTransaction }: Storage, limits: Pick<RequestLimits, 'admit'>) {
   async function read(caller: Caller, user: User = caller.user): Promise<Profile> {
-    const { factors, screenLocks } = repositories;
-    const [totp, passcode, autoLockMinutes] = await Promise.all([
-      factors.totp(user.id),
-      screenLocks.passcodeHash(user.id),
-      screenLocks.autoLockMinutes(user.id),
-    ]);
-    return {
-      user,
-      locked: isLocked(caller),
-      mfaEnabled: totp?.confirmedAt != null,
-      passcodeSet: passcode !== null,
-      autoLockMinutes,
-    };
+    const protection = await repositories.screenLocks.protectionOf(user.id);
+    return { user, locked: isLocked(caller), ...protection };
   }
 
   return {
