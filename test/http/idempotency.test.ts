@@ -6,7 +6,7 @@ import { RuntimeFailure } from '../../src/ports/containers/container-runtime.ts'
 import type { KeyedRequest } from '../../src/ports/idempotency-key-store.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
-import { randomName } from '../support/database/stored.ts';
+import { ownContainers, randomName } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
 import { losesCommits } from '../support/service/faults.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
@@ -111,7 +111,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
     await waitFor(() => dead);
     await orphan({ userId: who.id, route: 'POST /api/containers', key: 'k' });
     const next = await aService({ storage, runtime }, { replica: randomUUID() });
-    const [row] = await storage.repositories.containers.listOwned(who.id);
+    const [row] = await ownContainers(storage, who.id);
     const again = await as(next, who)(
       'POST',
       '/api/containers',
@@ -119,7 +119,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
       { 'idempotency-key': 'k' },
     );
     t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
-    t.equal((await storage.repositories.containers.listOwned(who.id)).length, 1);
+    t.equal((await ownContainers(storage, who.id)).length, 1);
     await service.http.close();
   });
 
@@ -129,7 +129,7 @@ async function idempotentRequests(name: string, storage: Storage, orphan: Orphan
       const { create, loseNext, who, count } = await aCaller();
       loseNext('begin');
       t.equal((await create('k')).statusCode, 503);
-      const [row] = await storage.repositories.containers.listOwned(who.id);
+      const [row] = await ownContainers(storage, who.id);
       const again = await create('k');
       t.match([again.statusCode, again.json()], [202, { db_id: row?.dbId, status: 'creating' }]);
       t.equal((await create('k', { memory_mb: 512 })).json().code, 'idempotency_key_reused');

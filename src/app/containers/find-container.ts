@@ -3,21 +3,18 @@ import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import type { SharedAccess } from '../../domain/terminals/collaboration.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import type { VisibleContainer } from '../../ports/terminals/shared-container-repository.ts';
 
 type Lookups = Pick<Repositories, 'containers' | 'sharedContainers'>;
-
-/** A container that the caller may see. `access`: the share; null for the owner. */
-export type Visible = { readonly container: Container; readonly access: SharedAccess | null };
 
 /** The caller's own container or one shared with the caller, by either id. */
 export async function findVisible(
   { containers, sharedContainers }: Lookups,
   id: string,
   { user }: Caller,
-): Promise<Result<Visible, DomainError>> {
+): Promise<Result<VisibleContainer, DomainError>> {
   const ref = parseContainerRef(id);
   if (ref === null) return refuse({ code: 'container_not_found' });
   const own = await containers.findOwned(ref, user.id);
@@ -41,13 +38,10 @@ export async function findOwn(
 }
 
 /** The caller's own containers and those shared with the caller. */
-export async function listVisible(
-  { containers, sharedContainers }: Lookups,
+export const listVisible = (
+  { sharedContainers }: Pick<Lookups, 'sharedContainers'>,
   { user }: Caller,
-): Promise<readonly Visible[]> {
-  const [own, shared] = await Promise.all([containers.listOwned(user.id), sharedContainers.listFor(user.id)]);
-  return [...own.map((container) => ({ container, access: null })), ...shared];
-}
+): Promise<readonly VisibleContainer[]> => sharedContainers.listVisible(user.id);
 
 /** Null until the engine has made one. */
 export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>

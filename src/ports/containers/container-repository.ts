@@ -39,8 +39,6 @@ export interface ContainerRepository {
   insert(container: NewContainer): Promise<void>;
   nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
-  /** Newest first, without deleted ones. */
-  listOwned(ownerId: string): Promise<readonly Container[]>;
   countLive(ownerId: string): Promise<number>;
   /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;

@@ -5,6 +5,9 @@ import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 
 export type SharedContainer = { readonly container: Container; readonly access: SharedAccess };
 
+/** A container that a user may see. `access`: the share; null for the owner. */
+export type VisibleContainer = { readonly container: Container; readonly access: SharedAccess | null };
+
 /** A user with a terminal of a shared container open. */
 export type PresentPerson = {
   readonly userId: string;
@@ -20,8 +23,8 @@ export type SharedScene = { readonly size: TerminalSize | null; readonly present
 export interface SharedContainerRepository {
   /** The live container shared with this user, with the most permissive access. */
   findFor(userId: string, ref: ContainerRef): Promise<SharedContainer | null>;
-  /** All of them, newest container first. */
-  listFor(userId: string): Promise<readonly SharedContainer[]>;
+  /** The user's own live containers, then those shared with the user, each newest first; in one round trip. */
+  listVisible(userId: string): Promise<readonly VisibleContainer[]>;
   isShared(dbId: string): Promise<boolean>;
   /** null when no live collaboration shares the container. */
   scene(dbId: string): Promise<SharedScene | null>;

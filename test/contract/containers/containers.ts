@@ -5,6 +5,7 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import {
   aNewContainer,
   NOBODY,
+  ownContainers,
   randomName,
   storedContainer,
   storedUser,
@@ -60,7 +61,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     const box = await storedContainer(storage, ada.id);
     t.equal(await containers.findOwned(byDbId(box.dbId), eve.id), null);
     t.equal(await containers.findOwned(byRuntimeId(box.runtimeId ?? ''), eve.id), null);
-    t.same(await containers.listOwned(eve.id), []);
+    t.same(await ownContainers(storage, eve.id), []);
     t.equal(await containers.countLive(eve.id), 0);
     t.equal(await containers.nameInUse(eve.id, box.name), false);
   });
@@ -78,7 +79,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     const other = await storedContainer(storage, ada.id);
     const rename = containers.changeState(other.dbId, ['running'], { state: 'running', name: called });
     await t.rejects(rename, NameTaken);
-    const [first] = (await containers.listOwned(ada.id)).filter((one) => one.name === called);
+    const [first] = (await ownContainers(storage, ada.id)).filter((one) => one.name === called);
     await containers.changeState(first?.dbId ?? '', ['creating'], { state: 'deleted' });
     await containers.insert(aNewContainer(ada.id, { name: called }));
   });
@@ -125,7 +126,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
       const seen = [
         await containers.findOwned(byDbId(box.dbId), owner.id),
         await containers.findAny(box.dbId),
-        ...(await containers.listOwned(owner.id)),
+        ...(await ownContainers(storage, owner.id)),
         ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
         ...(await diskUse.claimDue(50)).filter(({ dbId }) => dbId === box.dbId),
         await storage.repositories.roleSetups.findForUpdate(box.dbId),
@@ -145,7 +146,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
     const owner = await storedUser(storage);
     const made: string[] = [];
     for (let n = 0; n < 3; n += 1) made.unshift((await storedContainer(storage, owner.id)).dbId);
-    const listed = await containers.listOwned(owner.id);
+    const listed = await ownContainers(storage, owner.id);
     t.same(new Set(listed.map(({ dbId }) => dbId)), new Set(made));
     const times = listed.map(({ createdAt }) => createdAt.getTime());
     t.same(

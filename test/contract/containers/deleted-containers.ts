@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
-import { aNewContainer, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { aNewContainer, ownContainers, storedContainer, storedUser } from '../../support/database/stored.ts';
 
 /** Guarantees of stored deleted containers. */
 export async function deletedContainerRepositoryContract(name: string, storage: Storage): Promise<void> {
@@ -15,7 +15,7 @@ export async function deletedContainerRepositoryContract(name: string, storage: 
     await containers.changeState(gone.dbId, ['running'], { state: 'deleted' });
     await containers.changeState(never.dbId, ['creating'], { state: 'deleted' });
     t.match(await deletedContainers.listRestorable(ada.id), [{ dbId: gone.dbId, state: 'deleted' }]);
-    t.match(await containers.listOwned(ada.id), [{ dbId: there.dbId }]);
+    t.match(await ownContainers(storage, ada.id), [{ dbId: there.dbId }]);
     t.same(await deletedContainers.listRestorable(eve.id), []);
   });
 

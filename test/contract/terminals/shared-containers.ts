@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aSharedContainer, endsOfShare } from '../../support/database/sharing.ts';
-import { storedUser } from '../../support/database/stored.ts';
+import { storedContainer, storedUser } from '../../support/database/stored.ts';
 
 /** Guarantees of shared containers. `age` lets a collaboration's time pass. */
 export async function sharedContainerRepositoryContract(
@@ -26,11 +26,13 @@ export async function sharedContainerRepositoryContract(
     await participations.admit(part(control.id, bob.id));
     const best = { container, access: { collaborationId: control.id, mode: 'control' as const } };
     t.same(await sharedContainers.findFor(bob.id, ref), best);
-    t.same(await sharedContainers.listFor(bob.id), [best], 'once');
+    t.same(await sharedContainers.listVisible(bob.id), [best], 'once');
     await participations.dismiss(part(control.id, bob.id));
-    t.same(await sharedContainers.listFor(bob.id), [shared]);
+    t.same(await sharedContainers.listVisible(bob.id), [shared]);
     await participations.admit(part(control.id, bob.id));
-    t.same(await sharedContainers.listFor(bob.id), [best], 'and comes back');
+    t.same(await sharedContainers.listVisible(bob.id), [best], 'and comes back');
+    const own = { container: await storedContainer(storage, bob.id), access: null };
+    t.same(await sharedContainers.listVisible(bob.id), [own, best], "after the user's own");
   });
 
   await t.test(`${name}: who was put out sees the container no more`, async (t) => {
@@ -50,7 +52,7 @@ export async function sharedContainerRepositoryContract(
       t.equal(await sharedContainers.isShared(container.dbId), false, how);
       t.equal(await sharedContainers.scene(container.dbId), null, how);
       t.equal(await sharedContainers.findFor(bob.id, ref), null, how);
-      t.same(await sharedContainers.listFor(bob.id), [], how);
+      t.same(await sharedContainers.listVisible(bob.id), [], how);
     }
   });
 

@@ -67,6 +67,15 @@ export async function storedContainer(
   return made;
 }
 
+/** The user's own live containers, newest first. */
+export async function ownContainers(
+  { repositories: { sharedContainers } }: Storage,
+  userId: string,
+): Promise<readonly Container[]> {
+  const visible = await sharedContainers.listVisible(userId);
+  return visible.filter(({ access }) => access === null).map(({ container }) => container);
+}
+
 /** The record of a user's main terminal in a container. */
 export const recordOf = (
   user: Pick<User, 'id'>,

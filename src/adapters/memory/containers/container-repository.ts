@@ -18,6 +18,12 @@ export const matches = (container: StoredContainer, ref: ContainerRef): boolean 
 
 const live = ({ containers }: MemoryState) => containers.filter((container) => container.state !== 'deleted');
 
+/** The user's live containers, newest first. */
+export const ownContainers = (state: MemoryState, ownerId: string): readonly Container[] =>
+  ownedBy(state, ownerId)
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+    .map((row) => asContainer(state, row));
+
 const ownedBy = (state: MemoryState, ownerId: string) =>
   live(state).filter((container) => container.ownerId === ownerId);
 
@@ -41,19 +47,11 @@ export const memoryContainers = (state: MemoryState, clock: Clock): ContainerRep
 
 const containerReads = (
   state: MemoryState,
-): Pick<
-  ContainerRepository,
-  'nameInUse' | 'findOwned' | 'listOwned' | 'listAllLive' | 'countLive' | 'findAny'
-> => ({
+): Pick<ContainerRepository, 'nameInUse' | 'findOwned' | 'listAllLive' | 'countLive' | 'findAny'> => ({
   nameInUse: async (ownerId, name) => nameInUse(state, ownerId, name),
 
   findOwned: async (ref, ownerId) =>
     find(state, (one) => one.state !== 'deleted' && one.ownerId === ownerId && matches(one, ref)),
-
-  listOwned: async (ownerId) =>
-    ownedBy(state, ownerId)
-      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
-      .map((row) => asContainer(state, row)),
 
   listAllLive: async () => live(state).map((row) => asContainer(state, row)),
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
 import type { SharedContainerRepository } from '../../../ports/terminals/shared-container-repository.ts';
-import { matches } from '../containers/container-repository.ts';
+import { matches, ownContainers } from '../containers/container-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
 import { sharesOf } from './shares.ts';
 
@@ -8,7 +8,10 @@ export function memorySharedContainers(state: MemoryState, clock: Clock): Shared
   const { rows, isLive, present, nameOf, shared } = sharesOf(state, clock);
   return {
     findFor: async (userId, ref) => shared(userId).find(({ container }) => matches(container, ref)) ?? null,
-    listFor: async (userId) => shared(userId),
+    listVisible: async (userId) => [
+      ...ownContainers(state, userId).map((container) => ({ container, access: null })),
+      ...shared(userId),
+    ],
 
     isShared: async (dbId) => rows().some((row) => row.dbId === dbId && isLive(row)),
 

@@ -37,10 +37,7 @@ export const postgresContainers = (db: Db): ContainerRepository => ({
 
 const containerReads = (
   db: Db,
-): Pick<
-  ContainerRepository,
-  'nameInUse' | 'findOwned' | 'listOwned' | 'listAllLive' | 'countLive' | 'findAny'
-> => ({
+): Pick<ContainerRepository, 'nameInUse' | 'findOwned' | 'listAllLive' | 'countLive' | 'findAny'> => ({
   async nameInUse(ownerId, name) {
     const row = await liveContainers(db)
       .where('c.owner_id', '=', ownerId)
@@ -51,12 +48,6 @@ const containerReads = (
 
   findOwned: (ref, ownerId) =>
     byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
-
-  listOwned: (ownerId) =>
-    liveContainers(db)
-      .where('c.owner_id', '=', ownerId)
-      .orderBy('c.created_at', 'desc')
-      .$call(allAs(toContainer)),
 
   listAllLive: () => liveContainers(db).$call(allAs(toContainer)),
 

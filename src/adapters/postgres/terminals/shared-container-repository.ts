@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { SharedAccess } from '../../../domain/terminals/collaboration.ts';
 import type {
   PresentPerson,
   SharedContainer,
@@ -9,7 +10,9 @@ import type { Db } from '../schema/database-schema.ts';
 import { run } from '../sql.ts';
 import { isLive, mayOwn } from './collaboration-repository.ts';
 
-type Joined = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
+type Mode = SharedAccess['mode'];
+type Row = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
+type SharedRow = Row & { readonly collaboration_id: string; readonly mode: Mode };
 
 /** Queries for shared containers: who has access, who is present, and the owner's window size. */
 export function postgresSharedContainers(db: Db): SharedContainerRepository {
@@ -17,15 +20,20 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
 
   return {
     async findFor(userId, ref) {
-      const row = await byRef(sharedContainers(db, userId), ref).executeTakeFirst();
-      return row === undefined ? null : toShared(row);
+      const row = await byRef(sharedContainers(db, userId), ref).orderBy('k.mode').executeTakeFirst();
+      return row === undefined || !isShared(row) ? null : toShared(row);
     },
 
-    async listFor(userId) {
-      const rows = await sharedContainers(db, userId).execute();
+    async listVisible(userId) {
+      const rows = await ownContainers(db, userId).unionAll(sharedContainers(db, userId)).execute();
+      const own = rows.filter((row) => !isShared(row)).sort(byAge);
       const seen = new Set<string>();
-      const best = rows.filter(({ db_id }) => !seen.has(db_id) && seen.add(db_id));
-      return best.sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).map(toShared);
+      const shared = rows
+        .filter(isShared)
+        .sort((a, b) => a.mode.localeCompare(b.mode))
+        .filter(({ db_id }) => !seen.has(db_id) && seen.add(db_id))
+        .sort(byAge);
+      return [...own.map((row) => ({ container: toContainer(row), access: null })), ...shared.map(toShared)];
     },
 
     async isShared(dbId) {
@@ -51,16 +59,21 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
   };
 }
 
-/** Of several shares of one container, the first is the most permissive. */
+/** Ordered by `k.mode`, the most permissive of several shares of one container comes first. */
 const sharedContainers = (db: Db, userId: string) =>
   liveContainers(db)
     .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')
     .innerJoin('collaboration_participants as p', 'p.collaboration_id', 'k.id')
-    .select(['k.id as collaboration_id', 'k.mode'])
+    .select([sql<string | null>`k.id`.as('collaboration_id'), sql<Mode | null>`k.mode`.as('mode')])
     .where('p.user_id', '=', userId)
     .where('p.left_at', 'is', null)
-    .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`)
-    .orderBy('k.mode');
+    .where(sql<boolean>`k.ended_at is null and k.expires_at > now() and ${mayOwn}`);
+
+/** With the columns of `sharedContainers`. */
+const ownContainers = (db: Db, userId: string) =>
+  liveContainers(db)
+    .select([sql<string | null>`null::uuid`.as('collaboration_id'), sql<Mode | null>`null`.as('mode')])
+    .where('c.owner_id', '=', userId);
 
 async function presentIn(db: Db, dbId: string): Promise<readonly PresentPerson[]> {
   const { rows } = await sql<PresentPerson>`
@@ -80,7 +93,11 @@ async function presentIn(db: Db, dbId: string): Promise<readonly PresentPerson[]
   return rows;
 }
 
-const toShared = (row: Joined): SharedContainer => ({
+const isShared = (row: Row): row is SharedRow => row.collaboration_id !== null;
+
+const byAge = (a: Row, b: Row): number => b.created_at.getTime() - a.created_at.getTime();
+
+const toShared = (row: SharedRow): SharedContainer => ({
   container: toContainer(row),
   access: { collaborationId: row.collaboration_id, mode: row.mode },
 });

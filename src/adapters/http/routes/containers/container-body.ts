@@ -2,9 +2,9 @@ import type { Static } from '@sinclair/typebox';
 import type { Started } from '../../../../app/containers/container-lifecycle.ts';
 import type { CreateRequest } from '../../../../app/containers/create-container.ts';
 import type { DeletedContainer } from '../../../../app/containers/deleted-containers.ts';
-import type { Visible } from '../../../../app/containers/find-container.ts';
 import type { Updated, UpdateRequest } from '../../../../app/containers/update-container.ts';
 import type { Container } from '../../../../domain/containers/container.ts';
+import type { VisibleContainer } from '../../../../ports/terminals/shared-container-repository.ts';
 import type {
   ContainerBody,
   CreateContainerRequest,
@@ -44,7 +44,7 @@ export const toContainerBody = (container: Container): ContainerBody => ({
 });
 
 /** A shared container includes the share. */
-export const toVisibleBody = ({ container, access }: Visible): ContainerBody => ({
+export const toVisibleBody = ({ container, access }: VisibleContainer): ContainerBody => ({
   ...toContainerBody(container),
   ...(access === null ? {} : { collaboration: { id: access.collaborationId, mode: access.mode } }),
 });
