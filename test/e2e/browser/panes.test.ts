@@ -12,6 +12,7 @@ import {
   untilCount,
   untilPanes,
 } from '../../support/browser/panes.ts';
+import { eventually } from '../../support/patience.ts';
 
 t.setTimeout(300_000);
 
@@ -159,7 +160,11 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   await shoot(page, 'panes-dragged');
   await page.mouse.move(at.x - 297, at.y, { steps: 5 });
   await page.mouse.up();
-  const wide = await sizeOf(page);
+  // The shell learns its new size a moment after the drag.
+  const wide = await eventually(
+    () => sizeOf(page),
+    ({ cols }) => cols > half.cols * 1.4,
+  );
   t.ok(wide.cols > half.cols * 1.4, `from ${half.cols} to ${wide.cols} columns, and the focus has stayed`);
   t.equal(await line.getAttribute('aria-valuenow'), '25');
   await line.focus();
