@@ -33,18 +33,15 @@ export function sparePool<S>(deps: SpareDeps<S>) {
   /** The oldest first. */
   let waiting: readonly Waiting<S>[] = [];
   const due = new Map<string, Container>();
-  const openedMs = new LRUCache<string, readonly number[]>({ max: MAX_KNOWN });
-  const failedMs = new LRUCache<string, number>({ max: MAX_KNOWN });
+  const recent = recentEvents(deps.monotonicMs);
   let isStarting = false;
   let keepAlive: NodeJS.Timeout | undefined;
 
-  const isRecent = (ms: number | undefined): boolean =>
-    ms !== undefined && deps.monotonicMs() - ms < RECENT_MS;
   const waitingIn = (id: string) => waiting.filter(({ runtimeId }) => runtimeId === id);
   const isWanted = ({ runtimeId }: Container): boolean =>
     deps.isIdle() &&
-    !isRecent(failedMs.get(runtimeId)) &&
-    waitingIn(runtimeId).length < (openedMs.get(runtimeId) ?? []).filter(isRecent).length;
+    !recent.hasFailed(runtimeId) &&
+    waitingIn(runtimeId).length < recent.openings(runtimeId).length;
 
   function forget(entry: Waiting<S>): void {
     waiting = waiting.filter((one) => one !== entry);
@@ -72,14 +69,14 @@ export function sparePool<S>(deps: SpareDeps<S>) {
     const { runtimeId, ownerId } = container;
     try {
       const spare = await deps.start(runtimeId);
-      if (isRecent(failedMs.get(runtimeId))) return deps.end(spare);
+      if (recent.hasFailed(runtimeId)) return deps.end(spare);
       makeRoomFor(ownerId);
       const entry = { ...container, spare, sinceMs: deps.monotonicMs() };
       waiting = [...waiting, entry];
       keepAlive ??= setInterval(checkAll, KEEP_ALIVE_EVERY_MS).unref();
       deps.whenUseless(spare, () => end(entry));
     } catch {
-      failedMs.set(runtimeId, deps.monotonicMs());
+      recent.failed(runtimeId);
     }
   }
   async function startDue(): Promise<void> {
@@ -103,17 +100,31 @@ export function sparePool<S>(deps: SpareDeps<S>) {
 
     /** A terminal was opened in the container: starts spares for the next ones. */
     opened(container: Container): void {
-      const { runtimeId } = container;
-      const recent = (openedMs.get(runtimeId) ?? []).filter(isRecent);
-      openedMs.set(runtimeId, [...recent, deps.monotonicMs()].slice(-MAX_OF_OWNER));
-      due.set(runtimeId, container);
+      recent.opened(container.runtimeId);
+      due.set(container.runtimeId, container);
       void startDue();
     },
 
     /** The container is out of processes: ends its spares, and starts none for a minute. */
     release(runtimeId: string): void {
-      failedMs.set(runtimeId, deps.monotonicMs());
+      recent.failed(runtimeId);
       waitingIn(runtimeId).forEach(end);
     },
+  };
+}
+
+/** What happened in containers in the last `RECENT_MS`. */
+function recentEvents(monotonicMs: () => number) {
+  const openedMs = new LRUCache<string, readonly number[]>({ max: MAX_KNOWN });
+  const failedMs = new LRUCache<string, number>({ max: MAX_KNOWN });
+  const isRecent = (ms: number | undefined): boolean => ms !== undefined && monotonicMs() - ms < RECENT_MS;
+  const openings = (runtimeId: string) => (openedMs.get(runtimeId) ?? []).filter(isRecent);
+  return {
+    /** The times of the last openings, at most `MAX_OF_OWNER`. */
+    openings,
+    opened: (runtimeId: string) =>
+      openedMs.set(runtimeId, [...openings(runtimeId), monotonicMs()].slice(-MAX_OF_OWNER)),
+    hasFailed: (runtimeId: string) => isRecent(failedMs.get(runtimeId)),
+    failed: (runtimeId: string) => failedMs.set(runtimeId, monotonicMs()),
   };
 }
