@@ -75,7 +75,7 @@ export type EngineCalls = {
   change<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>, of?: OnBehalf): Promise<T>;
   /** Starts a process in a container, in its turn. Throws `RuntimeBusy` when the turn does not come in time. */
   start<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  /** The same at once, for what nobody waits for. The caller limits these. */
+  /** Starts a process at once, when no request waits for it. The caller limits such starts. */
   startInBackground<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
   /** The queues of other expensive work. */

@@ -17,7 +17,7 @@ export type ExecOptions = {
   readonly stdin: boolean;
   /** The process starts once this resolves, and never when it rejects. */
   readonly startAfter?: Promise<unknown>;
-  /** Nobody waits for it, so it needs no slot of its container's owner. The caller limits such starts. */
+  /** Takes no slot of its container's owner, because no request waits for it. The caller limits such starts. */
   readonly isInBackground?: boolean;
 };
 

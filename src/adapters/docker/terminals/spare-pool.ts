@@ -4,9 +4,9 @@ import { LRUCache } from 'lru-cache';
 const MAX_OF_OWNER = 4;
 /** Per process. Each has one of the 100 descriptors that are reserved for the database, the engine and programs. */
 const MAX_SPARES = 32;
-/** A container gets as many spares as terminals were opened there in this time. After a failure it gets none for as long. */
+/** A container gets as many spares as terminals were opened there in this time, and none this long after a failure. */
 const RECENT_MS = 60_000;
-/** A spare that nobody needed for this long ends. */
+/** An unused spare ends after this time. */
 const MAX_AGE_MS = 600_000;
 /** Well below the time after which a spare assumes that its service is gone. */
 const KEEP_ALIVE_EVERY_MS = 8_000;
@@ -21,7 +21,7 @@ export type SpareDeps<S> = {
   readonly end: (spare: S) => void;
   /** Calls `done` when the spare cannot be used any more. */
   readonly whenUseless: (spare: S, done: () => void) => void;
-  /** Whether the engine has time for work that nobody waits for. */
+  /** Whether no call waits for its turn at the engine. */
   readonly isIdle: () => boolean;
   readonly monotonicMs: () => number;
 };

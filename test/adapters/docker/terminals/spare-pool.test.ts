@@ -122,7 +122,7 @@ t.test('the oldest spare ends where an owner has four, or the process 32', async
   t.same([waiting('first'), waiting('last')], [2, 1]);
 });
 
-t.test('a spare is kept alive, and ends when nobody needed it for ten minutes', async (t) => {
+t.test('a spare is kept alive, and ends after ten minutes without use', async (t) => {
   const { fill, spares, time, pool } = aPool(t);
   await fill('box', 1);
   time.pass(25_000);
