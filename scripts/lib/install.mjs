@@ -66,9 +66,9 @@ async function installFromRegistry(root) {
  * @param {readonly string[]} options
  */
 function npmCi(root, options) {
-  // NODE_ENV=production would omit the build tools
-  const args = ['ci', '--no-audit', '--no-fund', '--include=dev', '--include=optional', ...options];
-  return capture('npm', args, { cwd: root, env: systemEnvironment() }).catch((error) => {
+  // NODE_ENV=production would omit the build tools, and `npm run --silent` the reason of a failure.
+  const args = ['ci', '--loglevel=warn', '--no-audit', '--no-fund', '--include=dev', '--include=optional'];
+  return capture('npm', [...args, ...options], { cwd: root, env: systemEnvironment() }).catch((error) => {
     throw new Fault(`cannot run npm: ${error.message}`);
   });
 }

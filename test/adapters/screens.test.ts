@@ -88,7 +88,7 @@ t.test('a client with a snapshot sees the same as one that saw everything', asyn
       for (const part of Object.keys(want) as (keyof typeof want)[]) t.same(got[part], want[part], part);
       throw new Error(JSON.stringify(bytes.toString()));
     }
-    if (late.answers.length > 0) throw new Error('a picture must ask nothing');
+    if (late.answers.length > 0) throw new Error('a snapshot must ask the terminal nothing');
   });
   await fc.assert(property, { numRuns: 300 });
 });

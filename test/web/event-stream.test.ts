@@ -219,8 +219,8 @@ t.test('an incomplete sequence is kept apart', async (t) => {
 t.test('frozen output draws only the snapshot, and loses no title cut in two', async (t) => {
   const { push, gate, take } = aGate();
   push('a\x1b]0;ti');
-  gate.freeze(bytes('picture'));
-  t.equal(take(), 'apicture');
+  gate.freeze(bytes('snapshot'));
+  t.equal(take(), 'asnapshot');
   push('tle\x07b\r\n');
   t.equal(take(), '\x1b]0;title\x07');
   gate.hold();
@@ -242,12 +242,12 @@ t.test('buffered output gives way to a newer snapshot', async (t) => {
 
 t.test('a new connection draws, and buffered output is dropped', async (t) => {
   const { push, gate, take } = aGate();
-  gate.freeze(bytes('picture'));
+  gate.freeze(bytes('snapshot'));
   gate.hold();
   push('old');
   gate.connected(true, false);
   push('new');
-  t.equal(take(), 'picturenew');
+  t.equal(take(), 'snapshotnew');
 });
 
 t.test('without a multiplexer output passes through', async (t) => {
@@ -260,7 +260,7 @@ t.test('output since the last snapshot is drawn when the multiplexer does not re
   const { push, gate, take } = aGate();
   gate.freeze();
   push('old');
-  gate.freeze(bytes('picture'));
+  gate.freeze(bytes('snapshot'));
   push('build ');
   push('FAILED\r\n');
   gate.hold();
@@ -274,7 +274,7 @@ t.test('output since the last snapshot is drawn when the multiplexer does not re
 
 t.test('a redraw by the multiplexer or a new stream is not drawn twice', async (t) => {
   const { push, gate, take } = aGate();
-  gate.freeze(bytes('picture'));
+  gate.freeze(bytes('snapshot'));
   push('a');
   gate.goLive(true);
   gate.goLive(false);
@@ -282,7 +282,7 @@ t.test('a redraw by the multiplexer or a new stream is not drawn twice', async (
   push('b');
   gate.connected(true, false);
   gate.goLive(false);
-  t.equal(take(), 'picture');
+  t.equal(take(), 'snapshot');
 });
 
 t.test('drawn output is not repeated, and colours are kept', async (t) => {

@@ -15,7 +15,7 @@ const ALONE = new Set([
   'adapters/postgres/embedded-checkout',
   'adapters/postgres/embedded-postgres',
   'app/terminals/output-log',
-  'http/database-moods',
+  'http/database-faults',
   'http/property',
 ]);
 

@@ -11,7 +11,7 @@ import { serializeScreen } from './screen-serializer.ts';
 /** A row takes 12 bytes per column. */
 const MAX_CELLS = 400_000;
 const MAX_LINES = 5_000;
-const MAX_PICTURE_BYTES = 1_048_576;
+const MAX_SNAPSHOT_BYTES = 1_048_576;
 
 const linesFor = (cols: number): number => Math.min(MAX_LINES, Math.floor(MAX_CELLS / cols));
 
@@ -46,7 +46,7 @@ export const xtermScreens: HeadlessTerminals = {
       },
       serialize(withScrollback = true) {
         const whole = drawn(withScrollback ? linesFor(terminal.cols) : 0);
-        return whole.length <= MAX_PICTURE_BYTES ? whole : drawn(0);
+        return whole.length <= MAX_SNAPSHOT_BYTES ? whole : drawn(0);
       },
       end: () => terminal.dispose(),
     };

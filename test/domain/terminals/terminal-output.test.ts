@@ -29,7 +29,7 @@ t.test('a client gets the missing output, or a redraw when it is gone', async (t
   t.same(
     [snapshotFrom(9, 4), snapshotFrom(9, 9), snapshotFrom(9, 10)],
     [5, 0, null],
-    'a picture in place of it',
+    'a snapshot in its place',
   );
 });
 

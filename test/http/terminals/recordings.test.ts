@@ -65,9 +65,9 @@ t.test('output is recorded from start to stop, and input is not', async (t) => {
     castOf(text).events.filter(([, kind]) => kind === 'r'),
     [[2, 'r', '120x40']],
   );
-  const [picture, ...later] = castOf(text).events.filter(([, kind]) => kind === 'o');
-  t.equal(picture?.[0], 0, 'it begins with what was on the screen');
-  t.match(picture?.[2], /^before /);
+  const [snapshot, ...later] = castOf(text).events.filter(([, kind]) => kind === 'o');
+  t.equal(snapshot?.[0], 0, 'it begins with what was on the screen');
+  t.match(snapshot?.[2], /^before /);
   t.equal(later.map(([, , data]) => data).join(''), 'pass🚢', 'a character that came in two parts is whole');
   t.same(rowsOf(await played(text)), ['before pass🚢']);
 });

@@ -97,22 +97,22 @@ t.test('long output is redrawn as its screen, and continues exactly after it', a
   await seen(first, bytes);
   const reloaded = await open({ cols: 80, rows: 24 });
   t.match(reloaded.ready, { stream: first.ready.stream, redraw: true });
-  const picture = bytes - reloaded.ready.offset;
-  await seen(reloaded, picture);
-  t.ok(picture < bytes, 'it is counted as the end of the output that it shows');
+  const snapshot = bytes - reloaded.ready.offset;
+  await seen(reloaded, snapshot);
+  t.ok(snapshot < bytes, 'it is counted as the end of the output that it shows');
   t.notOk(reloaded.output().includes('\x1b[6n'), 'and asks nothing');
   t.ok(reloaded.output().includes('\x1b[?2004h'));
   t.ok(reloaded.output().includes('line 7999'));
   pty().say('more');
-  await seen(reloaded, picture + 4);
-  t.equal(reloaded.output().subarray(picture).toString(), 'more');
+  await seen(reloaded, snapshot + 4);
+  t.equal(reloaded.output().subarray(snapshot).toString(), 'more');
   await cut(reloaded);
   const exact = await resume(reloaded, bytes + 1);
   t.match(exact.ready, { redraw: false, offset: bytes + 1 });
   await seen(exact, 3);
   t.equal(exact.output().toString(), 'ore');
   const half = await resume(reloaded, bytes - 1);
-  t.equal(half.ready.redraw, true, 'who got a part of the picture is drawn another one');
+  t.equal(half.ready.redraw, true, 'a client that received part of a snapshot gets another one');
 });
 
 t.test('output that xterm.js cannot draw harms no terminal', async (t) => {

@@ -50,7 +50,7 @@ export class OutputGate {
     else this.#pass(whole);
   }
 
-  /** Draws nothing from now on except `picture`, if given, in place of all queued output. */
+  /** Draws nothing from now on except `snapshot`, if given, in place of all queued output. */
   freeze(snapshot: Uint8Array = NOTHING, done: () => void = () => {}): void {
     const waiting = snapshot.length === 0 ? [] : this.#queue.takeWaiting();
     const effects = effectsOf(joined([...waiting, ...this.#buffered]));

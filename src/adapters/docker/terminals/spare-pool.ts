@@ -28,55 +28,25 @@ export type SpareDeps<S> = {
 
 export type SparePool<S> = ReturnType<typeof sparePool<S>>;
 
-/** The spares of all containers. They start one at a time, and the oldest ends where there are too many. */
+/** Starts the spares of all containers one at a time, and hands them out. */
 export function sparePool<S>(deps: SpareDeps<S>) {
-  /** The oldest first. */
-  let waiting: readonly Waiting<S>[] = [];
+  const waiting = waitingSpares(deps);
   const due = new Map<string, Container>();
   const recent = recentEvents(deps.monotonicMs);
   let isStarting = false;
-  let keepAlive: NodeJS.Timeout | undefined;
 
-  const waitingIn = (id: string) => waiting.filter(({ runtimeId }) => runtimeId === id);
   const isWanted = ({ runtimeId }: Container): boolean =>
     deps.isIdle() &&
     !recent.hasFailed(runtimeId) &&
-    waitingIn(runtimeId).length < recent.openings(runtimeId).length;
-
-  function forget(entry: Waiting<S>): void {
-    waiting = waiting.filter((one) => one !== entry);
-    if (waiting.length > 0) return;
-    clearInterval(keepAlive);
-    keepAlive = undefined;
-  }
-  function end(entry: Waiting<S>): void {
-    forget(entry);
-    deps.end(entry.spare);
-  }
-  function makeRoomFor(owner: string): void {
-    const ofOwner = waiting.filter(({ ownerId }) => ownerId === owner);
-    if (ofOwner.length >= MAX_OF_OWNER) ofOwner.slice(0, 1).forEach(end);
-    if (waiting.length >= MAX_SPARES) waiting.slice(0, 1).forEach(end);
-  }
-  function checkAll(): void {
-    for (const entry of waiting) {
-      if (deps.monotonicMs() - entry.sinceMs > MAX_AGE_MS) end(entry);
-      else deps.keepAlive(entry.spare);
-    }
-  }
+    waiting.in(runtimeId).length < recent.openings(runtimeId).length;
 
   async function start(container: Container): Promise<void> {
-    const { runtimeId, ownerId } = container;
     try {
-      const spare = await deps.start(runtimeId);
-      if (recent.hasFailed(runtimeId)) return deps.end(spare);
-      makeRoomFor(ownerId);
-      const entry = { ...container, spare, sinceMs: deps.monotonicMs() };
-      waiting = [...waiting, entry];
-      keepAlive ??= setInterval(checkAll, KEEP_ALIVE_EVERY_MS).unref();
-      deps.whenUseless(spare, () => end(entry));
+      const spare = await deps.start(container.runtimeId);
+      if (recent.hasFailed(container.runtimeId)) deps.end(spare);
+      else waiting.add({ ...container, spare, sinceMs: deps.monotonicMs() });
     } catch {
-      recent.failed(runtimeId);
+      recent.failed(container.runtimeId);
     }
   }
   async function startDue(): Promise<void> {
@@ -92,9 +62,9 @@ export function sparePool<S>(deps: SpareDeps<S>) {
   return {
     /** A spare that waits in the container, or null. */
     take(runtimeId: string): S | null {
-      const [entry] = waitingIn(runtimeId);
+      const [entry] = waiting.in(runtimeId);
       if (entry === undefined) return null;
-      forget(entry);
+      waiting.forget(entry);
       return entry.spare;
     },
 
@@ -108,8 +78,50 @@ export function sparePool<S>(deps: SpareDeps<S>) {
     /** The container is out of processes: ends its spares, and starts none for a minute. */
     release(runtimeId: string): void {
       recent.failed(runtimeId);
-      waitingIn(runtimeId).forEach(end);
+      waiting.in(runtimeId).forEach(waiting.end);
     },
+  };
+}
+
+/** The spares that wait. Where there are too many, the oldest ends. */
+function waitingSpares<S>(deps: SpareDeps<S>) {
+  /** The oldest first. */
+  let entries: readonly Waiting<S>[] = [];
+  let keepAlive: NodeJS.Timeout | undefined;
+
+  function forget(entry: Waiting<S>): void {
+    entries = entries.filter((one) => one !== entry);
+    if (entries.length > 0) return;
+    clearInterval(keepAlive);
+    keepAlive = undefined;
+  }
+  function end(entry: Waiting<S>): void {
+    forget(entry);
+    deps.end(entry.spare);
+  }
+  function makeRoomFor(owner: string): void {
+    const ofOwner = entries.filter(({ ownerId }) => ownerId === owner);
+    if (ofOwner.length >= MAX_OF_OWNER) ofOwner.slice(0, 1).forEach(end);
+    if (entries.length >= MAX_SPARES) entries.slice(0, 1).forEach(end);
+  }
+  function checkAll(): void {
+    for (const entry of entries) {
+      if (deps.monotonicMs() - entry.sinceMs > MAX_AGE_MS) end(entry);
+      else deps.keepAlive(entry.spare);
+    }
+  }
+
+  return {
+    in: (id: string) => entries.filter(({ runtimeId }) => runtimeId === id),
+    add(entry: Waiting<S>): void {
+      makeRoomFor(entry.ownerId);
+      entries = [...entries, entry];
+      keepAlive ??= setInterval(checkAll, KEEP_ALIVE_EVERY_MS).unref();
+      deps.whenUseless(entry.spare, () => end(entry));
+    },
+    /** The spare is in use, or gone. */
+    forget,
+    end,
   };
 }
 

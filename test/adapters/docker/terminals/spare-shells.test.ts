@@ -66,7 +66,9 @@ async function opensInSpare(t: Test, box: Box): Promise<void> {
   const first = await terminals.open(handle, aTerminal('first'));
   const spare = await spareOf(box);
   const next = await terminals.open(handle, aTerminal('next', { cols: 100, rows: 30 }));
-  t.match(await sh(box, `cat /proc/${spare}/comm`), /^tmux/, 'it has become the terminal');
+  // The spare answers before it becomes the multiplexer.
+  const program = () => sh(box, `cat /proc/${spare}/comm`);
+  t.match(await eventually(program, (name) => /^tmux/.test(name)), /^tmux/, 'it has become the terminal');
   t.equal(next.muxSession, 'next');
   const facts = 'env | grep -vE "^(_|TMUX|TMUX_PANE|BERTH_TERM)=" | sort; stty -a; ulimit -a; pwd';
   const factsIn = async (pty: PtyStream, file: string): Promise<string> => {
@@ -81,7 +83,10 @@ async function opensInSpare(t: Test, box: Box): Promise<void> {
   t.match(after, /rows 30; columns 100/);
   const environ = (pid: string) =>
     sh(box, `tr '\\0' '\\n' < /proc/${pid}/environ | grep -v BERTH_TERM | sort`);
-  const clients = (await sh(box, 'pgrep -x "tmux: client"')).split('\n');
+  const clients = await eventually(
+    async () => (await sh(box, 'pgrep -x "tmux: client"')).split('\n'),
+    (pids) => pids.length === 2,
+  );
   const [firstEnvironment, nextEnvironment] = await Promise.all(clients.map(environ));
   t.same(nextEnvironment, firstEnvironment);
   await Promise.all([first.close(), next.close()]);

@@ -8,7 +8,7 @@ const MAX_ARROWS = 60;
 
 export type ScrollingDeps = ScrollbackService &
   Pick<ScrollbackOutput, 'hold' | 'goLive'> & {
-    /** From now on draws no output except `picture`, if given, in place of all queued output. */
+    /** From now on draws no output except `snapshot`, if given, in place of all queued output. */
     freeze(snapshot?: Uint8Array, done?: () => void): void;
     type(text: string): void;
   };

@@ -31,11 +31,11 @@ function aTerminal(keepBytes: number, pace?: Pace, screens = xtermScreens) {
     },
     /** A late client with the snapshot and the output after it. */
     async late() {
-      const picture = await history.snapshot();
-      if (picture === null) throw new Error('there is no picture');
+      const snapshot = await history.snapshot();
+      if (snapshot === null) throw new Error('there is no snapshot');
       const client = aBrowserTerminal(SIZE, 50);
-      await client.write(picture.bytes);
-      for (let at = picture.offset; at < log.end(); ) {
+      await client.write(snapshot.bytes);
+      for (let at = snapshot.offset; at < log.end(); ) {
         const piece = log.read(at, 65_536);
         await client.write(piece);
         at += piece.length;
@@ -68,11 +68,11 @@ t.test('output continues after a snapshot, cut anywhere', async () => {
       const { history, all, log, say } = aTerminal(1_000_000);
       const cut = Math.floor(share * bytes.length);
       await say(bytes.subarray(0, cut));
-      const picture = await history.snapshot();
+      const snapshot = await history.snapshot();
       await say(bytes.subarray(cut));
       const client = aBrowserTerminal(SIZE, 50);
-      await client.write(picture?.bytes ?? '');
-      await client.write(log.read(picture?.offset ?? 0, bytes.length));
+      await client.write(snapshot?.bytes ?? '');
+      await client.write(log.read(snapshot?.offset ?? 0, bytes.length));
       history.end();
       return same(client, all);
     },
@@ -156,9 +156,9 @@ t.test('a snapshot follows a size change', async (t) => {
   history.resized(size);
   all.terminal.resize(size.cols, size.rows);
   await say('\r\nafter');
-  const picture = await history.snapshot();
+  const snapshot = await history.snapshot();
   const client = aBrowserTerminal(size, 50);
-  await client.write(picture?.bytes ?? '');
+  await client.write(snapshot?.bytes ?? '');
   t.same(client.looks().lines.slice(0, 4), all.looks().lines.slice(0, 4));
   t.ok(await late());
   history.end();
@@ -257,9 +257,9 @@ t.test("a history's snapshot has its scrollback, a buffer's has none", async (t)
   await say(linesFrom(0, (line) => `line ${line}\r\n`));
   t.match((await history.snapshot())?.bytes.toString(), /line 3\b/);
   history.end();
-  const picture = await snapshotOfBuffer(log, xtermScreens, SIZE);
-  t.match(picture?.bytes.toString(), /line 19/);
-  t.notMatch(picture?.bytes.toString(), /line 3\b/);
+  const snapshot = await snapshotOfBuffer(log, xtermScreens, SIZE);
+  t.match(snapshot?.bytes.toString(), /line 19/);
+  t.notMatch(snapshot?.bytes.toString(), /line 3\b/);
 });
 
 t.test('undrawable output gives no snapshot and affects nothing else', async (t) => {
