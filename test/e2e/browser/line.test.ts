@@ -6,6 +6,7 @@ import { waitFor } from '../../support/patience.ts';
 import { type SilencingProxy, silencingProxy } from '../../support/process/lines.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../../support/service/service.ts';
+import { closeAtOnce } from '../../support/service/streams.ts';
 import { type FakePty, fakeTerminals } from '../../support/terminal/terminals.ts';
 
 t.setTimeout(240_000);
@@ -120,7 +121,7 @@ t.test('a browser registers a passkey, signs in with it alone, and as a second f
   const browser = await openBrowser(t);
   if (browser === null) return;
   const service = await aService({ clock: { now: () => new Date() } }, { publicUrl: null });
-  t.teardown(() => service.http.close());
+  t.teardown(() => closeAtOnce(service.http));
   const address = (await service.http.listen({ host: '127.0.0.1', port: 0 })).replace(
     '127.0.0.1',
     'localhost',

@@ -142,11 +142,20 @@ function sendForEver(request: ReturnType<typeof httpRequest>, taken: () => void)
 export async function listenOnUnix(t: Test, { http }: Pick<Service, 'http'>): Promise<string> {
   const socketPath = path.join(aFolder(t), 'http');
   await http.listen({ path: socketPath });
-  t.teardown(async () => {
-    http.server.closeAllConnections();
-    await http.close();
-  });
+  t.teardown(() => closeAtOnce(http));
   return socketPath;
+}
+
+const END_EVERY_MS = 20;
+
+/** Closes a server that listens, and ends every connection, also those of a request or an upgrade in progress. */
+export async function closeAtOnce(http: Service['http']): Promise<void> {
+  const ending = setInterval(() => {
+    for (const client of http.websocketServer.clients) client.terminate();
+    http.server.closeAllConnections();
+  }, END_EVERY_MS);
+  await http.close();
+  clearInterval(ending);
 }
 
 /** A connection that sends this and reads nothing. */

@@ -7,6 +7,7 @@ import type { StreamEnd } from '../../../src/domain/terminals/terminal-end.ts';
 import type { PtyStream, TerminalBackend } from '../../../src/ports/terminals/terminal-backend.ts';
 import { eventually } from '../patience.ts';
 import { as, ORIGIN, type Person } from '../service/service.ts';
+import { closeAtOnce } from '../service/streams.ts';
 
 /** A terminal whose program does what the test says: `say` is its output, `typed` what reached it. */
 export type FakePty = {
@@ -87,8 +88,7 @@ export function slowTerminals(options: { muxed?: boolean } = {}) {
 export async function listening(t: Test, { http, terminals }: Service): Promise<string> {
   t.teardown(async () => {
     terminals.closeEverything(CLOSE.serviceRestarting);
-    for (const client of http.websocketServer.clients) client.terminate();
-    await http.close();
+    await closeAtOnce(http);
   });
   return (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws');
 }
