@@ -149,6 +149,31 @@ t.test('a refused upload is answered while it is still being sent', async (t) =>
   request.destroy();
 });
 
+t.test('an upgrade that arrives while the server closes is refused, and the server ends', async (t) => {
+  const { http } = await aService();
+  const { port } = new URL(await http.listen({ port: 0, host: '127.0.0.1' }));
+  const accepted = once(http.server, 'connection');
+  const client = connect(Number(port), '127.0.0.1');
+  t.teardown(() => client.destroy());
+  const answer = text(client);
+  const [head, rest] = [
+    'GET /api/events HTTP/1.1\r\nHost: x\r\n',
+    'Connection: upgrade\r\nUpgrade: websocket\r\n',
+  ];
+  client.write(head);
+  const [connection] = await accepted;
+  await waitFor(() => connection.bytesRead === head.length);
+  let isClosed = false;
+  const closing = http.close().then(() => {
+    isClosed = true;
+  });
+  await waitFor(() => !http.server.listening);
+  client.write(`${rest}\r\n`);
+  await waitFor(() => isClosed, { what: 'the server has closed' });
+  t.match(await answer, /^HTTP\/1\.1 503 /);
+  await closing;
+});
+
 t.test('a missing body times out, except where a body may be slow', async (t) => {
   const http = Fastify() as unknown as Http;
   limitBodies(http, 0.2);

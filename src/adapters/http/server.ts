@@ -9,7 +9,7 @@ import { connectionBudget, limitConnections } from './connections/connections.ts
 import { limitSocketsByAddress, type SocketLimit } from './connections/limit-sockets.ts';
 import { workOneAtATime } from './connections/one-request-at-a-time.ts';
 import { limitUnreadAnswers } from './connections/unread-replies.ts';
-import { refuseOtherUpgrades } from './connections/upgrades.ts';
+import { refuseOtherUpgrades, refuseUpgradesAtClose } from './connections/upgrades.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import type { Http } from './fastify-types.ts';
 import { openApi } from './open-api.ts';
@@ -58,6 +58,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   http.setNotFoundHandler(onNotFound);
   workOneAtATime(http);
   limitUnreadAnswers(http);
+  refuseUpgradesAtClose(http);
   if (options.openFiles !== null) limitConnections(http, connectionBudget(options.openFiles));
   acceptEmptyJson(http);
   limitBodies(http);

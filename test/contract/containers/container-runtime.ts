@@ -51,7 +51,8 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       for (const seen of await Promise.all([runtime.stop(handle, 5), runtime.stop(handle, 5)])) {
         t.equal(seen, 'stopped');
       }
-      t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 });
+      // 143 when the signal came before the program could handle it.
+      t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: /^(0|143)$/ });
     });
 
     await t.test('a removed container is gone, and a repeated removal succeeds', async (t) => {

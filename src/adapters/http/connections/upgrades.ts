@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { onNotFound } from '../errors.ts';
 import type { Http } from '../fastify-types.ts';
@@ -26,3 +28,19 @@ const upgradeRequired = (reply: FastifyReply): FastifyReply =>
     error: 'this address takes WebSockets of version 13 over HTTP/1.1',
     code: 'upgrade_required',
   });
+
+const CLOSING = 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
+
+/**
+ * Refuses upgrades that arrive while the server closes. Nothing else would end their connections, for which the server
+ * waits: @fastify/websocket does not listen any more.
+ */
+export function refuseUpgradesAtClose(http: Http): void {
+  http.addHook('preClose', (done) => {
+    http.server.prependListener('upgrade', (_request: IncomingMessage, socket: Duplex) => {
+      socket.on('error', () => {});
+      socket.end(CLOSING, () => socket.destroy());
+    });
+    done();
+  });
+}
