@@ -17,8 +17,18 @@ export type Ownership = {
   forget(id: string): void;
 };
 
+/** What is known of an engine, shared by all its users. */
+const shared = new WeakMap<EngineCalls, Map<string, Ownership>>();
+
 /** Checks a container's label once, before any change: labels never change. */
 export function ownership(calls: EngineCalls, instanceId: string): Ownership {
+  const ofEngine = shared.get(calls) ?? new Map<string, Ownership>();
+  const own = ofEngine.get(instanceId) ?? newOwnership(calls, instanceId);
+  shared.set(calls, ofEngine.set(instanceId, own));
+  return own;
+}
+
+function newOwnership(calls: EngineCalls, instanceId: string): Ownership {
   const known = new Set<string>();
   const find = async ({ runtimeId, ownerId }: RuntimeHandle): Promise<Docker.Container | null> => {
     calls.slots.belongs(runtimeId, ownerId);
