@@ -25,8 +25,10 @@ export const streamExec =
     const { container, handle } = found.value;
     const { dbId } = container;
     const [command = ''] = request.command;
-    await deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } });
-    await deps.storage.repositories.containers.touch(dbId);
+    await Promise.all([
+      deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } }),
+      deps.storage.repositories.containers.touch(dbId),
+    ]);
     const opening = deps.commands.open(handle, request).then(ok);
     return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
   };
