@@ -5,6 +5,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { Facts, ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type { VolumeFacts } from '../../../ports/containers/container-disk.ts';
 import type { CaptureSpec } from '../../../ports/containers/container-images.ts';
 import type { ContainerSpec, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
@@ -14,12 +15,21 @@ import type { OperationDeps } from './operation-deps.ts';
 
 const STOP_GRACE_SECONDS = 10;
 const MEASURE_MS = 10_000;
+/** Facts older than this are observed again. */
+const FACTS_LAST_MS = 1_000;
 
 /** A step in the engine, not in the database. */
 export type EngineStep = Exclude<Step, { do: 'commit' | 'put_back' | 'finish' }>;
 
 /** What to record, and the facts that the step has shown; null when only the engine knows them. */
-export type Performed = { readonly progress: Progress; readonly shown: Partial<Facts> | null };
+export type Performed = {
+  readonly progress: Progress;
+  readonly shown: Partial<Facts> | null;
+  /** Progress to be written with the next step only, since it is large. */
+  readonly unwritten?: Progress;
+  /** When the engine confirmed a start, by the monotonic clock. */
+  readonly upSinceMs?: number;
+};
 
 /** The containers are as they were observed. */
 const unchanged = (progress: Progress): Performed => ({ progress, shown: {} });
@@ -30,15 +40,12 @@ export async function performInEngine(
   operation: StoredOperation,
   container: Container,
   step: EngineStep,
+  upSinceMs = performance.now(),
 ): Promise<Performed> {
   const { runtime, terminals } = deps;
   switch (step.do) {
     case 'measure_old':
-      // It may take long.
-      return {
-        progress: await measure(deps, operation, await handleOf(deps, operation, container, 'old')),
-        shown: null,
-      };
+      return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
     case 'capture_old': {
       const old = await handleOf(deps, operation, container, 'old');
       return unchanged({ snapshotImage: await runtime.capture(old, identity(operation, container)) });
@@ -48,15 +55,17 @@ export async function performInEngine(
     case 'start':
       await runtime.start(await handleOf(deps, operation, container, step.which));
       // Its program may have ended at once.
-      return { progress: {}, shown: null };
+      return { progress: {}, shown: null, upSinceMs: performance.now() };
     case 'stop_old':
       return { progress: {}, shown: { old: await stopOld(deps, operation, container) } };
     case 'fit_fresh':
-      await runtime.resize(await handleOf(deps, operation, container, 'fresh'), operation.target.resources);
-      await rememberQuota(deps, container);
+      await Promise.all([
+        runtime.resize(await handleOf(deps, operation, container, 'fresh'), operation.target.resources),
+        rememberQuota(deps, container, null),
+      ]);
       return unchanged({ unfitted: false });
     case 'verify_fresh':
-      await verify(deps, await handleOf(deps, operation, container, 'fresh'));
+      await verify(deps, await handleOf(deps, operation, container, 'fresh'), upSinceMs);
       return unchanged({ verified: true });
     case 'remove':
       await runtime.remove(await handleOf(deps, operation, container, step.which));
@@ -83,20 +92,22 @@ async function stopOld(
 
 /** A container that cannot be measured in time is recreated anyway, with an unknown loss. */
 async function measure(
-  { insight, storage, owner, log }: OperationDeps,
-  { id, dbId }: StoredOperation,
+  { insight, storage, log }: OperationDeps,
+  { dbId }: StoredOperation,
   handle: RuntimeHandle,
-): Promise<Progress> {
-  const { snapshotImages, operations } = storage.repositories;
+): Promise<Performed> {
+  const sinceMs = performance.now();
   const seen = lossesOf(insight, handle).catch((err: unknown) => {
     log.warn({ err, dbId }, 'could not measure what a recreate loses');
     return null;
   });
-  const now = await within(MEASURE_MS, seen, null);
-  const leftBehind = now && withSnapshotImage(now, await snapshotImages.find(dbId));
-  // Written now: too large to be written with each step.
-  await operations.record(id, owner, { measured: true, leftBehind });
-  return { measured: true, leftBehind };
+  const [now, image] = await Promise.all([
+    within(MEASURE_MS, seen, null),
+    storage.repositories.snapshotImages.find(dbId),
+  ]);
+  const progress = { measured: true, leftBehind: now && withSnapshotImage(now, image) };
+  const isRecent = performance.now() - sinceMs < FACTS_LAST_MS;
+  return { progress, unwritten: progress, shown: isRecent ? {} : null };
 }
 
 /** Whether the volume exists must be checked before the engine creates one. */
@@ -106,23 +117,25 @@ async function createFresh(
   container: Container,
 ): Promise<Progress> {
   const { runtime, storage, owner } = deps;
-  const volumeKept = operation.volumeKept ?? (await runtime.volumeExists(container.volume));
+  const before = operation.volumeKept === null ? await runtime.volumeFacts(container.volume) : null;
+  const volumeKept = operation.volumeKept ?? before !== null;
   if (operation.kind === 'start' && operation.volumeKept === null) {
     await storage.repositories.operations.record(operation.id, owner, { volumeKept });
   }
   const image = await imageOf(deps, operation, container);
   const handle = await runtime.create({ ...specOf(operation, container), image });
-  await rememberQuota(deps, container);
+  await rememberQuota(deps, container, before);
   return { freshRuntimeId: handle.runtimeId, volumeKept };
 }
 
-/** A volume's method is fixed when it is made, by a create or for the warm pool. */
+/** A volume's method is fixed when it is made, by a create or for the warm pool. `known`: what was read of it. */
 async function rememberQuota(
   { runtime, storage }: OperationDeps,
-  { dbId, volume }: Container,
+  { dbId, volume, diskQuota }: Container,
+  known: VolumeFacts | null,
 ): Promise<void> {
-  const quota = (await runtime.volumeFacts(volume))?.quota;
-  if (quota !== undefined) await storage.repositories.diskUse.record(dbId, { quota });
+  const quota = (known ?? (await runtime.volumeFacts(volume)))?.quota;
+  if (quota !== undefined && quota !== diskQuota) await storage.repositories.diskUse.record(dbId, { quota });
 }
 
 /** Every recreate keeps what was carried over, except an update that leaves it behind. */
@@ -168,8 +181,12 @@ async function handleOf(
 }
 
 /** It must run for a while: a container whose program exits at once has failed. */
-async function verify({ runtime, verifyMs }: OperationDeps, handle: RuntimeHandle): Promise<void> {
-  await sleep(verifyMs);
+async function verify(
+  { runtime, verifyMs }: OperationDeps,
+  handle: RuntimeHandle,
+  upSinceMs: number,
+): Promise<void> {
+  await sleep(Math.max(0, upSinceMs + verifyMs - performance.now()));
   const { kind } = await runtime.observe(handle);
   if (kind !== 'running') throw new Error('the new container did not stay up');
 }

@@ -8,9 +8,9 @@ import {
   type Step,
   standing,
 } from '../../../domain/containers/operation.ts';
-import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
-import { type EngineStep, performInEngine } from './engine-steps.ts';
+import { type EngineStep, type Performed, performInEngine } from './engine-steps.ts';
 import { type EngineObservation, observe } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
@@ -58,7 +58,7 @@ export async function execute(
     try {
       const { facts, freshRuntimeId } = await (at.observation ??
         observe(deps.runtime, at.operation, at.container.node));
-      at = { operation: { ...at.operation, freshRuntimeId }, container: at.container };
+      at = { ...withoutObservation(at), operation: { ...at.operation, freshRuntimeId } };
       step = nextStep(at.operation, facts);
       touchesEngine = true;
       at = await takeStep(deps, at, facts, step, stepName(step) === written);
@@ -77,10 +77,12 @@ export async function execute(
   return { operation: at.operation, container: at.container };
 }
 
+const withoutObservation = ({ observation: _, ...rest }: StepResult): StepResult => rest;
+
 /** One step, counted, between the checkpoints of fault tests. */
 async function takeStep(
   deps: OperationDeps,
-  at: OperationState,
+  at: StepResult,
   facts: Facts,
   step: Step,
   isWritten: boolean,
@@ -124,15 +126,17 @@ async function recover(
 }
 
 /** An operation after a step, with an observation if the step made one. */
-type StepResult = OperationState & { readonly observation?: Promise<EngineObservation> };
+type StepResult = OperationState &
+  Pick<Performed, 'unwritten' | 'upSinceMs'> & { readonly observation?: Promise<EngineObservation> };
 
 async function applyStep(
   deps: OperationDeps,
-  { operation, container }: OperationState,
+  at: StepResult,
   facts: Facts,
   step: Step,
   isWritten: boolean,
 ): Promise<StepResult> {
+  const { operation, container } = at;
   switch (step.do) {
     case 'commit':
       return await commit(deps, operation, facts, step);
@@ -141,20 +145,20 @@ async function applyStep(
     case 'finish':
       return await finish(deps, { operation, container }, facts, step);
     default:
-      if (!isWritten) await record(deps, operation, stepName(step));
-      return await inEngine(deps, { operation, container }, facts, step);
+      if (!isWritten) await record(deps, operation, stepName(step), at.unwritten);
+      return await inEngine(deps, at, facts, step);
   }
 }
 
 /** Observes again only when the step has not shown the present state. */
 async function inEngine(
   deps: OperationDeps,
-  { operation, container }: OperationState,
+  { operation, container, upSinceMs }: StepResult,
   facts: Facts,
   step: EngineStep,
 ): Promise<StepResult> {
-  const { progress, shown } = await performInEngine(deps, operation, container, step);
-  const result = { operation: { ...operation, ...progress }, container };
+  const { progress, shown, ...left } = await performInEngine(deps, operation, container, step, upSinceMs);
+  const result = { operation: { ...operation, ...progress }, container, ...left };
   if (shown === null) return result;
   const { freshRuntimeId } = result.operation;
   return { ...result, observation: Promise.resolve({ facts: { ...facts, ...shown }, freshRuntimeId }) };
@@ -184,9 +188,11 @@ async function record(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
   step: string,
+  unwritten: Progress = {},
 ): Promise<void> {
   const { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage } = operation;
-  const progress = { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, step };
+  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, step };
+  const progress = { ...unwritten, ...now };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);
   }
