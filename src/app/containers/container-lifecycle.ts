@@ -11,7 +11,7 @@ import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import type { OperationRequest } from './operations/new-operation.ts';
-import { type EngineReady, isUnderWay, type OperationState } from './operations/operation-deps.ts';
+import { type EngineReady, isUnderWay, type OperationState, pinged } from './operations/operation-deps.ts';
 
 /** A container after an operation. `underWay`: the engine did not answer, and the operation continues. */
 export type Acted = { readonly container: Container; readonly underWay: boolean };
@@ -31,13 +31,6 @@ export async function endHung(
   const handle = handleOf(container);
   if (handle === null || !(await runtime.endHung(handle))) return;
   log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
-}
-
-/** The answer to a ping, asked while the container is looked up: an unknown one is refused even with no engine. */
-function pinged({ runtime }: ContainerDeps): Promise<void> {
-  const answering = runtime.ping();
-  answering.catch(() => undefined);
-  return answering;
 }
 
 /** Runs an operation on the caller's container, as just read, when its turn comes. */

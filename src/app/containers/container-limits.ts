@@ -21,19 +21,42 @@ export async function checkContainerLimit(
   name: string,
   caller: Caller,
 ): Promise<Result<null, DomainError>> {
-  const { maxContainers: max } = await tierOf(tx, caller);
-  if ((await tx.containers.countLive(caller.user.id)) >= max) {
-    return refuse({ code: 'container_limit_reached', max });
-  }
-  return (await tx.containers.nameInUse(caller.user.id, name)) ? refuse({ code: 'name_taken' }) : ok(null);
+  return roomFor(await countsOf(tx, name, caller));
 }
 
-/** Whether another container fits beside the owner's kept deleted ones. Call it with the owner's row locked. */
-export async function checkKeptLimit(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
+/** The same, and whether it fits beside the owner's kept deleted ones. */
+export async function checkNewContainer(
+  tx: Repositories,
+  name: string,
+  caller: Caller,
+): Promise<Result<null, DomainError>> {
   const ownerId = caller.user.id;
-  const max = mostWithKept((await tierOf(tx, caller)).maxContainers);
-  const count = (await tx.containers.countLive(ownerId)) + (await tx.deletedContainers.countKept(ownerId));
-  if (count < max) return ok(null);
-  const names = (await tx.deletedContainers.listRestorable(ownerId)).map(({ name }) => name);
+  const [known, kept] = await Promise.all([
+    countsOf(tx, name, caller),
+    tx.deletedContainers.countKept(ownerId),
+  ]);
+  const room = roomFor(known);
+  if (!room.ok) return room;
+  const max = mostWithKept(known.max);
+  if (known.live + kept < max) return ok(null);
+  const names = (await tx.deletedContainers.listRestorable(ownerId)).map((one) => one.name);
   return refuse({ code: 'kept_limit_reached', max, names });
+}
+
+type Counts = { readonly max: number; readonly live: number; readonly nameIsTaken: boolean };
+
+/** In one round trip. */
+async function countsOf(tx: Repositories, name: string, caller: Caller): Promise<Counts> {
+  const ownerId = caller.user.id;
+  const [{ maxContainers: max }, live, nameIsTaken] = await Promise.all([
+    tierOf(tx, caller),
+    tx.containers.countLive(ownerId),
+    tx.containers.nameInUse(ownerId, name),
+  ]);
+  return { max, live, nameIsTaken };
+}
+
+function roomFor({ max, live, nameIsTaken }: Counts): Result<null, DomainError> {
+  if (live >= max) return refuse({ code: 'container_limit_reached', max });
+  return nameIsTaken ? refuse({ code: 'name_taken' }) : ok(null);
 }

@@ -18,8 +18,10 @@ import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
-import { checkContainerLimit, checkKeptLimit, tierOf } from './container-limits.ts';
+import { checkNewContainer, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
+import type { Prepare } from './operations/begin-operation.ts';
+import { pinged } from './operations/operation-deps.ts';
 
 /** A create request; the catalogue and the tier supply absent fields. */
 export type CreateRequest = {
@@ -51,12 +53,13 @@ export const createContainer =
     note?: Note,
   ): Promise<Result<Container, DomainError>> => {
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    const answers = pinged(deps);
     const planned = await plan(deps.storage.repositories, request, caller);
     if (!planned.ok) return planned;
     const room = await checkHostDisk(deps);
     if (!room.ok) return room;
     let dbId: string = randomUUID();
-    const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, async (tx) => {
+    const prepare: Prepare = async (tx) => {
       const inserted = await insert(deps, tx, request, planned.value, caller);
       if (!inserted.ok) return inserted;
       const { container, warmRuntimeId } = inserted.value;
@@ -64,7 +67,8 @@ export const createContainer =
       dbId = container.dbId;
       await note?.(tx, dbId);
       return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
-    });
+    };
+    const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, prepare, { answers });
     const finished = await within(deps.settings.createWaitMs, submitted.catch(imageUnavailable), null);
     if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
@@ -121,17 +125,18 @@ async function insert(
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
   await tx.users.lock(ownerId);
-  const room = await checkContainerLimit(tx, request.name, caller);
+  const [room, isKept] = await Promise.all([
+    checkNewContainer(tx, request.name, caller),
+    tx.catalogue.keep(image.key, role),
+  ]);
   if (!room.ok) return room;
-  const beside = await checkKeptLimit(tx, caller);
-  if (!beside.ok) return beside;
-  if (!(await tx.catalogue.keep(image.key, role)))
+  if (!isKept)
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
   const env = request.env ?? {};
   // The environment is fixed when a container is made, so members cannot take one.
   const member = Object.keys(env).length === 0 ? await warmPool.claim(tx, pinned(image), resources) : null;
   const dbId = member?.dbId ?? randomUUID();
-  await tx.containers.insert({
+  const container = await tx.containers.insert({
     dbId,
     ownerId,
     name: request.name,
@@ -144,7 +149,5 @@ async function insert(
     node: member?.node ?? settings.node,
     volume: member?.volume ?? volumeName(dbId),
   });
-  const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
-  if (container === null) throw new Error(`container ${dbId} vanished inside its transaction`);
   return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
 }

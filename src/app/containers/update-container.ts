@@ -13,7 +13,8 @@ import { type Acted, endHung } from './container-lifecycle.ts';
 import { tierOf } from './container-limits.ts';
 import { carryOverFaults, checkHostDisk, diskFaults } from './disk-quota.ts';
 import { findOwn } from './find-container.ts';
-import { isUnderWay } from './operations/operation-deps.ts';
+import type { Prepare } from './operations/begin-operation.ts';
+import { isUnderWay, pinged } from './operations/operation-deps.ts';
 
 export type UpdateRequest = {
   readonly name: string;
@@ -41,6 +42,7 @@ export const updateContainer =
     origin: Origin,
   ): Promise<Result<Updated, DomainError>> => {
     const { repositories } = deps.storage;
+    const answers = pinged(deps);
     const found = await findOwn(repositories, id, caller);
     if (!found.ok) return found;
     const { dbId } = found.value;
@@ -52,7 +54,7 @@ export const updateContainer =
     const space = renews ? await checkHostDisk(deps) : ok(null);
     const known = { ...disk, ...carry };
     if (renews && space.ok) await endHungUnless(deps, found.value, request, caller, known);
-    const done = await deps.operations.submit(dbId, operationRequest, async (tx) => {
+    const prepare: Prepare = async (tx) => {
       await tx.users.lock(caller.user.id);
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
@@ -63,7 +65,8 @@ export const updateContainer =
         return refuse({ code: 'guest_session_expired' });
       if (!space.ok) return space;
       return ok({ container: now.value, target: { name, resources } });
-    });
+    };
+    const done = await deps.operations.submit(dbId, operationRequest, prepare, { answers });
     if (!done.ok) return done;
     const { container, operation } = done.value;
     const underWay = isUnderWay(done.value);

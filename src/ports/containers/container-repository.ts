@@ -36,7 +36,8 @@ export class NameTaken extends Error {
 
 /** Reads for a user have the owner in the query, so a foreign row looks unknown. */
 export interface ContainerRepository {
-  insert(container: NewContainer): Promise<void>;
+  /** Returns the new row. Throws `NameTaken`. */
+  insert(container: NewContainer): Promise<Container>;
   nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
   countLive(ownerId: string): Promise<number>;

@@ -20,7 +20,8 @@ export async function containerRepositoryContract(name: string, storage: Storage
   await t.test(`${name}: a new container is stored as given, without an engine container`, async (t) => {
     const owner = await storedUser(storage);
     const asked = aNewContainer(owner.id);
-    await containers.insert(asked);
+    const inserted = await containers.insert(asked);
+    t.same(inserted, await containers.findAny(asked.dbId), 'it returns the row');
     const found = await containers.findOwned(byDbId(asked.dbId), owner.id);
     t.match(found, {
       ...asked,

@@ -68,7 +68,9 @@ const containerChanges = (
     if (nameInUse(state, container.ownerId, container.name)) throw new NameTaken(container.name);
     const owner = state.users.find((user) => user.id === container.ownerId);
     const ownerUsername = owner?.username ?? '';
-    state.containers.push({ ...container, ...UNUSED, ownerUsername, createdAt: clock.now() });
+    const row: StoredContainer = { ...container, ...UNUSED, ownerUsername, createdAt: clock.now() };
+    state.containers.push(row);
+    return asContainer(state, row);
   },
 
   async changeState(dbId, from, { started, reason, ...change }) {

@@ -33,18 +33,10 @@ export const postgresCatalogue = (db: Db): CatalogueRepository => ({
   role: (key) => db.selectFrom('roles').selectAll().where('key', '=', key).$call(firstAs(toRole)),
 
   async keep(imageKey, roleKey) {
-    const image = await db
-      .selectFrom('images')
-      .select('key')
-      .where('key', '=', imageKey)
-      .forKeyShare()
-      .execute();
-    const role = await db
-      .selectFrom('roles')
-      .select('key')
-      .where('key', '=', roleKey)
-      .forKeyShare()
-      .execute();
+    const [image, role] = await Promise.all([
+      db.selectFrom('images').select('key').where('key', '=', imageKey).forKeyShare().execute(),
+      db.selectFrom('roles').select('key').where('key', '=', roleKey).forKeyShare().execute(),
+    ]);
     return image.length === 1 && role.length === 1;
   },
 

@@ -64,7 +64,15 @@ const containerReads = (
 
 const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
   async insert(container) {
-    await db.insertInto('containers').values(toRow(container)).execute().catch(nameTaken);
+    const row = await db
+      .with('c', (query) => query.insertInto('containers').values(toRow(container)).returningAll())
+      .selectFrom('c')
+      .innerJoin('users as u', 'u.id', 'c.owner_id')
+      .selectAll('c')
+      .select(ofOwner)
+      .executeTakeFirstOrThrow()
+      .catch(nameTaken);
+    return toContainer(row);
   },
 
   async changeState(dbId, from, change) {

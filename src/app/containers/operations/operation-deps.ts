@@ -53,6 +53,13 @@ export type EngineReady = {
   readonly observable?: Promise<void>;
 };
 
+/** The answer to a ping, asked while the request is checked: a wrong one is refused even with no engine. */
+export function pinged({ runtime }: Pick<OperationDeps, 'runtime'>): Promise<void> {
+  const answering = runtime.ping();
+  answering.catch(() => undefined);
+  return answering;
+}
+
 /** Whether a retry continues it: the request may still be done. */
 export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';
