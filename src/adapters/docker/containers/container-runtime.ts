@@ -9,7 +9,14 @@ import {
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 import { fullId, type Ownership, ownership } from '../engine/ownership.ts';
 import { dockerSnapshots } from '../images/container-images.ts';
-import { COUNTED, type DiskSettings, dockerVolumes, type Volumes } from '../volumes/container-volumes.ts';
+import {
+  COUNTED,
+  type DiskSettings,
+  dockerVolumes,
+  type Mounted,
+  type Volumes,
+  WORKSPACE,
+} from '../volumes/container-volumes.ts';
 import { dockerDisk } from './container-disk.ts';
 import { dockerObserver } from './container-observer.ts';
 import { createOrAdopt, inspect } from './create-container.ts';
@@ -24,8 +31,6 @@ export type DockerRuntimeSettings = RuntimeSettings & {
 };
 
 const REMOVAL_SECONDS = 10;
-
-type Mounted = Pick<Docker.ContainerInspectInfo, 'Mounts'>;
 
 /** Containers on one Docker engine, with all that belongs to them. */
 export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): ContainerEngine {
@@ -46,17 +51,22 @@ type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly vo
 function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettings): ContainerRuntime {
   const { node, kill = null } = settings;
   const known = async (handle: RuntimeHandle) => await inspect(calls, fullId(handle.runtimeId));
-  /** Containers started here: their volume never changes, and a stopping engine answers slowly. */
+  /** Containers made or started here: their volume never changes, and a stopping engine answers slowly. */
   const mounted = new Map<string, Mounted>();
   return {
     async create(spec) {
       await volumes.ensure(spec);
       const runtimeId = await createOrAdopt(calls, spec, settings);
       own.remember(runtimeId);
+      mounted.set(runtimeId, { Mounts: [{ Name: spec.volume, Destination: WORKSPACE }] });
       return { node, runtimeId };
     },
     async start(handle) {
-      const [container, info] = await Promise.all([own.require(handle), known(handle)]);
+      const container = await own.require(handle);
+      const before = mounted.get(handle.runtimeId);
+      const isReady = before !== undefined && volumes.needNoMount(before);
+      if (isReady && (await startUnlessPaused(calls, container))) return;
+      const info = await known(handle);
       // A paused container still uses its volume, so nothing needs preparing.
       if (info?.State.Paused) return await goOn(calls, container);
       if (info !== null) {
@@ -121,6 +131,16 @@ const answers = (asked: Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/** False when the engine refuses. 304: already running. */
+async function startUnlessPaused(calls: EngineCalls, container: Docker.Container): Promise<boolean> {
+  const starting = (abortSignal: AbortSignal) =>
+    orNull(
+      [409],
+      orNull([304], container.start({ abortSignal })).then(() => true as const),
+    );
+  return (await calls.change(LIMITS.start, starting, { runtimeId: container.id })) === true;
+}
 
 /** Resumes a paused container; already resumed is success. */
 async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {

@@ -21,13 +21,23 @@ export type DiskSettings = {
   readonly isLocal: boolean;
 };
 
+/** Where a container has its volume. */
+export const WORKSPACE = '/workspace';
+
+/** What a container has mounted. */
+export type Mounted = {
+  readonly Mounts: readonly Pick<Docker.ContainerInspectInfo['Mounts'][number], 'Name' | 'Destination'>[];
+};
+
 export type Volumes = {
   facts(volume: string): Promise<VolumeFacts | null>;
   /** Creates the volume when absent, and prepares it. Never uses a foreign one. */
   ensure(spec: ContainerSpec): Promise<void>;
   /** Prepares a container's volume, in the size that the container was made for. */
   beforeStart(info: Docker.ContainerInspectInfo): Promise<void>;
-  afterStop(info: Pick<Docker.ContainerInspectInfo, 'Mounts'>): Promise<void>;
+  /** Whether the volume is known to need no preparation. */
+  needNoMount(info: Mounted): boolean;
+  afterStop(info: Mounted): Promise<void>;
   remove(volume: string): Promise<void>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
 };
@@ -94,6 +104,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       const mode = isFresh ? 'strict' : 'lenient';
       await withImage(volume, (all, image) => all.mount(volume, image, diskMb, mode));
     },
+    needNoMount: ({ Mounts }) => withoutImage.has(volumeOf(Mounts) ?? ''),
     async afterStop({ Mounts }) {
       const volume = volumeOf(Mounts);
       if (volume !== null) await withImage(volume, (all, image) => all.unmount(volume, image));
@@ -156,5 +167,5 @@ function modeOf({ Labels }: Docker.VolumeInspectInfo): QuotaMode {
   return mode === 'image' || mode === 'engine' ? mode : 'measured';
 }
 
-const volumeOf = (mounts: Docker.ContainerInspectInfo['Mounts']): string | null =>
-  mounts.find(({ Destination }) => Destination === '/workspace')?.Name ?? null;
+const volumeOf = (mounts: Mounted['Mounts']): string | null =>
+  mounts.find(({ Destination }) => Destination === WORKSPACE)?.Name ?? null;
