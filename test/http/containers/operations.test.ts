@@ -57,6 +57,36 @@ t.test('new limits recreate the container on the same volume; the old one is rem
   t.match(await now(), { status: 'running', resources: { memory_mb: 512 } });
 });
 
+t.test('a recreate asks the engine only for what its steps have not shown', async (t) => {
+  const { runtime, service, patch } = await withContainer();
+  const asked: string[] = [];
+  const noted = [
+    'observe',
+    'find',
+    'volumeFacts',
+    'volumeExists',
+    'create',
+    'stop',
+    'start',
+    'remove',
+  ] as const;
+  for (const name of noted) {
+    const work = runtime[name] as (...args: unknown[]) => Promise<unknown>;
+    Object.assign(runtime, {
+      [name]: (...args: unknown[]) => {
+        asked.push(name);
+        return work(...args);
+      },
+    });
+  }
+  await patch({ memory_mb: 512 });
+  await service.operations.idle();
+  // Observed in the middle: to measure the loss, and to verify the new one.
+  const prepared = ['observe', 'find', 'observe', 'volumeFacts', 'create'];
+  const replaced = ['stop', 'start', 'observe', 'observe', 'observe'];
+  t.same(asked, [...prepared, ...replaced, 'remove']);
+});
+
 t.test('a new name alone, or no change, restarts nothing', async (t) => {
   const { box, patch, now } = await withContainer();
   t.match((await patch({ name: 'other' })).json(), {

@@ -54,9 +54,11 @@ export async function commit(
           ? tx.operations.record(operation.id, owner, progress)
           : tx.operations.finish(operation.id, owner, outcome, progress),
     });
-    await rememberSnapshotImage(tx, operation, facts);
     const restarted = operation.kind === 'update' && needsFresh(operation);
-    await announce(tx, operation, container, restarted);
+    await Promise.all([
+      rememberSnapshotImage(tx, operation, facts),
+      announce(tx, operation, container, restarted),
+    ]);
     // A restore must not bring participants back.
     if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
     return { operation: { ...committed, outcome }, container };

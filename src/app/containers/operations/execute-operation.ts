@@ -139,7 +139,7 @@ async function applyStep(
   const { operation, container } = at;
   switch (step.do) {
     case 'commit':
-      return await commit(deps, operation, facts, step);
+      return { ...(await commit(deps, operation, facts, step)), observation: shownAs(facts, operation) };
     case 'put_back':
       return await putBack(deps, operation, facts);
     case 'finish':
@@ -160,9 +160,11 @@ async function inEngine(
   const { progress, shown, ...left } = await performInEngine(deps, operation, container, step, upSinceMs);
   const result = { operation: { ...operation, ...progress }, container, ...left };
   if (shown === null) return result;
-  const { freshRuntimeId } = result.operation;
-  return { ...result, observation: Promise.resolve({ facts: { ...facts, ...shown }, freshRuntimeId }) };
+  return { ...result, observation: shownAs({ ...facts, ...shown }, result.operation) };
 }
+
+const shownAs = (facts: Facts, { freshRuntimeId }: StoredOperation): Promise<EngineObservation> =>
+  Promise.resolve({ facts, freshRuntimeId });
 
 export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperation): Promise<Container> {
   const container = await storage.repositories.containers.findAny(dbId);
