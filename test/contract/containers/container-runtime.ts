@@ -75,7 +75,7 @@ export type OpenPaused = OpenRuntime & {
   readonly pause: (handle: RuntimeHandle) => Promise<unknown>;
 };
 
-/** What every place must do with a container that was paused from outside. */
+/** What every engine must do with a container that was paused from outside. */
 export async function pausedContainerContract(
   name: string,
   { runtime, commands, image, pause }: OpenPaused,
