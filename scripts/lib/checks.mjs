@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { checkApiDocument } from './api-document.mjs';
 import { capture } from './command.mjs';
 import { checkFolders } from './folders.mjs';
 import { checkLayers } from './layers.mjs';
@@ -27,6 +28,7 @@ export function staticChecks(root) {
     { label: 'layers', run: () => checkLayers(root) },
     { label: 'ports', run: () => checkPorts(root) },
     { label: 'folders', run: async () => checkFolders(root) },
+    { label: 'API document', run: () => checkApiDocument(root) },
     { label: 'dead code', run: () => tool(root, 'knip', []) },
   ];
 }

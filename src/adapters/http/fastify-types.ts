@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { DomainErrorCode } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import type { RouteScope } from '../../domain/identity/scope.ts';
 import type { LastingUse, UseLimits } from '../../domain/identity/use-limits.ts';
@@ -25,6 +26,14 @@ declare module 'fastify' {
     lasting?: LastingUse;
     /** The body may be slow; the route ends a stalled one. */
     slowBody?: boolean;
+  }
+  interface FastifySchema {
+    /** Refusals of the route itself, for the API document; those of its scope and method follow from them. */
+    refusals?: readonly DomainErrorCode[];
+    /** Other media types of the answer, for clients that accept them. */
+    alsoAs?: readonly string[];
+    /** The media type of a body without a schema. */
+    takes?: string;
   }
   interface FastifyInstance {
     /** The scopes of all routes, by method and pattern. */

@@ -12,7 +12,7 @@ import { limitUnreadAnswers } from './connections/unread-replies.ts';
 import { refuseOtherUpgrades, refuseUpgradesAtClose } from './connections/upgrades.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import type { Http } from './fastify-types.ts';
-import { openApi } from './open-api.ts';
+import { openApi } from './open-api/open-api.ts';
 import { measureAnswers } from './request-metrics.ts';
 import { compilers } from './schema-compilers.ts';
 import { headersOfEveryAnswer } from './security-headers.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Nullable, Text } from './common.ts';
+import { Closed, Named, Nullable, Text } from './common.ts';
 
-const Range = Closed({ min: Type.Integer(), max: Type.Integer() });
+const Range = Named('Range', Closed({ min: Type.Integer(), max: Type.Integer() }));
 
 const limits = {
   memory_mb: Range,
@@ -21,16 +21,19 @@ const ofUse = {
   max_downloads: Type.Integer({ description: 'Files, archives, recordings, exports and logs.' }),
 };
 
-export const UseLimitsBody = Type.Object(ofUse);
-export const TierBody = Type.Object({ name: Type.String(), ...limits, ...ofUse });
-export const TierList = Type.Object({ tiers: Type.Array(TierBody) });
-export const NewTierRequest = Closed({
-  name: Type.String(),
-  ...limits,
-  layer_mb: Type.Optional(Type.Integer()),
-  ...Type.Partial(Type.Object(ofUse)).properties,
-});
-export const TierChangeRequest = Type.Partial(Closed({ ...limits, ...ofUse }));
+export const UseLimitsBody = Named('UseLimits', Type.Object(ofUse));
+export const TierBody = Named('Tier', Type.Object({ name: Type.String(), ...limits, ...ofUse }));
+export const TierList = Named('TierList', Type.Object({ tiers: Type.Array(TierBody) }));
+export const NewTierRequest = Named(
+  'NewTierRequest',
+  Closed({
+    name: Type.String(),
+    ...limits,
+    layer_mb: Type.Optional(Type.Integer()),
+    ...Type.Partial(Type.Object(ofUse)).properties,
+  }),
+);
+export const TierChangeRequest = Named('TierChangeRequest', Type.Partial(Closed({ ...limits, ...ofUse })));
 
 const imageFields = {
   label: Type.String(),
@@ -41,29 +44,50 @@ const digest = Nullable(
   Type.String({ description: '`sha256:…` pins the image; null: the image that the tag points to.' }),
 );
 
-export const ImageBody = Type.Object({ key: Type.String(), ...imageFields, digest });
-export const ImageList = Type.Object({ images: Type.Array(ImageBody) });
-export const NewImageRequest = Closed({ key: Type.String(), ...imageFields, digest: Type.Optional(digest) });
-export const ImageChangeRequest = Type.Partial(Closed({ ...imageFields, digest }));
+export const ImageBody = Named('Image', Type.Object({ key: Type.String(), ...imageFields, digest }));
+export const ImageList = Named('ImageList', Type.Object({ images: Type.Array(ImageBody) }));
+export const NewImageRequest = Named(
+  'NewImageRequest',
+  Closed({ key: Type.String(), ...imageFields, digest: Type.Optional(digest) }),
+);
+export const ImageChangeRequest = Named(
+  'ImageChangeRequest',
+  Type.Partial(Closed({ ...imageFields, digest })),
+);
 
 const names = Type.Optional(Type.Array(Type.String(), { maxItems: 200 }));
 const packages = Closed({ apt: names, apk: names, dnf: names });
 const script = Nullable(Text({ maxLength: 16_384 }));
 
 /** A role without its script, which only administrators see. */
-export const RoleSummary = Type.Object({ key: Type.String(), label: Type.String(), packages });
-export const RoleList = Type.Object({ roles: Type.Array(RoleSummary) });
-export const RoleBody = Type.Object({ key: Type.String(), label: Type.String(), packages, script });
-export const WholeRoleList = Type.Object({ roles: Type.Array(RoleBody) });
-export const NewRoleRequest = Closed({
-  key: Type.String(),
-  label: Type.String(),
-  packages: Type.Optional(packages),
-  script: Type.Optional(script),
-});
-export const RoleChangeRequest = Type.Partial(Closed({ label: Type.String(), packages, script }));
+export const RoleSummary = Named(
+  'RoleSummary',
+  Type.Object({ key: Type.String(), label: Type.String(), packages }),
+);
+export const RoleList = Named('RoleSummaryList', Type.Object({ roles: Type.Array(RoleSummary) }));
+export const RoleBody = Named(
+  'Role',
+  Type.Object({ key: Type.String(), label: Type.String(), packages, script }),
+);
+export const WholeRoleList = Named('RoleList', Type.Object({ roles: Type.Array(RoleBody) }));
+export const NewRoleRequest = Named(
+  'NewRoleRequest',
+  Closed({
+    key: Type.String(),
+    label: Type.String(),
+    packages: Type.Optional(packages),
+    script: Type.Optional(script),
+  }),
+);
+export const RoleChangeRequest = Named(
+  'RoleChangeRequest',
+  Type.Partial(Closed({ label: Type.String(), packages, script })),
+);
 
-export const RemovedEntryBody = Type.Object({ key: Type.String(), deleted: Type.Literal(true) });
+export const RemovedEntryBody = Named(
+  'CatalogueEntryDeleted',
+  Type.Object({ key: Type.String(), deleted: Type.Literal(true) }),
+);
 
 export type UseLimitsBody = Static<typeof UseLimitsBody>;
 export type TierBody = Static<typeof TierBody>;

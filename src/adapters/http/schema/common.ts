@@ -5,6 +5,9 @@ export const Timestamp = Type.String({ format: 'date-time' });
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+/** Gives a schema the name that it has in the API document, where it is described once. */
+export const Named = <T extends TSchema>(title: string, schema: T): T => ({ ...schema, title });
+
 /** A body or query that refuses undocumented fields. */
 export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
@@ -39,4 +42,16 @@ export const Text = (options: { minLength?: number; maxLength: number }) =>
   Type.String({ ...options, pattern: '^[^\\u0000\\ud800-\\udfff]*$' });
 
 /** The form of all refusals; declared where a status also has another body. */
-export const RefusalBody = Type.Object({ error: Type.String(), code: Type.String() });
+export const RefusalBody = Named(
+  'Error',
+  Type.Object({
+    error: Type.String({ description: 'For people.' }),
+    code: Type.String({ description: 'For programs.' }),
+    fields: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: Type.String(), description: 'The faults of a request, by field.' },
+      ),
+    ),
+  }),
+);

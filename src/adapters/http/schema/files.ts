@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Closed, Timestamp } from './common.ts';
+import { Closed, Named, Timestamp } from './common.ts';
 
 const Path = Type.String({
   maxLength: 16_384,
@@ -9,24 +9,33 @@ const Path = Type.String({
 export const FilesQuery = Closed({ path: Type.Optional(Path) });
 export const FileQuery = Closed({ path: Path });
 
-export const FolderBody = Type.Object({
-  path: Type.String(),
-  entries: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      type: Type.Union(['file', 'folder', 'link', 'other'].map((kind) => Type.Literal(kind))),
-      size: Type.Integer(),
-      mode: Type.String({ description: 'Permission bits, octal, for example 0644.' }),
-      modified: Timestamp,
-    }),
-  ),
-  complete: Type.Boolean({ description: 'False: there are more entries, or names that are not UTF-8.' }),
-});
+export const FolderBody = Named(
+  'Folder',
+  Type.Object({
+    path: Type.String(),
+    entries: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.Union(['file', 'folder', 'link', 'other'].map((kind) => Type.Literal(kind))),
+        size: Type.Integer(),
+        mode: Type.String({ description: 'Permission bits, octal, for example 0644.' }),
+        modified: Timestamp,
+      }),
+    ),
+    complete: Type.Boolean({ description: 'False: there are more entries, or names that are not UTF-8.' }),
+  }),
+);
 
-export const UploadedBody = Type.Object({
-  path: Type.String(),
-  size: Type.Integer(),
-  created: Type.Boolean(),
-});
+export const UploadedBody = Named(
+  'FileWritten',
+  Type.Object({
+    path: Type.String(),
+    size: Type.Integer(),
+    created: Type.Boolean(),
+  }),
+);
 
-export const RemovedBody = Type.Object({ path: Type.String(), deleted: Type.Boolean() });
+export const RemovedBody = Named(
+  'FileDeleted',
+  Type.Object({ path: Type.String(), deleted: Type.Boolean() }),
+);

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Nullable, Timestamp } from './common.ts';
+import { Closed, Named, Nullable, Timestamp } from './common.ts';
 
 export const LogsQuery = Closed({
   tail: Type.Optional(
@@ -8,47 +8,55 @@ export const LogsQuery = Closed({
   follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
 });
 
-export const StatsBody = Type.Object({
-  time: Timestamp,
-  cpu: Type.Object({ used_millicores: Type.Integer(), limit_millicores: Type.Integer() }),
-  memory: Type.Object({ used_bytes: Type.Integer(), limit_bytes: Type.Integer() }),
-  disk: Type.Object({
-    used_bytes: Nullable(Type.Integer({ description: 'null: the measurement took too long. Ask again.' })),
-    limit_bytes: Type.Integer(),
+export const StatsBody = Named(
+  'Stats',
+  Type.Object({
+    time: Timestamp,
+    cpu: Type.Object({ used_millicores: Type.Integer(), limit_millicores: Type.Integer() }),
+    memory: Type.Object({ used_bytes: Type.Integer(), limit_bytes: Type.Integer() }),
+    disk: Type.Object({
+      used_bytes: Nullable(Type.Integer({ description: 'null: the measurement took too long. Ask again.' })),
+      limit_bytes: Type.Integer(),
+    }),
+    layer: Type.Object(
+      { used_bytes: Nullable(Type.Integer()), limit_bytes: Type.Integer() },
+      { description: 'Outside /workspace, as of the last minute. null: not measured yet.' },
+    ),
+    pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
   }),
-  layer: Type.Object(
-    { used_bytes: Nullable(Type.Integer()), limit_bytes: Type.Integer() },
-    { description: 'Outside /workspace, as of the last minute. null: not measured yet.' },
-  ),
-  pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
-});
+);
 
 const Count = Type.Integer();
 
-export const ChangesBody = Type.Object({
-  packages: Type.Array(
-    Type.Object({
-      manager: Type.String(),
-      name: Type.String(),
-      version: Nullable(Type.String()),
-      change: Type.String(),
-      automatic: Type.Boolean({ description: 'Installed as a dependency.' }),
-    }),
-  ),
-  package_count: Count,
-  files: Type.Array(
-    Type.Object({
-      path: Type.String(),
-      added: Count,
-      changed: Count,
-      removed: Count,
-      size_bytes: Nullable(Type.Integer({ description: 'null: cannot be measured in a stopped container.' })),
-      disposable: Type.Boolean({ description: 'A cache, a log or the database of a package manager.' }),
-    }),
-  ),
-  layer_bytes: Nullable(Type.Integer({ description: 'Everything that is not on the volume.' })),
-  complete: Type.Boolean(),
-});
+export const ChangesBody = Named(
+  'Changes',
+  Type.Object({
+    packages: Type.Array(
+      Type.Object({
+        manager: Type.String(),
+        name: Type.String(),
+        version: Nullable(Type.String()),
+        change: Type.String(),
+        automatic: Type.Boolean({ description: 'Installed as a dependency.' }),
+      }),
+    ),
+    package_count: Count,
+    files: Type.Array(
+      Type.Object({
+        path: Type.String(),
+        added: Count,
+        changed: Count,
+        removed: Count,
+        size_bytes: Nullable(
+          Type.Integer({ description: 'null: cannot be measured in a stopped container.' }),
+        ),
+        disposable: Type.Boolean({ description: 'A cache, a log or the database of a package manager.' }),
+      }),
+    ),
+    layer_bytes: Nullable(Type.Integer({ description: 'Everything that is not on the volume.' })),
+    complete: Type.Boolean(),
+  }),
+);
 
 export type ChangesBody = Static<typeof ChangesBody>;
 export type StatsBody = Static<typeof StatsBody>;

@@ -1,40 +1,49 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed } from './common.ts';
+import { Closed, Named } from './common.ts';
 
-export const SettingsBody = Type.Object({
-  open_registration: Type.Boolean(),
-  session_idle_minutes: Type.Integer(),
-  guests_enabled: Type.Boolean(),
-  guest_lifetime_hours: Type.Integer(),
-  requests_per_minute: Type.Integer(),
-  retention_days: Type.Integer(),
-  history_days: Type.Integer(),
-  recordings_mb_per_user: Type.Integer(),
-  sockets_per_address: Type.Integer(),
-});
+export const SettingsBody = Named(
+  'Settings',
+  Type.Object({
+    open_registration: Type.Boolean(),
+    session_idle_minutes: Type.Integer(),
+    guests_enabled: Type.Boolean(),
+    guest_lifetime_hours: Type.Integer(),
+    requests_per_minute: Type.Integer(),
+    retention_days: Type.Integer(),
+    history_days: Type.Integer(),
+    recordings_mb_per_user: Type.Integer(),
+    sockets_per_address: Type.Integer(),
+  }),
+);
 
-export const SettingsChange = Closed({
-  open_registration: Type.Optional(Type.Boolean()),
-  session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
-  guests_enabled: Type.Optional(Type.Boolean()),
-  guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
-  /** Per credential or address; 0 for no limit. */
-  requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** How long a deleted container's volume is kept before it is condemned for a day. */
-  retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650 })),
-  /** How long ended items are kept; revoked sessions are listed for 30 days. */
-  history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 3650 })),
-  recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
-  /** Per address, in each process. Less would lock out an office behind one address. */
-  sockets_per_address: Type.Optional(Type.Integer({ minimum: 250, maximum: 1_000_000 })),
-});
+export const SettingsChange = Named(
+  'SettingsChange',
+  Closed({
+    open_registration: Type.Optional(Type.Boolean()),
+    session_idle_minutes: Type.Optional(Type.Integer({ minimum: 30, maximum: 1440 })),
+    guests_enabled: Type.Optional(Type.Boolean()),
+    guest_lifetime_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+    /** Per credential or address; 0 for no limit. */
+    requests_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+    /** How long a deleted container's volume is kept before it is condemned for a day. */
+    retention_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 3650 })),
+    /** How long ended items are kept; revoked sessions are listed for 30 days. */
+    history_days: Type.Optional(Type.Integer({ minimum: 30, maximum: 3650 })),
+    recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
+    /** Per address, in each process. Less would lock out an office behind one address. */
+    sockets_per_address: Type.Optional(Type.Integer({ minimum: 250, maximum: 1_000_000 })),
+  }),
+);
 
-export const VersionBody = Type.Object({ name: Type.String(), version: Type.String() });
+export const VersionBody = Named('Version', Type.Object({ name: Type.String(), version: Type.String() }));
 
-export const LiveBody = Type.Object({
-  status: Type.Union([Type.Literal('live'), Type.Literal('stuck')]),
-  detail: Type.Optional(Type.String()),
-});
+export const LiveBody = Named(
+  'Liveness',
+  Type.Object({
+    status: Type.Union([Type.Literal('live'), Type.Literal('stuck')]),
+    detail: Type.Optional(Type.String()),
+  }),
+);
 
 /** One part's state; `mend`: the command or step that brings it back. */
 const Part = Type.Object({
@@ -48,23 +57,34 @@ const ReadyBody = Type.Object({
   parts: Type.Object({ database: Part, engine: Part, image: Part, disk: Part, isolation: Part }),
 });
 
-const PublicPart = Type.Object({
-  status: Part.properties.status,
-  /** For administrators only, like `mend`. */
-  detail: Type.Optional(Type.String()),
-  mend: Type.Optional(Type.String()),
-});
-
-export const ReadyAnswer = Type.Object({
-  status: ReadyBody.properties.status,
-  parts: Type.Object({
-    database: PublicPart,
-    engine: PublicPart,
-    image: PublicPart,
-    disk: PublicPart,
-    isolation: PublicPart,
+const PublicPart = Named(
+  'PartReadiness',
+  Type.Object({
+    status: Part.properties.status,
+    /** For administrators only, like `mend`. */
+    detail: Type.Optional(Type.String()),
+    mend: Type.Optional(Type.String()),
   }),
-});
+);
+
+export const ReadyAnswer = Named(
+  'Readiness',
+  Type.Object({
+    status: ReadyBody.properties.status,
+    parts: Type.Object({
+      database: PublicPart,
+      engine: PublicPart,
+      image: PublicPart,
+      disk: PublicPart,
+      isolation: PublicPart,
+    }),
+  }),
+);
+
+export const OpenApiDocument = Named(
+  'OpenApiDocument',
+  Type.Object({ openapi: Type.String() }, { additionalProperties: true }),
+);
 
 export type SettingsBody = Static<typeof SettingsBody>;
 export type SettingsChange = Static<typeof SettingsChange>;

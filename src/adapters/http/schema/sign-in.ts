@@ -1,18 +1,24 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { UseLimitsBody } from './catalogue.ts';
-import { Closed, Nullable, Text, Timestamp } from './common.ts';
+import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
 
-export const UserBody = Type.Object({
-  id: Type.String(),
-  email: Nullable(Type.String()),
-  username: Type.String(),
-  role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
-  tier: Type.String(),
-  created_at: Timestamp,
-  disabled_at: Nullable(Timestamp),
-});
+export const UserBody = Named(
+  'User',
+  Type.Object({
+    id: Type.String(),
+    email: Nullable(Type.String()),
+    username: Type.String(),
+    role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
+    tier: Type.String(),
+    created_at: Timestamp,
+    disabled_at: Nullable(Timestamp),
+  }),
+);
 
-export const LoginRequest = Closed({ email: Text({ maxLength: 254 }), password: Text({ maxLength: 1024 }) });
+export const LoginRequest = Named(
+  'LoginRequest',
+  Closed({ email: Text({ maxLength: 254 }), password: Text({ maxLength: 1024 }) }),
+);
 
 const person = {
   email: Text({ maxLength: 254 }),
@@ -20,64 +26,85 @@ const person = {
   password: Text({ maxLength: 1024 }),
 };
 
-export const RegisterRequest = Closed(person);
+export const RegisterRequest = Named('RegisterRequest', Closed(person));
 const setupCode = { code: Text({ maxLength: 128 }) };
-export const SetupRequest = Closed({ ...setupCode, ...person });
-export const SetupCodeRequest = Closed(setupCode);
-export const SetupCodeBody = Type.Object({ valid: Type.Literal(true) });
+export const SetupRequest = Named('SetupRequest', Closed({ ...setupCode, ...person }));
+export const SetupCodeRequest = Named('SetupCodeRequest', Closed(setupCode));
+export const SetupCodeBody = Named('SetupCode', Type.Object({ valid: Type.Literal(true) }));
 
-export const SignedInBody = Type.Object({
-  token: Type.String(),
-  expires_at: Timestamp,
-  session_id: Type.String(),
-  user: UserBody,
-});
+export const SignedInBody = Named(
+  'SignedIn',
+  Type.Object({
+    token: Type.String(),
+    expires_at: Timestamp,
+    session_id: Type.String(),
+    user: UserBody,
+  }),
+);
 
-export const GuestRequest = Closed({ username: Type.Optional(Text({ maxLength: 39 })) });
+export const GuestRequest = Named(
+  'GuestRequest',
+  Closed({ username: Type.Optional(Text({ maxLength: 39 })) }),
+);
 
 /** The password was right; continue at /api/auth/mfa. */
-export const MfaRequiredBody = Type.Object({
-  mfa_required: Type.Literal(true),
-  mfa_token: Type.String(),
-  expires_at: Timestamp,
-  methods: Type.Array(
-    Type.Union([Type.Literal('totp'), Type.Literal('recovery_code'), Type.Literal('passkey')]),
-  ),
-});
-
-export const LoginBody = Type.Union([SignedInBody, MfaRequiredBody]);
-
-export const LoggedOutBody = Type.Object({ logged_out: Type.Boolean() });
-
-export const MeBody = Type.Composite([
-  UserBody,
+export const MfaRequiredBody = Named(
+  'MfaRequired',
   Type.Object({
-    guest_until: Nullable(Timestamp),
-    locked: Type.Boolean(),
-    mfa_enabled: Type.Boolean(),
-    passcode_set: Type.Boolean(),
-    auto_lock_minutes: Nullable(Type.Integer()),
-    limits: UseLimitsBody,
+    mfa_required: Type.Literal(true),
+    mfa_token: Type.String(),
+    expires_at: Timestamp,
+    methods: Type.Array(
+      Type.Union([Type.Literal('totp'), Type.Literal('recovery_code'), Type.Literal('passkey')]),
+    ),
   }),
-]);
+);
 
-export const MeChange = Closed({
-  username: Type.Optional(Text({ maxLength: 39 })),
-  auto_lock_minutes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1440 }))),
-});
+export const LoginBody = Named('Login', Type.Union([SignedInBody, MfaRequiredBody]));
 
-export const PasswordChange = Closed({
-  old_password: Text({ maxLength: 1024 }),
-  new_password: Text({ maxLength: 1024 }),
-});
+export const LoggedOutBody = Named('LoggedOut', Type.Object({ logged_out: Type.Boolean() }));
 
-export const PasswordChangedBody = Type.Object({ changed: Type.Boolean() });
+export const MeBody = Named(
+  'Profile',
+  Type.Composite([
+    UserBody,
+    Type.Object({
+      guest_until: Nullable(Timestamp),
+      locked: Type.Boolean(),
+      mfa_enabled: Type.Boolean(),
+      passcode_set: Type.Boolean(),
+      auto_lock_minutes: Nullable(Type.Integer()),
+      limits: UseLimitsBody,
+    }),
+  ]),
+);
 
-export const SignInOptionsBody = Type.Object({
-  setup_required: Type.Boolean(),
-  open_registration: Type.Boolean(),
-  guests_enabled: Type.Boolean(),
-});
+export const MeChange = Named(
+  'ProfileChange',
+  Closed({
+    username: Type.Optional(Text({ maxLength: 39 })),
+    auto_lock_minutes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1440 }))),
+  }),
+);
+
+export const PasswordChange = Named(
+  'PasswordChange',
+  Closed({
+    old_password: Text({ maxLength: 1024 }),
+    new_password: Text({ maxLength: 1024 }),
+  }),
+);
+
+export const PasswordChangedBody = Named('PasswordChanged', Type.Object({ changed: Type.Boolean() }));
+
+export const SignInOptionsBody = Named(
+  'SignInOptions',
+  Type.Object({
+    setup_required: Type.Boolean(),
+    open_registration: Type.Boolean(),
+    guests_enabled: Type.Boolean(),
+  }),
+);
 
 export type UserBody = Static<typeof UserBody>;
 export type SignedInBody = Static<typeof SignedInBody>;

@@ -1,22 +1,31 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Text, Timestamp } from './common.ts';
+import { Closed, Named, Text, Timestamp } from './common.ts';
 
-export const SshKeyRequest = Closed({
-  public_key: Text({ maxLength: 16_384 }),
-  name: Type.Optional(Text({ maxLength: 400 })),
-});
+export const SshKeyRequest = Named(
+  'SshKeyRequest',
+  Closed({
+    public_key: Text({ maxLength: 16_384 }),
+    name: Type.Optional(Text({ maxLength: 400 })),
+  }),
+);
 
-export const SshKeyBody = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  type: Type.String(),
-  public_key: Type.String(),
-  fingerprint: Type.String({ description: 'SHA256:… as ssh-keygen -l prints it' }),
-  created_at: Timestamp,
-});
+export const SshKeyBody = Named(
+  'SshKey',
+  Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    type: Type.String(),
+    public_key: Type.String(),
+    fingerprint: Type.String({ description: 'SHA256:… as ssh-keygen -l prints it' }),
+    created_at: Timestamp,
+  }),
+);
 
-export const SshKeyList = Type.Object({ ssh_keys: Type.Array(SshKeyBody) });
+export const SshKeyList = Named('SshKeyList', Type.Object({ ssh_keys: Type.Array(SshKeyBody) }));
 
-export const DeletedSshKeyBody = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
+export const DeletedSshKeyBody = Named(
+  'SshKeyDeleted',
+  Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
+);
 
 export type SshKeyBody = Static<typeof SshKeyBody>;

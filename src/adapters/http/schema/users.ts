@@ -1,36 +1,48 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Nullable, Text, Timestamp } from './common.ts';
+import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { pageQuery } from './pagination.ts';
 import { UserBody } from './sign-in.ts';
 
 export const UserPageQuery = Closed(pageQuery);
 
-export const UserPage = Type.Object({ users: Type.Array(UserBody), next_cursor: Nullable(Type.String()) });
+export const UserPage = Named(
+  'UserPage',
+  Type.Object({ users: Type.Array(UserBody), next_cursor: Nullable(Type.String()) }),
+);
 
-export const UserChangeRequest = Closed({
-  tier: Type.Optional(Text({ maxLength: 64 })),
-  role: Type.Optional(Type.Union([Type.Literal('user'), Type.Literal('admin')])),
-  disabled: Type.Optional(Type.Boolean()),
-});
+export const UserChangeRequest = Named(
+  'UserChangeRequest',
+  Closed({
+    tier: Type.Optional(Text({ maxLength: 64 })),
+    role: Type.Optional(Type.Union([Type.Literal('user'), Type.Literal('admin')])),
+    disabled: Type.Optional(Type.Boolean()),
+  }),
+);
 
-export const TerminalBody = Type.Object({
-  id: Type.String(),
-  user_id: Type.String(),
-  username: Type.String(),
-  container_id: Type.String(),
-  container_name: Type.String(),
-  connection_id: Type.String(),
-  mux_session: Nullable(Type.String()),
-  owner: Type.Boolean(),
-  cols: Type.Integer(),
-  rows: Type.Integer(),
-  created_at: Timestamp,
-  last_ping_at: Timestamp,
-  replica: Type.String(),
-});
+export const TerminalBody = Named(
+  'Terminal',
+  Type.Object({
+    id: Type.String(),
+    user_id: Type.String(),
+    username: Type.String(),
+    container_id: Type.String(),
+    container_name: Type.String(),
+    connection_id: Type.String(),
+    mux_session: Nullable(Type.String()),
+    owner: Type.Boolean(),
+    cols: Type.Integer(),
+    rows: Type.Integer(),
+    created_at: Timestamp,
+    last_ping_at: Timestamp,
+    replica: Type.String(),
+  }),
+);
 
-export const TerminalList = Type.Object({ terminals: Type.Array(TerminalBody) });
+export const TerminalList = Named('TerminalList', Type.Object({ terminals: Type.Array(TerminalBody) }));
 
-export const ClosedTerminalBody = Type.Object({ id: Type.String(), closed: Type.Literal(true) });
+export const ClosedTerminalBody = Named(
+  'TerminalClosed',
+  Type.Object({ id: Type.String(), closed: Type.Literal(true) }),
+);
 
 export type TerminalBody = Static<typeof TerminalBody>;

@@ -39,7 +39,12 @@ export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void 
       failure: 'failed to read events',
       lasting: 'event_sockets',
     },
-    schema: { querystring: EventQuery },
+    schema: {
+      operationId: 'events.connect',
+      summary: 'Follow the changes of your containers',
+      refusals: ['address_full'],
+      querystring: EventQuery,
+    },
     preHandler: async (request) => {
       if (request.ws) await deps.feed.ready();
     },

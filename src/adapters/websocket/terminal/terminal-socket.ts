@@ -36,6 +36,16 @@ const NOT_OPENED: { readonly [R in CloseReason]?: string } = {
     'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
 };
 
+const REFUSALS = [
+  'container_not_found',
+  'not_authorized',
+  'container_not_running',
+  'guest_session_expired',
+  'busy_opening_terminals',
+  'sharing_needs_tmux',
+  'address_full',
+] as const;
+
 export type TerminalSocketDeps = {
   readonly terminals: Terminals;
   readonly log: Logger;
@@ -56,7 +66,12 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
       failure: 'failed to open terminal',
       lasting: 'terminals',
     },
-    schema: { querystring: TerminalQuery },
+    schema: {
+      operationId: 'terminals.connect',
+      summary: 'Open a terminal in a container',
+      refusals: REFUSALS,
+      querystring: TerminalQuery,
+    },
     preHandler: async (request) => {
       const options = toOptions(request.query as Parameters<typeof toOptions>[0]);
       const { id } = request.params;

@@ -69,17 +69,34 @@ const entryRoutes =
   (http) => {
     const { one, entries, toBody } = kind;
     const path = `/api/admin/${one}s`;
+    const group = `admin${one.charAt(0).toUpperCase()}${one.slice(1)}s`;
     const config = (does: string) => ({ scope: 'admin', failure: `failed to ${does}` }) as const;
 
     http.get(
       path,
-      { config: config(`list ${one}s`), schema: { response: { 200: kind.list } } },
+      {
+        config: config(`list ${one}s`),
+        schema: {
+          operationId: `${group}.list`,
+          summary: `List the ${one}s in full`,
+          response: { 200: kind.list },
+        },
+      },
       async () => await kind.read(),
     );
 
     http.post(
       path,
-      { config: config(`create ${one}`), schema: { body: kind.created, response: { 201: kind.body } } },
+      {
+        config: config(`create ${one}`),
+        schema: {
+          operationId: `${group}.create`,
+          summary: `Add a${one === 'image' ? 'n' : ''} ${one}`,
+          refusals: ['catalogue_key_taken'],
+          body: kind.created,
+          response: { 201: kind.body },
+        },
+      },
       async ({ body, caller, origin }, reply) => {
         const made = orThrow(await entries.create(kind.toEntry(body as never), caller, origin));
         return reply.code(201).send(toBody(made));
@@ -90,7 +107,14 @@ const entryRoutes =
       `${path}/:id`,
       {
         config: config(`update ${one}`),
-        schema: { params: IdParams, body: kind.changed, response: { 200: kind.body } },
+        schema: {
+          operationId: `${group}.update`,
+          summary: `Change a${one === 'image' ? 'n' : ''} ${one}`,
+          refusals: [`${one}_not_found`],
+          params: IdParams,
+          body: kind.changed,
+          response: { 200: kind.body },
+        },
       },
       async ({ params, body, caller, origin }) =>
         toBody(orThrow(await entries.change(params.id, kind.toChange(body as never), caller, origin))),
@@ -100,7 +124,13 @@ const entryRoutes =
       `${path}/:id`,
       {
         config: config(`delete ${one}`),
-        schema: { params: IdParams, response: { 200: schema.RemovedEntryBody } },
+        schema: {
+          operationId: `${group}.delete`,
+          summary: `Delete a${one === 'image' ? 'n' : ''} ${one}`,
+          refusals: [`${one}_not_found`, 'catalogue_entry_in_use', 'catalogue_entry_needed'],
+          params: IdParams,
+          response: { 200: schema.RemovedEntryBody },
+        },
       },
       async ({ params: { id: key }, caller, origin }) => {
         orThrow(await entries.remove(key, caller, origin));

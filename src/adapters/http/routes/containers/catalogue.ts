@@ -10,15 +10,44 @@ export const catalogueRoutes =
   (http) => {
     http.get(
       '/api/images',
-      { config: read('images'), schema: { response: { 200: ImageList } } },
+      {
+        config: read('images'),
+        schema: {
+          operationId: 'images.list',
+          summary: 'List the images to choose from',
+          response: { 200: ImageList },
+        },
+      },
       async () => ({ images: [...(await catalogue.images())] }),
     );
 
-    http.get('/api/roles', { config: read('roles'), schema: { response: { 200: RoleList } } }, async () => ({
-      roles: (await catalogue.roles()).map(toRoleSummary),
-    }));
+    http.get(
+      '/api/roles',
+      {
+        config: read('roles'),
+        schema: {
+          operationId: 'roles.list',
+          summary: 'List the roles to choose from',
+          response: { 200: RoleList },
+        },
+      },
+      async () => ({
+        roles: (await catalogue.roles()).map(toRoleSummary),
+      }),
+    );
 
-    http.get('/api/tiers', { config: read('tiers'), schema: { response: { 200: TierList } } }, async () => ({
-      tiers: (await catalogue.tiers()).map(toTierBody),
-    }));
+    http.get(
+      '/api/tiers',
+      {
+        config: read('tiers'),
+        schema: {
+          operationId: 'tiers.list',
+          summary: 'List the tiers and their limits',
+          response: { 200: TierList },
+        },
+      },
+      async () => ({
+        tiers: (await catalogue.tiers()).map(toTierBody),
+      }),
+    );
   };

@@ -5,6 +5,7 @@ import type { Idempotency } from '../../../../app/idempotency.ts';
 import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
+import * as refusals from '../../refusals.ts';
 import { Closed, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
@@ -47,6 +48,16 @@ export const containerRoutes =
       {
         config: { scope: 'write', failure: 'failed to create container' },
         schema: {
+          operationId: 'containers.create',
+          summary: 'Create and start a container',
+          refusals: [
+            'guest_session_expired',
+            'host_disk_short',
+            'container_limit_reached',
+            'kept_limit_reached',
+            'name_taken',
+            'image_unavailable',
+          ],
           headers: IdempotencyHeaders,
           body: schema.CreateContainerRequest,
           response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
@@ -71,7 +82,12 @@ export const containerRoutes =
       '/api/containers',
       {
         config: { scope: 'read', failure: 'failed to list containers' },
-        schema: { querystring: ListQuery, response: { 200: schema.ContainerList } },
+        schema: {
+          operationId: 'containers.list',
+          summary: 'List the containers that you may see',
+          querystring: ListQuery,
+          response: { 200: schema.ContainerList },
+        },
       },
       async (request) => {
         const { status, deleted } = request.query;
@@ -87,7 +103,13 @@ export const containerRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'read', failure: 'failed to read container' },
-        schema: { params: IdParams, response: { 200: schema.ContainerBody } },
+        schema: {
+          operationId: 'containers.get',
+          summary: 'Read a container',
+          refusals: ['container_not_found'],
+          params: IdParams,
+          response: { 200: schema.ContainerBody },
+        },
       },
       async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
@@ -104,7 +126,19 @@ const runRoutes =
       '/api/containers/:id/start',
       {
         config: { scope: 'write', failure: 'failed to start container' },
-        schema: { params: IdParams, response: { 200: schema.StartedBody, 202: schema.UnderWayBody } },
+        schema: {
+          operationId: 'containers.start',
+          summary: 'Start a container',
+          refusals: [
+            ...refusals.CHANGE,
+            'guest_session_expired',
+            'host_disk_short',
+            'disk_quota_exceeded',
+            'image_unavailable',
+          ],
+          params: IdParams,
+          response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
+        },
       },
       async ({ params, caller, origin }, reply) => {
         const started = orThrow(await containers.start(params.id, caller, origin));
@@ -117,7 +151,13 @@ const runRoutes =
       '/api/containers/:id/stop',
       {
         config: { scope: 'write', failure: 'failed to stop container' },
-        schema: { params: IdParams, response: { 200: schema.StoppedBody, 202: schema.UnderWayBody } },
+        schema: {
+          operationId: 'containers.stop',
+          summary: 'Stop a container',
+          refusals: [...refusals.CHANGE],
+          params: IdParams,
+          response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
+        },
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
@@ -135,7 +175,20 @@ const recoveryRoutes =
       '/api/containers/:id/restore',
       {
         config: { scope: 'write', failure: 'failed to restore container' },
-        schema: { params: IdParams, response: { 200: schema.ContainerBody, 202: schema.UnderWayBody } },
+        schema: {
+          operationId: 'containers.restore',
+          summary: 'Restore a deleted container',
+          refusals: [
+            ...refusals.CHANGE,
+            'guest_session_expired',
+            'host_disk_short',
+            'container_limit_reached',
+            'name_taken',
+            'image_unavailable',
+          ],
+          params: IdParams,
+          response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
+        },
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
@@ -148,7 +201,14 @@ const recoveryRoutes =
       '/api/containers/:id/purge',
       {
         config: { scope: 'write', failure: 'failed to purge container' },
-        schema: { params: IdParams, body: schema.PurgeRequest, response: { 200: schema.PurgedBody } },
+        schema: {
+          operationId: 'containers.purge',
+          summary: 'Give up a deleted container for good',
+          refusals: ['container_not_found', 'not_authorized'],
+          params: IdParams,
+          body: schema.PurgeRequest,
+          response: { 200: schema.PurgedBody },
+        },
       },
       async ({ params, body, caller, origin }) => {
         const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
@@ -165,6 +225,15 @@ const changeRoutes =
       {
         config: { scope: 'write', failure: 'failed to update container' },
         schema: {
+          operationId: 'containers.update',
+          summary: "Change a container's name or limits",
+          refusals: [
+            ...refusals.CHANGE,
+            'guest_session_expired',
+            'host_disk_short',
+            'disk_quota_exceeded',
+            'image_unavailable',
+          ],
           params: IdParams,
           headers: IdempotencyHeaders,
           body: schema.UpdateContainerRequest,
@@ -186,7 +255,13 @@ const changeRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'write', failure: 'failed to delete container' },
-        schema: { params: IdParams, response: { 200: schema.DeletedBody, 202: schema.UnderWayBody } },
+        schema: {
+          operationId: 'containers.delete',
+          summary: 'Delete a container, which can be restored for some days',
+          refusals: [...refusals.CHANGE],
+          params: IdParams,
+          response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
+        },
       },
       async ({ params, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));

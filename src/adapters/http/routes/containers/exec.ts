@@ -11,6 +11,7 @@ import type {
   RunningCommand,
 } from '../../../../ports/containers/container-commands.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { execAnswer } from '../../replies/exec-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../../schema/containers.ts';
@@ -37,7 +38,15 @@ export const execRoutes =
       {
         config: { scope: 'write', failure: 'failed to execute command', lasting: 'commands' },
         bodyLimit: MAX_BODY_BYTES,
-        schema: { params: IdParams, body: ExecRequestBody, response: { 200: ExecResultBody } },
+        schema: {
+          operationId: 'containers.exec',
+          summary: 'Run a command',
+          refusals: [...refusals.INSIDE, 'guest_session_expired', 'command_outcome_unknown'],
+          alsoAs: ['application/x-ndjson'],
+          params: IdParams,
+          body: ExecRequestBody,
+          response: { 200: ExecResultBody },
+        },
       },
       async (request, reply) => {
         const { params, body, caller, origin } = request;

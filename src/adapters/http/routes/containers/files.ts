@@ -6,6 +6,7 @@ import type { OutputSlots } from '../../../../app/terminals/output/output-slots.
 import { type FilePath, pathText } from '../../../../domain/containers/files.ts';
 import type { Opened } from '../../../../ports/containers/container-files.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { listingAnswer } from '../../replies/listing-reply.ts';
 import { IdParams } from '../../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
@@ -35,7 +36,15 @@ export const fileRoutes =
       {
         config: { scope: 'read', failure: 'failed to read file', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: { params: IdParams, querystring: FilesQuery, response: { 200: FolderBody } },
+        schema: {
+          operationId: 'files.read',
+          summary: 'Download a file, or a folder as an archive or listing',
+          refusals: [...refusals.INSIDE, ...refusals.FILE],
+          alsoAs: ['application/octet-stream', 'application/x-tar'],
+          params: IdParams,
+          querystring: FilesQuery,
+          response: { 200: FolderBody },
+        },
       },
       async (request, reply) => {
         const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
@@ -55,7 +64,14 @@ export const fileRoutes =
       url,
       {
         config: { scope: 'write', failure: 'failed to delete file' },
-        schema: { params: IdParams, querystring: FileQuery, response: { 200: RemovedBody } },
+        schema: {
+          operationId: 'files.delete',
+          summary: 'Delete a file or folder',
+          refusals: [...refusals.INSIDE, ...refusals.FILE, 'guest_session_expired', 'file_outcome_unknown'],
+          params: IdParams,
+          querystring: FileQuery,
+          response: { 200: RemovedBody },
+        },
       },
       async ({ params, query, caller, origin }) => {
         const path = orThrow(await access.removeFile(params.id, query.path, caller, origin));
@@ -79,6 +95,17 @@ function uploadRoute(
     {
       config: { scope: 'write', failure: 'failed to write file', slowBody: true, lasting: 'uploads' },
       schema: {
+        operationId: 'files.write',
+        summary: 'Upload a file',
+        refusals: [
+          ...refusals.INSIDE,
+          ...refusals.FILE,
+          'guest_session_expired',
+          'file_outcome_unknown',
+          'file_too_large',
+          'disk_full',
+        ],
+        takes: 'application/octet-stream',
         params: IdParams,
         querystring: FileQuery,
         response: { 200: UploadedBody, 201: UploadedBody },

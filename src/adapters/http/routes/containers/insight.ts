@@ -4,6 +4,7 @@ import type { UsageBesideLimits } from '../../../../app/containers/insight.ts';
 import type { OutputReservation, OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
 import type { LossReport } from '../../../../domain/containers/loss-report.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../../schema/insight.ts';
 import type { Routes } from '../../server.ts';
@@ -25,7 +26,14 @@ export const insightRoutes =
       {
         config: { scope: 'read', failure: 'failed to read logs', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: { params: IdParams, querystring: LogsQuery },
+        schema: {
+          operationId: 'containers.logs',
+          summary: 'Read or follow the output of a container',
+          refusals: [...refusals.INSIDE],
+          alsoAs: ['text/plain'],
+          params: IdParams,
+          querystring: LogsQuery,
+        },
       },
       async (request, reply) => {
         const { tail, follow } = request.query;
@@ -42,7 +50,13 @@ export const insightRoutes =
       '/api/containers/:id/stats',
       {
         config: { scope: 'read', failure: 'failed to read stats' },
-        schema: { params: IdParams, response: { 200: StatsBody } },
+        schema: {
+          operationId: 'containers.stats',
+          summary: 'Measure a running container',
+          refusals: [...refusals.INSIDE],
+          params: IdParams,
+          response: { 200: StatsBody },
+        },
       },
       async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
     );
@@ -51,7 +65,13 @@ export const insightRoutes =
       '/api/containers/:id/changes',
       {
         config: { scope: 'read', failure: 'failed to read changes' },
-        schema: { params: IdParams, response: { 200: ChangesBody } },
+        schema: {
+          operationId: 'containers.changes',
+          summary: 'Report what a recreate would lose',
+          refusals: [...refusals.INSIDE],
+          params: IdParams,
+          response: { 200: ChangesBody },
+        },
       },
       async (request, reply) => {
         const { params, caller } = request;

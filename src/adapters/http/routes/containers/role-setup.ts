@@ -1,9 +1,15 @@
 import type { RoleSetups } from '../../../../app/containers/role-setup/role-setups.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import { ContainerBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
+
+const REFUSALS = {
+  retry: [...refusals.INSIDE, 'guest_session_expired', 'role_setup_not_needed'],
+  cancel: [...refusals.INSIDE, 'role_setup_not_active'],
+} as const;
 
 export const roleSetupRoutes =
   (setups: Pick<RoleSetups, 'retry' | 'cancel'>): Routes =>
@@ -13,7 +19,16 @@ export const roleSetupRoutes =
         `/api/containers/:id/role-setup/${action}`,
         {
           config: { scope: 'write', failure: `failed to ${action} the role setup` },
-          schema: { params: IdParams, response: { 200: ContainerBody } },
+          schema: {
+            operationId: `containers.${action}RoleSetup`,
+            summary:
+              action === 'retry'
+                ? 'Install the tools of the role again'
+                : 'Stop installing the tools of the role',
+            refusals: REFUSALS[action],
+            params: IdParams,
+            response: { 200: ContainerBody },
+          },
         },
         async ({ params, caller, origin }) =>
           toContainerBody(orThrow(await setups[action](params.id, caller, origin))),

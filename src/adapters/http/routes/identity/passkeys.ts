@@ -1,6 +1,7 @@
 import type { Passkeys } from '../../../../app/identity/account/passkeys.ts';
 import type { Passkey } from '../../../../domain/identity/passkey.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/second-factor.ts';
 import type { Routes } from '../../server.ts';
@@ -12,7 +13,14 @@ export const passkeyRoutes =
   (http) => {
     http.get(
       '/api/me/passkeys',
-      { config, schema: { response: { 200: schema.PasskeyList } } },
+      {
+        config,
+        schema: {
+          operationId: 'passkeys.list',
+          summary: 'List your passkeys',
+          response: { 200: schema.PasskeyList },
+        },
+      },
       async ({ caller }) => ({ passkeys: (await passkeys.list(caller)).map(toBody) }),
     );
 
@@ -20,14 +28,34 @@ export const passkeyRoutes =
       '/api/me/passkeys/options',
       {
         config,
-        schema: { body: schema.ConfirmationRequest, response: { 200: schema.BrowserOptionsBody } },
+        schema: {
+          operationId: 'passkeys.options',
+          summary: 'Get a challenge to register a passkey',
+          refusals: [...refusals.CONFIRMATION, 'passkeys_unavailable', 'passkey_limit_reached'],
+          body: schema.ConfirmationRequest,
+          response: { 200: schema.BrowserOptionsBody },
+        },
       },
       async ({ caller, body, origin }) => orThrow(await passkeys.begin(caller, body, origin)),
     );
 
     http.post(
       '/api/me/passkeys/verify',
-      { config, schema: { body: schema.PasskeyRegistration, response: { 201: schema.PasskeyBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'passkeys.register',
+          summary: 'Register a passkey',
+          refusals: [
+            'passkeys_unavailable',
+            'passkey_rejected',
+            'passkey_registered',
+            'passkey_limit_reached',
+          ],
+          body: schema.PasskeyRegistration,
+          response: { 201: schema.PasskeyBody },
+        },
+      },
       async ({ caller, body, origin }, reply) => {
         const made = orThrow(await passkeys.register(caller, body.credential, body.name, origin));
         return reply.code(201).send(toBody(made));
@@ -38,7 +66,14 @@ export const passkeyRoutes =
       '/api/me/passkeys/:id',
       {
         config,
-        schema: { params: IdParams, body: schema.PasskeyChange, response: { 200: schema.PasskeyBody } },
+        schema: {
+          operationId: 'passkeys.rename',
+          summary: 'Rename a passkey',
+          refusals: ['passkey_not_found'],
+          params: IdParams,
+          body: schema.PasskeyChange,
+          response: { 200: schema.PasskeyBody },
+        },
       },
       async ({ caller, params, body, origin }) =>
         toBody(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
@@ -49,6 +84,9 @@ export const passkeyRoutes =
       {
         config,
         schema: {
+          operationId: 'passkeys.delete',
+          summary: 'Delete a passkey',
+          refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
           params: IdParams,
           body: schema.ConfirmationRequest,
           response: { 200: schema.DeletedBody },

@@ -3,6 +3,7 @@ import type { Profile, Profiles } from '../../../../app/identity/account/profile
 import type { RequireRecentSignIn } from '../../../../app/identity/sign-in/reauthentication.ts';
 import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../../schema/second-factor.ts';
 import * as schema from '../../schema/sign-in.ts';
 import type { Routes } from '../../server.ts';
@@ -20,13 +21,29 @@ export const meRoutes =
   (http) => {
     http.get(
       '/api/me',
-      { config: { scope: 'read', whileLocked: true }, schema: { response: { 200: schema.MeBody } } },
+      {
+        config: { scope: 'read', whileLocked: true },
+        schema: {
+          operationId: 'account.read',
+          summary: 'Read your profile',
+          response: { 200: schema.MeBody },
+        },
+      },
       async ({ caller, limits }) => toBody(await profiles.read(caller), limits),
     );
 
     http.patch(
       '/api/me',
-      { config: { scope: 'write' }, schema: { body: schema.MeChange, response: { 200: schema.MeBody } } },
+      {
+        config: { scope: 'write' },
+        schema: {
+          operationId: 'account.update',
+          summary: 'Change your profile',
+          refusals: ['login_token_required'],
+          body: schema.MeChange,
+          response: { 200: schema.MeBody },
+        },
+      },
       async ({ caller, body, origin, limits }) =>
         toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
     );
@@ -36,7 +53,13 @@ export const meRoutes =
       '/api/me/confirm',
       {
         config: { scope: 'login' },
-        schema: { body: ConfirmationRequest, response: { 200: ConfirmedBody } },
+        schema: {
+          operationId: 'account.confirm',
+          summary: 'Confirm that it is you',
+          refusals: [...refusals.CONFIRMATION],
+          body: ConfirmationRequest,
+          response: { 200: ConfirmedBody },
+        },
       },
       async ({ caller, body, origin }) => {
         orThrow(await confirmed(caller, body, origin));
@@ -48,7 +71,13 @@ export const meRoutes =
       '/api/me/password',
       {
         config: { scope: 'login' },
-        schema: { body: schema.PasswordChange, response: { 200: schema.PasswordChangedBody } },
+        schema: {
+          operationId: 'account.changePassword',
+          summary: 'Change your password',
+          refusals: ['account_required', 'wrong_password'],
+          body: schema.PasswordChange,
+          response: { 200: schema.PasswordChangedBody },
+        },
       },
       async ({ caller, body, origin }) => {
         orThrow(await passwords.change(caller, body.old_password, body.new_password, origin));

@@ -10,7 +10,16 @@ export const screenLockRoutes =
   (http) => {
     http.put(
       '/api/me/lock',
-      { config, schema: { body: schema.PasscodeChange, response: { 200: schema.PasscodeSetBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'account.setPasscode',
+          summary: 'Set or change the passcode of the screen lock',
+          refusals: ['confirmation_required', 'wrong_passcode'],
+          body: schema.PasscodeChange,
+          response: { 200: schema.PasscodeSetBody },
+        },
+      },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.setPasscode(caller, body.passcode, body.current_passcode, origin));
         return { passcode_set: true };
@@ -19,7 +28,16 @@ export const screenLockRoutes =
 
     http.delete(
       '/api/me/lock',
-      { config, schema: { body: schema.PasscodeRemoval, response: { 200: schema.PasscodeSetBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'account.removePasscode',
+          summary: 'Remove the passcode of the screen lock',
+          refusals: ['confirmation_required', 'wrong_passcode'],
+          body: schema.PasscodeRemoval,
+          response: { 200: schema.PasscodeSetBody },
+        },
+      },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.removePasscode(caller, body.current_passcode, origin));
         return { passcode_set: false };
@@ -28,7 +46,15 @@ export const screenLockRoutes =
 
     http.post(
       '/api/sessions/lock',
-      { config, schema: { response: { 200: schema.LockBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'sessions.lock',
+          summary: 'Lock this session',
+          refusals: ['passcode_not_set'],
+          response: { 200: schema.LockBody },
+        },
+      },
       async ({ caller, origin }) => {
         orThrow(await screenLock.lock(caller, origin));
         return { locked: true };
@@ -39,7 +65,13 @@ export const screenLockRoutes =
       '/api/sessions/unlock',
       {
         config: { ...config, whileLocked: true },
-        schema: { body: schema.PasscodeRequest, response: { 200: schema.LockBody } },
+        schema: {
+          operationId: 'sessions.unlock',
+          summary: 'Unlock this session',
+          refusals: ['passcode_not_set', 'wrong_passcode'],
+          body: schema.PasscodeRequest,
+          response: { 200: schema.LockBody },
+        },
       },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.unlock(caller, body.passcode, origin));

@@ -1,5 +1,6 @@
 import type { SecondFactor } from '../../../../app/identity/sign-in/second-factor.ts';
 import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
 import * as schema from '../../schema/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
@@ -10,7 +11,14 @@ export const mfaRoutes =
   (http) => {
     http.get(
       '/api/me/mfa',
-      { config, schema: { response: { 200: schema.MfaStatusBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'mfa.read',
+          summary: 'Read whether a second factor is on',
+          response: { 200: schema.MfaStatusBody },
+        },
+      },
       async ({ caller }) => {
         const { enabled, recoveryCodesLeft } = await secondFactor.status(caller);
         return { enabled, recovery_codes_left: recoveryCodesLeft };
@@ -19,7 +27,15 @@ export const mfaRoutes =
 
     http.post(
       '/api/me/mfa',
-      { config, schema: { response: { 200: schema.EnrolmentBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'mfa.enrol',
+          summary: 'Request a secret for one-time codes',
+          refusals: ['account_required', 'mfa_already_enabled'],
+          response: { 200: schema.EnrolmentBody },
+        },
+      },
       async ({ caller }) => {
         const { secret, uri, qrSvg } = orThrow(await secondFactor.enrol(caller));
         return { secret, otpauth_uri: uri, qr_svg: qrSvg };
@@ -30,7 +46,13 @@ export const mfaRoutes =
       '/api/me/mfa/confirm',
       {
         config,
-        schema: { body: schema.MfaConfirmRequest, response: { 200: schema.RecoveryCodesBody } },
+        schema: {
+          operationId: 'mfa.confirm',
+          summary: 'Turn one-time codes on with a first code',
+          refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
+          body: schema.MfaConfirmRequest,
+          response: { 200: schema.RecoveryCodesBody },
+        },
       },
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, body.password, origin))],
@@ -39,7 +61,16 @@ export const mfaRoutes =
 
     http.post(
       '/api/me/mfa/recovery-codes',
-      { config, schema: { body: schema.CodeRequest, response: { 200: schema.RecoveryCodesBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'mfa.renewRecoveryCodes',
+          summary: 'Replace the recovery codes',
+          refusals: ['mfa_not_enabled', 'wrong_code'],
+          body: schema.CodeRequest,
+          response: { 200: schema.RecoveryCodesBody },
+        },
+      },
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.renewRecoveryCodes(caller, body.code, origin))],
       }),
@@ -47,7 +78,16 @@ export const mfaRoutes =
 
     http.delete(
       '/api/me/mfa',
-      { config, schema: { body: schema.CodeRequest, response: { 200: schema.MfaDisabledBody } } },
+      {
+        config,
+        schema: {
+          operationId: 'mfa.disable',
+          summary: 'Turn one-time codes off',
+          refusals: ['mfa_not_enabled', 'wrong_code'],
+          body: schema.CodeRequest,
+          response: { 200: schema.MfaDisabledBody },
+        },
+      },
       async ({ caller, body, origin }) => {
         orThrow(await secondFactor.disable(caller, body.code, origin));
         return { enabled: false };

@@ -11,7 +11,11 @@ export const sessionRoutes =
       '/api/sessions',
       {
         config: { scope: 'login', failure: 'failed to list sessions', failureOfDatabase: true },
-        schema: { response: { 200: schema.SessionList } },
+        schema: {
+          operationId: 'sessions.list',
+          summary: 'List your sign-ins of the last 30 days',
+          response: { 200: schema.SessionList },
+        },
       },
       async (request) => ({ sessions: (await sessions.list(request.caller)).map(toBody) }),
     );
@@ -20,7 +24,14 @@ export const sessionRoutes =
       '/api/sessions/:id',
       {
         config: { scope: 'login', failure: 'failed to revoke session' },
-        schema: { params: IdParams, body: schema.RevokeRequest, response: { 200: schema.RevokedBody } },
+        schema: {
+          operationId: 'sessions.revoke',
+          summary: 'Revoke one of your sessions',
+          refusals: ['session_not_found'],
+          params: IdParams,
+          body: schema.RevokeRequest,
+          response: { 200: schema.RevokedBody },
+        },
       },
       async ({ params, body, caller, origin }) => {
         orThrow(await sessions.revoke(params.id, body.reason, caller, origin));
@@ -32,7 +43,12 @@ export const sessionRoutes =
       '/api/sessions/revoke-others',
       {
         config: { scope: 'login', failure: 'failed to revoke sessions' },
-        schema: { body: schema.RevokeRequest, response: { 200: schema.RevokedOthersBody } },
+        schema: {
+          operationId: 'sessions.revokeOthers',
+          summary: 'Revoke all your other sessions',
+          body: schema.RevokeRequest,
+          response: { 200: schema.RevokedOthersBody },
+        },
       },
       async ({ body, caller, origin }) => {
         const count = orThrow(await sessions.revokeOthers(body.reason, caller, origin));

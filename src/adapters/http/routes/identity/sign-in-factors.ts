@@ -28,26 +28,61 @@ export const authFactorRoutes =
 
     http.post(
       '/api/auth/mfa',
-      { config: publicly, schema: { body: schema.MfaRequest, response: { 200: SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.finishLogin',
+          summary: 'Finish a sign-in with the second factor',
+          refusals: ['login_failed'],
+          body: schema.MfaRequest,
+          response: { 200: SignedInBody },
+        },
+      },
       async (request, reply) => answer(reply, orThrow(await finish(deps, request.body, request.origin))),
     );
 
     http.post(
       '/api/auth/mfa/options',
-      { config: publicly, schema: { body: schema.MfaOptionsRequest, response: options } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.passkeyOptionsOfLogin',
+          summary: 'Get a passkey challenge as second factor',
+          refusals: ['login_failed', 'passkeys_unavailable'],
+          body: schema.MfaOptionsRequest,
+          response: options,
+        },
+      },
       async (request) =>
         orThrow(await passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
     );
 
     http.post(
       '/api/auth/passkey/options',
-      { config: publicly, schema: { response: options } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.passkeyOptions',
+          summary: 'Get a passkey challenge to sign in',
+          refusals: ['passkeys_unavailable'],
+          response: options,
+        },
+      },
       async (request) => orThrow(await passkeySignIn.begin(request.origin)),
     );
 
     http.post(
       '/api/auth/passkey/verify',
-      { config: publicly, schema: { body: schema.PasskeySignIn, response: { 200: SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.passkeyLogin',
+          summary: 'Sign in with a passkey',
+          refusals: ['login_failed', 'passkeys_unavailable'],
+          body: schema.PasskeySignIn,
+          response: { 200: SignedInBody },
+        },
+      },
       async (request, reply) =>
         answer(reply, orThrow(await passkeySignIn.signIn(request.body.credential, request.origin))),
     );

@@ -31,7 +31,14 @@ const accountRoutes =
   (http) => {
     http.get(
       '/api/auth/options',
-      { config: publicly, schema: { response: { 200: schema.SignInOptionsBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.options',
+          summary: 'Read which ways to sign in are open',
+          response: { 200: schema.SignInOptionsBody },
+        },
+      },
       async () => {
         const { setupRequired, openRegistration, guestsEnabled } = await accounts.options();
         return {
@@ -44,7 +51,16 @@ const accountRoutes =
 
     http.post(
       '/api/auth/setup',
-      { config: publicly, schema: { body: schema.SetupRequest, response: { 201: schema.SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.setUp',
+          summary: 'Create the first administrator',
+          refusals: ['setup_done', 'setup_code_rejected'],
+          body: schema.SetupRequest,
+          response: { 201: schema.SignedInBody },
+        },
+      },
       async (request, reply) => {
         const { code, ...person } = request.body;
         return answer(reply.code(201), orThrow(await accounts.setUp(code, person, request.origin)));
@@ -55,7 +71,13 @@ const accountRoutes =
       '/api/auth/setup/check',
       {
         config: publicly,
-        schema: { body: schema.SetupCodeRequest, response: { 200: schema.SetupCodeBody } },
+        schema: {
+          operationId: 'auth.checkSetupCode',
+          summary: 'Check a set-up code',
+          refusals: ['setup_done', 'setup_code_rejected'],
+          body: schema.SetupCodeRequest,
+          response: { 200: schema.SetupCodeBody },
+        },
       },
       async (request) => {
         orThrow(await accounts.checkSetupCode(request.body.code, request.origin));
@@ -65,14 +87,32 @@ const accountRoutes =
 
     http.post(
       '/api/auth/register',
-      { config: publicly, schema: { body: schema.RegisterRequest, response: { 201: schema.SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.register',
+          summary: 'Register and sign in',
+          refusals: ['registration_closed'],
+          body: schema.RegisterRequest,
+          response: { 201: schema.SignedInBody },
+        },
+      },
       async (request, reply) =>
         answer(reply.code(201), orThrow(await accounts.register(request.body, request.origin))),
     );
 
     http.post(
       '/api/auth/guest',
-      { config: publicly, schema: { body: schema.GuestRequest, response: { 200: schema.SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.enterAsGuest',
+          summary: 'Enter as a guest',
+          refusals: ['guests_disabled'],
+          body: schema.GuestRequest,
+          response: { 200: schema.SignedInBody },
+        },
+      },
       async (request, reply) =>
         answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
     );
@@ -85,7 +125,16 @@ const loginRoutes =
 
     http.post(
       '/api/auth/login',
-      { config: publicly, schema: { body: schema.LoginRequest, response: { 200: schema.LoginBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.login',
+          summary: 'Sign in with a password',
+          refusals: ['login_failed'],
+          body: schema.LoginRequest,
+          response: { 200: schema.LoginBody },
+        },
+      },
       async (request, reply) => {
         const { email, password } = request.body;
         return answerLogin(reply, orThrow(await signIn.login(email, password, request.origin)));
@@ -94,7 +143,16 @@ const loginRoutes =
 
     http.post(
       '/api/auth/refresh',
-      { config: publicly, schema: { response: { 200: schema.SignedInBody } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.refresh',
+          security: [{ refreshCookie: [] }],
+          summary: 'Get a new login token',
+          refusals: ['unauthorized'],
+          response: { 200: schema.SignedInBody },
+        },
+      },
       async (request, reply) =>
         answer(reply, orThrow(await signIn.refresh(refreshCookie(request, reply), request.origin))),
     );
@@ -103,7 +161,7 @@ const loginRoutes =
       '/api/auth/logout',
       {
         config: { scope: 'login', whileLocked: true },
-        schema: { response: { 200: schema.LoggedOutBody } },
+        schema: { operationId: 'auth.logout', summary: 'Sign out', response: { 200: schema.LoggedOutBody } },
       },
       async (request, reply) => {
         await signIn.logout(request.caller, request.origin);

@@ -12,7 +12,11 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys',
       {
         config: { scope: 'read', failure: 'failed to list ssh keys' },
-        schema: { response: { 200: schema.SshKeyList } },
+        schema: {
+          operationId: 'sshKeys.list',
+          summary: 'List your SSH keys',
+          response: { 200: schema.SshKeyList },
+        },
       },
       async ({ caller }) => ({ ssh_keys: (await keys.list(caller)).map(toBody) }),
     );
@@ -21,7 +25,13 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys',
       {
         config: { scope: 'write', failure: 'failed to add ssh key' },
-        schema: { body: schema.SshKeyRequest, response: { 201: schema.SshKeyBody } },
+        schema: {
+          operationId: 'sshKeys.add',
+          summary: 'Add an SSH key',
+          refusals: ['ssh_key_exists', 'ssh_key_limit_reached'],
+          body: schema.SshKeyRequest,
+          response: { 201: schema.SshKeyBody },
+        },
       },
       async ({ body, caller, origin }, reply) => {
         const added = orThrow(await keys.add(body.public_key, body.name, caller, origin));
@@ -33,7 +43,13 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys/:id',
       {
         config: { scope: 'write', failure: 'failed to remove ssh key' },
-        schema: { params: IdParams, response: { 200: schema.DeletedSshKeyBody } },
+        schema: {
+          operationId: 'sshKeys.delete',
+          summary: 'Delete an SSH key',
+          refusals: ['ssh_key_not_found'],
+          params: IdParams,
+          response: { 200: schema.DeletedSshKeyBody },
+        },
       },
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await keys.remove(params.id, caller, origin));

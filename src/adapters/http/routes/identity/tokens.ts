@@ -12,12 +12,23 @@ import { readTokenRequest } from './token-request.ts';
 
 export const tokenRoutes =
   (tokens: ApiTokens, keys: Idempotency): Routes =>
+  (http, logins) => {
+    createRoute(tokens, keys)(http, logins);
+    listRoutes(tokens)(http, logins);
+    validateRoute(http, logins);
+  };
+
+const createRoute =
+  (tokens: ApiTokens, keys: Idempotency): Routes =>
   (http) => {
     http.post(
       '/api/tokens',
       {
         config: { scope: 'login', failure: 'failed to create token', failureOfDatabase: true },
         schema: {
+          operationId: 'tokens.create',
+          summary: 'Create an API token',
+          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached'],
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
@@ -44,12 +55,20 @@ export const tokenRoutes =
         return reply.code(201).send({ token: secret, ...toCreatedBody(token) });
       },
     );
+  };
 
+const listRoutes =
+  (tokens: ApiTokens): Routes =>
+  (http) => {
     http.get(
       '/api/tokens',
       {
         config: { scope: 'login', failure: 'failed to list tokens' },
-        schema: { response: { 200: schema.TokenList } },
+        schema: {
+          operationId: 'tokens.list',
+          summary: 'List your API tokens',
+          response: { 200: schema.TokenList },
+        },
       },
       async (request) => ({ tokens: (await tokens.list(request.caller)).map(toBody) }),
     );
@@ -58,7 +77,13 @@ export const tokenRoutes =
       '/api/tokens/:id/revoke',
       {
         config: { scope: 'login', failure: 'failed to revoke token' },
-        schema: { params: IdParams, response: { 200: schema.RevokedTokenBody } },
+        schema: {
+          operationId: 'tokens.revoke',
+          summary: 'Revoke an API token',
+          refusals: ['token_not_found'],
+          params: IdParams,
+          response: { 200: schema.RevokedTokenBody },
+        },
       },
       async (request) => {
         const { id, revokedAt } = orThrow(
@@ -72,23 +97,38 @@ export const tokenRoutes =
       '/api/tokens/:id',
       {
         config: { scope: 'login', failure: 'failed to delete token' },
-        schema: { params: IdParams, response: { 200: schema.DeletedTokenBody } },
+        schema: {
+          operationId: 'tokens.delete',
+          summary: 'Delete an API token',
+          refusals: ['token_not_found'],
+          params: IdParams,
+          response: { 200: schema.DeletedTokenBody },
+        },
       },
       async (request) => {
         const { id } = orThrow(await tokens.delete(request.params.id, request.caller, request.origin));
         return { id, deleted: true as const };
       },
     );
-
-    // Not async: scripts call it constantly, and a promise is a tenth of its cost.
-    http.get(
-      '/api/tokens/validate',
-      { config: { scope: 'api_token' }, schema: { response: { 200: schema.ValidTokenBody } } },
-      (request, reply) => {
-        reply.send(toValidBody(request.caller));
-      },
-    );
   };
+
+// Not async: scripts call it constantly, and a promise is a tenth of its cost.
+const validateRoute: Routes = (http) => {
+  http.get(
+    '/api/tokens/validate',
+    {
+      config: { scope: 'api_token' },
+      schema: {
+        operationId: 'tokens.validate',
+        summary: 'Read the rights of the API token that asks',
+        response: { 200: schema.ValidTokenBody },
+      },
+    },
+    (request, reply) => {
+      reply.send(toValidBody(request.caller));
+    },
+  );
+};
 
 /** What is stored of a token for a repeated creation: never the secret. */
 const subjectOf = ({ id, prefix }: ApiToken): string => `${id} ${prefix}`;

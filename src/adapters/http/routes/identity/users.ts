@@ -14,7 +14,12 @@ export const userRoutes =
       '/api/admin/users',
       {
         config: { scope: 'admin', failure: 'failed to list users' },
-        schema: { querystring: UserPageQuery, response: { 200: UserPage } },
+        schema: {
+          operationId: 'adminUsers.list',
+          summary: 'List all users',
+          querystring: UserPageQuery,
+          response: { 200: UserPage },
+        },
       },
       async ({ query, caller, origin }) => {
         const { items, next } = await paged(query, (request) => users.list(request, caller, origin));
@@ -26,7 +31,14 @@ export const userRoutes =
       '/api/admin/users/:id',
       {
         config: { scope: 'admin', failure: 'failed to update user' },
-        schema: { params: IdParams, body: UserChangeRequest, response: { 200: UserBody } },
+        schema: {
+          operationId: 'adminUsers.update',
+          summary: "Change a user's tier or role, or disable the user",
+          refusals: ['user_not_found', 'last_administrator'],
+          params: IdParams,
+          body: UserChangeRequest,
+          response: { 200: UserBody },
+        },
       },
       async ({ params, body, caller, origin }) =>
         toUserBody(orThrow(await users.change(params.id, body, caller, origin))),

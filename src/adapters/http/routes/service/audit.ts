@@ -25,7 +25,13 @@ export const auditRoutes =
       {
         config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: { querystring: AuditQuery, response: { 200: AuditPage } },
+        schema: {
+          operationId: 'audit.list',
+          summary: 'List or export your audit records',
+          alsoAs: ['text/csv', 'application/x-ndjson'],
+          querystring: AuditQuery,
+          response: { 200: AuditPage },
+        },
       },
       async (request, reply) => {
         const { query, caller } = request;
@@ -45,7 +51,13 @@ export const auditRoutes =
       {
         config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: { querystring: AdminAuditQuery, response: { 200: AuditPage } },
+        schema: {
+          operationId: 'adminAudit.list',
+          summary: 'List or export all audit records',
+          alsoAs: ['text/csv', 'application/x-ndjson'],
+          querystring: AdminAuditQuery,
+          response: { 200: AuditPage },
+        },
       },
       async (request, reply) => {
         const { query, caller, origin } = request;

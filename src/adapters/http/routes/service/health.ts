@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../../../../domain/identity/caller.ts';
 import { RefusalBody } from '../../schema/common.ts';
-import { LiveBody, ReadyAnswer, type ReadyBody, VersionBody } from '../../schema/service.ts';
+import { LiveBody, OpenApiDocument, ReadyAnswer, type ReadyBody, VersionBody } from '../../schema/service.ts';
 import type { Routes } from '../../server.ts';
 
 const publicly = { scope: 'public' } as const;
@@ -14,10 +14,17 @@ export type SystemRouteDeps = {
 
 export const systemRoutes =
   ({ version, liveness, readiness }: SystemRouteDeps): Routes =>
-  (http) => {
+  (http, tokens) => {
     http.get(
       '/livez',
-      { config: publicly, schema: { response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) } } },
+      {
+        config: publicly,
+        schema: {
+          operationId: 'service.live',
+          summary: 'Tell whether the process is live',
+          response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) },
+        },
+      },
       async (_request, reply) => {
         const state = liveness();
         return reply.code(state.status === 'live' ? 200 : 503).send(state);
@@ -28,7 +35,11 @@ export const systemRoutes =
       '/readyz',
       {
         config: { ...publicly, knowsAdmins: true },
-        schema: { response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) } },
+        schema: {
+          operationId: 'service.ready',
+          summary: 'Tell whether every part is ready',
+          response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) },
+        },
       },
       async (request, reply) => {
         const state = await readiness();
@@ -38,13 +49,44 @@ export const systemRoutes =
       },
     );
 
-    http.get('/api/version', { config: publicly, schema: { response: { 200: VersionBody } } }, async () => ({
-      name: 'berth',
-      version,
-    }));
+    http.get(
+      '/api/version',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'service.version',
+          summary: 'Read the version',
+          response: { 200: VersionBody },
+        },
+      },
+      async () => ({
+        name: 'berth',
+        version,
+      }),
+    );
 
-    http.get('/api/openapi.json', { config: publicly, schema: { hide: true } }, async () => http.swagger());
+    openApiRoute(http, tokens);
   };
+
+/** Written once: a request must not serialise hundreds of kilobytes. */
+const openApiRoute: Routes = (http) => {
+  let text: string | null = null;
+  http.get(
+    '/api/openapi.json',
+    {
+      config: publicly,
+      schema: {
+        operationId: 'service.openApi',
+        summary: 'Read this document',
+        response: { 200: OpenApiDocument },
+      },
+    },
+    async (_request, reply) => {
+      text ??= JSON.stringify(http.swagger());
+      return reply.type('application/json; charset=utf-8').send(text as never);
+    },
+  );
+};
 
 /** For everybody: the status of each part, without versions, paths or reasons. */
 const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {

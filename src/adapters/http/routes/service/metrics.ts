@@ -7,7 +7,15 @@ export const metricsRoutes =
   (http) => {
     http.get(
       '/metrics',
-      { config: { scope: 'admin', localToo: true }, exposeHeadRoute: false, schema: { hide: true } },
+      {
+        config: { scope: 'admin', localToo: true },
+        exposeHeadRoute: false,
+        schema: {
+          operationId: 'service.metrics',
+          summary: 'Read the metrics, for Prometheus',
+          alsoAs: ['text/plain'],
+        },
+      },
       async (_request, reply) => {
         const { type, body } = await metrics.text();
         return reply.type(type).send(body);

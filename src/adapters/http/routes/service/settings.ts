@@ -8,13 +8,28 @@ export const settingsRoutes =
   (http) => {
     http.get(
       '/api/admin/settings',
-      { config: { scope: 'admin' }, schema: { response: { 200: SettingsBody } } },
+      {
+        config: { scope: 'admin' },
+        schema: {
+          operationId: 'adminSettings.read',
+          summary: 'Read the settings',
+          response: { 200: SettingsBody },
+        },
+      },
       async () => toBody(await settings.read()),
     );
 
     http.patch(
       '/api/admin/settings',
-      { config: { scope: 'admin' }, schema: { body: SettingsChange, response: { 200: SettingsBody } } },
+      {
+        config: { scope: 'admin' },
+        schema: {
+          operationId: 'adminSettings.update',
+          summary: 'Change settings',
+          body: SettingsChange,
+          response: { 200: SettingsBody },
+        },
+      },
       async (request) =>
         toBody(await settings.change(toChanges(request.body), request.caller, request.origin)),
     );

@@ -12,7 +12,11 @@ export const adminTerminalRoutes =
       '/api/admin/terminals',
       {
         config: { scope: 'admin', failure: 'failed to list terminals' },
-        schema: { response: { 200: TerminalList } },
+        schema: {
+          operationId: 'adminTerminals.list',
+          summary: 'List all open terminals',
+          response: { 200: TerminalList },
+        },
       },
       async ({ caller, origin }) => {
         const all = await terminals.list(caller, origin);
@@ -24,7 +28,13 @@ export const adminTerminalRoutes =
       '/api/admin/terminals/:id',
       {
         config: { scope: 'admin', failure: 'failed to close terminal' },
-        schema: { params: IdParams, response: { 200: ClosedTerminalBody } },
+        schema: {
+          operationId: 'adminTerminals.close',
+          summary: 'Close a terminal',
+          refusals: ['terminal_not_found'],
+          params: IdParams,
+          response: { 200: ClosedTerminalBody },
+        },
       },
       async ({ params: { id }, caller, origin }) => {
         orThrow(await terminals.close(id, caller, origin));

@@ -7,12 +7,34 @@ import type { Routes } from '../../server.ts';
 
 export const collaborationRoutes =
   (collaborations: Collaborations): Routes =>
+  (http, tokens) => {
+    ownerRoutes(collaborations)(http, tokens);
+    participantRoutes(collaborations)(http, tokens);
+    endRoutes(collaborations)(http, tokens);
+  };
+
+const ownerRoutes =
+  (collaborations: Collaborations): Routes =>
   (http) => {
     http.post(
       '/api/containers/:id/collaborations',
       {
         config: { scope: 'write', failure: 'failed to share terminal' },
-        schema: { params: IdParams, body: schema.ShareRequest, response: { 201: schema.SharedBody } },
+        schema: {
+          operationId: 'collaborations.create',
+          summary: 'Share the terminal of a container',
+          refusals: [
+            'container_not_found',
+            'not_authorized',
+            'container_not_running',
+            'guest_session_expired',
+            'collaboration_limit_reached',
+            'sharing_needs_tmux',
+          ],
+          params: IdParams,
+          body: schema.ShareRequest,
+          response: { 201: schema.SharedBody },
+        },
       },
       async ({ params, body, caller, origin }, reply) => {
         const { mode, expires_in_minutes: minutes } = body;
@@ -27,18 +49,34 @@ export const collaborationRoutes =
       '/api/containers/:id/collaborations',
       {
         config: { scope: 'read', failure: 'failed to list collaborations' },
-        schema: { params: IdParams, response: { 200: schema.CollaborationList } },
+        schema: {
+          operationId: 'collaborations.list',
+          summary: 'List the shares of a container',
+          refusals: ['container_not_found', 'not_authorized'],
+          params: IdParams,
+          response: { 200: schema.CollaborationList },
+        },
       },
       async ({ params, caller }) => ({
         collaborations: orThrow(await collaborations.list(params.id, caller)).map(toBody),
       }),
     );
+  };
 
+const participantRoutes =
+  (collaborations: Collaborations): Routes =>
+  (http) => {
     http.post(
       '/api/collaborations/join',
       {
         config: { scope: 'write', failure: 'failed to join collaboration' },
-        schema: { body: schema.JoinRequest, response: { 200: schema.JoinedBody } },
+        schema: {
+          operationId: 'collaborations.join',
+          summary: 'Join by a code',
+          refusals: ['collaboration_not_found', 'guest_session_expired'],
+          body: schema.JoinRequest,
+          response: { 200: schema.JoinedBody },
+        },
       },
       async ({ body, caller, origin }) => {
         const { collaboration, container } = orThrow(await collaborations.join(body.code, caller, origin));
@@ -50,16 +88,32 @@ export const collaborationRoutes =
       '/api/collaborations/:id',
       {
         config: { scope: 'read', failure: 'failed to read collaboration' },
-        schema: { params: IdParams, response: { 200: schema.CollaborationBody } },
+        schema: {
+          operationId: 'collaborations.get',
+          summary: 'Read a share',
+          refusals: ['collaboration_not_found', 'not_authorized'],
+          params: IdParams,
+          response: { 200: schema.CollaborationBody },
+        },
       },
       async ({ params, caller }) => toBody(orThrow(await collaborations.get(params.id, caller))),
     );
+  };
 
+const endRoutes =
+  (collaborations: Collaborations): Routes =>
+  (http) => {
     http.delete(
       '/api/collaborations/:id',
       {
         config: { scope: 'write', failure: 'failed to end collaboration' },
-        schema: { params: IdParams, response: { 200: schema.CollaborationBody } },
+        schema: {
+          operationId: 'collaborations.end',
+          summary: 'End a share, or leave it',
+          refusals: ['collaboration_not_found', 'not_authorized'],
+          params: IdParams,
+          response: { 200: schema.CollaborationBody },
+        },
       },
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.remove(params.id, caller, origin))),
@@ -69,7 +123,13 @@ export const collaborationRoutes =
       '/api/collaborations/:id/participants/:user_id',
       {
         config: { scope: 'write', failure: 'failed to remove participant' },
-        schema: { params: schema.ParticipantParams, response: { 200: schema.CollaborationBody } },
+        schema: {
+          operationId: 'collaborations.removeParticipant',
+          summary: 'Remove a participant',
+          refusals: ['collaboration_not_found', 'not_authorized'],
+          params: schema.ParticipantParams,
+          response: { 200: schema.CollaborationBody },
+        },
       },
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.putOut(params.id, params.user_id, caller, origin))),

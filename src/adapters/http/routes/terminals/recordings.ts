@@ -24,6 +24,15 @@ const changeRoutes =
       {
         config: { scope: 'write', failure: 'failed to start recording' },
         schema: {
+          operationId: 'recordings.start',
+          summary: 'Record an open terminal',
+          refusals: [
+            'container_not_found',
+            'not_authorized',
+            'terminal_not_open',
+            'recording_quota_reached',
+            'recording_elsewhere',
+          ],
           params: IdParams,
           body: schema.StartRecordingRequest,
           response: { 201: schema.RecordingBody },
@@ -39,7 +48,13 @@ const changeRoutes =
       '/api/recordings/:id/stop',
       {
         config: { scope: 'write', failure: 'failed to stop recording' },
-        schema: { params: IdParams, response: { 200: schema.RecordingBody } },
+        schema: {
+          operationId: 'recordings.stop',
+          summary: 'Stop a recording',
+          refusals: ['recording_not_found'],
+          params: IdParams,
+          response: { 200: schema.RecordingBody },
+        },
       },
       async ({ params, caller }) => toBody(orThrow(await recordings.stop(params.id, caller))),
     );
@@ -48,7 +63,13 @@ const changeRoutes =
       '/api/recordings/:id',
       {
         config: { scope: 'write', failure: 'failed to delete recording' },
-        schema: { params: IdParams, response: { 200: schema.DeletedRecordingBody } },
+        schema: {
+          operationId: 'recordings.delete',
+          summary: 'Delete a recording',
+          refusals: ['recording_not_found', 'recording_elsewhere'],
+          params: IdParams,
+          response: { 200: schema.DeletedRecordingBody },
+        },
       },
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await recordings.remove(params.id, caller, origin));
@@ -64,7 +85,12 @@ const readRoutes =
       '/api/recordings',
       {
         config: { scope: 'read', failure: 'failed to list recordings' },
-        schema: { querystring: schema.RecordingsQuery, response: { 200: schema.RecordingPage } },
+        schema: {
+          operationId: 'recordings.list',
+          summary: 'List your recordings',
+          querystring: schema.RecordingsQuery,
+          response: { 200: schema.RecordingPage },
+        },
       },
       async ({ query, caller }) => {
         const { items, next } = await paged(query, (request) =>
@@ -78,7 +104,13 @@ const readRoutes =
       '/api/recordings/:id',
       {
         config: { scope: 'read', failure: 'failed to read recording' },
-        schema: { params: IdParams, response: { 200: schema.RecordingBody } },
+        schema: {
+          operationId: 'recordings.get',
+          summary: "Read a recording's data",
+          refusals: ['recording_not_found'],
+          params: IdParams,
+          response: { 200: schema.RecordingBody },
+        },
       },
       async ({ params, caller }) => toBody(orThrow(await recordings.find(params.id, caller))),
     );
@@ -88,7 +120,13 @@ const readRoutes =
       {
         config: { scope: 'read', failure: 'failed to read recording', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: { params: IdParams },
+        schema: {
+          operationId: 'recordings.download',
+          summary: 'Download a recording',
+          refusals: ['recording_not_found', 'recording_elsewhere'],
+          alsoAs: ['application/x-asciicast'],
+          params: IdParams,
+        },
       },
       async (request, reply) => {
         const { recording, content, sizeBytes } = orThrow(

@@ -1,0 +1,32 @@
+/** Refusals that several routes may answer, for the API document. */
+
+/** Of whatever runs or reads inside a container. */
+export const INSIDE = [
+  'container_not_found',
+  'not_authorized',
+  'container_not_running',
+  'engine_busy',
+  'container_unresponsive',
+  'too_many_processes',
+] as const;
+
+/** Of a path in a container. */
+export const FILE = [
+  'file_not_found',
+  'file_outside',
+  'file_special',
+  'file_in_the_way',
+  'file_not_permitted',
+  'file_tools_missing',
+] as const;
+
+/** Of every change of a container. */
+export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy'] as const;
+
+/** Of changes that need a recent sign-in, the password or a code. */
+export const CONFIRMATION = [
+  'account_required',
+  'confirmation_required',
+  'wrong_password',
+  'wrong_code',
+] as const;
