@@ -13,6 +13,7 @@ import { refuseOtherUpgrades, refuseUpgradesAtClose } from './connections/upgrad
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import type { Http } from './fastify-types.ts';
 import { openApi } from './open-api/open-api.ts';
+import { publishReferencePage, referencePage } from './open-api/reference-page.ts';
 import { measureAnswers } from './request-metrics.ts';
 import { compilers } from './schema-compilers.ts';
 import { headersOfEveryAnswer } from './security-headers.ts';
@@ -68,6 +69,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
+  await publishReferencePage(http);
   // Before the authentication: this plugin must see an upgrade to close a refused one.
   await http.register(fastifyWebsocket, {
     options: {
@@ -81,6 +83,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   registerAuthentication(http, { ...options.auth, tokens });
   refuseOtherUpgrades(http);
   limitSocketsByAddress(http, options.sockets);
+  await referencePage(http);
   await http.register(async (scope) => {
     for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
   });

@@ -1,5 +1,16 @@
-/** The groups of operations, by the start of their address; the first match counts. */
+/** The groups of operations as the document lists them, by the start of their address; the longest counts. */
 const TAGS = [
+  ['/api/containers', 'Containers', 'Workspaces: an isolated container with a persistent volume.'],
+  ['/api/containers/:id/files', 'Files', 'Files in `/workspace`.'],
+  ['/api/containers/:id/collaborations', 'Collaboration', 'Shared terminals.'],
+  ['/api/containers/:id/recordings', 'Recordings', 'Recorded terminals.'],
+  ['/api/containers/:id/terminal', 'Terminals', 'Shells in containers, over a WebSocket.'],
+  ['/api/collaborations', 'Collaboration', ''],
+  ['/api/recordings', 'Recordings', ''],
+  ['/api/events', 'Events', 'Changes of containers as they happen, over a WebSocket.'],
+  ['/api/images', 'Catalogue', 'Images, roles and tiers to choose from.'],
+  ['/api/roles', 'Catalogue', ''],
+  ['/api/tiers', 'Catalogue', ''],
   ['/api/auth', 'Sign-in', 'Sets up, registers, signs in and out.'],
   ['/api/me/mfa', 'Second factor', 'One-time codes and recovery codes.'],
   ['/api/me/passkeys', 'Passkeys', 'Sign in with a device, alone or as second factor.'],
@@ -7,17 +18,6 @@ const TAGS = [
   ['/api/me', 'Account', 'The user who asks.'],
   ['/api/sessions', 'Sessions', 'Sign-ins of the user, and the screen lock.'],
   ['/api/tokens', 'API tokens', 'Long-lived credentials for programs.'],
-  ['/api/containers/:id/files', 'Files', 'Files in `/workspace`.'],
-  ['/api/containers/:id/collaborations', 'Collaboration', 'Shared terminals.'],
-  ['/api/containers/:id/recordings', 'Recordings', 'Recorded terminals.'],
-  ['/api/containers/:id/terminal', 'Terminals', 'Shells in containers, over a WebSocket.'],
-  ['/api/containers', 'Containers', 'Workspaces: an isolated container with a persistent volume.'],
-  ['/api/collaborations', 'Collaboration', ''],
-  ['/api/recordings', 'Recordings', ''],
-  ['/api/events', 'Events', 'Changes of containers as they happen, over a WebSocket.'],
-  ['/api/images', 'Catalogue', 'Images, roles and tiers to choose from.'],
-  ['/api/roles', 'Catalogue', ''],
-  ['/api/tiers', 'Catalogue', ''],
   ['/api/audit', 'Audit', 'Who did what.'],
   ['/api/admin/audit', 'Audit', ''],
   ['/api/admin', 'Administration', 'Users, settings, catalogue and open terminals.'],
@@ -35,7 +35,8 @@ export const tags = TAGS.filter(([, , description]) => description !== '').map((
 
 /** Throws for an address without a group, so that none is forgotten. */
 export function tagOf(url: string): string {
-  const found = TAGS.find(([start]) => url === start || url.startsWith(`${start}/`));
-  if (found === undefined) throw new Error(`no tag for ${url}`);
-  return found[1];
+  const found = TAGS.filter(([start]) => url === start || url.startsWith(`${start}/`));
+  const [longest] = found.sort(([a], [b]) => b.length - a.length);
+  if (longest === undefined) throw new Error(`no tag for ${url}`);
+  return longest[1];
 }
