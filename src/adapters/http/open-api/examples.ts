@@ -70,7 +70,26 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ExecResult: { exit_code: 0, stdout: 'v24.1.0\n', stderr: '', truncated: false, duration_ms: 41.5 },
   ShareRequest: { mode: 'view', expires_in_minutes: 60 },
   JoinRequest: { code: 'k7Qd2m…' },
-  SshKeyRequest: { name: 'laptop', public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA… ada@laptop' },
+  SshKeyRequest: {
+    name: 'laptop',
+    public_key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAII6qsNiqszDMBVHGsBqMEc6rZ0zML+nyd50qTVN4w4TR ada@laptop',
+  },
+  NewTierRequest: {
+    name: 'small',
+    memory_mb: { min: 256, max: 1024 },
+    cpu_shares: { min: 100, max: 1000 },
+    disk_mb: { min: 512, max: 4096 },
+    max_containers: 2,
+    max_agents: 0,
+  },
+  NewImageRequest: {
+    key: 'alpine',
+    label: 'Alpine',
+    reference: 'docker.io/library/alpine:3.22',
+    shell: '/bin/sh',
+  },
+  ImageChangeRequest: { label: 'Debian' },
+  NewRoleRequest: { key: 'ruby', label: 'Ruby', packages: { apt: ['ruby'] } },
   UserChangeRequest: { tier: 'pro' },
   SettingsChange: { open_registration: false },
 };
