@@ -1,10 +1,11 @@
 /**
  * The text frames of a terminal socket, for the service, the page and other clients. Binary frames are bytes of the
- * terminal. Unknown frames are ignored, so that a newer side may send more. Described in docs/terminals.md.
+ * terminal. Unknown frames are ignored, so that a newer side may send more. Described in docs/terminals.md; their schemas are in docs/websockets.md.
  */
 import {
   count,
   decode,
+  echoed,
   type FrameIn,
   integer,
   isNotFalse,
@@ -24,7 +25,7 @@ const side = integer(1, 1000);
 const offset = integer(0, Number.MAX_SAFE_INTEGER);
 const questionId = optional(integer(0, Number.MAX_SAFE_INTEGER));
 
-const CLIENT_FRAMES = {
+export const CLIENT_FRAMES = {
   resize: { cols: side, rows: side },
   ping: { t: number },
   /** The following binary frames are input from this offset on. */
@@ -35,7 +36,7 @@ const CLIENT_FRAMES = {
   redraw: { id: questionId },
 };
 
-const SERVER_FRAMES = {
+export const SERVER_FRAMES = {
   ready: {
     /** Id of the output stream. */
     stream: text,
@@ -59,7 +60,7 @@ const SERVER_FRAMES = {
   },
   /** The engine has all input before this offset. */
   ack: { input_offset: count },
-  pong: { t: count },
+  pong: { t: echoed },
   on_screen: {
     id: numberOrNull,
     program: oneOf('shell', 'full_screen'),

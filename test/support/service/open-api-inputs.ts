@@ -96,7 +96,11 @@ function bodyOf({ operation }: Route, values: Values): fc.Arbitrary<Body> {
 }
 
 /** Values of schemas, as far as the document uses JSON Schema; a keyword that is not known here throws. */
-function valuesOf({ components: { schemas } }: ApiDocument) {
+export function valuesOf({
+  components: { schemas },
+}: {
+  readonly components: Pick<ApiDocument['components'], 'schemas'>;
+}) {
   const resolved = (schema: Json): Json => {
     const { $ref } = schema;
     return typeof $ref === 'string' ? resolved(schemas[$ref.split('/').at(-1) ?? ''] ?? {}) : schema;

@@ -1,8 +1,7 @@
-import { type Static, Type } from '@sinclair/typebox';
+import type { Static } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { StoredEvent } from '../../../ports/event-log.ts';
-
-const Ping = Type.Object({ type: Type.Literal('ping'), t: Type.Number() });
+import { Ping } from './event-schema.ts';
 
 /** The frame, made once for all receivers. */
 export const eventFrame = ({ type, data, id, time }: StoredEvent): Buffer =>

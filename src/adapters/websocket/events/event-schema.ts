@@ -1,0 +1,54 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { EventType } from '../../../domain/events.ts';
+
+const container = {
+  id: Type.Union([Type.String(), Type.Null()]),
+  db_id: Type.String(),
+  name: Type.String(),
+  status: Type.String(),
+};
+const Plain = Type.Object(container);
+
+const DATA: { readonly [T in EventType]: TSchema } = {
+  container_created: Plain,
+  container_started: Plain,
+  container_stopped: Plain,
+  container_updated: Type.Object({
+    ...container,
+    resources: Type.Object({
+      memory_mb: Type.Integer(),
+      cpu_shares: Type.Integer(),
+      disk_mb: Type.Integer(),
+    }),
+    restarted: Type.Boolean(),
+  }),
+  container_deleted: Plain,
+  container_progress: Type.Object({
+    ...container,
+    role_setup: Type.Object({
+      status: Type.String(),
+      detail: Type.Union([Type.String(), Type.Null()]),
+    }),
+    reason: Type.Optional(Type.String()),
+  }),
+};
+
+const event = ([type, data]: [string, TSchema]) => [
+  type,
+  Type.Object({
+    type: Type.Literal(type),
+    data,
+    id: Type.String(),
+    time: Type.String({ format: 'date-time' }),
+  }),
+];
+
+export const Ping = Type.Object({ type: Type.Literal('ping'), t: Type.Number() });
+
+/** What the event socket sends, by type. */
+export const EVENT_MESSAGES: { readonly [type: string]: TSchema } = {
+  ...Object.fromEntries(Object.entries(DATA).map(event)),
+  resync: Type.Object({ type: Type.Literal('resync') }),
+  pong: Type.Object({ type: Type.Literal('pong'), t: Type.Number() }),
+  restarting: Type.Object({ type: Type.Literal('restarting'), retry_ms: Type.Integer() }),
+};
