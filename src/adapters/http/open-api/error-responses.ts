@@ -1,10 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { RefusalBody } from '../schema/common.ts';
 import { type Document, type Operation, operationsIn, type Response, type Schema } from './document.ts';
-import type { Told } from './route-errors.ts';
+import type { ErrorAnswer } from './route-errors.ts';
 
 /** Adds an operation's errors, one response per status. The body that a route declares itself stays. */
-export function addErrors(operation: Operation, errors: readonly Told[]): void {
+export function addErrors(operation: Operation, errors: readonly ErrorAnswer[]): void {
   const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);
   for (const status of statuses) {
     const made = response(
@@ -23,7 +23,7 @@ const HEADERS: Readonly<Record<number, string>> = {
   503: 'Retry-After',
 };
 
-function response(status: number, errors: readonly Told[]): Response {
+function response(status: number, errors: readonly ErrorAnswer[]): Response {
   const codes = errors.map(({ code }) => code);
   const header = HEADERS[status];
   const schema = { allOf: [RefusalBody, { type: 'object', properties: { code: { enum: codes } } }] };
@@ -38,11 +38,11 @@ function response(status: number, errors: readonly Told[]): Response {
 const phrase = (status: number): string => STATUS_CODES[status] ?? String(status);
 
 /** A fault has the route's words. */
-const exampleOf = ({ code, words }: Told): Schema =>
+const exampleOf = ({ code, words }: ErrorAnswer): Schema =>
   code === 'internal_error' ? { value: { error: words, code } } : { $ref: `#/components/examples/${code}` };
 
 /** One example for each code that the operations refer to. */
-export function errorExamples(errors: readonly Told[]): Schema {
+export function errorExamples(errors: readonly ErrorAnswer[]): Schema {
   const others = errors.filter(({ code }) => code !== 'internal_error');
   return Object.fromEntries(others.map(({ code, words }) => [code, { value: bodyOf(code, words) }]));
 }
@@ -52,7 +52,11 @@ const bodyOf = (code: string, words: string): Schema =>
     ? { error: 'name is required', code, fields: { name: 'is required' } }
     : { error: words, code };
 
-type Place = { readonly responses: Operation['responses']; readonly status: string; readonly one: Response };
+type ErrorResponse = {
+  readonly responses: Operation['responses'];
+  readonly status: string;
+  readonly one: Response;
+};
 
 /** Describes each status's most frequent response once. */
 export function shareResponses(document: Document): void {
@@ -69,7 +73,7 @@ export function shareResponses(document: Document): void {
   document.components['responses'] = shared;
 }
 
-const errorsIn = ({ paths }: Document): readonly Place[] =>
+const errorsIn = ({ paths }: Document): readonly ErrorResponse[] =>
   operationsIn(paths).flatMap(({ responses }) =>
     Object.entries(responses)
       .filter(([status]) => Number(status) >= 400)

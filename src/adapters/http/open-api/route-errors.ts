@@ -4,7 +4,7 @@ import type { RouteScope } from '../../../domain/identity/scope.ts';
 import { ANSWERS, type Answer, FAULTS, FRAMEWORK } from '../error-table.ts';
 
 /** An error code with its status and words. */
-export type Told = { readonly code: string; readonly status: number; readonly words: string };
+export type ErrorAnswer = { readonly code: string; readonly status: number; readonly words: string };
 
 const OF_SCOPE: { readonly [S in RouteScope]: readonly DomainErrorCode[] } = {
   public: [],
@@ -16,7 +16,7 @@ const OF_SCOPE: { readonly [S in RouteScope]: readonly DomainErrorCode[] } = {
 };
 
 /** All errors that a route can answer: its own refusals, and those that follow from its scope and its request. */
-export function errorsOf({ method, url, config, schema }: RouteOptions): readonly Told[] {
+export function errorsOf({ method, url, config, schema }: RouteOptions): readonly ErrorAnswer[] {
   const { scope = 'public', whileLocked, lasting, subprotocol, slowBody, failure } = config ?? {};
   const isRead = method === 'GET';
   const codes: DomainErrorCode[] = [
@@ -38,11 +38,11 @@ export function errorsOf({ method, url, config, schema }: RouteOptions): readonl
     ...(isRead || slowBody ? [] : OF_BODIES.map((name) => FRAMEWORK[name])),
   ].filter((row) => row !== undefined);
   return [
-    ...[...new Set(codes)].map((code) => told(code, ANSWERS[code])),
+    ...[...new Set(codes)].map((code) => answerOf(code, ANSWERS[code])),
     ...framework.map(([status, code, words]) => ({ code, status, words })),
-    ...(subprotocol === undefined ? [] : [told('upgrade_required', FAULTS.upgrade_required)]),
-    told('unavailable', FAULTS.unavailable),
-    told('internal_error', [500, failure ?? FAULTS.internal_error[1]]),
+    ...(subprotocol === undefined ? [] : [answerOf('upgrade_required', FAULTS.upgrade_required)]),
+    answerOf('unavailable', FAULTS.unavailable),
+    answerOf('internal_error', [500, failure ?? FAULTS.internal_error[1]]),
   ];
 }
 
@@ -59,4 +59,4 @@ const OF_BODIES = [
 const isChecked = (schema: RouteOptions['schema']): boolean =>
   schema?.body !== undefined || schema?.querystring !== undefined || schema?.headers !== undefined;
 
-const told = (code: string, [status, words]: Answer): Told => ({ code, status, words });
+const answerOf = (code: string, [status, words]: Answer): ErrorAnswer => ({ code, status, words });
