@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { defaultResources } from '../../../src/domain/containers/resources.ts';
@@ -34,6 +35,26 @@ t.test('a create takes a started container, with the requested limits', async (t
   t.same(box?.spec.resources, { memoryMb: 1024, cpuMillicores: 1500, diskMb: 2048 });
   const [next] = await poolOf(storage, 1);
   t.not(next, members[0], 'and another one takes its place');
+});
+
+t.test('a create does not share the engine with the upkeep of the pool', async (t) => {
+  const { runtime, storage, create } = await withPool(t);
+  const { list } = storage.repositories.warmPool;
+  let isAnswered = false;
+  const seen: boolean[] = [];
+  storage.repositories.warmPool.list = (...args) => {
+    seen.push(isAnswered);
+    return list(...args);
+  };
+  const { resize } = runtime;
+  runtime.resize = async (...args) => {
+    await setImmediate();
+    await resize(...args);
+  };
+  await create({});
+  isAnswered = true;
+  await waitFor(() => seen.length > 0);
+  t.same(seen[0], true);
 });
 
 t.test("the answer shows how the member's volume size is enforced", async (t) => {

@@ -73,6 +73,10 @@ export function warmPool(deps: WarmPoolDeps) {
     isStopped: false,
   };
   const pass = coalesced(() => tendUnlessStopped(upkeep));
+  const passAfterClaims = coalesced(async () => {
+    await quiet(upkeep);
+    await pass();
+  });
   return {
     /** Requests a pass in the background; during a pass, another one. */
     soon: (): void => void pass(),
@@ -80,7 +84,7 @@ export function warmPool(deps: WarmPoolDeps) {
     /** A started container for a create, in its transaction; null when none fits. */
     async claim(tx: Pick<Repositories, 'warmPool'>, image: string, resources: Resources) {
       const member = await claim(upkeep, tx, image, resources);
-      if (member !== null) void pass();
+      if (member !== null) void passAfterClaims();
       return member;
     },
 
@@ -137,7 +141,7 @@ async function tend(upkeep: Upkeep): Promise<void> {
   }
 }
 
-/** Waits while containers are being requested, so that making members does not slow them. */
+/** Waits while containers are being requested, so that the pool's own calls do not slow them. */
 async function quiet(upkeep: Upkeep): Promise<void> {
   const latest = performance.now() + PATIENCE_MS;
   for (;;) {
