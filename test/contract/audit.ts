@@ -39,6 +39,10 @@ export async function auditLogContract(name: string, storage: Storage): Promise<
     t.equal(seen.length, 8);
     t.same([...seen].sort(), ['0', '1', '2', '3', '4', '5', '6', '7']);
     t.same(new Set(seen.slice(0, 3)), new Set(['5', '6', '7']), 'the newest come first');
+    const oldest = await audit.page({ userId }, { after: null, limit: 3, oldestFirst: true });
+    const later = await audit.page({ userId }, { after: oldest.next, limit: 2, oldestFirst: true });
+    const first = [...oldest.items, ...later.items].map(({ details }) => details);
+    t.same(first.sort(), ['0', '1', '2', '3', '4'], 'or the oldest');
     const forged = [`1_${'x'.repeat(36)}`, `1_${'-'.repeat(36)}`];
     for (const bad of ['x', NOBODY, ...forged.map((text) => Buffer.from(text).toString('base64url'))]) {
       await t.rejects(audit.page({}, { after: bad, limit: 1 }), UnknownPage, bad);

@@ -6,7 +6,7 @@ import { requestsOf } from '../support/service/open-api-inputs.ts';
 import { anAdmin, anApiToken, aPerson, as, type Bearer } from '../support/service/service.ts';
 
 /** Per operation; more find more. */
-const RUNS = 25;
+const RUNS = 20;
 
 /** A service with one of each object, and who may ask for them. */
 async function aScene() {

@@ -3,13 +3,21 @@ import { type PageRequest, UnknownPage } from '../../ports/pagination.ts';
 
 const DEFAULT_LIMIT = 50;
 
-type PageQuery = { readonly cursor?: string; readonly limit?: string };
+type PageQuery = {
+  readonly cursor?: string;
+  readonly limit?: string;
+  readonly sort?: 'created_at' | '-created_at';
+};
 
 /** Reads a part of a list by the query's cursor; an unknown cursor is a fault of the query. */
 export async function paged<T>(query: PageQuery, read: (request: PageRequest) => Promise<T>): Promise<T> {
-  const { cursor = null, limit } = query;
+  const { cursor = null, limit, sort } = query;
   try {
-    return await read({ after: cursor, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) });
+    return await read({
+      after: cursor,
+      limit: limit === undefined ? DEFAULT_LIMIT : Number(limit),
+      oldestFirst: sort === 'created_at',
+    });
   } catch (error) {
     if (!(error instanceof UnknownPage)) throw error;
     throw new Refusal({

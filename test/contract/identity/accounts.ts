@@ -95,9 +95,17 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
       t.equal(page.items.length, 3);
     }
     t.same(new Set(seen).size, seen.length);
+    const reverse: string[] = [];
+    let after: string | null = null;
+    do {
+      const part: Page<User> = await users.page({ after, limit: 3, oldestFirst: true });
+      reverse.push(...part.items.map(({ id }) => id));
+      after = part.next;
+    } while (after !== null);
+    t.same(reverse.filter((id) => made.includes(id)).reverse(), seen.slice(0, 7));
     t.same(seen.slice(0, 7).sort(), [...made].sort(), 'the newest come first');
-    for (const after of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
-      await t.rejects(users.page({ after, limit: 3 }), UnknownPage, after);
+    for (const bad of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
+      await t.rejects(users.page({ after: bad, limit: 3 }), UnknownPage, bad);
     }
   });
 

@@ -72,6 +72,10 @@ export async function recordingRepositoryContract(
     t.same(await ids(null), [three.id, two.id, one.id]);
     t.same(await ids(box), [three.id, one.id]);
     t.same(await ids(NOBODY), []);
+    const oldest = { after: null, limit: 2, oldestFirst: true };
+    t.same(await ids(null, oldest as never), [one.id, two.id]);
+    const { next } = await recordings.page(ada, null, oldest);
+    t.same(await ids(null, { ...oldest, after: next } as never), [three.id]);
     const part = await recordings.page(ada, null, { after: null, limit: 2 });
     t.equal(part.items.length, 2);
     t.same(await ids(null, { after: part.next, limit: 2 } as never), [one.id]);

@@ -14,6 +14,8 @@ const DESCRIPTION = `Self-hosted container workspaces.
 
 Send a credential as \`Authorization: Bearer …\`: a login token of a sign-in, or an API token (\`svc_…\`).
 Every error has the same form; branch on its \`code\`. Times are ISO 8601 in UTC.
+Every list takes \`limit\` and \`cursor\` (the \`next_cursor\` of the page before), \`sort\` (a field; with \`-\`, in
+reverse), and fields to filter by, which must be equal.
 Terminals and events are WebSockets, described in the project's \`docs/websockets.md\`.`;
 
 const securitySchemes = {

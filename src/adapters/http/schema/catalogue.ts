@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 const Range = Named('Range', Closed({ min: Type.Integer(), max: Type.Integer() }));
 
@@ -23,7 +24,10 @@ const ofUse = {
 
 export const UseLimitsBody = Named('UseLimits', Type.Object(ofUse));
 export const TierBody = Named('Tier', Type.Object({ name: Type.String(), ...limits, ...ofUse }));
-export const TierList = Named('TierList', Type.Object({ tiers: Type.Array(TierBody) }));
+export const TierList = Named(
+  'TierList',
+  Type.Object({ tiers: Type.Array(TierBody), next_cursor: nextCursor }),
+);
 export const NewTierRequest = Named(
   'NewTierRequest',
   Closed({
@@ -45,7 +49,10 @@ const digest = Nullable(
 );
 
 export const ImageBody = Named('Image', Type.Object({ key: Type.String(), ...imageFields, digest }));
-export const ImageList = Named('ImageList', Type.Object({ images: Type.Array(ImageBody) }));
+export const ImageList = Named(
+  'ImageList',
+  Type.Object({ images: Type.Array(ImageBody), next_cursor: nextCursor }),
+);
 export const NewImageRequest = Named(
   'NewImageRequest',
   Closed({ key: Type.String(), ...imageFields, digest: Type.Optional(digest) }),
@@ -64,12 +71,18 @@ export const RoleSummary = Named(
   'RoleSummary',
   Type.Object({ key: Type.String(), label: Type.String(), packages }),
 );
-export const RoleList = Named('RoleSummaryList', Type.Object({ roles: Type.Array(RoleSummary) }));
+export const RoleList = Named(
+  'RoleSummaryList',
+  Type.Object({ roles: Type.Array(RoleSummary), next_cursor: nextCursor }),
+);
 export const RoleBody = Named(
   'Role',
   Type.Object({ key: Type.String(), label: Type.String(), packages, script }),
 );
-export const WholeRoleList = Named('RoleList', Type.Object({ roles: Type.Array(RoleBody) }));
+export const WholeRoleList = Named(
+  'RoleList',
+  Type.Object({ roles: Type.Array(RoleBody), next_cursor: nextCursor }),
+);
 export const NewRoleRequest = Named(
   'NewRoleRequest',
   Closed({
@@ -88,6 +101,9 @@ export const RemovedEntryBody = Named(
   'CatalogueEntryDeleted',
   Type.Object({ key: Type.String(), deleted: Type.Literal(true) }),
 );
+
+export const TierListQuery = listQuery(['name'], ['name']);
+export const EntryListQuery = listQuery(['key', 'label'], ['key', 'label']);
 
 export type UseLimitsBody = Static<typeof UseLimitsBody>;
 export type TierBody = Static<typeof TierBody>;

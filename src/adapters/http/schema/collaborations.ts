@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 export const Mode = Named('CollaborationMode', Type.Union([Type.Literal('view'), Type.Literal('control')]));
 
@@ -54,8 +55,10 @@ export const JoinedBody = Named(
 
 export const CollaborationList = Named(
   'CollaborationList',
-  Type.Object({ collaborations: Type.Array(CollaborationBody) }),
+  Type.Object({ collaborations: Type.Array(CollaborationBody), next_cursor: nextCursor }),
 );
+
+export const CollaborationListQuery = listQuery(['created_at', 'expires_at'], ['mode']);
 
 export type CollaborationBody = Static<typeof CollaborationBody>;
 export type SharedBody = Static<typeof SharedBody>;

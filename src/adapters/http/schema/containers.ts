@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
+import { nextCursor } from './pagination.ts';
 
 /** As in src/domain/containers/environment.ts. */
 const MAX_ENV_NAMES = 512;
@@ -70,7 +71,10 @@ export const ContainerBody = Named(
   }),
 );
 
-export const ContainerList = Named('ContainerList', Type.Object({ containers: Type.Array(ContainerBody) }));
+export const ContainerList = Named(
+  'ContainerList',
+  Type.Object({ containers: Type.Array(ContainerBody), next_cursor: nextCursor }),
+);
 
 export const CreateContainerRequest = Named(
   'CreateContainerRequest',

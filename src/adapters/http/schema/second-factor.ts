@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 const Code = Text({ minLength: 1, maxLength: 64 });
 const MfaToken = Text({ minLength: 1, maxLength: 128 });
@@ -59,7 +60,10 @@ export const PasskeyBody = Named(
   }),
 );
 
-export const PasskeyList = Named('PasskeyList', Type.Object({ passkeys: Type.Array(PasskeyBody) }));
+export const PasskeyList = Named(
+  'PasskeyList',
+  Type.Object({ passkeys: Type.Array(PasskeyBody), next_cursor: nextCursor }),
+);
 
 /** Options for `navigator.credentials`, in their JSON form. */
 export const BrowserOptionsBody = Named(
@@ -156,6 +160,8 @@ export const DeletedBody = Named(
   'PasskeyDeleted',
   Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
 );
+
+export const PasskeyListQuery = listQuery(['created_at', 'name', 'last_used_at'], ['name']);
 
 export type PasskeyBody = Static<typeof PasskeyBody>;
 export type MfaRequest = Static<typeof MfaRequest>;

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 export const SessionBody = Named(
   'Session',
@@ -15,7 +16,10 @@ export const SessionBody = Named(
   }),
 );
 
-export const SessionList = Named('SessionList', Type.Object({ sessions: Type.Array(SessionBody) }));
+export const SessionList = Named(
+  'SessionList',
+  Type.Object({ sessions: Type.Array(SessionBody), next_cursor: nextCursor }),
+);
 
 export const RevokeRequest = Named(
   'RevokeRequest',
@@ -28,5 +32,7 @@ export const RevokedOthersBody = Named(
   'SessionsRevoked',
   Type.Object({ revoked: Type.Literal(true), count: Type.Integer() }),
 );
+
+export const SessionListQuery = listQuery(['created_at', 'last_seen_at'], ['ip_address']);
 
 export type SessionBody = Static<typeof SessionBody>;

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Text, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 export const SshKeyRequest = Named(
   'SshKeyRequest',
@@ -21,11 +22,16 @@ export const SshKeyBody = Named(
   }),
 );
 
-export const SshKeyList = Named('SshKeyList', Type.Object({ ssh_keys: Type.Array(SshKeyBody) }));
+export const SshKeyList = Named(
+  'SshKeyList',
+  Type.Object({ ssh_keys: Type.Array(SshKeyBody), next_cursor: nextCursor }),
+);
 
 export const DeletedSshKeyBody = Named(
   'SshKeyDeleted',
   Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
 );
+
+export const SshKeyListQuery = listQuery(['created_at', 'name'], ['name', 'type', 'fingerprint']);
 
 export type SshKeyBody = Static<typeof SshKeyBody>;

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 import { UserBody } from './sign-in.ts';
 
 const Scope = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);
@@ -41,7 +42,10 @@ export const TokenBody = Named(
   }),
 );
 
-export const TokenList = Named('ApiTokenList', Type.Object({ tokens: Type.Array(TokenBody) }));
+export const TokenList = Named(
+  'ApiTokenList',
+  Type.Object({ tokens: Type.Array(TokenBody), next_cursor: nextCursor }),
+);
 
 export const RevokedTokenBody = Named(
   'ApiTokenRevoked',
@@ -65,6 +69,8 @@ export const ValidTokenBody = Named(
     user: Named('TokenUser', Type.Pick(UserBody, ['id', 'username', 'email', 'tier', 'role'])),
   }),
 );
+
+export const TokenListQuery = listQuery(['created_at', 'name', 'last_used_at', 'expires_at'], ['name']);
 
 export type TokenBody = Static<typeof TokenBody>;
 export type CreatedTokenBody = Static<typeof CreatedTokenBody>;

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
-import { pageQuery } from './pagination.ts';
+import { listQuery, nextCursor, pageQuery } from './pagination.ts';
 import { UserBody } from './sign-in.ts';
 
 export const UserPageQuery = Closed(pageQuery);
@@ -38,11 +38,19 @@ export const TerminalBody = Named(
   }),
 );
 
-export const TerminalList = Named('TerminalList', Type.Object({ terminals: Type.Array(TerminalBody) }));
+export const TerminalList = Named(
+  'TerminalList',
+  Type.Object({ terminals: Type.Array(TerminalBody), next_cursor: nextCursor }),
+);
 
 export const ClosedTerminalBody = Named(
   'TerminalClosed',
   Type.Object({ id: Type.String(), closed: Type.Literal(true) }),
+);
+
+export const TerminalListQuery = listQuery(
+  ['created_at', 'last_ping_at', 'username', 'container_name'],
+  ['user_id', 'username', 'container_id', 'container_name', 'replica'],
 );
 
 export type TerminalBody = Static<typeof TerminalBody>;

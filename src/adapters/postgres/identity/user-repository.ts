@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
 import type { UserRepository } from '../../../ports/identity/user-repository.ts';
-import { isAfter, position, toPage } from '../pagination.ts';
+import { direction, isAfter, position, toPage } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, firstAs } from '../sql.ts';
@@ -36,17 +36,17 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | '
       )
       .$call(firstAs(withPassword)),
 
-  async page({ after, limit }) {
+  async page(request) {
     const rows = await db
       .selectFrom('users')
       .selectAll()
       .select(position('users').as('position'))
-      .where(isAfter('users', after))
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
+      .where(isAfter('users', request))
+      .orderBy('created_at', direction(request))
+      .orderBy('id', direction(request))
+      .limit(request.limit + 1)
       .execute();
-    return toPage(rows, limit, toUser);
+    return toPage(rows, request.limit, toUser);
   },
 });
 

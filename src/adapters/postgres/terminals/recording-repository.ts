@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
 import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
-import { isAfter, position, toPage } from '../pagination.ts';
+import { direction, isAfter, position, toPage } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
 import { allAs, changedOne, clockNow, firstAs, onlyAs } from '../sql.ts';
@@ -19,19 +19,19 @@ const recordingReads = (
     return await query.$call(firstAs(toRecording));
   },
 
-  async page(userId, dbId, { after, limit }) {
+  async page(userId, dbId, request) {
     const rows = await db
       .selectFrom('recordings')
       .selectAll()
       .select(position('recordings').as('position'))
       .where('user_id', '=', userId)
-      .where(isAfter('recordings', after))
+      .where(isAfter('recordings', request))
       .$if(dbId !== null, (query) => query.where('container_id', '=', dbId ?? ''))
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit + 1)
+      .orderBy('created_at', direction(request))
+      .orderBy('id', direction(request))
+      .limit(request.limit + 1)
       .execute();
-    return toPage(rows, limit, toRecording);
+    return toPage(rows, request.limit, toRecording);
   },
 
   async usedBytes(userId) {

@@ -6,6 +6,7 @@ import { orThrow } from '../../errors.ts';
 import * as schema from '../../schema/catalogue.ts';
 import { IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 import { toImage, toRole, toRoleBody, toTier, toTierBody, toTierChange } from './catalogue-body.ts';
 
 /** Create, list, change and delete, for each kind of entry. */
@@ -15,7 +16,9 @@ export const adminCatalogueRoutes =
     entryRoutes({
       one: 'tier',
       list: schema.TierList,
-      read: async () => ({ tiers: (await catalogue.tiers()).map(toTierBody) }),
+      key: 'name',
+      query: schema.TierListQuery,
+      read: async () => (await catalogue.tiers()).map(toTierBody),
       body: schema.TierBody,
       toBody: toTierBody,
       created: schema.NewTierRequest,
@@ -27,7 +30,9 @@ export const adminCatalogueRoutes =
     entryRoutes({
       one: 'image',
       list: schema.ImageList,
-      read: async () => ({ images: [...(await catalogue.images())] }),
+      key: 'key',
+      query: schema.EntryListQuery,
+      read: catalogue.images,
       body: schema.ImageBody,
       toBody: (image) => image,
       created: schema.NewImageRequest,
@@ -39,7 +44,9 @@ export const adminCatalogueRoutes =
     entryRoutes({
       one: 'role',
       list: schema.WholeRoleList,
-      read: async () => ({ roles: (await catalogue.roles()).map(toRoleBody) }),
+      key: 'key',
+      query: schema.EntryListQuery,
+      read: async () => (await catalogue.roles()).map(toRoleBody),
       body: schema.RoleBody,
       toBody: toRoleBody,
       created: schema.NewRoleRequest,
@@ -54,7 +61,10 @@ export const adminCatalogueRoutes =
 type Entries<T> = {
   readonly one: CatalogueKind;
   readonly list: TSchema;
-  readonly read: () => Promise<unknown>;
+  /** The field that identifies an entry. */
+  readonly key: string;
+  readonly query: TSchema;
+  readonly read: () => Promise<readonly object[]>;
   readonly body: TSchema;
   readonly toBody: (entry: T) => unknown;
   readonly created: TSchema;
@@ -79,10 +89,14 @@ const entryRoutes =
         schema: {
           operationId: `${group}.list`,
           summary: `List the ${one}s in full`,
+          querystring: kind.query,
           response: { 200: kind.list },
         },
       },
-      async () => await kind.read(),
+      async ({ query }) => {
+        const { items, next } = partOf(await kind.read(), query as object, kind.key as never);
+        return { [`${one}s`]: items, ...next };
+      },
     );
 
     http.post(

@@ -1,6 +1,7 @@
 import type { CatalogueRepository } from '../../../../ports/containers/catalogue-repository.ts';
-import { ImageList, RoleList, TierList } from '../../schema/catalogue.ts';
+import { EntryListQuery, ImageList, RoleList, TierList, TierListQuery } from '../../schema/catalogue.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 import { toRoleSummary, toTierBody } from './catalogue-body.ts';
 
 const read = (what: string) => ({ scope: 'read', failure: `failed to list ${what}` }) as const;
@@ -15,10 +16,14 @@ export const catalogueRoutes =
         schema: {
           operationId: 'images.list',
           summary: 'List the images to choose from',
+          querystring: EntryListQuery,
           response: { 200: ImageList },
         },
       },
-      async () => ({ images: [...(await catalogue.images())] }),
+      async ({ query }) => {
+        const { items, next } = partOf(await catalogue.images(), query, 'key');
+        return { images: items, ...next };
+      },
     );
 
     http.get(
@@ -28,12 +33,14 @@ export const catalogueRoutes =
         schema: {
           operationId: 'roles.list',
           summary: 'List the roles to choose from',
+          querystring: EntryListQuery,
           response: { 200: RoleList },
         },
       },
-      async () => ({
-        roles: (await catalogue.roles()).map(toRoleSummary),
-      }),
+      async ({ query }) => {
+        const { items, next } = partOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
+        return { roles: items, ...next };
+      },
     );
 
     http.get(
@@ -43,11 +50,13 @@ export const catalogueRoutes =
         schema: {
           operationId: 'tiers.list',
           summary: 'List the tiers and their limits',
+          querystring: TierListQuery,
           response: { 200: TierList },
         },
       },
-      async () => ({
-        tiers: (await catalogue.tiers()).map(toTierBody),
-      }),
+      async ({ query }) => {
+        const { items, next } = partOf((await catalogue.tiers()).map(toTierBody), query, 'name');
+        return { tiers: items, ...next };
+      },
     );
   };

@@ -6,9 +6,11 @@ import { CONTAINER_STATES, type Container } from '../../../../domain/containers/
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import * as refusals from '../../refusals.ts';
-import { Closed, IdParams } from '../../schema/common.ts';
+import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
+import { listQuery } from '../../schema/pagination.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 import {
   toContainerBody,
   toCreateRequest,
@@ -22,11 +24,20 @@ import {
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
-const ListQuery = Closed({
-  status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
-  /** `true`: restorable deleted containers instead of live ones. */
-  deleted: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
-});
+const ListQuery = Type.Composite(
+  [
+    listQuery(['created_at', 'name', 'last_used_at', 'status'], ['name', 'image', 'role']),
+    Type.Object({
+      status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
+      deleted: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: '`true`: restorable deleted containers instead of live ones.',
+        }),
+      ),
+    }),
+  ],
+  { additionalProperties: false },
+);
 
 const toCreatedAnswer = (made: Container) => ({
   status: made.state === 'creating' ? 202 : 201,
@@ -90,12 +101,13 @@ export const containerRoutes =
         },
       },
       async (request) => {
-        const { status, deleted } = request.query;
+        const { deleted, ...query } = request.query;
         const found =
           deleted === 'true'
             ? (await containers.listKept(request.caller)).map(toDeletedBody)
             : (await containers.list(request.caller)).map(toVisibleBody);
-        return { containers: found.filter((one) => status === undefined || one.status === status) };
+        const { items, next } = partOf(found, query, 'db_id');
+        return { containers: items, ...next };
       },
     );
 

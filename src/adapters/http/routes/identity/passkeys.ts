@@ -5,6 +5,7 @@ import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/second-factor.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 
 const config = { scope: 'login' } as const;
 
@@ -18,10 +19,14 @@ export const passkeyRoutes =
         schema: {
           operationId: 'passkeys.list',
           summary: 'List your passkeys',
+          querystring: schema.PasskeyListQuery,
           response: { 200: schema.PasskeyList },
         },
       },
-      async ({ caller }) => ({ passkeys: (await passkeys.list(caller)).map(toBody) }),
+      async ({ caller, query }) => {
+        const { items, next } = partOf((await passkeys.list(caller)).map(toBody), query, 'id');
+        return { passkeys: items, ...next };
+      },
     );
 
     http.post(

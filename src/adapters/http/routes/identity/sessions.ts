@@ -3,6 +3,7 @@ import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/sessions.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 
 export const sessionRoutes =
   (sessions: Sessions): Routes =>
@@ -14,10 +15,14 @@ export const sessionRoutes =
         schema: {
           operationId: 'sessions.list',
           summary: 'List your sign-ins of the last 30 days',
+          querystring: schema.SessionListQuery,
           response: { 200: schema.SessionList },
         },
       },
-      async (request) => ({ sessions: (await sessions.list(request.caller)).map(toBody) }),
+      async ({ caller, query }) => {
+        const { items, next } = partOf((await sessions.list(caller)).map(toBody), query, 'id');
+        return { sessions: items, ...next };
+      },
     );
 
     http.delete(

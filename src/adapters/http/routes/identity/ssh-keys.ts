@@ -4,6 +4,7 @@ import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 
 export const sshKeyRoutes =
   (keys: SshKeys): Routes =>
@@ -15,10 +16,14 @@ export const sshKeyRoutes =
         schema: {
           operationId: 'sshKeys.list',
           summary: 'List your SSH keys',
+          querystring: schema.SshKeyListQuery,
           response: { 200: schema.SshKeyList },
         },
       },
-      async ({ caller }) => ({ ssh_keys: (await keys.list(caller)).map(toBody) }),
+      async ({ caller, query }) => {
+        const { items, next } = partOf((await keys.list(caller)).map(toBody), query, 'id');
+        return { ssh_keys: items, ...next };
+      },
     );
 
     http.post(

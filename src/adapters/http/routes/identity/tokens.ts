@@ -8,6 +8,7 @@ import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/tokens.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 import { readTokenRequest } from './token-request.ts';
 
 export const tokenRoutes =
@@ -67,10 +68,14 @@ const listRoutes =
         schema: {
           operationId: 'tokens.list',
           summary: 'List your API tokens',
+          querystring: schema.TokenListQuery,
           response: { 200: schema.TokenList },
         },
       },
-      async (request) => ({ tokens: (await tokens.list(request.caller)).map(toBody) }),
+      async ({ caller, query }) => {
+        const { items, next } = partOf((await tokens.list(caller)).map(toBody), query, 'id');
+        return { tokens: items, ...next };
+      },
     );
 
     http.post(

@@ -2,8 +2,14 @@ import type { AdminTerminals } from '../../../../app/terminals/admin-terminals.t
 import type { ListedTerminal } from '../../../../ports/terminals/terminal-record-repository.ts';
 import { orThrow } from '../../errors.ts';
 import { IdParams } from '../../schema/common.ts';
-import { ClosedTerminalBody, type TerminalBody, TerminalList } from '../../schema/users.ts';
+import {
+  ClosedTerminalBody,
+  type TerminalBody,
+  TerminalList,
+  TerminalListQuery,
+} from '../../schema/users.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 
 export const adminTerminalRoutes =
   (terminals: AdminTerminals): Routes =>
@@ -15,12 +21,14 @@ export const adminTerminalRoutes =
         schema: {
           operationId: 'adminTerminals.list',
           summary: 'List all open terminals',
+          querystring: TerminalListQuery,
           response: { 200: TerminalList },
         },
       },
-      async ({ caller, origin }) => {
+      async ({ caller, origin, query }) => {
         const all = await terminals.list(caller, origin);
-        return { terminals: all.map(toBody) };
+        const { items, next } = partOf(all.map(toBody), query, 'id');
+        return { terminals: items, ...next };
       },
     );
 

@@ -4,6 +4,7 @@ import { orThrow } from '../../errors.ts';
 import * as schema from '../../schema/collaborations.ts';
 import { IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
+import { partOf } from '../../whole-lists.ts';
 
 export const collaborationRoutes =
   (collaborations: Collaborations): Routes =>
@@ -54,12 +55,15 @@ const ownerRoutes =
           summary: 'List the shares of a container',
           refusals: ['container_not_found', 'not_authorized'],
           params: IdParams,
+          querystring: schema.CollaborationListQuery,
           response: { 200: schema.CollaborationList },
         },
       },
-      async ({ params, caller }) => ({
-        collaborations: orThrow(await collaborations.list(params.id, caller)).map(toBody),
-      }),
+      async ({ params, caller, query }) => {
+        const all = orThrow(await collaborations.list(params.id, caller)).map(toBody);
+        const { items, next } = partOf(all, query, 'id');
+        return { collaborations: items, ...next };
+      },
     );
   };
 

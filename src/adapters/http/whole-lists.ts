@@ -1,0 +1,63 @@
+import { Refusal } from '../../domain/errors.ts';
+
+type ListQuery = { readonly cursor?: string; readonly limit?: string; readonly sort?: string };
+type Part<T> = { readonly items: T[]; readonly next?: { readonly next_cursor: string | null } };
+type Item = { readonly [field: string]: unknown };
+
+const MOST = 200;
+
+/**
+ * The asked part of a list that the service has read whole: items whose fields equal the query's filters, sorted and
+ * cut. `key` names the field that identifies an item.
+ */
+export function partOf<T extends object>(
+  all: readonly T[],
+  query: ListQuery & object,
+  key: keyof T & string,
+): Part<T> {
+  const { cursor, limit, sort, ...filters } = query as ListQuery & Readonly<Record<string, string>>;
+  const sorted = inOrder(matching(all, filters), sort);
+  if (cursor === undefined && limit === undefined) return { items: sorted };
+  const start = cursor === undefined ? 0 : afterCursor(sorted, cursor, key);
+  const items = sorted.slice(start, start + Number(limit ?? MOST));
+  const end = start + items.length;
+  return { items, next: { next_cursor: end < sorted.length ? cursorAt(sorted, end - 1, key) : null } };
+}
+
+const fieldOf = (item: object, field: string): unknown => (item as Item)[field];
+
+function matching<T extends object>(all: readonly T[], filters: Readonly<Record<string, string>>): T[] {
+  const wanted = Object.entries(filters);
+  return all.filter((item) => wanted.every(([field, value]) => fieldOf(item, field) === value));
+}
+
+/** Stable; a missing value comes last, whatever the direction. */
+function inOrder<T extends object>(items: T[], sort: string | undefined): T[] {
+  if (sort === undefined) return items;
+  const isReverse = sort.startsWith('-');
+  const field = isReverse ? sort.slice(1) : sort;
+  return items.sort((one, other) => {
+    const [a, b] = [fieldOf(one, field), fieldOf(other, field)];
+    if (a === b) return 0;
+    if (a === null || b === null) return a === null ? 1 : -1;
+    return String(a) < String(b) === isReverse ? 1 : -1;
+  });
+}
+
+/** Of the last item shown: its place is used if it is no longer there. */
+function cursorAt<T extends object>(items: readonly T[], index: number, key: string): string {
+  return Buffer.from(`${index} ${String(fieldOf(items[index] ?? {}, key))}`).toString('base64url');
+}
+
+const CURSOR = /^(\d{1,6}) (.+)$/su;
+
+function afterCursor<T extends object>(items: readonly T[], cursor: string, key: string): number {
+  const [, index, id] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (index === undefined)
+    throw new Refusal({
+      code: 'validation_failed',
+      fields: { cursor: 'is not a cursor from an earlier page' },
+    });
+  const found = items.findIndex((item) => String(fieldOf(item, key)) === id);
+  return found === -1 ? Number(index) : found + 1;
+}

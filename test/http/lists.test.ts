@@ -1,0 +1,114 @@
+import t from 'tap';
+import { type ApiDocument, operationsOf } from '../support/service/api-document.ts';
+import { aServiceInTime } from '../support/service/factors.ts';
+import { anAdmin, anApiToken, aPerson, as } from '../support/service/service.ts';
+
+const NAMES = ['b', 'c', 'a', 'd', 'e'];
+
+type Item = { readonly [field: string]: unknown };
+
+/** A service in which most lists have several items, and who may read them all. */
+async function aScene() {
+  const service = await aServiceInTime();
+  await service.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
+  const root = await anAdmin(service);
+  const call = as(service, root);
+  const ids: string[] = [];
+  for (const name of NAMES) {
+    service.clock.advance(1_000);
+    await anApiToken(service, root, { name });
+    ids.push((await call('POST', '/api/containers', { name })).json().db_id);
+    await aPerson(service, `person-${name}`);
+  }
+  await call('POST', `/api/containers/${ids[0]}/collaborations`, { mode: 'view' });
+  const document: ApiDocument = (await call('GET', '/api/openapi.json')).json();
+  const lists = operationsOf(document).filter(({ operation }) =>
+    operation.parameters?.some(({ name }) => name === 'limit'),
+  );
+  const read = async (path: string, query: Record<string, string>) => {
+    const url = path.replace('{id}', ids[0] ?? '');
+    const answer = await call('GET', `${url}?${new URLSearchParams(query)}`);
+    if (answer.statusCode !== 200) throw new Error(`${url}: ${answer.body}`);
+    const { next_cursor: next, ...rest } = answer.json();
+    return { items: Object.values(rest)[0] as Item[], next: next as string | null | undefined };
+  };
+  return { call, lists, read, ids };
+}
+
+type Scene = Awaited<ReturnType<typeof aScene>>;
+
+async function allPages({ read }: Scene, path: string, query: Record<string, string>): Promise<Item[]> {
+  const items: Item[] = [];
+  let next: string | null | undefined;
+  do {
+    const page = await read(path, { ...query, limit: '2', ...(next ? { cursor: next } : {}) });
+    t.ok(page.items.length <= 2 && page.next !== undefined, path);
+    items.push(...page.items);
+    next = page.next;
+  } while (next);
+  return items;
+}
+
+/** An audited read adds a record to the list that it reads. */
+const isStill = (path: string): boolean => !path.includes('audit');
+
+t.test('every list is read in pages, in the order of each field that it sorts by', async (t) => {
+  const scene = await aScene();
+  t.ok(scene.lists.length > 14, `${scene.lists.length} lists`);
+  for (const { path, operation } of scene.lists.filter(({ path }) => isStill(path))) {
+    const whole = (await scene.read(path, { limit: '200' })).items;
+    t.same(await allPages(scene, path, {}), whole, path);
+    const { schema } = operation.parameters?.find(({ name }) => name === 'sort') ?? {};
+    for (const sort of (schema?.['enum'] as readonly string[]) ?? []) {
+      const field = sort.replace('-', '');
+      const values = (await allPages(scene, path, { sort })).map((item) => item[field]);
+      const known = values.filter((value) => value !== null).map(String);
+      const ordered = sort === field ? known.toSorted() : known.toSorted().reverse();
+      t.same(known, ordered, `${path} by ${sort}`);
+      t.same(values.length, whole.length, `${path} by ${sort}`);
+    }
+  }
+});
+
+t.test('a list that is read whole needs no query, and then has no cursor', async (t) => {
+  const { call, read, ids } = await aScene();
+  for (const path of ['/api/tokens', '/api/sessions', '/api/containers', '/api/images'])
+    t.equal((await read(path, {})).next, undefined, path);
+  t.equal((await read('/api/tokens', {})).items.length, NAMES.length);
+  const { items, next = '' } = await read('/api/containers', { limit: '2', sort: 'name' });
+  t.same([items.map(({ name }) => name), typeof next], [['a', 'b'], 'string']);
+  await call('DELETE', `/api/containers/${ids[0]}`);
+  const rest = await read('/api/containers', { limit: '9', sort: 'name', cursor: next ?? '' });
+  t.same(
+    rest.items.map(({ name }) => name),
+    ['c', 'd', 'e'].slice(rest.items.length - 3),
+    'the item of the cursor may be gone',
+  );
+});
+
+t.test('a list is limited to items with a value', async (t) => {
+  const { read } = await aScene();
+  const names = async (path: string, query: Record<string, string>) =>
+    (await read(path, query)).items.map(({ name }) => name);
+  t.same(await names('/api/tokens', { name: 'c' }), ['c']);
+  t.same(await names('/api/containers', { name: 'c', status: 'running' }), ['c']);
+  t.same(await names('/api/containers', { name: 'c', status: 'stopped' }), []);
+});
+
+t.test('a bad query is refused, on every list alike', async (t) => {
+  const { call, lists, ids } = await aScene();
+  for (const { path } of lists) {
+    for (const query of [
+      'limit=0',
+      'limit=201',
+      'sort=secret',
+      'sort=',
+      'cursor=%20',
+      'unknown=1',
+      'cursor=eA',
+    ]) {
+      const { statusCode, json } = await call('GET', `${path.replace('{id}', ids[0] ?? '')}?${query}`);
+      t.same([statusCode, json().code], [400, 'validation_failed'], `${path}?${query}`);
+    }
+  }
+});
