@@ -33,6 +33,9 @@ export const FewNamed = <T extends TSchema>(values: T, maxProperties: number) =>
   });
 
 export const IdParams = Type.Object({ id: Type.String() });
+export const ContainerParams = Type.Object({
+  id: Type.String({ description: 'The runtime id, its first 12 digits or more, or the `db_id`.' }),
+});
 
 /**
  * Text that a database can hold: no NUL and no unpaired surrogate, which would be stored as another character. The

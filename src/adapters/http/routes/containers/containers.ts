@@ -6,7 +6,7 @@ import { CONTAINER_STATES, type Container } from '../../../../domain/containers/
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import * as refusals from '../../refusals.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
 import { listQuery } from '../../schema/pagination.ts';
 import type { Routes } from '../../server.ts';
@@ -119,7 +119,7 @@ export const containerRoutes =
           operationId: 'containers.get',
           summary: 'Read a container',
           refusals: ['container_not_found'],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: schema.ContainerBody },
         },
       },
@@ -148,7 +148,7 @@ const runRoutes =
             'disk_quota_exceeded',
             'image_unavailable',
           ],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
         },
       },
@@ -167,7 +167,7 @@ const runRoutes =
           operationId: 'containers.stop',
           summary: 'Stop a container',
           refusals: [...refusals.CHANGE],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
         },
       },
@@ -198,7 +198,7 @@ const recoveryRoutes =
             'name_taken',
             'image_unavailable',
           ],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
         },
       },
@@ -217,7 +217,7 @@ const recoveryRoutes =
           operationId: 'containers.purge',
           summary: 'Give up a deleted container for good',
           refusals: ['container_not_found', 'not_authorized'],
-          params: IdParams,
+          params: ContainerParams,
           body: schema.PurgeRequest,
           response: { 200: schema.PurgedBody },
         },
@@ -246,7 +246,7 @@ const changeRoutes =
             'disk_quota_exceeded',
             'image_unavailable',
           ],
-          params: IdParams,
+          params: ContainerParams,
           headers: IdempotencyHeaders,
           body: schema.UpdateContainerRequest,
           response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
@@ -271,7 +271,7 @@ const changeRoutes =
           operationId: 'containers.delete',
           summary: 'Delete a container, which can be restored for some days',
           refusals: [...refusals.CHANGE],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
         },
       },

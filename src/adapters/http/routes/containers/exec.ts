@@ -13,7 +13,7 @@ import type {
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { execAnswer } from '../../replies/exec-reply.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams } from '../../schema/common.ts';
 import { ExecRequestBody, ExecResultBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
 import {
@@ -43,7 +43,7 @@ export const execRoutes =
           summary: 'Run a command',
           refusals: [...refusals.INSIDE, 'guest_session_expired', 'command_outcome_unknown'],
           alsoAs: ['application/x-ndjson'],
-          params: IdParams,
+          params: ContainerParams,
           body: ExecRequestBody,
           response: { 200: ExecResultBody },
         },

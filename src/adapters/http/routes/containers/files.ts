@@ -8,7 +8,7 @@ import type { Opened } from '../../../../ports/containers/container-files.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { listingAnswer } from '../../replies/listing-reply.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams } from '../../schema/common.ts';
 import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
 import type { Routes } from '../../server.ts';
 import {
@@ -41,7 +41,7 @@ export const fileRoutes =
           summary: 'Download a file, or a folder as an archive or listing',
           refusals: [...refusals.INSIDE, ...refusals.FILE],
           alsoAs: ['application/octet-stream', 'application/x-tar'],
-          params: IdParams,
+          params: ContainerParams,
           querystring: FilesQuery,
           response: { 200: FolderBody },
         },
@@ -68,7 +68,7 @@ export const fileRoutes =
           operationId: 'files.delete',
           summary: 'Delete a file or folder',
           refusals: [...refusals.INSIDE, ...refusals.FILE, 'guest_session_expired', 'file_outcome_unknown'],
-          params: IdParams,
+          params: ContainerParams,
           querystring: FileQuery,
           response: { 200: RemovedBody },
         },
@@ -106,7 +106,7 @@ function uploadRoute(
           'disk_full',
         ],
         takes: 'application/octet-stream',
-        params: IdParams,
+        params: ContainerParams,
         querystring: FileQuery,
         response: { 200: UploadedBody, 201: UploadedBody },
       },

@@ -5,7 +5,7 @@ import type { OutputReservation, OutputSlots } from '../../../../app/terminals/o
 import type { LossReport } from '../../../../domain/containers/loss-report.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams } from '../../schema/common.ts';
 import { ChangesBody, LogsQuery, StatsBody } from '../../schema/insight.ts';
 import type { Routes } from '../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../streamed-replies.ts';
@@ -31,7 +31,7 @@ export const insightRoutes =
           summary: 'Read or follow the output of a container',
           refusals: [...refusals.INSIDE],
           alsoAs: ['text/plain'],
-          params: IdParams,
+          params: ContainerParams,
           querystring: LogsQuery,
         },
       },
@@ -54,7 +54,7 @@ export const insightRoutes =
           operationId: 'containers.stats',
           summary: 'Measure a running container',
           refusals: [...refusals.INSIDE],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: StatsBody },
         },
       },
@@ -69,7 +69,7 @@ export const insightRoutes =
           operationId: 'containers.changes',
           summary: 'Report what a recreate would lose',
           refusals: [...refusals.INSIDE],
-          params: IdParams,
+          params: ContainerParams,
           response: { 200: ChangesBody },
         },
       },

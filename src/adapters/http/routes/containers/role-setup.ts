@@ -1,7 +1,7 @@
 import type { RoleSetups } from '../../../../app/containers/role-setup/role-setups.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams } from '../../schema/common.ts';
 import { ContainerBody } from '../../schema/containers.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
@@ -26,7 +26,7 @@ export const roleSetupRoutes =
                 ? 'Install the tools of the role again'
                 : 'Stop installing the tools of the role',
             refusals: REFUSALS[action],
-            params: IdParams,
+            params: ContainerParams,
             response: { 200: ContainerBody },
           },
         },

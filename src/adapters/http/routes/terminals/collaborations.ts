@@ -2,7 +2,7 @@ import type { Collaborations } from '../../../../app/collaboration/collaboration
 import type { Collaboration } from '../../../../domain/terminals/collaboration.ts';
 import { orThrow } from '../../errors.ts';
 import * as schema from '../../schema/collaborations.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams, IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
 import { partOf } from '../../whole-lists.ts';
 
@@ -32,7 +32,7 @@ const ownerRoutes =
             'collaboration_limit_reached',
             'sharing_needs_tmux',
           ],
-          params: IdParams,
+          params: ContainerParams,
           body: schema.ShareRequest,
           response: { 201: schema.SharedBody },
         },
@@ -54,7 +54,7 @@ const ownerRoutes =
           operationId: 'collaborations.list',
           summary: 'List the shares of a container',
           refusals: ['container_not_found', 'not_authorized'],
-          params: IdParams,
+          params: ContainerParams,
           querystring: schema.CollaborationListQuery,
           response: { 200: schema.CollaborationList },
         },

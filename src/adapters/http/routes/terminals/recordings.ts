@@ -4,7 +4,7 @@ import type { Recording } from '../../../../domain/terminals/recording.ts';
 import { MAIN_CONNECTION } from '../../../../domain/terminals/terminal.ts';
 import { orThrow } from '../../errors.ts';
 import { paged } from '../../pagination.ts';
-import { IdParams } from '../../schema/common.ts';
+import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/recordings.ts';
 import type { Routes } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
@@ -33,7 +33,7 @@ const changeRoutes =
             'recording_quota_reached',
             'recording_elsewhere',
           ],
-          params: IdParams,
+          params: ContainerParams,
           body: schema.StartRecordingRequest,
           response: { 201: schema.RecordingBody },
         },
