@@ -11,6 +11,13 @@ const config = { scope: 'login' } as const;
 
 export const passkeyRoutes =
   (passkeys: Passkeys): Routes =>
+  (http, tokens) => {
+    registrationRoutes(passkeys)(http, tokens);
+    changeRoutes(passkeys)(http, tokens);
+  };
+
+const registrationRoutes =
+  (passkeys: Passkeys): Routes =>
   (http) => {
     http.get(
       '/api/me/passkeys',
@@ -66,7 +73,11 @@ export const passkeyRoutes =
         return reply.code(201).send(toBody(made));
       },
     );
+  };
 
+const changeRoutes =
+  (passkeys: Passkeys): Routes =>
+  (http) => {
     http.patch(
       '/api/me/passkeys/:id',
       {

@@ -8,6 +8,13 @@ const config = { scope: 'login' } as const;
 
 export const mfaRoutes =
   (secondFactor: SecondFactor): Routes =>
+  (http, tokens) => {
+    enrolmentRoutes(secondFactor)(http, tokens);
+    codeRoutes(secondFactor)(http, tokens);
+  };
+
+const enrolmentRoutes =
+  (secondFactor: SecondFactor): Routes =>
   (http) => {
     http.get(
       '/api/me/mfa',
@@ -58,7 +65,12 @@ export const mfaRoutes =
         recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, body.password, origin))],
       }),
     );
+  };
 
+/** Changes that need a code. */
+const codeRoutes =
+  (secondFactor: SecondFactor): Routes =>
+  (http) => {
     http.post(
       '/api/me/mfa/recovery-codes',
       {

@@ -20,14 +20,15 @@ export const authRoutes =
   ({ accounts, guests, signIn, secureCookie }: AuthRouteDeps): Routes =>
   (http, tokens) => {
     const answer = signedInAnswer(tokens, secureCookie);
-    accountRoutes(accounts, guests, answer)(http, tokens);
+    setupRoutes(accounts, answer)(http, tokens);
+    registrationRoutes(accounts, guests, answer)(http, tokens);
     loginRoutes(signIn, answer)(http, tokens);
   };
 
 type Answer = ReturnType<typeof signedInAnswer>;
 
-const accountRoutes =
-  (accounts: Registration, guests: Guests, answer: Answer): Routes =>
+const setupRoutes =
+  (accounts: Registration, answer: Answer): Routes =>
   (http) => {
     http.get(
       '/api/auth/options',
@@ -84,7 +85,11 @@ const accountRoutes =
         return { valid: true as const };
       },
     );
+  };
 
+const registrationRoutes =
+  (accounts: Registration, guests: Guests, answer: Answer): Routes =>
+  (http) => {
     http.post(
       '/api/auth/register',
       {
