@@ -45,7 +45,6 @@ export async function checkNewContainer(
 
 type Counts = { readonly max: number; readonly live: number; readonly nameIsTaken: boolean };
 
-/** In one round trip. */
 async function countsOf(tx: Repositories, name: string, caller: Caller): Promise<Counts> {
   const ownerId = caller.user.id;
   const [{ maxContainers: max }, live, nameIsTaken] = await Promise.all([

@@ -55,10 +55,9 @@ export async function commit(
           : tx.operations.finish(operation.id, owner, outcome, progress),
     });
     const restarted = operation.kind === 'update' && needsFresh(operation);
-    await Promise.all([
-      rememberSnapshotImage(tx, operation, facts),
-      announce(tx, operation, container, restarted),
-    ]);
+    // One after the other: after a failure, statements still waiting could follow the rollback.
+    await rememberSnapshotImage(tx, operation, facts);
+    await announce(tx, operation, container, restarted);
     // A restore must not bring participants back.
     if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
     return { operation: { ...committed, outcome }, container };
