@@ -93,6 +93,9 @@ t.test('a list is limited to items with a value', async (t) => {
   t.same(await names('/api/tokens', { name: 'c' }), ['c']);
   t.same(await names('/api/containers', { name: 'c', status: 'running' }), ['c']);
   t.same(await names('/api/containers', { name: 'c', status: 'stopped' }), []);
+  const users = await read('/api/admin/users', { role: 'admin' });
+  t.match(users, { items: [{ username: 'root' }], next: null });
+  t.equal((await read('/api/admin/users', { tier: 'free' })).items.length, NAMES.length);
 });
 
 t.test('a bad query is refused, on every list alike', async (t) => {

@@ -1,6 +1,9 @@
 import type { User, UserChange, UserRole } from '../../domain/identity/user.ts';
 import type { Page, PageRequest } from '../pagination.ts';
 
+/** Absent fields do not filter. */
+export type UserFilter = { readonly role?: 'user' | 'admin'; readonly tier?: string };
+
 export type NewUser = {
   readonly email: string | null;
   readonly username: string;
@@ -24,8 +27,8 @@ export interface UserRepository {
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it has changed. */
   changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;
-  /** Newest first. */
-  page(request: PageRequest): Promise<Page<User>>;
+  /** Newest first, unless requested otherwise. */
+  page(request: PageRequest, filter?: UserFilter): Promise<Page<User>>;
   /** Ids of the enabled administrators, locked until the transaction ends. */
   lockAdmins(): Promise<readonly string[]>;
   /** Disabling twice keeps the first time; null when there is no such user. */

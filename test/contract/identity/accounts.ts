@@ -104,6 +104,14 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     } while (after !== null);
     t.same(reverse.filter((id) => made.includes(id)).reverse(), seen.slice(0, 7));
     t.same(seen.slice(0, 7).sort(), [...made].sort(), 'the newest come first');
+    const newest = seen[0] ?? '';
+    await users.change(newest, { role: 'admin', tier: 'pro' });
+    const chosen = async (filter: object) =>
+      (await users.page({ after: null, limit: 200 }, filter)).items.map(({ id }) => id);
+    t.ok((await chosen({ role: 'admin', tier: 'pro' })).includes(newest));
+    t.notOk((await chosen({ role: 'user' })).includes(newest));
+    t.notOk((await chosen({ role: 'admin', tier: 'free' })).includes(newest));
+    await users.change(newest, { role: 'user', tier: 'free' });
     for (const bad of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
       await t.rejects(users.page({ after: bad, limit: 3 }), UnknownPage, bad);
     }

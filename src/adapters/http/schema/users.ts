@@ -3,7 +3,13 @@ import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { listQuery, nextCursor, pageQuery } from './pagination.ts';
 import { UserBody } from './sign-in.ts';
 
-export const UserPageQuery = Closed(pageQuery);
+const UserRole = Type.Union([Type.Literal('user'), Type.Literal('admin')]);
+
+export const UserPageQuery = Closed({
+  ...pageQuery,
+  role: Type.Optional(UserRole),
+  tier: Type.Optional(Text({ maxLength: 64 })),
+});
 
 export const UserPage = Named(
   'UserPage',
@@ -14,7 +20,7 @@ export const UserChangeRequest = Named(
   'UserChangeRequest',
   Closed({
     tier: Type.Optional(Text({ maxLength: 64 })),
-    role: Type.Optional(Type.Union([Type.Literal('user'), Type.Literal('admin')])),
+    role: Type.Optional(UserRole),
     disabled: Type.Optional(Type.Boolean()),
   }),
 );

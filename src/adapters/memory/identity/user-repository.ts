@@ -46,7 +46,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return true;
   },
 
-  page: async (request) => pageOf(state.users.map(withoutPassword).reverse(), request),
+  async page(request, { role, tier } = {}) {
+    const matching = state.users.filter(
+      (user) => (role === undefined || user.role === role) && (tier === undefined || user.tier === tier),
+    );
+    return pageOf(matching.map(withoutPassword).reverse(), request);
+  },
 
   lockAdmins: async () =>
     state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),

@@ -36,12 +36,14 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | '
       )
       .$call(firstAs(withPassword)),
 
-  async page(request) {
+  async page(request, { role, tier } = {}) {
     const rows = await db
       .selectFrom('users')
       .selectAll()
       .select(position('users').as('position'))
       .where(isAfter('users', request))
+      .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'user'))
+      .$if(tier !== undefined, (query) => query.where('tier', '=', tier ?? ''))
       .orderBy('created_at', direction(request))
       .orderBy('id', direction(request))
       .limit(request.limit + 1)

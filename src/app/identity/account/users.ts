@@ -5,6 +5,7 @@ import { decideUserChange, type User, type UserChange } from '../../../domain/id
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { UserFilter } from '../../../ports/identity/user-repository.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
@@ -19,9 +20,14 @@ export function users({ repositories, inTransaction }: Storage, clock: Clock) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   return {
-    /** Newest first. An administrator's view is recorded, once in a while per session or token. */
-    async list(request: PageRequest, { user, credential }: Caller, origin: Origin): Promise<Page<User>> {
-      const page = await repositories.users.page(request);
+    /** An administrator's view is recorded, once in a while per session or token. */
+    async list(
+      request: PageRequest,
+      filter: UserFilter,
+      { user, credential }: Caller,
+      origin: Origin,
+    ): Promise<Page<User>> {
+      const page = await repositories.users.page(request, filter);
       if (isNew(credentialId(credential))) {
         await repositories.audit.append({ userId: user.id, action: 'users_listed', ...origin, details: '' });
       }

@@ -21,8 +21,9 @@ export const userRoutes =
           response: { 200: UserPage },
         },
       },
-      async ({ query, caller, origin }) => {
-        const { items, next } = await paged(query, (request) => users.list(request, caller, origin));
+      async ({ query: { role, tier, ...page }, caller, origin }) => {
+        const filter = { ...(role === undefined ? {} : { role }), ...(tier === undefined ? {} : { tier }) };
+        const { items, next } = await paged(page, (request) => users.list(request, filter, caller, origin));
         return { users: items.map(toUserBody), next_cursor: next };
       },
     );
