@@ -15,12 +15,12 @@ import {
   toContainerBody,
   toCreateRequest,
   toDeletedBody,
-  toStartedBody,
   toUnderWayBody,
   toUpdatedBody,
   toUpdateRequest,
   toVisibleBody,
 } from './container-body.ts';
+import { recoveryRoutes, runRoutes } from './container-states.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
@@ -129,104 +129,6 @@ export const containerRoutes =
     runRoutes(containers)(http, tokens);
     recoveryRoutes(containers)(http, tokens);
     changeRoutes(containers, keys)(http, tokens);
-  };
-
-const runRoutes =
-  (containers: Containers): Routes =>
-  (http) => {
-    http.post(
-      '/api/containers/:id/start',
-      {
-        config: { scope: 'write', failure: 'failed to start container' },
-        schema: {
-          operationId: 'containers.start',
-          summary: 'Start a container',
-          refusals: [
-            ...refusals.CHANGE,
-            'guest_session_expired',
-            'host_disk_short',
-            'disk_quota_exceeded',
-            'image_unavailable',
-          ],
-          params: ContainerParams,
-          response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
-        },
-      },
-      async ({ params, caller, origin }, reply) => {
-        const started = orThrow(await containers.start(params.id, caller, origin));
-        if (started.underWay) return reply.code(202).send(toUnderWayBody(started.container));
-        return toStartedBody(started);
-      },
-    );
-
-    http.post(
-      '/api/containers/:id/stop',
-      {
-        config: { scope: 'write', failure: 'failed to stop container' },
-        schema: {
-          operationId: 'containers.stop',
-          summary: 'Stop a container',
-          refusals: [...refusals.CHANGE],
-          params: ContainerParams,
-          response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
-        },
-      },
-      async ({ params, caller, origin }, reply) => {
-        const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
-        if (underWay) return reply.code(202).send(toUnderWayBody(container));
-        const { runtimeId: id, name } = container;
-        return { message: 'container stopped', id, name, status: 'stopped' };
-      },
-    );
-  };
-
-const recoveryRoutes =
-  (containers: Containers): Routes =>
-  (http) => {
-    http.post(
-      '/api/containers/:id/restore',
-      {
-        config: { scope: 'write', failure: 'failed to restore container' },
-        schema: {
-          operationId: 'containers.restore',
-          summary: 'Restore a deleted container',
-          refusals: [
-            ...refusals.CHANGE,
-            'guest_session_expired',
-            'host_disk_short',
-            'container_limit_reached',
-            'name_taken',
-            'image_unavailable',
-          ],
-          params: ContainerParams,
-          response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
-        },
-      },
-      async ({ params, caller, origin }, reply) => {
-        const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
-        if (underWay) return reply.code(202).send(toUnderWayBody(container));
-        return toContainerBody(container);
-      },
-    );
-
-    http.post(
-      '/api/containers/:id/purge',
-      {
-        config: { scope: 'write', failure: 'failed to purge container' },
-        schema: {
-          operationId: 'containers.purge',
-          summary: 'Give up a deleted container for good',
-          refusals: ['container_not_found', 'not_authorized'],
-          params: ContainerParams,
-          body: schema.PurgeRequest,
-          response: { 200: schema.PurgedBody },
-        },
-      },
-      async ({ params, body, caller, origin }) => {
-        const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
-        return { message: 'container purged', db_id: dbId, name };
-      },
-    );
   };
 
 const changeRoutes =
