@@ -37,6 +37,7 @@ import { postgresSharedContainers } from './terminals/shared-container-repositor
 import { postgresTerminalCloseRequests } from './terminals/terminal-close-request-repository.ts';
 import { postgresTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
+import { inTransaction } from './transaction.ts';
 
 const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),
@@ -80,5 +81,5 @@ const repositoriesOn = (db: Db): Repositories => ({
 
 export const postgresStorage = (db: Db): Storage => ({
   repositories: repositoriesOn(db),
-  inTransaction: (work) => db.transaction().execute((trx) => work(repositoriesOn(trx))),
+  inTransaction: (work) => inTransaction(db, (tx) => work(repositoriesOn(tx))),
 });

@@ -47,6 +47,27 @@ if (url !== null) {
   };
   const ago = (seconds: number) => sql<Date>`now() - make_interval(secs => ${seconds})`;
 
+  await t.test('nothing that was begun beside a failure is written after the rollback', async (t) => {
+    const user = await storedUser(storage);
+    const record = (tx: Repositories, details: string) =>
+      tx.audit.append({ userId: user.id, action: 'login', ipAddress: '', userAgent: '', details });
+    const failing = () =>
+      storage.inTransaction(async (tx) => {
+        const failure = record(tx, 'first').then(() => Promise.reject(new Error('refused')));
+        const steps = record(tx, 'second').then(() => record(tx, 'third'));
+        await Promise.all([failure, steps, record(tx, 'fourth'), record(tx, 'fifth')]);
+      });
+    // Whether a late statement is sent before the rollback's answer is a matter of chance.
+    for (let time = 0; time < 50; time += 1) await t.rejects(failing(), { message: 'refused' });
+    await storage.inTransaction(async (tx) => await record(tx, 'sixth'));
+    const written = await db
+      .selectFrom('audit_records')
+      .select('details')
+      .where('user_id', '=', user.id)
+      .execute();
+    t.same(written, [{ details: 'sixth' }]);
+  });
+
   await storageContracts('postgres', storage, {
     pass: (table, seconds) => passingIn(db, table, ...TIMES[table])(seconds),
     backdateSession: async (id, { revokedAt, expiresAt }) => {
