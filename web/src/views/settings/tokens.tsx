@@ -38,7 +38,15 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   return (
     <Section
       title="API tokens"
-      lead="For scripts and programs that act in your name."
+      lead={
+        <>
+          For scripts and programs that act in your name. The{' '}
+          <a href="/docs" target="_blank" rel="noreferrer">
+            API reference
+          </a>{' '}
+          lists every call.
+        </>
+      }
       action={
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New token
