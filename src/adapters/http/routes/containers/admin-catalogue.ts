@@ -3,10 +3,10 @@ import type { CatalogueAdmin, EntryAdmin } from '../../../../app/containers/cata
 import type { CatalogueKind } from '../../../../domain/containers/catalogue.ts';
 import type { CatalogueRepository } from '../../../../ports/containers/catalogue-repository.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import * as schema from '../../schema/catalogue.ts';
 import { IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 import { toImage, toRole, toRoleBody, toTier, toTierBody, toTierChange } from './catalogue-body.ts';
 
 /** Create, list, change and delete, for each kind of entry. */
@@ -94,7 +94,7 @@ const entryRoutes =
         },
       },
       async ({ query }) => {
-        const { items, next } = partOf(await kind.read(), query as object, kind.key as never);
+        const { items, next } = pageOf(await kind.read(), query as object, kind.key as never);
         return { [`${one}s`]: items, ...next };
       },
     );

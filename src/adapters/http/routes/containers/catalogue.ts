@@ -1,7 +1,7 @@
 import type { CatalogueRepository } from '../../../../ports/containers/catalogue-repository.ts';
+import { pageOf } from '../../list-pages.ts';
 import { EntryListQuery, ImageList, RoleList, TierList, TierListQuery } from '../../schema/catalogue.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 import { toRoleSummary, toTierBody } from './catalogue-body.ts';
 
 const read = (what: string) => ({ scope: 'read', failure: `failed to list ${what}` }) as const;
@@ -21,7 +21,7 @@ export const catalogueRoutes =
         },
       },
       async ({ query }) => {
-        const { items, next } = partOf(await catalogue.images(), query, 'key');
+        const { items, next } = pageOf(await catalogue.images(), query, 'key');
         return { images: items, ...next };
       },
     );
@@ -38,7 +38,7 @@ export const catalogueRoutes =
         },
       },
       async ({ query }) => {
-        const { items, next } = partOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
+        const { items, next } = pageOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
         return { roles: items, ...next };
       },
     );
@@ -55,7 +55,7 @@ export const catalogueRoutes =
         },
       },
       async ({ query }) => {
-        const { items, next } = partOf((await catalogue.tiers()).map(toTierBody), query, 'name');
+        const { items, next } = pageOf((await catalogue.tiers()).map(toTierBody), query, 'name');
         return { tiers: items, ...next };
       },
     );

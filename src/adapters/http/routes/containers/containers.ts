@@ -5,12 +5,12 @@ import type { Idempotency } from '../../../../app/idempotency.ts';
 import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
+import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
 import { listQuery } from '../../schema/pagination.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 import {
   toContainerBody,
   toCreateRequest,
@@ -106,7 +106,7 @@ export const containerRoutes =
           deleted === 'true'
             ? (await containers.listKept(request.caller)).map(toDeletedBody)
             : (await containers.list(request.caller)).map(toVisibleBody);
-        const { items, next } = partOf(found, query, 'db_id');
+        const { items, next } = pageOf(found, query, 'db_id');
         return { containers: items, ...next };
       },
     );

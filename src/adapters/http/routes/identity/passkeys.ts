@@ -1,11 +1,11 @@
 import type { Passkeys } from '../../../../app/identity/account/passkeys.ts';
 import type { Passkey } from '../../../../domain/identity/passkey.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/second-factor.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 
 const config = { scope: 'login' } as const;
 
@@ -31,7 +31,7 @@ const registrationRoutes =
         },
       },
       async ({ caller, query }) => {
-        const { items, next } = partOf((await passkeys.list(caller)).map(toBody), query, 'id');
+        const { items, next } = pageOf((await passkeys.list(caller)).map(toBody), query, 'id');
         return { passkeys: items, ...next };
       },
     );

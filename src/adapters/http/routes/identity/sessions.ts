@@ -1,9 +1,9 @@
 import type { ListedSession, Sessions } from '../../../../app/identity/account/sessions.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/sessions.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 
 export const sessionRoutes =
   (sessions: Sessions): Routes =>
@@ -20,7 +20,7 @@ export const sessionRoutes =
         },
       },
       async ({ caller, query }) => {
-        const { items, next } = partOf((await sessions.list(caller)).map(toBody), query, 'id');
+        const { items, next } = pageOf((await sessions.list(caller)).map(toBody), query, 'id');
         return { sessions: items, ...next };
       },
     );

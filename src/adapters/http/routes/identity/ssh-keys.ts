@@ -1,10 +1,10 @@
 import type { SshKeys } from '../../../../app/identity/account/ssh-keys.ts';
 import type { SshKey } from '../../../../domain/identity/ssh-key.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 
 export const sshKeyRoutes =
   (keys: SshKeys): Routes =>
@@ -21,7 +21,7 @@ export const sshKeyRoutes =
         },
       },
       async ({ caller, query }) => {
-        const { items, next } = partOf((await keys.list(caller)).map(toBody), query, 'id');
+        const { items, next } = pageOf((await keys.list(caller)).map(toBody), query, 'id');
         return { ssh_keys: items, ...next };
       },
     );

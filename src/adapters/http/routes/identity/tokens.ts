@@ -5,10 +5,10 @@ import type { Caller } from '../../../../domain/identity/caller.ts';
 import type { ApiToken } from '../../../../domain/identity/token.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
+import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/tokens.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 import { readTokenRequest } from './token-request.ts';
 
 export const tokenRoutes =
@@ -73,7 +73,7 @@ const listRoutes =
         },
       },
       async ({ caller, query }) => {
-        const { items, next } = partOf((await tokens.list(caller)).map(toBody), query, 'id');
+        const { items, next } = pageOf((await tokens.list(caller)).map(toBody), query, 'id');
         return { tokens: items, ...next };
       },
     );

@@ -1,6 +1,7 @@
 import type { AdminTerminals } from '../../../../app/terminals/admin-terminals.ts';
 import type { ListedTerminal } from '../../../../ports/terminals/terminal-record-repository.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
 import {
   ClosedTerminalBody,
@@ -9,7 +10,6 @@ import {
   TerminalListQuery,
 } from '../../schema/users.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 
 export const adminTerminalRoutes =
   (terminals: AdminTerminals): Routes =>
@@ -27,7 +27,7 @@ export const adminTerminalRoutes =
       },
       async ({ caller, origin, query }) => {
         const all = await terminals.list(caller, origin);
-        const { items, next } = partOf(all.map(toBody), query, 'id');
+        const { items, next } = pageOf(all.map(toBody), query, 'id');
         return { terminals: items, ...next };
       },
     );

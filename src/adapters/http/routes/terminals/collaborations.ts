@@ -1,10 +1,10 @@
 import type { Collaborations } from '../../../../app/collaboration/collaborations.ts';
 import type { Collaboration } from '../../../../domain/terminals/collaboration.ts';
 import { orThrow } from '../../errors.ts';
+import { pageOf } from '../../list-pages.ts';
 import * as schema from '../../schema/collaborations.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import type { Routes } from '../../server.ts';
-import { partOf } from '../../whole-lists.ts';
 
 export const collaborationRoutes =
   (collaborations: Collaborations): Routes =>
@@ -61,7 +61,7 @@ const ownerRoutes =
       },
       async ({ params, caller, query }) => {
         const all = orThrow(await collaborations.list(params.id, caller)).map(toBody);
-        const { items, next } = partOf(all, query, 'id');
+        const { items, next } = pageOf(all, query, 'id');
         return { collaborations: items, ...next };
       },
     );

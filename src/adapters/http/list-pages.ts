@@ -1,20 +1,20 @@
 import { Refusal } from '../../domain/errors.ts';
 
 type ListQuery = { readonly cursor?: string; readonly limit?: string; readonly sort?: string };
-type Part<T> = { readonly items: T[]; readonly next?: { readonly next_cursor: string | null } };
+type Page<T> = { readonly items: T[]; readonly next?: { readonly next_cursor: string | null } };
 type Item = { readonly [field: string]: unknown };
 
 const MOST = 200;
 
 /**
- * The asked part of a list that the service has read whole: items whose fields equal the query's filters, sorted and
+ * The requested page of a list that the service has read whole: items whose fields equal the query's filters, sorted and
  * cut. `key` names the field that identifies an item.
  */
-export function partOf<T extends object>(
+export function pageOf<T extends object>(
   all: readonly T[],
   query: ListQuery & object,
   key: keyof T & string,
-): Part<T> {
+): Page<T> {
   const { cursor, limit, sort, ...filters } = query as ListQuery & Readonly<Record<string, string>>;
   const sorted = inOrder(matching(all, filters), sort);
   if (cursor === undefined && limit === undefined) return { items: sorted };
@@ -44,7 +44,7 @@ function inOrder<T extends object>(items: T[], sort: string | undefined): T[] {
   });
 }
 
-/** Of the last item shown: its place is used if it is no longer there. */
+/** Names the last item shown, and its index in case it is gone by then. */
 function cursorAt<T extends object>(items: readonly T[], index: number, key: string): string {
   return Buffer.from(`${index} ${String(fieldOf(items[index] ?? {}, key))}`).toString('base64url');
 }
