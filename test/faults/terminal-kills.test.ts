@@ -146,7 +146,8 @@ async function lacksTheEnd(t: Test, { call }: Scene, { file, text }: Recording, 
   t.ok(Number(recording['duration_ms']) >= Math.floor(left * 1000), 'as long as what is left of it');
   t.notMatch(text, /99\.5/, 'half a line is gone');
   // tmux itself drops the rest of a character when it skips output; a control sequence follows.
-  t.notMatch(shown(text), /\ufffd(?!\x1b)/, 'and no character is in halves');
+  const skipped = '\ufffd\x1b';
+  t.notMatch(shown(text).replaceAll(skipped, ''), '\ufffd', 'and no character is in halves');
   t.match((await call()('DELETE', `/api/recordings/${recording['id']}`)).body, { deleted: true });
   t.same(readdirSync(path.dirname(file)), []);
 }
