@@ -15,6 +15,7 @@ import { idempotencyKeysContract } from '../../contract/idempotency-keys.ts';
 import { type Ageing, storageContracts } from '../../contract/storage.ts';
 import { freshDatabase, run } from '../../support/database/database.ts';
 import { blockedIn, hashOf, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { eventually } from '../../support/patience.ts';
 import { silentLog } from '../../support/samples/samples.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
 import { passingIn } from '../../support/time.ts';
@@ -158,7 +159,13 @@ if (url !== null) {
       t.notMatch(await events.end(), /^9000/);
       t.notOk(await events.keepsSince('9000000000000000000-1'));
       await events.sweep();
-      t.same(await events.after(from, 9), { events: [], waiting: false });
+      // A transaction in another database of this server can still hold back events of the tests before.
+      const rest = await eventually(
+        () => events.after(from, 9),
+        ({ waiting }) => !waiting,
+      );
+      t.notOk(rest.waiting);
+      t.notOk(rest.events.some(({ id }) => id.startsWith('9000')));
     },
   );
 
