@@ -60,6 +60,8 @@ t.test("a streamed answer's head comes first, and leaving ends it", async (t) =>
         ended = true;
         silent.resolve();
       },
+      signal: async () => {},
+      resize: async () => {},
     }),
   };
   const log = new Readable({ read() {} });

@@ -2,7 +2,11 @@ import { commandFaults } from '../../domain/containers/command.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import type { CommandRequest, RunningCommand } from '../../ports/containers/container-commands.ts';
+import type {
+  CommandRequest,
+  ControlledCommand,
+  TimedCommand,
+} from '../../ports/containers/container-commands.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 import { type CommandOutput, collectOutput } from './command-output.ts';
 import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
@@ -17,7 +21,7 @@ export const streamExec =
     request: CommandRequest,
     caller: Caller,
     origin: Origin,
-  ): Promise<Result<RunningCommand, DomainError>> => {
+  ): Promise<Result<ControlledCommand, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
     const fields = commandFaults(request);
@@ -38,7 +42,7 @@ export const execInContainer =
   (deps: AccessDeps) =>
   async (
     id: string,
-    request: CommandRequest,
+    request: TimedCommand,
     room: OutputRoom,
     caller: Caller,
     origin: Origin,

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { Role } from '../../domain/containers/catalogue.ts';
 import type { RuntimeHandle } from './container-runtime.ts';
 
@@ -6,9 +7,23 @@ export type CommandRequest = {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly workdir?: string;
-  readonly stdin?: Buffer;
-  readonly timeoutSeconds: number;
+  /** A stream is read as fast as the program reads. Its end ends the program's input, not the program. */
+  readonly stdin?: Buffer | Readable;
+  /** Gives the program a terminal, by which all its output is `stdout`. The end of `stdin` has no effect then. */
+  readonly terminal?: CommandTerminal;
+  /** null: no limit. */
+  readonly timeoutSeconds: number | null;
 };
+
+/** A command with a time limit. */
+export type TimedCommand = CommandRequest & { readonly timeoutSeconds: number };
+
+/** `cols` and `rows` are 1 to 1000; `term` is the terminal's type, such as `xterm-256color`. */
+export type CommandTerminal = { readonly term: string; readonly cols: number; readonly rows: number };
+
+/** Signals that a client may send, without `SIG`. */
+export const COMMAND_SIGNALS = ['HUP', 'INT', 'KILL', 'QUIT', 'TERM', 'USR1', 'USR2'] as const;
+export type CommandSignal = (typeof COMMAND_SIGNALS)[number];
 
 export type CommandEvent =
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly data: Buffer }
@@ -22,10 +37,18 @@ export interface RunningCommand {
   end(): Promise<void>;
 }
 
+/** A command whose signals and terminal the caller controls. */
+export interface ControlledCommand extends RunningCommand {
+  /** Sends a signal to everything that the command started. Never throws. */
+  signal(name: CommandSignal): Promise<void>;
+  /** Changes the size of its terminal; without one it does nothing. Never throws. */
+  resize(cols: number, rows: number): Promise<void>;
+}
+
 /** The one way to run a program in a container. Its output is read while it runs. */
 export interface ContainerCommands {
   /** Throws `ContainerNotRunning`, and `OutcomeUnknown` when the command may have started. */
-  open(handle: RuntimeHandle, request: CommandRequest): Promise<RunningCommand>;
+  open(handle: RuntimeHandle, request: CommandRequest): Promise<ControlledCommand>;
 }
 
 /**

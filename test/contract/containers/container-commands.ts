@@ -1,9 +1,15 @@
+import { PassThrough } from 'node:stream';
 import type { Test } from 'tap';
 import { collectOutput, type OutputLimits } from '../../../src/app/containers/command-output.ts';
-import type { CommandRequest, RunningCommand } from '../../../src/ports/containers/container-commands.ts';
+import type {
+  CommandRequest,
+  ControlledCommand,
+  RunningCommand,
+  TimedCommand,
+} from '../../../src/ports/containers/container-commands.ts';
 import { waitFor } from '../../support/patience.ts';
 
-type Open = (request: CommandRequest) => Promise<RunningCommand>;
+type Open = (request: CommandRequest) => Promise<ControlledCommand>;
 
 export type Collected = {
   readonly stdout: string;
@@ -32,10 +38,13 @@ export async function collect(
   };
 }
 
-const ask = (command: readonly string[], more: Partial<CommandRequest> = {}): CommandRequest => ({
+const ask = <More extends Partial<CommandRequest>>(
+  command: readonly string[],
+  more?: More,
+): TimedCommand & More => ({
   command,
   timeoutSeconds: 20,
-  ...more,
+  ...(more as More),
 });
 
 /** Guarantees of running commands, in a container named `box` made with GIVEN. */
@@ -79,12 +88,38 @@ export async function commandsContract(t: Test, open: Open): Promise<void> {
     await running.end();
   });
 
+  await t.test('input may come while the command runs, and its end does not end the command', async (t) => {
+    const stdin = new PassThrough();
+    const collected = open(ask(['cat'], { stdin, timeoutSeconds: null })).then(collect);
+    stdin.write('first ');
+    stdin.end('last\n');
+    t.same(await collected, { stdout: 'first last\n', stderr: '', exitCode: 0 });
+  });
+
+  await t.test('a terminal has the requested size, and a new one after a resize', async (t) => {
+    const stdin = new PassThrough();
+    const terminal = { term: 'xterm', cols: 90, rows: 20 };
+    const running = await open(ask(['sh', '-c', 'read line; stty size'], { stdin, terminal }));
+    const collected = collect(running);
+    await running.resize(120, 40);
+    stdin.write('\n');
+    t.match(await collected, { stdout: /\b40 120\b/, stderr: '', exitCode: 0 });
+  });
+
+  await t.test('a signal reaches the command', async (t) => {
+    const running = await open(ask(['sleep', '3600'], { timeoutSeconds: null }));
+    const collected = collect(running);
+    await running.signal('TERM');
+    t.not((await collected).exitCode, 0);
+    await running.signal('TERM');
+  });
+
   await t.test('output is kept up to a limit', (t) => keptOutput(t, open));
 }
 
 async function keptOutput(t: Test, open: Open): Promise<void> {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7) % 256));
-  const echo = async (more: Partial<CommandRequest & OutputLimits> = {}) => {
+  const echo = async (more: Partial<TimedCommand & OutputLimits> = {}) => {
     const request = { ...ask(['cat']), stdin: bytes, maxOutputBytes: 100_000, ...more };
     return await collectOutput(await open(request), request);
   };

@@ -54,7 +54,8 @@ export function endless() {
       const events = (async function* () {
         for await (const data of output) yield { kind: 'output', stream: 'stdout', data } as const;
       })();
-      return { events, end: async () => void output.destroy() };
+      const ignored = async (): Promise<void> => {};
+      return { events, end: async () => void output.destroy(), signal: ignored, resize: ignored };
     },
   };
   return { ports: { insight, files, commands }, atWork: () => atWork };

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
-import type { CommandEvent, ContainerCommands } from '../../../ports/containers/container-commands.ts';
+import type { Duplex, Readable } from 'node:stream';
+import type {
+  CommandEvent,
+  CommandTerminal,
+  ContainerCommands,
+} from '../../../ports/containers/container-commands.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
-import { endMarked } from './exec.ts';
-import { closesWithin, exitCodeOf, isStartReport, openExec } from './exec-stream.ts';
+import { endMarked, signalMarked } from './exec.ts';
+import { closesWithin, exitCodeOf, isStartReport, openExec, resizeExec } from './exec-stream.ts';
 import { drainAfterExit, hasExited } from './exec-tail.ts';
-import { type Frame, frames } from './stream-demux.ts';
+import { type Frame, frames, unframedOutput } from './stream-demux.ts';
 
 /** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
@@ -17,34 +21,67 @@ const COMMAND_NOT_FOUND = 127;
 export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
   return {
     async open(handle, request) {
-      const { command, env, workdir, stdin, timeoutSeconds } = request;
+      const { command, env, workdir, stdin, terminal, timeoutSeconds } = request;
       const { id } = await own.require(handle);
       const marker = randomUUID();
       const { exec, stream } = await openExec(calls, id, {
-        command,
-        env: { ...env, BERTH_EXEC: marker },
+        command: terminal === undefined ? command : sized(command, terminal),
+        env: { ...(terminal === undefined ? {} : { TERM: terminal.term }), ...env, BERTH_EXEC: marker },
         ...(workdir === undefined ? {} : { workdir }),
-        tty: false,
+        tty: terminal !== undefined,
         stdin: stdin !== undefined,
       });
-      if (stdin !== undefined) stream.end(stdin);
+      sendInput(stream, stdin, terminal === undefined);
       const ending = endable(stream, () => endMarked(calls, id, `BERTH_EXEC=${marker}`, 0));
       let late = false;
-      const timer = setTimeout(() => {
+      const timeUp = (): void => {
         late = true;
         void ending.timeUp();
-      }, timeoutSeconds * 1000).unref();
+      };
+      const timer = timeoutSeconds === null ? undefined : setTimeout(timeUp, timeoutSeconds * 1000).unref();
       const exitCode = async (): Promise<number | null> => (late ? null : await exitCodeOf(calls, exec));
-      const output = frames(drainAfterExit(stream, hasExited(calls, exec)));
+      const bytes = drainAfterExit(stream, hasExited(calls, exec));
+      const output = terminal === undefined ? frames(bytes) : unframedOutput(bytes);
       const stopTimer = (): void => clearTimeout(timer);
       const end = async (): Promise<void> => {
         stopTimer();
         await ending.end();
       };
       const all = events(output, ending, { exitCode, over: stopTimer });
-      return { events: withoutReport(all, command), end };
+      return {
+        events: withoutReport(all, command),
+        end,
+        signal: (name) => signalMarked(calls, id, `BERTH_EXEC=${marker}`, name),
+        resize: async (cols, rows) => {
+          if (terminal !== undefined) await resizeExec(calls, exec, cols, rows);
+        },
+      };
     },
   };
+}
+
+/** The size is set before the program starts, unless a resize came first: engines older than 23 take none at the start. */
+const sized = (command: readonly string[], { cols, rows }: CommandTerminal): readonly string[] => [
+  'sh',
+  '-c',
+  '[ "$(stty size)" != "0 0" ] || stty cols "$1" rows "$2"; shift 2; exec "$@"',
+  'berth',
+  String(cols),
+  String(rows),
+  ...command,
+];
+
+/** A terminal's input has no end: closing the connection would only lose its output. */
+function sendInput(into: Duplex, stdin: Buffer | Readable | undefined, ends: boolean): void {
+  if (stdin === undefined) return;
+  if (Buffer.isBuffer(stdin)) {
+    if (ends) into.end(stdin);
+    else into.write(stdin);
+    return;
+  }
+  stdin.pipe(into, { end: ends });
+  // A sender of an ended program must not wait for ever.
+  into.once('close', () => stdin.unpipe(into).resume());
 }
 
 export type Ending = {

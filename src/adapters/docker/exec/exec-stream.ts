@@ -128,3 +128,14 @@ export async function closesWithin(stream: Duplex, seconds: number): Promise<boo
     )
     .finally(() => clearTimeout(timer));
 }
+
+/** A terminal that is starting or has ended cannot be resized; Podman answers 201. All are fine. */
+export async function resizeExec(
+  calls: EngineCalls,
+  exec: Docker.Exec,
+  cols: number,
+  rows: number,
+): Promise<void> {
+  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
+  await resized.catch(() => {});
+}

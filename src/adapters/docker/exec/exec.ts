@@ -4,7 +4,7 @@ import { CappedOutput } from '../../../domain/capped-output.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { openExec } from './exec-stream.ts';
-import { END_MARKED } from './process-scripts.ts';
+import { END_MARKED, SIGNAL_MARKED } from './process-scripts.ts';
 import { frameReader } from './stream-demux.ts';
 
 /** Ends every process in the container with one of these NAME=VALUE lines in its environment. Never throws. */
@@ -15,6 +15,16 @@ export async function endMarked(
   polls: number,
 ): Promise<void> {
   await runScript(calls, runtimeId, END_MARKED, [markers, String(polls)]).catch(() => {});
+}
+
+/** Sends a signal, named without `SIG`, to those processes. Never throws. */
+export async function signalMarked(
+  calls: EngineCalls,
+  runtimeId: string,
+  markers: string,
+  signal: string,
+): Promise<void> {
+  await runScript(calls, runtimeId, SIGNAL_MARKED, [markers, signal]).catch(() => {});
 }
 
 const SCRIPT_SECONDS = 10;

@@ -86,6 +86,13 @@ end_marked "$1" "$2"
 exit 0
 `;
 
+/** `MARKERS SIGNAL`: sends a signal to every process with one of these in its environment. */
+export const SIGNAL_MARKED = `${END_BY_MARK}
+signal=$2
+for marker in $1; do pids=$(marked -e "$marker") && [ -n "$pids" ] && kill -s "$signal" $pids; done 2>/dev/null
+exit 0
+`;
+
 /** Berth's own tmux server, apart from the user's, which nests because TMUX is unset. Use after CHOOSE_TMUX. */
 export const TMUX = 'berth_tmux -u -S /run/berth-tmux -f /run/berth-tmux.conf';
 

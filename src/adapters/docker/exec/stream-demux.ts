@@ -28,6 +28,11 @@ export function frameReader(): (chunk: Buffer) => Generator<Frame> {
   };
 }
 
+/** The output of a terminal, which is not framed. */
+export async function* unframedOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
+  for await (const data of source) yield { stream: 'stdout', data };
+}
+
 /**
  * The frames of a stream. Not requesting the next one pauses the reading and finally the program. Throws when the
  * connection breaks.

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type Docker from 'dockerode';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
 import type { PtyStream } from '../../../ports/terminals/terminal-backend.ts';
-import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
-import { exitCodeOf, type OpenExec } from '../exec/exec-stream.ts';
+import type { EngineCalls } from '../engine/engine-client.ts';
+import { exitCodeOf, type OpenExec, resizeExec } from '../exec/exec-stream.ts';
 import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
 import type { TmuxAttachment } from './tmux-attachment.ts';
 
@@ -27,7 +26,7 @@ export function ptyStream(
       input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
     },
     muxSession: tmux?.session ?? null,
-    resize: (cols, rows) => resizeQuietly(calls, exec, cols, rows),
+    resize: (cols, rows) => resizeExec(calls, exec, cols, rows),
     requestScrollback: async (room) =>
       (await tmux?.requestScrollback(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
     redraw,
@@ -53,17 +52,6 @@ function corkForTurn(stream: Duplex): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
   setImmediate(() => stream.uncork());
-}
-
-/** A terminal that is starting or has ended cannot be resized; Podman answers 201. All are fine. */
-async function resizeQuietly(
-  calls: EngineCalls,
-  exec: Docker.Exec,
-  cols: number,
-  rows: number,
-): Promise<void> {
-  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
-  await resized.catch(() => {});
 }
 
 /** Unread streams would delay the engine as processes end, one after another. */

@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   CommandEvent,
@@ -24,9 +26,15 @@ export function memoryCommands(
       const ending = new AbortController();
       const ended = once(ending.signal, 'abort').then(() => ({ exitCode: null }));
       const [name = '', ...args] = request.command;
+      const size = request.terminal && { ...request.terminal };
+      const own = { ...request, ...(size && { terminal: size }) };
       const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
-      const run = (COMMANDS[name] ?? missing)(args, request, spec, ending.signal);
-      return { events: events(Promise.race([run, ended])), end: async () => ending.abort() };
+      const run = (COMMANDS[name] ?? missing)(args, own, spec, ending.signal);
+      const end = async (): Promise<void> => ending.abort();
+      const resize = async (cols: number, rows: number): Promise<void> => {
+        if (size !== undefined) Object.assign(size, { cols, rows });
+      };
+      return { events: events(Promise.race([run, ended])), end, signal: end, resize };
     },
   };
 }
@@ -66,25 +74,34 @@ type Command = (
   ending: AbortSignal,
 ) => Output | Promise<Output>;
 
+const inputOf = async (stdin: CommandRequest['stdin']): Promise<Buffer> =>
+  stdin instanceof Readable ? await buffer(stdin) : (stdin ?? Buffer.alloc(0));
+
 const COMMANDS: Readonly<Record<string, Command>> = {
   true: () => ({ exitCode: 0 }),
   false: () => ({ exitCode: 1 }),
   echo: (args) => ({ exitCode: 0, stdout: `${args.join(' ')}\n` }),
   hostname: (_args, _request, spec) => ({ exitCode: 0, stdout: `${spec?.hostname}\n` }),
   pwd: (_args, request) => ({ exitCode: 0, stdout: `${request.workdir ?? '/workspace'}\n` }),
-  cat: ([path], { stdin }) =>
+  cat: async ([path], { stdin }) =>
     path === undefined
-      ? { exitCode: 0, stdout: stdin ?? '' }
+      ? { exitCode: 0, stdout: await inputOf(stdin) }
       : { exitCode: 1, stderr: `cat: ${path}: No such file or directory\n` },
   printenv: ([name = ''], { env }, spec) => {
     const value = { HOME: '/workspace', ...spec?.env, ...env }[name];
     return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
   },
+  // Only as `sh -c 'read line; stty size'` in a terminal.
+  sh: async (_args, request) => {
+    if (request.stdin instanceof Readable) await once(request.stdin, 'data');
+    return { exitCode: 0, stdout: `${request.terminal?.rows} ${request.terminal?.cols}\r\n` };
+  },
   // Only as `head -c BYTES /dev/zero`.
   head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
   sleep: async ([seconds], { timeoutSeconds }, _spec, signal) => {
-    const inTime = Number(seconds) <= timeoutSeconds;
-    const ms = Math.min(Number(seconds), timeoutSeconds) * 1_000;
+    const limit = timeoutSeconds ?? Number.POSITIVE_INFINITY;
+    const inTime = Number(seconds) <= limit;
+    const ms = Math.min(Number(seconds), limit) * 1_000;
     const slept = await delay(ms, true, { signal }).catch(() => false);
     return { exitCode: slept && inTime ? 0 : null };
   },

@@ -7,8 +7,8 @@ import type { ContainerAccess } from '../../../../app/containers/container-acces
 import type { OutputSlots } from '../../../../app/terminals/output/output-slots.ts';
 import type {
   CommandEvent,
-  CommandRequest,
   RunningCommand,
+  TimedCommand,
 } from '../../../../ports/containers/container-commands.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
@@ -70,7 +70,7 @@ const toCommand = ({
   env,
   workdir,
   timeout_seconds,
-}: Static<typeof ExecRequestBody>): CommandRequest => ({
+}: Static<typeof ExecRequestBody>): TimedCommand => ({
   command,
   timeoutSeconds: timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
   ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }),
