@@ -4,10 +4,10 @@
  */
 
 /** A reader's result for a value that invalidates the frame. */
-const INVALID = Symbol('invalid');
+export const INVALID = Symbol('invalid');
 
 export type JsonSchema = { readonly [keyword: string]: unknown };
-type Reader<T> = { (value: unknown): T | typeof INVALID; readonly schema: JsonSchema };
+export type Reader<T> = { (value: unknown): T | typeof INVALID; readonly schema: JsonSchema };
 type Fields = { readonly [name: string]: Reader<unknown> };
 type Table = { readonly [type: string]: Fields };
 type Read<F extends Fields> = { readonly [N in keyof F]: Exclude<ReturnType<F[N]>, typeof INVALID> };
@@ -17,7 +17,7 @@ export type FrameIn<T extends Table> = {
   [N in keyof T]: { readonly type: N } & Read<T[N]>;
 }[keyof T];
 
-const reader = <T>(schema: JsonSchema, read: (value: unknown) => T | typeof INVALID): Reader<T> =>
+export const reader = <T>(schema: JsonSchema, read: (value: unknown) => T | typeof INVALID): Reader<T> =>
   Object.assign(read, { schema });
 
 const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] });

@@ -1,5 +1,6 @@
 export const TERMINAL_PROTOCOL = 'berth.terminal.v1';
 export const EVENTS_PROTOCOL = 'berth.events.v1';
+export const AGENT_PROTOCOL = 'berth.agent.v1';
 
 /** Marks the subprotocol that is the credential: browsers cannot set headers on a WebSocket. */
 export const BEARER_PREFIX = 'bearer.';
