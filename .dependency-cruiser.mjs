@@ -62,13 +62,31 @@ export default {
       to: { path: '.', pathNot: '^src/protocol/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'client-runs-anywhere',
+      comment: 'the client runs in Node.js, browsers and the page: it knows the wire, not the service',
+      severity: 'error',
+      from: { path: '^src/client/' },
+      to: {
+        path: '.',
+        pathNot: ['^src/(client|protocol)/', 'node_modules/openapi-fetch/'],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'service-knows-no-client',
+      comment: 'the service does not call itself over HTTP',
+      severity: 'error',
+      from: { path: '^src/(domain|ports|protocol|concurrency|app)/' },
+      to: { path: '^src/client/' },
+    },
+    {
       name: 'page-runs-shared-modules',
       comment: 'the page imports types from the whole service, and code from modules that import none',
       severity: 'error',
       from: { path: '^web/src/' },
       to: {
         path: '^src/',
-        pathNot: ['^src/protocol/', '^src/adapters/xterm/input-handler\\.ts$'],
+        pathNot: ['^src/(client|protocol)/', '^src/adapters/xterm/input-handler\\.ts$'],
         dependencyTypesNot: ['type-only'],
       },
     },

@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { writeApiTypes } from './lib/api-types.mjs';
 import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
@@ -25,6 +26,7 @@ await runMain(async () => {
   const { summary } = await import('./lib/test/tally.mjs');
   const { prepare, runTests, runTestsTwice } = await import('./lib/test/tests.mjs');
   const prepared = everything ? prepare(root, console.log) : Promise.resolve();
+  if (everything) await writeApiTypes(root);
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
   if (failed > 0 || files.length === 0) {
     console.log(summary({ passed: 0, failed, skipped: 0 }));
@@ -58,5 +60,5 @@ function testFiles(arg) {
 
 /** @param {string} file */
 function needsNoBuild(file) {
-  return /^test\/(domain|app|http|docs|adapters|scripts)\b/.test(path.normalize(file));
+  return /^test\/(domain|app|http|docs|adapters|client|scripts)\b/.test(path.normalize(file));
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { writeApiTypes } from './api-types.mjs';
 import { capture } from './command.mjs';
 import { Fault } from './fault.mjs';
 import { alone } from './lock.mjs';
@@ -11,7 +12,7 @@ export const SERVER = path.join('dist', 'app', 'main', 'bin', 'server.js');
 const STAMP = path.join('dist', '.stamp');
 const DRAFT = '.dist-new';
 const SOURCES = ['src', 'web', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
-const NOT_SOURCES = new Set(['dist', 'node_modules', DRAFT]);
+const NOT_SOURCES = new Set(['dist', 'generated', 'node_modules', DRAFT]);
 
 /**
  * Builds the service and its pages unless the present build is up to date. Types that were checked already are not
@@ -77,7 +78,10 @@ async function build(root, service) {
   const stamp = fingerprint(root);
   const halves = hasPages(root) ? [service, pages] : [service];
   try {
-    await step('Building', () => allOf(halves.map((half) => run(root, half))));
+    await step('Building', async () => {
+      await writeApiTypes(root);
+      await allOf(halves.map((half) => run(root, half)));
+    });
     writeFileSync(path.join(root, service.draft, '.stamp'), stamp);
     // the service last: it has the stamp
     for (const half of halves.toReversed())

@@ -10,6 +10,7 @@ import { mintToken, TOKEN_RANDOM_BYTES } from '../../src/domain/identity/token.t
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 
 const ENTRIES: Readonly<Record<string, string>> = {
+  "'berth/client'": 'src/client/index.ts',
   "'berth/domain'": 'src/domain/index.ts',
   "'berth/protocol'": 'src/protocol/index.ts',
   "'berth/testing'": 'src/adapters/memory/index.ts',
@@ -64,7 +65,7 @@ t.test("the package's entry points lead to files", async (t) => {
   const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     exports: Record<string, { types: string; default: string }>;
   };
-  t.same(Object.keys(exports), ['./domain', './protocol', './testing']);
+  t.same(Object.keys(exports), ['./domain', './client', './protocol', './testing']);
   for (const { types, default: built } of Object.values(exports)) {
     t.ok(readFileSync(types, 'utf8'));
     t.equal(built, types.replace(/^\.\/src/, './dist').replace(/\.ts$/, '.js'));

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { Backoff } from '../../src/client/backoff.ts';
 import type { ServerFrame } from '../../src/protocol/terminal-frames.ts';
-import type { Backoff } from '../../web/src/terminal/connection/backoff.ts';
 import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
 import { Connection } from '../../web/src/terminal/connection/connection.ts';
 import type {

@@ -1,8 +1,8 @@
 import t from 'tap';
+import { RECONNECT, retryDelayMs } from '../../src/client/backoff.ts';
 import { subprotocols, TERMINAL_PROTOCOL } from '../../src/protocol/subprotocols.ts';
 import { decodeServerFrame, type ReadyFrame } from '../../src/protocol/terminal-frames.ts';
 import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/browser/server-reachability.ts';
-import { RECONNECT, retryDelayMs } from '../../web/src/terminal/connection/backoff.ts';
 import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/connection/input-buffer.ts';
 import { howResumed } from '../../web/src/terminal/connection/resume.ts';
 import {

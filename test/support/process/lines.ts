@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { aFolder } from '../folder.ts';
 
 /** Accepts connections until `t` ends, each connected to the far side; `join` decides what passes. */
-async function relay(
+export async function relay(
   t: Test,
   at: ListenOptions,
   toFar: () => Socket,
@@ -38,7 +38,7 @@ async function relay(
   return { host: `127.0.0.1:${port}`, open, hangUp };
 }
 
-const ANY_PORT = { host: '127.0.0.1', port: 0 };
+export const ANY_PORT = { host: '127.0.0.1', port: 0 };
 
 export type CutLine = {
   /** The database's address through this proxy. */

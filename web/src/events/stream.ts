@@ -1,5 +1,5 @@
+import { type Backoff, RECONNECT, requestedDelayMs, retryDelayMs } from '../../../src/client/backoff.ts';
 import { EVENTS_PROTOCOL, subprotocols } from '../../../src/protocol/subprotocols.ts';
-import { type Backoff, RECONNECT, requestedDelayMs, retryDelayMs } from '../terminal/connection/backoff.ts';
 import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
 

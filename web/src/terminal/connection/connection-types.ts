@@ -1,5 +1,5 @@
+import type { Backoff } from '../../../../src/client/backoff.ts';
 import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
-import type { Backoff } from './backoff.ts';
 import type { OpenSocket } from './browser-socket.ts';
 import type { LineTimes } from './heartbeat-socket.ts';
 import type { Resumed } from './resume.ts';

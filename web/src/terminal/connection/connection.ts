@@ -1,6 +1,11 @@
+import {
+  RECONNECT,
+  requestedDelayMs,
+  retryDelayMs,
+  SHELL_RETRY_MAX_MS,
+} from '../../../../src/client/backoff.ts';
 import { subprotocols, TERMINAL_PROTOCOL } from '../../../../src/protocol/subprotocols.ts';
 import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
-import { RECONNECT, requestedDelayMs, retryDelayMs, SHELL_RETRY_MAX_MS } from './backoff.ts';
 import {
   type ConnectionDeps,
   type ConnectionListener,

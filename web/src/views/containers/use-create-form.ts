@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { randomKey } from '../../../../src/client/random-key.ts';
 import { createContainer } from '../../api/containers.ts';
 import { ApiError } from '../../api/errors.ts';
 import type { Container, NewContainer } from '../../api/types.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { isUnknown } from '../../lib/outcome.ts';
-import { randomKey } from '../../lib/random-key.ts';
 import { suggestName } from '../../lib/suggested-names.ts';
 import { containers, refreshContainers } from '../../state/containers.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';

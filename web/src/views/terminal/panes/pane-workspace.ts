@@ -1,6 +1,6 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { randomKey } from '../../../../../src/client/random-key.ts';
 import { storedInTab, storeInTab } from '../../../lib/browser/storage.ts';
-import { randomKey } from '../../../lib/random-key.ts';
 import { toastWarning } from '../../../state/toasts.ts';
 import {
   type Area,

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { capture } from './command.mjs';
+import { Fault } from './fault.mjs';
+import { modernNode, toolEnvironment } from './node.mjs';
+
+const PRINTER = path.join('test', 'support', 'service', 'print-open-api.ts');
+const TYPES = path.join('src', 'client', 'generated', 'openapi.d.ts');
+const GOOD_ANSWERS = path.join('.tap', 'openapi-good-answers.json');
+
+/** The API document of a service in memory, as `writeApiTypes` left it. */
+export const DOCUMENT = path.join('.tap', 'openapi.json');
+
+/**
+ * Writes the API document, and the client's types of it, unless they are up to date. Does nothing in a tree without
+ * the service.
+ * @param {string} root
+ */
+export async function writeApiTypes(root) {
+  if (!existsSync(path.join(root, PRINTER))) return;
+  const printed = await capture(modernNode(root), [PRINTER], { cwd: root });
+  if (printed.code !== 0) throw new Fault(`${printed.output}\nPrinting the API document failed`);
+  const stamp = `// of ${createHash('sha256').update(printed.stdout).digest('hex')}\n`;
+  if (firstLineOf(path.join(root, TYPES)) === stamp && existsSync(path.join(root, DOCUMENT))) return;
+  replace(root, DOCUMENT, printed.stdout);
+  replace(root, TYPES, stamp + (await typesOf(root, printed.stdout)));
+}
+
+/**
+ * Errors are left out: the client throws them, all in one form.
+ * @param {string} root
+ * @param {string} document
+ */
+async function typesOf(root, document) {
+  replace(root, GOOD_ANSWERS, JSON.stringify(withoutErrors(JSON.parse(document))));
+  const args = [GOOD_ANSWERS, '--default-non-nullable=false'];
+  const { code, stdout, output } = await capture('openapi-typescript', args, {
+    cwd: root,
+    env: toolEnvironment(root),
+  });
+  if (code !== 0) throw new Fault(`${output}\nGenerating types of the API document failed`);
+  return stdout;
+}
+
+/** @param {{ paths: Record<string, Record<string, { responses?: Record<string, unknown> }>>, components: object }} document */
+function withoutErrors(document) {
+  const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
+  for (const { responses } of operations)
+    for (const status of Object.keys(responses ?? {})) if (Number(status) >= 400) delete responses?.[status];
+  return { ...document, components: { ...document.components, responses: {} } };
+}
+
+/** @param {string} file */
+function firstLineOf(file) {
+  if (!existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8');
+  return text.slice(0, text.indexOf('\n') + 1);
+}
+
+/**
+ * Whole or not at all: another process may be reading.
+ * @param {string} root
+ * @param {string} name
+ * @param {string} text
+ */
+function replace(root, name, text) {
+  const file = path.join(root, name);
+  mkdirSync(path.dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, text);
+  renameSync(draft, file);
+}

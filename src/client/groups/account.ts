@@ -1,0 +1,63 @@
+import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
+import { List } from '../request/pages.ts';
+
+const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+
+/** The caller's API tokens. Needs a login token, except `validate`. */
+export function tokensOf(api: Api) {
+  return {
+    list: (query: ListQuery<'/api/tokens'> = {}, options?: CallOptions) =>
+      new List<Schemas['ApiTokenList']['tokens'][number]>(async (page) => {
+        const params = { query: { ...query, ...page } };
+        const answer = await dataOf(api.GET('/api/tokens', { params, ...options }));
+        return { items: answer.tokens, next: answer.next_cursor };
+      }),
+    /** The secret is in this answer only. `expires_in` is in days. */
+    create: (body: Schemas['ApiTokenRequest'], options?: CallOptions) =>
+      dataOf(api.POST('/api/tokens', { body, ...options })),
+    revoke: (id: string, options?: CallOptions) =>
+      dataOf(api.POST('/api/tokens/{id}/revoke', at(id, options))),
+    delete: (id: string, options?: CallOptions) => dataOf(api.DELETE('/api/tokens/{id}', at(id, options))),
+    /** Scopes and user of the API token in use. */
+    validate: (options?: CallOptions) => dataOf(api.GET('/api/tokens/validate', { ...options })),
+  };
+}
+
+/** The caller's sign-ins. Needs a login token. */
+export function sessionsOf(api: Api) {
+  const because = (reason?: string) => (reason === undefined ? {} : { body: { reason } });
+  return {
+    list: (query: ListQuery<'/api/sessions'> = {}, options?: CallOptions) =>
+      new List<Schemas['Session']>(async (page) => {
+        const params = { query: { ...query, ...page } };
+        const answer = await dataOf(api.GET('/api/sessions', { params, ...options }));
+        return { items: answer.sessions, next: answer.next_cursor };
+      }),
+    revoke: (id: string, reason?: string, options?: CallOptions) =>
+      dataOf(api.DELETE('/api/sessions/{id}', { ...because(reason), ...at(id, options) })),
+    /** All but the one in use. */
+    revokeOthers: (reason?: string, options?: CallOptions) =>
+      dataOf(api.POST('/api/sessions/revoke-others', { ...because(reason), ...options })),
+  };
+}
+
+/** The caller's profile and SSH keys. */
+export function meOf(api: Api) {
+  return {
+    get: (options?: CallOptions) => dataOf(api.GET('/api/me', { ...options })),
+    update: (body: Schemas['ProfileChange'], options?: CallOptions) =>
+      dataOf(api.PATCH('/api/me', { body, ...options })),
+    sshKeys: {
+      list: (query: ListQuery<'/api/me/ssh-keys'> = {}, options?: CallOptions) =>
+        new List<Schemas['SshKey']>(async (page) => {
+          const params = { query: { ...query, ...page } };
+          const answer = await dataOf(api.GET('/api/me/ssh-keys', { params, ...options }));
+          return { items: answer.ssh_keys, next: answer.next_cursor };
+        }),
+      add: (body: Schemas['SshKeyRequest'], options?: CallOptions) =>
+        dataOf(api.POST('/api/me/ssh-keys', { body, ...options })),
+      delete: (id: string, options?: CallOptions) =>
+        dataOf(api.DELETE('/api/me/ssh-keys/{id}', at(id, options))),
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
+import { List } from '../request/pages.ts';
+import type { Requester } from '../request/requester.ts';
+import { auditOf } from './audit.ts';
+
+const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+
+/** For administrators. */
+export const adminOf = (api: Api, requester: Requester) => ({
+  audit: auditOf(api, requester, '/api/admin/audit'),
+  users: usersOf(api),
+  terminals: terminalsOf(api),
+  settings: {
+    get: (options?: CallOptions) => dataOf(api.GET('/api/admin/settings', { ...options })),
+    update: (body: Schemas['SettingsChange'], options?: CallOptions) =>
+      dataOf(api.PATCH('/api/admin/settings', { body, ...options })),
+  },
+  tiers: tiersOf(api),
+  images: imagesOf(api),
+  roles: rolesOf(api),
+});
+
+const usersOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/admin/users'> = {}, options?: CallOptions) =>
+    new List<Schemas['User']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/users', { params, ...options }));
+      return { items: answer.users, next: answer.next_cursor };
+    }),
+  update: (id: string, body: Schemas['UserChangeRequest'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/admin/users/{id}', { body, ...at(id, options) })),
+});
+
+const terminalsOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/admin/terminals'> = {}, options?: CallOptions) =>
+    new List<Schemas['Terminal']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/terminals', { params, ...options }));
+      return { items: answer.terminals, next: answer.next_cursor };
+    }),
+  close: (id: string, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/admin/terminals/{id}', at(id, options))),
+});
+
+const tiersOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/admin/tiers'> = {}, options?: CallOptions) =>
+    new List<Schemas['Tier']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/tiers', { params, ...options }));
+      return { items: answer.tiers, next: answer.next_cursor };
+    }),
+  create: (body: Schemas['NewTierRequest'], options?: CallOptions) =>
+    dataOf(api.POST('/api/admin/tiers', { body, ...options })),
+  update: (name: string, body: Schemas['TierChangeRequest'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/admin/tiers/{id}', { body, ...at(name, options) })),
+  delete: (name: string, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/admin/tiers/{id}', at(name, options))),
+});
+
+const imagesOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/admin/images'> = {}, options?: CallOptions) =>
+    new List<Schemas['Image']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/images', { params, ...options }));
+      return { items: answer.images, next: answer.next_cursor };
+    }),
+  create: (body: Schemas['NewImageRequest'], options?: CallOptions) =>
+    dataOf(api.POST('/api/admin/images', { body, ...options })),
+  update: (key: string, body: Schemas['ImageChangeRequest'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/admin/images/{id}', { body, ...at(key, options) })),
+  delete: (key: string, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/admin/images/{id}', at(key, options))),
+});
+
+const rolesOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/admin/roles'> = {}, options?: CallOptions) =>
+    new List<Schemas['Role']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/roles', { params, ...options }));
+      return { items: answer.roles, next: answer.next_cursor };
+    }),
+  create: (body: Schemas['NewRoleRequest'], options?: CallOptions) =>
+    dataOf(api.POST('/api/admin/roles', { body, ...options })),
+  update: (key: string, body: Schemas['RoleChangeRequest'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/admin/roles/{id}', { body, ...at(key, options) })),
+  delete: (key: string, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/admin/roles/{id}', at(key, options))),
+});

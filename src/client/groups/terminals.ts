@@ -1,0 +1,62 @@
+import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
+import { List } from '../request/pages.ts';
+import type { Requester } from '../request/requester.ts';
+
+const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+
+/** Recordings of terminals. */
+export function recordingsOf(api: Api, requester: Requester) {
+  return {
+    list: (query: ListQuery<'/api/recordings'> = {}, options?: CallOptions) =>
+      new List<Schemas['Recording']>(async (page) => {
+        const params = { query: { ...query, ...page } };
+        const answer = await dataOf(api.GET('/api/recordings', { params, ...options }));
+        return { items: answer.recordings, next: answer.next_cursor };
+      }),
+    get: (id: string, options?: CallOptions) => dataOf(api.GET('/api/recordings/{id}', at(id, options))),
+    /** Records an open terminal of an own container. */
+    start: (container: string, connectionId = 'main', options?: CallOptions) => {
+      const body = { connection_id: connectionId };
+      return dataOf(api.POST('/api/containers/{id}/recordings', { body, ...at(container, options) }));
+    },
+    stop: (id: string, options?: CallOptions) =>
+      dataOf(api.POST('/api/recordings/{id}/stop', at(id, options))),
+    delete: (id: string, options?: CallOptions) =>
+      dataOf(api.DELETE('/api/recordings/{id}', at(id, options))),
+    /** The recording as asciicast v2, one event a line. */
+    download: async (id: string, { signal = null as AbortSignal | null } = {}): Promise<Response> => {
+      const path = `/api/recordings/${encodeURIComponent(id)}/cast`;
+      return await requester.send(path, { headers: { accept: '*/*' }, signal, timeoutMs: null });
+    },
+  };
+}
+
+/** Shared terminals. */
+export function collaborationsOf(api: Api) {
+  return {
+    /** The live ones of an own container. */
+    list: (
+      container: string,
+      query: ListQuery<'/api/containers/{id}/collaborations'> = {},
+      options?: CallOptions,
+    ) =>
+      new List<Schemas['Collaboration']>(async (page) => {
+        const params = { path: { id: container }, query: { ...query, ...page } };
+        const answer = await dataOf(api.GET('/api/containers/{id}/collaborations', { params, ...options }));
+        return { items: answer.collaborations, next: answer.next_cursor };
+      }),
+    /** Shares the terminal of a container. The link is in this answer only. */
+    create: (container: string, body: Schemas['ShareRequest'], options?: CallOptions) =>
+      dataOf(api.POST('/api/containers/{id}/collaborations', { body, ...at(container, options) })),
+    get: (id: string, options?: CallOptions) => dataOf(api.GET('/api/collaborations/{id}', at(id, options))),
+    join: (code: string, options?: CallOptions) =>
+      dataOf(api.POST('/api/collaborations/join', { body: { code }, ...options })),
+    /** Its owner ends it, a participant leaves it. */
+    end: (id: string, options?: CallOptions) =>
+      dataOf(api.DELETE('/api/collaborations/{id}', at(id, options))),
+    removeParticipant: (id: string, userId: string, options?: CallOptions) => {
+      const params = { path: { id, user_id: userId } };
+      return dataOf(api.DELETE('/api/collaborations/{id}/participants/{user_id}', { params, ...options }));
+    },
+  };
+}
