@@ -18,9 +18,11 @@ export type Act = {
 
 const MAX_TEXT = 200;
 
-/** The credential as its owner's lists show it: a session id, or a token's first characters. */
+/** The credential as its owner's lists show it: a session id, or a token's first characters and its name. */
 const named = (credential: Credential) =>
-  credential.kind === 'login' ? { session_id: credential.sessionId } : { token_prefix: credential.prefix };
+  credential.kind === 'login'
+    ? { session_id: credential.sessionId }
+    : { token_prefix: credential.prefix, token_name: short(credential.name) };
 
 /** Without control characters a record cannot forge lines or drive a terminal. */
 const short = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, MAX_TEXT);

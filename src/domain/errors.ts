@@ -14,6 +14,8 @@ export type DomainError =
   | { readonly code: 'login_failed' }
   | { readonly code: 'login_token_required' }
   | { readonly code: 'insufficient_scope' }
+  /** The route is not about containers, and the token is only for some of them. */
+  | { readonly code: 'token_restricted' }
   | { readonly code: 'not_authorized' }
   | { readonly code: 'origin_not_allowed' }
   | { readonly code: 'registration_closed' }
@@ -58,6 +60,7 @@ export type DomainError =
   | { readonly code: 'idempotency_key_busy' }
   | { readonly code: 'idempotency_key_reused' }
   | { readonly code: 'token_limit_reached'; readonly max: number }
+  | { readonly code: 'token_cannot_derive' }
   | { readonly code: 'session_not_found' }
   | { readonly code: 'user_not_found' }
   | { readonly code: 'last_administrator' }

@@ -26,6 +26,7 @@ export * from './events.ts';
 export * from './fair-queue.ts';
 export * from './field-faults.ts';
 export * from './identity/caller.ts';
+export * from './identity/child-token.ts';
 export * from './identity/confusable-names.ts';
 export * from './identity/login-throttle.ts';
 export * from './identity/passkey.ts';

@@ -11,6 +11,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   login_failed: [401, 'invalid email or password'],
   login_token_required: [403, 'login token required'],
   insufficient_scope: [403, 'insufficient scope'],
+  token_restricted: [403, 'this token is only for some containers'],
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],
   registration_closed: [403, 'registration is closed'],
@@ -82,6 +83,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   idempotency_key_busy: [409, 'a request with this idempotency key is in progress'],
   idempotency_key_reused: [409, 'this idempotency key was used for another request'],
   token_limit_reached: [409, 'token limit reached'],
+  token_cannot_derive: [
+    409,
+    'this token makes no others: it has a use count, or too many tokens are above it',
+  ],
   session_not_found: [404, 'session not found'],
   user_not_found: [404, 'user not found'],
   last_administrator: [409, 'the last administrator must remain one'],

@@ -14,6 +14,8 @@ declare module 'fastify' {
     localToo?: boolean;
     /** Public, but more detailed for administrators; any other credential is ignored. */
     knowsAdmins?: boolean;
+    /** Open to tokens restricted to some containers: what the route reaches is only these. Others refuse them. */
+    forRestricted?: boolean;
     /** Also open to a locked session. */
     whileLocked?: boolean;
     /** The words for a fault of this route. */

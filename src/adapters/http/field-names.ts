@@ -17,6 +17,7 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['carryOver', 'carry_over'],
   ['expiresInMinutes', 'expires_in_minutes'],
   ['lifeDays', 'expires_in'],
+  ['maxUses', 'max_uses'],
   ['newPassword', 'new_password'],
   ['publicKey', 'public_key'],
   ['connectionId', 'connection_id'],

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Idempotency, Note, Work } from '../../app/idempotency.ts';
 import { Refusal } from '../../domain/errors.ts';
+import { credentialId, isRestricted } from '../../domain/identity/caller.ts';
 import type { StoredAnswer } from '../../ports/idempotency-key-store.ts';
 import { orThrow } from './errors.ts';
 
@@ -32,8 +33,11 @@ export async function onlyOnce<B extends StoredAnswer['body']>(
     const fields = { 'Idempotency-Key': 'must be 1 to 255 printable characters without spaces' };
     throw new Refusal({ code: 'validation_failed', fields });
   }
-  const route = `${request.method} ${request.url.split('?', 1)[0]}`;
-  const userId = request.caller.user.id;
+  const { caller } = request;
+  // A restricted token has keys of its own: another credential's answer may be of a container that it must not see.
+  const owner = isRestricted(caller) ? ` ${credentialId(caller.credential)}` : '';
+  const route = `${request.method} ${request.url.split('?', 1)[0]}${owner}`;
+  const userId = caller.user.id;
   const done = orThrow(await keys.once({ userId, route, key }, request.body, work));
   if (done.isRepeat) reply.header('idempotency-replayed', 'true');
   return done;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from '../../domain/containers/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import {
@@ -72,25 +72,34 @@ export function collaborations(deps: CollaborationDeps) {
     join: (code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> =>
       join(state, code, caller, origin),
 
-    async get(id: string, { user }: Caller): Promise<Result<Collaboration, DomainError>> {
+    async get(id: string, caller: Caller): Promise<Result<Collaboration, DomainError>> {
       const found = isUuid(id) ? await repositories.collaborations.find(id.toLowerCase()) : null;
-      return found !== null && mayBeSeenBy(found, user.id) ? ok(found) : NOT_FOUND;
+      return found !== null && mayBeSeenBy(found, caller) ? ok(found) : NOT_FOUND;
     },
 
     /** The owner ends it; a participant leaves for good. */
-    remove: (id: string, { user }: Caller, origin: Origin) =>
-      change(state, id, { type: 'delete', userId: user.id }, origin),
+    remove: (id: string, caller: Caller, origin: Origin) =>
+      change(state, id, { type: 'delete', userId: caller.user.id }, caller, origin),
 
     /** The owner removes a participant, whom the same code does not admit again. */
-    putOut: (id: string, userId: string, { user }: Caller, origin: Origin) =>
-      change(state, id, { type: 'put_out', by: user.id, userId: userId.toLowerCase() }, origin),
+    putOut: (id: string, userId: string, caller: Caller, origin: Origin) =>
+      change(
+        state,
+        id,
+        { type: 'put_out', by: caller.user.id, userId: userId.toLowerCase() },
+        caller,
+        origin,
+      ),
 
     keep: effects.keep,
   };
 }
 
-const mayBeSeenBy = ({ ownerId, endedAt, participants }: Collaboration, userId: string): boolean =>
-  ownerId === userId || (endedAt === null && participants.some((one) => one.userId === userId));
+const mayBeSeenBy = ({ ownerId, endedAt, dbId, participants }: Collaboration, caller: Caller): boolean => {
+  const { id } = caller.user;
+  const isPart = ownerId === id || (endedAt === null && participants.some((one) => one.userId === id));
+  return isPart && reaches(caller, dbId);
+};
 
 async function create(
   state: State,
@@ -166,12 +175,13 @@ async function change(
   { storage, effects }: State,
   id: string,
   event: CollaborationEvent,
+  caller: Caller,
   origin: Origin,
 ): Promise<Result<Collaboration, DomainError>> {
   if (!isUuid(id)) return NOT_FOUND;
   const done = await orRollBack(storage.inTransaction, async (tx) => {
     const locked = await tx.collaborations.findForUpdate(id.toLowerCase());
-    if (locked === null) return NOT_FOUND;
+    if (locked === null || !reaches(caller, locked.dbId)) return NOT_FOUND;
     const decided = decideCollaboration(locked, event);
     if (!decided.ok) return decided;
     await effects.write(tx, locked, decided.value, origin);

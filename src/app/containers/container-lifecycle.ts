@@ -2,7 +2,7 @@ import { type Container, volumeName } from '../../domain/containers/container.ts
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { OperationKind } from '../../domain/containers/operation.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
@@ -107,7 +107,7 @@ export const restoreContainer =
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
-    if (dbId === null) return refuse({ code: 'container_not_found' });
+    if (dbId === null || !reaches(caller, dbId)) return refuse({ code: 'container_not_found' });
     const space = await checkHostDisk(deps);
     const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
     const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {

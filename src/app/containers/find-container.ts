@@ -1,7 +1,7 @@
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Caller } from '../../domain/identity/caller.ts';
+import { type Caller, reaches } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -9,19 +9,22 @@ import type { VisibleContainer } from '../../ports/terminals/shared-container-re
 
 type Lookups = Pick<Repositories, 'containers' | 'sharedContainers'>;
 
-/** The caller's own container or one shared with the caller, by either id. */
+/** The caller's own container or one shared with the caller, by either id, if the caller's credential reaches it. */
 export async function findVisible(
   { containers, sharedContainers }: Lookups,
   id: string,
-  { user }: Caller,
+  caller: Caller,
 ): Promise<Result<VisibleContainer, DomainError>> {
   const ref = parseContainerRef(id);
-  if (ref === null) return refuse({ code: 'container_not_found' });
+  if (ref === null) return UNKNOWN;
+  const { user } = caller;
   const own = await containers.findOwned(ref, user.id);
-  if (own !== null) return ok({ container: own, access: null });
-  const shared = await sharedContainers.findFor(user.id, ref);
-  return shared === null ? refuse({ code: 'container_not_found' }) : ok(shared);
+  const found =
+    own === null ? await sharedContainers.findFor(user.id, ref) : { container: own, access: null };
+  return found !== null && reaches(caller, found.container.dbId) ? ok(found) : UNKNOWN;
 }
+
+const UNKNOWN = refuse({ code: 'container_not_found' } as const);
 
 /**
  * The caller's own container, by either id. Unknown, foreign, deleted and malformed are one refusal; only participants
@@ -37,11 +40,14 @@ export async function findOwn(
   return found.value.access === null ? ok(found.value.container) : refuse({ code: 'not_authorized' });
 }
 
-/** The caller's own containers and those shared with the caller. */
-export const listVisible = (
+/** The caller's own containers and those shared with the caller, as far as the caller's credential reaches. */
+export const listVisible = async (
   { sharedContainers }: Pick<Lookups, 'sharedContainers'>,
-  { user }: Caller,
-): Promise<readonly VisibleContainer[]> => sharedContainers.listVisible(user.id);
+  caller: Caller,
+): Promise<readonly VisibleContainer[]> =>
+  (await sharedContainers.listVisible(caller.user.id)).filter(({ container }) =>
+    reaches(caller, container.dbId),
+  );
 
 /** Null until the engine has made one. */
 export const handleOf = ({ node, runtimeId, ownerId }: Container): RuntimeHandle | null =>

@@ -1,7 +1,7 @@
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
 
@@ -14,11 +14,12 @@ export const purgeContainer =
   async (
     id: string,
     name: string,
-    { user }: Caller,
+    caller: Caller,
     origin: Origin,
   ): Promise<Result<Container, DomainError>> => {
     const ref = parseContainerRef(id);
-    if (ref?.kind !== 'db_id') return refuse({ code: 'container_not_found' });
+    if (ref?.kind !== 'db_id' || !reaches(caller, ref.dbId)) return refuse({ code: 'container_not_found' });
+    const { user } = caller;
     return await storage.inTransaction(async (tx) => {
       const deleted = await tx.deletedContainers.findForUpdate(ref.dbId, user.id);
       if (deleted === null) return refuse({ code: 'container_not_found' });

@@ -9,6 +9,8 @@ import { subscribeToEventsAdded } from './event-messages.ts';
 /** Receives events. Its functions must not throw. */
 export type Subscriber<Frame> = {
   readonly userId: string;
+  /** Whether this subscriber, among all of its user, gets the events of that container. */
+  readonly reaches: (dbId: string) => boolean;
   readonly send: (frame: Frame) => void;
   readonly close: (reason: CloseReason) => void;
 };
@@ -100,7 +102,7 @@ export class EventFeed<Frame> {
     this.#subscribers.add(one);
     // events without subscribers were not read
     if (this.#subscribers.count === 1) this.#wake();
-    const missed = after === null ? Promise.resolve([]) : this.#missedBy(one.userId, after, upTo);
+    const missed = after === null ? Promise.resolve([]) : this.#missedBy(one, after, upTo);
     return { missed, end: () => this.#remove(one) };
   }
 
@@ -154,6 +156,7 @@ export class EventFeed<Frame> {
     let frame: Frame | undefined;
     for (const userId of event.audience) {
       for (const one of this.#subscribers.of(userId)) {
+        if (!one.reaches(event.dbId)) continue;
         frame ??= encode(event);
         one.send(frame);
       }
@@ -161,12 +164,16 @@ export class EventFeed<Frame> {
     if (frame !== undefined) sent?.(event);
   }
 
-  async #missedBy(userId: string, after: string, upTo: string): Promise<readonly Frame[] | null> {
+  async #missedBy(
+    { userId, reaches }: Subscriber<Frame>,
+    after: string,
+    upTo: string,
+  ): Promise<readonly Frame[] | null> {
     const { events, encode } = this.#deps;
     try {
       if (!(await events.keepsSince(after))) return null;
       const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
-      return missed.length > MAX_BEHIND ? null : missed.map(encode);
+      return missed.length > MAX_BEHIND ? null : missed.filter(({ dbId }) => reaches(dbId)).map(encode);
     } catch (error) {
       // The query would stay slow, and the client would retry forever.
       if (error instanceof StorageTooSlow) return null;

@@ -1,4 +1,5 @@
 import type { Bus } from '../../ports/bus.ts';
+import type { EndedTokens } from '../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { type CredentialChange, publishCredentialChange } from '../identity/auth/credential-changes.ts';
 import { publishEventsAdded } from './event-messages.ts';
@@ -33,6 +34,10 @@ export function publishOnCommit({ repositories, inTransaction }: Storage, bus: B
 /** `base` with some members replaced. */
 const withOverrides = <T extends object>(base: T, replaced: Partial<T>): T =>
   Object.assign(Object.create(base) as T, replaced);
+
+/** With descendants the whole user is checked again: one message, however many they are. */
+const endedToken = ({ token, descendants }: EndedTokens, userId: string): CredentialChange =>
+  descendants.length > 0 ? { kind: 'user', id: userId } : { kind: 'token', id: token.id };
 
 function noteChanges(
   repositories: Repositories,
@@ -75,12 +80,12 @@ function noteChanges(
     tokens: withOverrides(tokens, {
       async revoke(id, userId) {
         const done = await tokens.revoke(id, userId);
-        if (done?.changed) note({ kind: 'token', id });
+        if (done?.changed) note(endedToken(done, userId));
         return done;
       },
       async delete(id, userId) {
         const deleted = await tokens.delete(id, userId);
-        if (deleted !== null) note({ kind: 'token', id });
+        if (deleted !== null) note(endedToken(deleted, userId));
         return deleted;
       },
     }),

@@ -1,6 +1,6 @@
 import { poll } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import { terminalKey } from '../../domain/terminals/terminal.ts';
@@ -67,12 +67,16 @@ export function recordings(deps: RecordingsDeps) {
 
     stop: (id: string, caller: Caller): Promise<Found> => stop(deps, id, caller),
 
-    find: (id: string, caller: Pick<Caller, 'user'>): Promise<Found> => find(deps, id, caller),
+    find: (id: string, caller: Caller): Promise<Found> => find(deps, id, caller),
 
     /** Newest first. Throws `UnknownPage`. */
-    async list(dbId: string | null, request: PageRequest, { user }: Caller): Promise<Page<Recording>> {
-      if (dbId !== null && !isUuid(dbId)) return { items: [], next: null };
-      return await repositories.recordings.page(user.id, dbId?.toLowerCase() ?? null, request);
+    async list(dbId: string | null, request: PageRequest, caller: Caller): Promise<Page<Recording>> {
+      const { user, credential } = caller;
+      const reached = credential.kind === 'api_token' ? credential.containers : null;
+      if (dbId === null) return await repositories.recordings.page(user.id, reached, request);
+      const one = dbId.toLowerCase();
+      if (!isUuid(one) || !reaches(caller, one)) return { items: [], next: null };
+      return await repositories.recordings.page(user.id, [one], request);
     },
 
     /** The file's present content. */
@@ -92,10 +96,10 @@ export function recordings(deps: RecordingsDeps) {
 async function find(
   { storage: { repositories } }: RecordingsDeps,
   id: string,
-  { user }: Pick<Caller, 'user'>,
+  caller: Caller,
 ): Promise<Found> {
-  const found = isUuid(id) ? await repositories.recordings.find(id.toLowerCase(), user.id) : null;
-  return found === null ? refuse({ code: 'recording_not_found' }) : ok(found);
+  const found = isUuid(id) ? await repositories.recordings.find(id.toLowerCase(), caller.user.id) : null;
+  return found !== null && reaches(caller, found.dbId) ? ok(found) : refuse({ code: 'recording_not_found' });
 }
 
 async function stop(deps: RecordingsDeps, id: string, caller: Caller): Promise<Found> {

@@ -10,7 +10,12 @@ export type Credential =
       readonly tokenId: string;
       /** Its first characters, which its owner sees. */
       readonly prefix: string;
+      readonly name: string;
       readonly scopes: readonly Scope[];
+      /** The db ids of the only containers that it reaches; null for all of its user's. */
+      readonly containers: readonly string[] | null;
+      /** After this request; null without a count. */
+      readonly usesLeft: number | null;
     };
 
 export const credentialId = (credential: Credential): string =>
@@ -27,6 +32,21 @@ export function isAdmin(caller: Caller): boolean {
   const scoped = caller.credential.kind === 'login' || caller.credential.scopes.includes('admin');
   return scoped && caller.user.role === 'admin';
 }
+
+/** Whether the credential is limited to some containers. */
+export const isRestricted = ({ credential }: Pick<Caller, 'credential'>): boolean =>
+  credential.kind === 'api_token' && credential.containers !== null;
+
+/** A token restricted to containers may use only the routes that say so: `forRestricted`. */
+export const admitRestricted = (
+  caller: Pick<Caller, 'credential'>,
+  forRestricted = false,
+): Result<null, DomainError> =>
+  isRestricted(caller) && !forRestricted ? refuse({ code: 'token_restricted' }) : ok(null);
+
+/** Whether the credential may know of this container, if its user may. */
+export const reaches = ({ credential }: Pick<Caller, 'credential'>, dbId: string): boolean =>
+  credential.kind !== 'api_token' || (credential.containers?.includes(dbId) ?? true);
 
 /** API tokens have no screen. */
 export const isLocked = ({ credential }: Caller): boolean => credential.kind === 'login' && credential.locked;

@@ -8,6 +8,9 @@ import type { User } from './user.ts';
  * API tokens. Times are stored, the state is derived:
  *
  *   active --revoke--> revoked      active --time passes--> expired      any --delete--> deleted (no row)
+ *   active --last use--> used_up
+ *
+ * The revocation or deletion of a token revokes its children (`child-token.ts`) too.
  */
 export type ApiToken = {
   readonly id: string;
@@ -21,9 +24,27 @@ export type ApiToken = {
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly revokedAt: Date | null;
+  /** null when it was not revoked, or not because of its parent. */
+  readonly revokedReason: TokenEnd | null;
+} & TokenLimits;
+
+/** What ended a child token from outside. */
+export type TokenEnd = 'parent_revoked' | 'parent_deleted';
+
+/** What makes a token narrower than its user's rights. */
+export type TokenLimits = {
+  /** The token that made it; null for one that a login token made, or whose parent was deleted. */
+  readonly parentId: string | null;
+  /** Ancestors at its creation. */
+  readonly depth: number;
+  /** The db ids of the only containers that it reaches; null for all of its user's. */
+  readonly containers: readonly string[] | null;
+  /** Requests that it admits in all; null without a count. */
+  readonly maxUses: number | null;
+  readonly usesLeft: number | null;
 };
 
-export type ApiTokenState = 'active' | 'revoked' | 'expired' | 'deleted';
+export type ApiTokenState = 'active' | 'revoked' | 'expired' | 'used_up' | 'deleted';
 
 export const TOKEN_START = 'svc_';
 export const TOKEN_PREFIX_LENGTH = 12;
@@ -42,12 +63,17 @@ export const isTokenShaped = (text: string): boolean => SECRET.test(text);
 export function tokenState(token: ApiToken | null, now: Date): ApiTokenState {
   if (token === null) return 'deleted';
   if (token.revokedAt !== null) return 'revoked';
-  return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active';
+  if (token.expiresAt !== null && token.expiresAt <= now) return 'expired';
+  return token.usesLeft === 0 ? 'used_up' : 'active';
 }
 
 /** A token authenticates while it is active and its user is enabled. */
 export const tokenAccepted = (token: ApiToken, user: User, now: Date): boolean =>
   tokenState(token, now) === 'active' && user.disabledAt === null;
+
+/** Whether a request that the token began may continue: its last use may outlast the count. */
+export const tokenStillGood = (token: ApiToken, user: User, now: Date): boolean =>
+  ['active', 'used_up'].includes(tokenState(token, now)) && user.disabledAt === null;
 
 /** The secret from `TOKEN_RANDOM_BYTES` random bytes, and the prefix that may be shown. */
 export function mintToken(random: Buffer): { readonly secret: string; readonly prefix: string } {

@@ -1,14 +1,20 @@
-import type { ApiToken } from '../../domain/identity/token.ts';
+import type { ApiToken, TokenLimits } from '../../domain/identity/token.ts';
 import type { UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
 import type { Use } from './session-repository.ts';
 
-export type NewToken = Pick<ApiToken, 'userId' | 'name' | 'prefix' | 'scopes'> & {
-  /** SHA-256 of the secret. */
-  readonly hash: Buffer;
-  /** From now by the database's clock; null: for ever. */
-  readonly lifeMs: number | null;
-};
+export type NewToken = Pick<ApiToken, 'userId' | 'name' | 'prefix' | 'scopes'> &
+  TokenLimits & {
+    /** SHA-256 of the secret. */
+    readonly hash: Buffer;
+    /** From now by the database's clock; null: for ever. */
+    readonly lifeMs: number | null;
+    /** Its end, if that is earlier; null: no such end. */
+    readonly notAfter: Date | null;
+  };
+
+/** A token, and its descendants that ended with it. */
+export type EndedTokens = { readonly token: ApiToken; readonly descendants: readonly ApiToken[] };
 
 /** A token and all that decides its validity, read in one round trip; `now` is the database's clock. */
 export type TokenWithUser = {
@@ -22,17 +28,22 @@ export type TokenWithUser = {
 
 export interface TokenRepository {
   insert(token: NewToken): Promise<ApiToken>;
-  /** Live ones, and all. Exact while the user's row is locked. */
+  /** Live ones (used-up ones are not), and all. Exact while the user's row is locked. */
   count(userId: string): Promise<{ readonly live: number; readonly stored: number }>;
   /** Newest first, in any state. */
   listOwned(userId: string): Promise<readonly ApiToken[]>;
   /** The existing ones of these hashes, in any state. */
   findWithUser(hashes: readonly Buffer[]): Promise<readonly TokenWithUser[]>;
   findAllByIdWithUser(ids: readonly string[]): Promise<readonly TokenWithUser[]>;
-  /** null when it is not the user's. The first revocation counts; `changed`: it was this one. */
-  revoke(id: string, userId: string): Promise<{ readonly token: ApiToken; readonly changed: boolean } | null>;
-  /** Returns the deleted row; null when it is not the user's. */
-  delete(id: string, userId: string): Promise<ApiToken | null>;
+  /**
+   * Revokes it and its descendants. null when it is not the user's. The first revocation counts; `changed`: it was this
+   * one. Complete while the user's row is locked: no child can be made meanwhile.
+   */
+  revoke(id: string, userId: string): Promise<(EndedTokens & { readonly changed: boolean }) | null>;
+  /** Deletes the row, and revokes its descendants. null when it is not the user's. */
+  delete(id: string, userId: string): Promise<EndedTokens | null>;
+  /** Takes one use of a counted token, once however many ask at the same time. Returns those left; null without one. */
+  take(id: string): Promise<number | null>;
   /** Sets last_used_at, never to an earlier time. */
   touch(uses: readonly Use[]): Promise<void>;
 }

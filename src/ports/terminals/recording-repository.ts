@@ -12,7 +12,7 @@ export interface RecordingRepository {
   insert(recording: NewRecording): Promise<Recording>;
   find(id: string, userId: string): Promise<Recording | null>;
   /** Newest first; of one container if named. */
-  page(userId: string, dbId: string | null, request: PageRequest): Promise<Page<Recording>>;
+  page(userId: string, dbIds: readonly string[] | null, request: PageRequest): Promise<Page<Recording>>;
   /** What the user's recordings count (`countedBytes`). */
   usedBytes(userId: string): Promise<number>;
   /** Records progress; false when it has ended or is gone. */

@@ -124,7 +124,15 @@ t.test('the first of concurrent acts fails alone', async (t) => {
 t.test("a record has a command's first word or a path as text, and nothing else", async (t) => {
   const { acts, details } = scene();
   const caller = aCaller({
-    credential: { kind: 'api_token', tokenId: 't', prefix: 'svc_01234567', scopes: ['write'] },
+    credential: {
+      kind: 'api_token',
+      tokenId: 't',
+      prefix: 'svc_01234567',
+      scopes: ['write'],
+      name: 'ci',
+      containers: null,
+      usesLeft: null,
+    },
   });
   await acts.record({ ...ran(`\u001b[2J\u202e${'x'.repeat(1_000)}`), caller });
   t.match(details(), [{ token_prefix: 'svc_01234567', command: /^\[2Jx{197}$/ }]);

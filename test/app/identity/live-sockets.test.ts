@@ -19,7 +19,15 @@ const bySession = (sessionId: string, userId = 'ada'): Caller =>
 const byToken = (tokenId: string, userId = 'ada'): Caller =>
   aCaller({
     user: aUser({ id: userId }),
-    credential: { kind: 'api_token', tokenId, prefix: 'svc_0', scopes: ['write'] },
+    credential: {
+      kind: 'api_token',
+      tokenId,
+      prefix: 'svc_0',
+      scopes: ['write'],
+      name: 'ci',
+      containers: null,
+      usesLeft: null,
+    },
   });
 
 /** Resolves when this process is idle: bus and database are in memory. */

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
+import { UNLIMITED } from '../../../src/app/identity/account/token-records.ts';
 import type { User } from '../../../src/domain/identity/user.ts';
 import type { RequestCountStore } from '../../../src/ports/identity/request-count-store.ts';
 import type { NewToken } from '../../../src/ports/identity/token-repository.ts';
@@ -29,6 +30,7 @@ export async function tokenRepositoryContract(
     scopes: ['read', 'write'],
     hash: randomBytes(32),
     lifeMs: null,
+    ...UNLIMITED,
     ...over,
   });
 
@@ -132,9 +134,88 @@ export async function tokenRepositoryContract(
     const { id: userId } = await aUser();
     const made = await tokens.insert(aRequest(userId));
     t.equal(await tokens.delete(made.id, NOBODY), null);
-    t.same(await tokens.delete(made.id, userId), made);
+    t.same(await tokens.delete(made.id, userId), { token: made, descendants: [] });
     t.equal(await tokens.delete(made.id, userId), null);
     t.same(await tokens.listOwned(userId), []);
+  });
+
+  /** A token, its child, its grandchild, and a second child, with a token beside them. */
+  const aTree = async (userId: string) => {
+    const child = (parentId: string, depth: number) => tokens.insert(aRequest(userId, { parentId, depth }));
+    const root = await tokens.insert(aRequest(userId));
+    const first = await child(root.id, 1);
+    return {
+      ...{ root, first },
+      grandchild: await child(first.id, 2),
+      second: await child(root.id, 1),
+      beside: await tokens.insert(aRequest(userId)),
+    };
+  };
+  const ended = async (userId: string) =>
+    new Map(
+      (await tokens.listOwned(userId)).map((one) => [one.id, [one.revokedAt !== null, one.revokedReason]]),
+    );
+
+  await t.test(`${name}: a revoked token takes all its descendants along, and no other`, async (t) => {
+    const { id: userId } = await aUser();
+    const { root, first, grandchild, second, beside } = await aTree(userId);
+    t.equal(await tokens.revoke(first.id, NOBODY), null);
+    const one = await tokens.revoke(first.id, userId);
+    t.same([one?.changed, one?.descendants.map(({ id }) => id)], [true, [grandchild.id]]);
+    const other = await tokens.revoke(root.id, userId);
+    t.same(
+      other?.descendants.map(({ id }) => id),
+      [second.id],
+      'those that ended before are not named again',
+    );
+    const all = await ended(userId);
+    t.same(all.get(root.id), [true, null]);
+    t.same(all.get(first.id), [true, null]);
+    t.same(all.get(grandchild.id), [true, 'parent_revoked']);
+    t.same(all.get(second.id), [true, 'parent_revoked']);
+    t.same(all.get(beside.id), [false, null]);
+    t.same((await tokens.revoke(root.id, userId))?.descendants, []);
+  });
+
+  await t.test(`${name}: a deleted token leaves its descendants, revoked`, async (t) => {
+    const { id: userId } = await aUser();
+    const { root, first, grandchild, second, beside } = await aTree(userId);
+    const gone = await tokens.delete(root.id, userId);
+    t.same(new Set(gone?.descendants.map(({ id }) => id)), new Set([first.id, grandchild.id, second.id]));
+    const all = await ended(userId);
+    t.notOk(all.has(root.id));
+    for (const { id } of [first, grandchild, second]) t.same(all.get(id), [true, 'parent_deleted']);
+    t.same(all.get(beside.id), [false, null]);
+    const parents = (await tokens.listOwned(userId)).map(({ id, parentId }) => [id, parentId]);
+    t.same(new Map(parents as [string, string][]).get(first.id), null);
+    t.same(new Map(parents as [string, string][]).get(grandchild.id), first.id);
+  });
+
+  await t.test(`${name}: a token keeps its limits, and never outlives the given end`, async (t) => {
+    const { id: userId } = await aUser();
+    const containers = [randomUUID(), randomUUID()];
+    const limits = { containers, maxUses: 3, usesLeft: 3 };
+    const notAfter = new Date(Date.now() + 60_000);
+    const made = await tokens.insert(aRequest(userId, { ...limits, lifeMs: 3_600_000, notAfter }));
+    t.match(made, { ...limits, expiresAt: notAfter });
+    const request = aRequest(userId, { lifeMs: 1_000, notAfter });
+    t.ok((await tokens.insert(request)).expiresAt?.getTime() ?? 0 < notAfter.getTime());
+    t.same((await tokens.insert(aRequest(userId, { notAfter }))).expiresAt, notAfter);
+    t.match(await tokens.findAllByIdWithUser([made.id]), [{ token: limits }]);
+  });
+
+  await t.test(`${name}: of concurrent requests, as many as are left get one use each`, async (t) => {
+    const { id: userId } = await aUser();
+    const counted = await tokens.insert(aRequest(userId, { maxUses: 5, usesLeft: 5 }));
+    const taken = await Promise.all(Array.from({ length: 20 }, () => tokens.take(counted.id)));
+    t.same(taken.filter((left) => left !== null).sort(), [0, 1, 2, 3, 4]);
+    t.same(await tokens.count(userId), { live: 0, stored: 1 }, 'a used-up one is not live');
+    const plain = await tokens.insert(aRequest(userId));
+    t.equal(await tokens.take(plain.id), null, 'a token without a count has none to take');
+    const revoked = await tokens.insert(aRequest(userId, { maxUses: 5, usesLeft: 5 }));
+    await tokens.revoke(revoked.id, userId);
+    t.equal(await tokens.take(revoked.id), null);
+    t.equal(await tokens.take(NOBODY), null);
   });
 
   await t.test(

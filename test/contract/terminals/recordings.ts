@@ -60,18 +60,19 @@ export async function recordingRepositoryContract(
     t.same(await recordings.activeIn(asked.dbId), []);
   });
 
-  await t.test(`${name}: the newest come first, by page, for one container or all`, async (t) => {
+  await t.test(`${name}: the newest come first, by page, for some containers or all`, async (t) => {
     const { id: ada } = await storedUser(storage);
     const box = randomUUID();
     const one = await begun(ada, { dbId: box });
     const two = await begun(ada);
     const three = await begun(ada, { dbId: box });
     await begun((await storedUser(storage)).id, { dbId: box });
-    const ids = async (container: string | null, request = first) =>
-      (await recordings.page(ada, container, request)).items.map(({ id }) => id);
+    const ids = async (containers: readonly string[] | null, request = first) =>
+      (await recordings.page(ada, containers, request)).items.map(({ id }) => id);
     t.same(await ids(null), [three.id, two.id, one.id]);
-    t.same(await ids(box), [three.id, one.id]);
-    t.same(await ids(NOBODY), []);
+    t.same(await ids([box]), [three.id, one.id]);
+    t.same(await ids([box, two.dbId]), [three.id, two.id, one.id]);
+    t.same(await ids([NOBODY]), []);
     const oldest = { after: null, limit: 2, oldestFirst: true };
     t.same(await ids(null, oldest as never), [one.id, two.id]);
     const { next } = await recordings.page(ada, null, oldest);

@@ -22,7 +22,15 @@ const login = (role: 'user' | 'admin'): Caller => aCaller({ user: aUser({ role }
 const byToken = (role: 'user' | 'admin', ...scopes: Scope[]): Caller =>
   aCaller({
     user: aUser({ role }),
-    credential: { kind: 'api_token', tokenId: 'x', prefix: 'svc_0', scopes },
+    credential: {
+      kind: 'api_token',
+      tokenId: 'x',
+      prefix: 'svc_0',
+      scopes,
+      name: 'ci',
+      containers: null,
+      usesLeft: null,
+    },
   });
 
 type Access = true | 'not_authorized' | 'insufficient_scope' | 'login_token_required' | 'api_token_rejected';

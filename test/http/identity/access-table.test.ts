@@ -100,6 +100,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/sessions/:none': { ...login, ok: 404 },
 
   'POST /api/tokens': { ...login, ok: 400 },
+  'POST /api/tokens/derive': { ...read, ok: 400 },
   'GET /api/tokens': { ...login, ok: 200 },
   'GET /api/tokens/validate': { scope: 'api_token', ok: 200, but: { locked: 401 } },
   'POST /api/tokens/:none/revoke': { ...login, ok: 404 },

@@ -95,7 +95,8 @@ t.test("a list has the user's own tokens in any state, newest first, with nulls 
   );
   const { token_prefix, created_at, expires_at, ...third } = tokens[0];
   t.match([token_prefix, created_at, expires_at], [String, String, String]);
-  const state = { last_used_at: null, revoked_at: null };
+  const lineage = { parent_id: null, containers: null, max_uses: null, uses_left: null };
+  const state = { last_used_at: null, revoked_at: null, revoked_reason: null, ...lineage };
   t.same(third, { id: ids[0], name: 'third', scopes: ['read', 'write'], ...state });
   t.match(tokens[1], { name: 'second', revoked_at: '2026-01-01T00:00:03.000Z' });
 });
@@ -164,6 +165,8 @@ t.test("validate returns an API token's rights and user", async (t) => {
   t.same((await as(service, token)('GET', '/api/tokens/validate')).json(), {
     valid: true,
     scopes: ['write'],
+    containers: null,
+    uses_left: null,
     user: { id: ada.id, username: 'ada', email: 'ada@example.org', tier: 'free', role: 'user' },
   });
   const login = await call('GET', '/api/tokens/validate');

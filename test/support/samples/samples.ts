@@ -45,6 +45,12 @@ export const aToken = (over: Partial<ApiToken> = {}): ApiToken => ({
   expiresAt: null,
   lastUsedAt: null,
   revokedAt: null,
+  revokedReason: null,
+  parentId: null,
+  depth: 0,
+  containers: null,
+  maxUses: null,
+  usesLeft: null,
   ...over,
 });
 

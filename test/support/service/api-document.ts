@@ -21,6 +21,7 @@ export type Operation = {
   readonly requestBody?: { readonly required?: boolean; readonly content: Media };
   readonly responses: { readonly [status: string]: Described | { readonly $ref: string } };
   readonly 'x-berth-scope': string;
+  readonly 'x-berth-for-restricted-tokens'?: boolean;
 };
 
 export type ApiDocument = {

@@ -4,7 +4,13 @@ import type { Authenticated } from '../../../app/identity/auth/verified-credenti
 import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import { authorize, type Caller, credentialId } from '../../../domain/identity/caller.ts';
+import {
+  admitRestricted,
+  authorize,
+  type Caller,
+  credentialId,
+  isRestricted,
+} from '../../../domain/identity/caller.ts';
 import { requestCost } from '../../../domain/identity/request-rate.ts';
 import type { RouteScope } from '../../../domain/identity/scope.ts';
 import { TOKEN_START } from '../../../domain/identity/token.ts';
@@ -88,7 +94,7 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
     const bearer = bearerOf(request) ?? '';
     const credential = bearer.startsWith(TOKEN_START) ? bearer : deps.tokens.verify(bearer);
     const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
-    if (caller !== null && authorize(caller, 'admin').ok) request.caller = caller;
+    if (caller !== null && !isRestricted(caller) && authorize(caller, 'admin').ok) request.caller = caller;
   } catch (err) {
     request.log.debug({ err }, 'could not check for administrator rights');
   }
@@ -133,7 +139,7 @@ function admitCaller(
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: ofUser } = found.value;
-  const { scope = 'login', whileLocked, lasting: use } = request.routeOptions.config;
+  const { scope = 'login', whileLocked, forRestricted, lasting: use } = request.routeOptions.config;
   const asked = [
     { key: credentialId(caller.credential), perMinute: requestsPerMinute },
     { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
@@ -143,6 +149,8 @@ function admitCaller(
   if (!room.ok) return new Refusal(room.error);
   const allowed = authorize(caller, scope, whileLocked);
   if (!allowed.ok) return new Refusal(allowed.error);
+  const admitted = admitRestricted(caller, forRestricted);
+  if (!admitted.ok) return new Refusal(admitted.error);
   if (use !== undefined) {
     const taken = uses.take(caller.user.id, use, ofUser);
     if (!taken.ok) return new Refusal(taken.error);

@@ -13,6 +13,7 @@ export type Operation = {
   requestBody?: { required?: boolean; content: Media };
   responses: { [status: string]: Response };
   'x-berth-scope'?: string;
+  'x-berth-for-restricted-tokens'?: true;
 };
 
 export type PathItem = { [method: string]: Operation };

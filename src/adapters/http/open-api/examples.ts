@@ -15,6 +15,7 @@ const token = {
   scopes: ['read', 'write'],
   created_at: TIME,
 };
+const lineage = { parent_id: null, containers: [ID], max_uses: null, uses_left: null };
 const user = {
   id: ID,
   email: 'ada@example.org',
@@ -46,8 +47,10 @@ const changed = { id: RUNTIME_ID, name: 'dev' };
 
 /** By schema. They are checked against their schemas by a test and by the linters. */
 const EXAMPLES: Readonly<Record<string, unknown>> = {
-  ApiToken: { ...token, last_used_at: null, revoked_at: null },
+  ApiToken: { ...token, last_used_at: null, revoked_at: null, revoked_reason: null, ...lineage },
   ApiTokenCreated: { token: `${PREFIX}${'0'.repeat(56)}`, ...token },
+  ChildTokenCreated: { token: `${PREFIX}${'0'.repeat(56)}`, ...token, ...lineage },
+  ChildTokenRequest: { name: 'assistant', scopes: ['read'], containers: ['dev'], expires_in_minutes: 30 },
   ApiTokenRequest: { name: 'ci', scopes: ['read', 'write'], expires_in: 90 },
   ApiTokenRevoked: { id: ID, revoked: true, revoked_at: TIME },
   ApiTokenDeleted: { id: ID, deleted: true },

@@ -21,6 +21,7 @@ export function completeOperation(operation: Operation, route: RouteOptions): vo
   const notes = [
     schema?.description,
     NEEDS[scope],
+    config?.forRestricted ? 'Open to tokens restricted to containers, for these.' : undefined,
     config?.whileLocked ? 'Also open to a locked session.' : undefined,
     config?.localToo ? 'Local programs need no credential.' : undefined,
     config?.knowsAdmins ? 'Administrators also get the reasons.' : undefined,
@@ -28,6 +29,7 @@ export function completeOperation(operation: Operation, route: RouteOptions): vo
   operation.description = notes.filter((note) => note !== undefined).join(' ');
   operation.tags = [tagOf(url)];
   operation['x-berth-scope'] = scope;
+  if (config?.forRestricted) operation['x-berth-for-restricted-tokens'] = true;
   operation.security ??= securityOf(route);
   describeBodies(operation, schema);
   addErrors(operation, errorsOf(route));

@@ -17,11 +17,20 @@ const OF_SCOPE: { readonly [S in RouteScope]: readonly DomainErrorCode[] } = {
 
 /** All errors that a route can answer: its own refusals, and those that follow from its scope and its request. */
 export function errorsOf({ method, url, config, schema }: RouteOptions): readonly ErrorAnswer[] {
-  const { scope = 'public', whileLocked, lasting, subprotocol, slowBody, failure } = config ?? {};
+  const {
+    scope = 'public',
+    whileLocked,
+    forRestricted,
+    lasting,
+    subprotocol,
+    slowBody,
+    failure,
+  } = config ?? {};
   const isRead = method === 'GET';
   const codes: DomainErrorCode[] = [
     ...OF_SCOPE[scope],
     ...(scope === 'public' || scope === 'api_token' || whileLocked ? [] : (['session_locked'] as const)),
+    ...(forRestricted || ['public', 'login'].includes(scope) ? [] : (['token_restricted'] as const)),
     ...(isRead && subprotocol === undefined ? [] : (['origin_not_allowed'] as const)),
     ...(scope === 'public' && isRead ? [] : (['rate_limited'] as const)),
     ...(lasting === undefined ? [] : (['too_many_at_once'] as const)),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ApiToken, tokenState } from '../../../domain/identity/token.ts';
+import { type ApiToken, type TokenEnd, tokenState } from '../../../domain/identity/token.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
@@ -8,7 +8,23 @@ import { withoutPassword } from './user-repository.ts';
 
 type Stored = MemoryState['apiTokens'][number];
 
+const UNUSED = { lastUsedAt: null, revokedAt: null, revokedReason: null } as const;
+
 const withoutHash = ({ hash: _, ...token }: Stored): ApiToken => token;
+
+function withUser(state: MemoryState, stored: Stored, now: Date): TokenWithUser[] {
+  const user = state.users.find((one) => one.id === stored.userId);
+  if (user === undefined) return [];
+  const { requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
+  const found = {
+    token: withoutHash(stored),
+    user: withoutPassword(user),
+    now,
+    requestsPerMinute,
+    limits: useLimitsOf(state, user),
+  };
+  return [{ ...found, hash: Buffer.from(stored.hash, 'hex') }];
+}
 
 export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository {
   const ownedBy = (userId: string) => state.apiTokens.filter((token) => token.userId === userId);
@@ -16,25 +32,24 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
   const replace = (changed: Stored): void => {
     state.apiTokens = state.apiTokens.map((token) => (token.id === changed.id ? changed : token));
   };
-  const withUser = (stored: Stored): TokenWithUser[] => {
-    const user = state.users.find((one) => one.id === stored.userId);
-    if (user === undefined) return [];
-    const { requestsPerMinute } = { ...DEFAULT_SETTINGS, ...state.settings };
-    const found = {
-      token: withoutHash(stored),
-      user: withoutPassword(user),
-      now: clock.now(),
-      requestsPerMinute,
-      limits: useLimitsOf(state, user),
-    };
-    return [{ ...found, hash: Buffer.from(stored.hash, 'hex') }];
-  };
-
+  const descendantsOf = (id: string): readonly Stored[] =>
+    state.apiTokens
+      .filter((token) => token.parentId === id)
+      .flatMap((child) => [child, ...descendantsOf(child.id)]);
+  const revokeDescendants = (id: string, revokedReason: TokenEnd): readonly ApiToken[] =>
+    descendantsOf(id)
+      .filter((token) => token.revokedAt === null)
+      .map((token) => {
+        const changed = { ...token, revokedAt: clock.now(), revokedReason };
+        replace(changed);
+        return withoutHash(changed);
+      });
   return {
-    async insert({ hash, lifeMs, ...token }) {
+    async insert({ hash, lifeMs, notAfter, ...token }) {
       const createdAt = clock.now();
-      const expiresAt = lifeMs === null ? null : new Date(createdAt.getTime() + lifeMs);
-      const unused = { id: randomUUID(), createdAt, expiresAt, lastUsedAt: null, revokedAt: null };
+      const ends = [lifeMs === null ? null : new Date(createdAt.getTime() + lifeMs), notAfter];
+      const [expiresAt = null] = ends.filter((end) => end !== null).sort((a, b) => a.getTime() - b.getTime());
+      const unused = { id: randomUUID(), createdAt, expiresAt, ...UNUSED };
       const stored: Stored = { ...token, ...unused, hash: hash.toString('hex') };
       state.apiTokens.push(stored);
       return withoutHash(stored);
@@ -50,26 +65,42 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
 
     async findWithUser(hashes) {
       const wanted = new Set(hashes.map((hash) => hash.toString('hex')));
-      return state.apiTokens.filter((token) => wanted.has(token.hash)).flatMap(withUser);
+      return state.apiTokens
+        .filter((token) => wanted.has(token.hash))
+        .flatMap((token) => withUser(state, token, clock.now()));
     },
 
     findAllByIdWithUser: async (ids) =>
-      state.apiTokens.filter((token) => ids.includes(token.id)).flatMap(withUser),
+      state.apiTokens
+        .filter((token) => ids.includes(token.id))
+        .flatMap((token) => withUser(state, token, clock.now())),
 
     async revoke(id, userId) {
       const found = findOwned(id, userId);
       if (found === undefined) return null;
-      if (found.revokedAt !== null) return { token: withoutHash(found), changed: false };
+      if (found.revokedAt !== null) return { token: withoutHash(found), descendants: [], changed: false };
       const changed = { ...found, revokedAt: clock.now() };
       replace(changed);
-      return { token: withoutHash(changed), changed: true };
+      const descendants = revokeDescendants(id, 'parent_revoked');
+      return { token: withoutHash(changed), descendants, changed: true };
     },
 
     async delete(id, userId) {
       const found = findOwned(id, userId);
       if (found === undefined) return null;
-      state.apiTokens = state.apiTokens.filter((token) => token.id !== id);
-      return withoutHash(found);
+      const descendants = revokeDescendants(id, 'parent_deleted');
+      state.apiTokens = state.apiTokens
+        .filter((token) => token.id !== id)
+        .map((token) => (token.parentId === id ? { ...token, parentId: null } : token));
+      return { token: withoutHash(found), descendants };
+    },
+
+    async take(id) {
+      const found = state.apiTokens.find((token) => token.id === id);
+      if (!found?.usesLeft || found.revokedAt !== null) return null;
+      const usesLeft = found.usesLeft - 1;
+      replace({ ...found, usesLeft });
+      return usesLeft;
     },
 
     async touch(uses) {

@@ -30,9 +30,9 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return found === undefined ? null : toRecording(found);
     },
 
-    async page(userId, dbId, request) {
+    async page(userId, dbIds, request) {
       const all = state.recordings.filter(
-        (one) => one.userId === userId && (dbId === null || one.dbId === dbId),
+        (one) => one.userId === userId && (dbIds === null || dbIds.includes(one.dbId)),
       );
       const { items, next } = pageOf(all.reverse(), request);
       return { items: items.map(toRecording), next };

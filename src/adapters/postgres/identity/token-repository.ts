@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
-import type { ApiToken } from '../../../domain/identity/token.ts';
+import type { ApiToken, TokenEnd } from '../../../domain/identity/token.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
-import type { TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
+import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
 import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
@@ -17,21 +17,24 @@ const SHOWN = [
   'expires_at',
   'last_used_at',
   'revoked_at',
+  'revoked_reason',
+  'parent_id',
+  'depth',
+  'containers',
+  'max_uses',
+  'uses_left',
 ] as const;
 
 export const postgresTokens = (db: Db): TokenRepository => ({
-  async insert({ userId, name, hash, prefix, scopes, lifeMs }) {
-    const expiresAt = sql<Date>`now() + make_interval(secs => ${lifeMs === null ? null : lifeMs / 1000})`;
-    const row = await db
-      .insertInto('api_tokens')
-      .values({ user_id: userId, name, hash, prefix, scopes: [...scopes], expires_at: expiresAt })
-      .returning(SHOWN)
-      .executeTakeFirstOrThrow();
-    return toToken(row);
+  async insert(token) {
+    const query = db.insertInto('api_tokens').values(toRow(token)).returning(SHOWN);
+    return toToken(await query.executeTakeFirstOrThrow());
   },
 
   async count(userId) {
-    const live = sql<number>`count(*) filter (where revoked_at is null and coalesce(expires_at > now(), true))::int`;
+    const live = sql<number>`count(*) filter (
+      where revoked_at is null and coalesce(expires_at > now(), true) and coalesce(uses_left > 0, true)
+    )::int`;
     return await db
       .selectFrom('api_tokens')
       .select([live.as('live'), sql<number>`count(*)::int`.as('stored')])
@@ -57,15 +60,28 @@ export const postgresTokens = (db: Db): TokenRepository => ({
       .where('revoked_at', 'is', null)
       .returning(SHOWN)
       .executeTakeFirst();
-    if (revoked !== undefined) return { token: toToken(revoked), changed: true };
-    const query = db.selectFrom('api_tokens').select(SHOWN).where('id', '=', id);
-    const before = await query.where('user_id', '=', userId).executeTakeFirst();
-    return before === undefined ? null : { token: toToken(before), changed: false };
+    if (revoked !== undefined) {
+      const descendants = await revokeDescendants(db, id, 'parent_revoked');
+      return { token: toToken(revoked), descendants, changed: true };
+    }
+    const before = await ownedBy(db, id, userId).$call(firstAs(toToken));
+    return before === null ? null : { token: before, descendants: [], changed: false };
   },
 
   async delete(id, userId) {
+    if ((await ownedBy(db, id, userId).executeTakeFirst()) === undefined) return null;
+    const descendants = await revokeDescendants(db, id, 'parent_deleted');
     const query = db.deleteFrom('api_tokens').where('id', '=', id).where('user_id', '=', userId);
-    return await query.returning(SHOWN).$call(firstAs(toToken));
+    const token = await query.returning(SHOWN).$call(firstAs(toToken));
+    return token === null ? null : { token, descendants };
+  },
+
+  async take(id) {
+    const { rows } = await sql<{ uses_left: number }>`
+      update api_tokens set uses_left = uses_left - 1
+      where id = ${id} and uses_left > 0 and revoked_at is null returning uses_left
+    `.execute(db);
+    return rows[0]?.uses_left ?? null;
   },
 
   async touch(uses) {
@@ -75,6 +91,43 @@ export const postgresTokens = (db: Db): TokenRepository => ({
     `.execute(db);
   },
 });
+
+const ownedBy = (db: Db, id: string, userId: string) =>
+  db.selectFrom('api_tokens').select(SHOWN).where('id', '=', id).where('user_id', '=', userId);
+
+/** All of them in one statement; the ended ones of the tree keep their first end. */
+async function revokeDescendants(db: Db, id: string, reason: TokenEnd): Promise<readonly ApiToken[]> {
+  const { rows } = await sql<TokenRow>`
+    with recursive tree as (
+      select id from api_tokens where parent_id = ${id}
+      union all
+      select child.id from api_tokens child join tree on child.parent_id = tree.id
+    )
+    update api_tokens t set revoked_at = now(), revoked_reason = ${reason}
+    from tree where t.id = tree.id and t.revoked_at is null
+    returning t.*
+  `.execute(db);
+  return rows.map(toToken);
+}
+
+const toRow = ({ userId, name, hash, prefix, scopes, lifeMs, notAfter, ...limits }: NewToken) => ({
+  user_id: userId,
+  name,
+  hash,
+  prefix,
+  scopes: [...scopes],
+  // `least` ignores nulls
+  expires_at: sql<Date>`least(
+    now() + make_interval(secs => ${lifeMs === null ? null : lifeMs / 1000}), ${notAfter}::timestamptz
+  )`,
+  parent_id: limits.parentId,
+  depth: limits.depth,
+  containers: limits.containers === null ? null : [...limits.containers],
+  max_uses: limits.maxUses,
+  uses_left: limits.usesLeft,
+});
+
+type TokenRow = Omit<Selectable<ApiTokensTable>, 'hash'>;
 
 type RowWithUser = Selectable<ApiTokensTable> & {
   user: Selectable<UsersTable>;
@@ -101,7 +154,7 @@ async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readon
   }));
 }
 
-const toToken = (row: Omit<Selectable<ApiTokensTable>, 'hash'>): ApiToken => ({
+const toToken = (row: TokenRow): ApiToken => ({
   id: row.id,
   userId: row.user_id,
   name: row.name,
@@ -111,4 +164,10 @@ const toToken = (row: Omit<Selectable<ApiTokensTable>, 'hash'>): ApiToken => ({
   expiresAt: row.expires_at,
   lastUsedAt: row.last_used_at,
   revokedAt: row.revoked_at,
+  revokedReason: row.revoked_reason,
+  parentId: row.parent_id,
+  depth: row.depth,
+  containers: row.containers,
+  maxUses: row.max_uses,
+  usesLeft: row.uses_left,
 });

@@ -1,6 +1,7 @@
 /** Users, their credentials, and counters of their tries. */
 import type { ColumnType, Generated } from 'kysely';
 import type { Scope } from '../../../domain/identity/scope.ts';
+import type { TokenEnd } from '../../../domain/identity/token.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';
 import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
 import type { Defaulted, Json } from './column-types.ts';
@@ -86,6 +87,12 @@ export type ApiTokensTable = {
   expires_at: Date | null;
   last_used_at: Date | null;
   revoked_at: Date | null;
+  parent_id: string | null;
+  depth: Generated<number>;
+  containers: string[] | null;
+  max_uses: number | null;
+  uses_left: number | null;
+  revoked_reason: TokenEnd | null;
 };
 
 export type RequestCountsTable = { key: string; minute: number; count: number };

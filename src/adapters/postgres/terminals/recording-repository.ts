@@ -19,14 +19,14 @@ const recordingReads = (
     return await query.$call(firstAs(toRecording));
   },
 
-  async page(userId, dbId, request) {
+  async page(userId, dbIds, request) {
     const rows = await db
       .selectFrom('recordings')
       .selectAll()
       .select(position('recordings').as('position'))
       .where('user_id', '=', userId)
       .where(isAfter('recordings', request))
-      .$if(dbId !== null, (query) => query.where('container_id', '=', dbId ?? ''))
+      .$if(dbIds !== null, (query) => query.where('container_id', 'in', [...(dbIds ?? [])]))
       .orderBy('created_at', direction(request))
       .orderBy('id', direction(request))
       .limit(request.limit + 1)

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
-import { authorize, type Caller } from '../../../domain/identity/caller.ts';
+import { authorize, type Caller, reaches } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
@@ -35,6 +35,7 @@ export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void 
     url: '/api/events',
     config: {
       scope: SCOPE,
+      forRestricted: true,
       subprotocol: EVENTS_PROTOCOL,
       failure: 'failed to read events',
       lasting: 'event_sockets',
@@ -79,10 +80,13 @@ function serve(
     mayStay: (now) => authorize(now, SCOPE).ok,
     close: () => close(CLOSE.unauthorized),
   });
-  const { missed, end } = feed.subscribe(
-    { userId: caller.user.id, send: (frame) => outbox.send(frame), close },
-    after,
-  );
+  const subscriber = {
+    userId: caller.user.id,
+    reaches: (dbId: string) => reaches(caller, dbId),
+    send: (frame: Buffer) => outbox.send(frame),
+    close,
+  };
+  const { missed, end } = feed.subscribe(subscriber, after);
   socket.once('close', () => {
     outbox.stop();
     registration.end();

@@ -62,6 +62,7 @@ export function terminalSocket(http: FastifyInstance, deps: TerminalSocketDeps):
     url: '/api/containers/:id/terminal',
     config: {
       scope: 'write',
+      forRestricted: true,
       subprotocol: TERMINAL_PROTOCOL,
       failure: 'failed to open terminal',
       lasting: 'terminals',

@@ -10,7 +10,13 @@ import { type CredentialLookups, credentialLookups } from './credential-lookups.
 import { type DatabaseClock, databaseClock } from './database-clock.ts';
 import { type LastUsedWriter, lastUsedWriter } from './last-used-writer.ts';
 import { sha256Hex } from './secrets.ts';
-import { type Authenticated, asLocked, type VerifiedCredential } from './verified-credential.ts';
+import {
+  type Authenticated,
+  asLocked,
+  isCounted,
+  type VerifiedCredential,
+  withUsesLeft,
+} from './verified-credential.ts';
 
 const WRITE_USES_EVERY_MS = 60_000;
 
@@ -30,6 +36,8 @@ type Verification = {
   readonly clock: DatabaseClock;
   readonly seen: LastUsedWriter;
   readonly used: LastUsedWriter;
+  /** Takes one use of a counted token; null without one. */
+  readonly take: (tokenId: string) => Promise<number | null>;
 };
 
 type SessionClaims = { readonly sessionId: string; readonly userId: string };
@@ -44,7 +52,8 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
   const seen = lastUsedWriter({ ...use, write: (uses) => repositories.sessions.touch(uses) });
   const used = lastUsedWriter({ ...use, write: (uses) => repositories.tokens.touch(uses) });
   const lookups = credentialLookups({ repositories, bus, clock, monotonicMs });
-  const verification: Verification = { lookups, clock, seen, used };
+  const take = (tokenId: string) => repositories.tokens.take(tokenId);
+  const verification: Verification = { lookups, clock, seen, used, take };
   return {
     /** For the claims of a login token with valid signature and time. */
     bySession: (sessionId: string, userId: string) => bySession(verification, { sessionId, userId }),
@@ -85,12 +94,23 @@ function bySession(
 
 function byApiToken(verification: Verification, secret: string): Soon<Result<Authenticated, DomainError>> {
   const { tokens } = verification.lookups;
-  const judge = (accepted: VerifiedCredential | null) =>
-    accepted === null ? REJECTED : noted(accepted, verification.used);
+  const judge = (accepted: VerifiedCredential | null) => {
+    if (accepted === null) return REJECTED;
+    return isCounted(accepted) ? takeUse(verification, accepted) : noted(accepted, verification.used);
+  };
   const hash = sha256Hex(secret);
   const kept = tokens.peek(hash);
   if (kept !== null) return judge(kept);
   return isTokenShaped(secret) ? tokens.find(hash).then(judge) : REJECTED;
+}
+
+/** The database counts, so that no two requests of any process get the same use. */
+async function takeUse(
+  { take, used }: Verification,
+  accepted: VerifiedCredential,
+): Promise<Result<Authenticated, DomainError>> {
+  const usesLeft = await take(accepted.id);
+  return usesLeft === null ? REJECTED : await noted(withUsesLeft(accepted, usesLeft), used);
 }
 
 async function withoutUse(

@@ -38,7 +38,8 @@ export function invalidatedCache<T>({
   let changes = 0;
 
   const keep = (key: string, value: T, readMs: number): void => {
-    cache.set(key, { value, untilMs: readMs + Math.min(LONGEST_LIFE_MS, lifeMs(value)) });
+    const forMs = Math.min(LONGEST_LIFE_MS, lifeMs(value));
+    if (forMs > 0) cache.set(key, { value, untilMs: readMs + forMs });
   };
 
   return {

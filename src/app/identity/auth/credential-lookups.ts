@@ -4,7 +4,14 @@ import type { Repositories } from '../../../ports/storage.ts';
 import { type InvalidatedCache, invalidatedCache } from './credential-cache.ts';
 import { subscribeToCredentialChanges } from './credential-changes.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import { concerns, type VerifiedCredential, verifySession, verifyToken } from './verified-credential.ts';
+import {
+  concerns,
+  isCounted,
+  type VerifiedCredential,
+  verifySession,
+  verifyToken,
+  verifyTokenAgain,
+} from './verified-credential.ts';
 
 type Find = (key: string) => Promise<VerifiedCredential | null>;
 
@@ -18,7 +25,7 @@ type LookupDeps = {
 export type CredentialLookups = {
   /** By id, read within the last second. */
   readonly sessions: InvalidatedCache<VerifiedCredential>;
-  /** By the digest of their secret, read within the last second. */
+  /** By the digest of their secret, read within the last second; counted ones now. */
   readonly tokens: InvalidatedCache<VerifiedCredential>;
   /** Uncached, by id. */
   readonly sessionNow: Find;
@@ -42,7 +49,7 @@ export function credentialLookups(deps: LookupDeps): CredentialLookups {
   const tokenNow = lookup(
     (ids) => repositories.tokens.findAllByIdWithUser(ids),
     ({ token }) => token.id,
-    verifyToken,
+    verifyTokenAgain,
   );
   const sessions = cached(deps, sessionNow);
   const tokens = cached(deps, tokenByHash);
@@ -72,8 +79,11 @@ function cached({ bus, clock, monotonicMs }: LookupDeps, find: Find): Invalidate
       if (accepted !== null) clock.adjust(accepted.readAt);
       return accepted;
     },
-    lifeMs: ({ endsAt, readAt }) =>
-      endsAt === null ? Number.POSITIVE_INFINITY : endsAt.getTime() - readAt.getTime(),
+    lifeMs: (accepted) => {
+      const { endsAt, readAt } = accepted;
+      if (isCounted(accepted)) return 0;
+      return endsAt === null ? Number.POSITIVE_INFINITY : endsAt.getTime() - readAt.getTime();
+    },
     isBusConnected: () => bus.connected,
     monotonicMs,
   });

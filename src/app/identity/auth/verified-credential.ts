@@ -1,7 +1,7 @@
 import type { Caller } from '../../../domain/identity/caller.ts';
 import type { LockFacts } from '../../../domain/identity/screen-lock.ts';
 import { sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
-import { tokenAccepted } from '../../../domain/identity/token.ts';
+import { tokenAccepted, tokenStillGood } from '../../../domain/identity/token.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { TokenWithUser } from '../../../ports/identity/token-repository.ts';
@@ -54,19 +54,22 @@ export function verifySession({
   };
 }
 
-/** null for an ended token. */
-export function verifyToken({
-  token,
-  user,
-  now,
-  requestsPerMinute,
-  limits,
-}: TokenWithUser): VerifiedCredential | null {
-  if (!tokenAccepted(token, user, now)) return null;
-  const { id, prefix, scopes } = token;
+/** For a new request; null for an ended token. */
+export const verifyToken = (row: TokenWithUser): VerifiedCredential | null =>
+  tokenAccepted(row.token, row.user, row.now) ? verified(row) : null;
+
+/** For a request that has begun: its own use may have been the token's last. */
+export const verifyTokenAgain = (row: TokenWithUser): VerifiedCredential | null =>
+  tokenStillGood(row.token, row.user, row.now) ? verified(row) : null;
+
+function verified({ token, user, now, requestsPerMinute, limits }: TokenWithUser): VerifiedCredential {
+  const { id, prefix, name, scopes, containers, usesLeft } = token;
   return {
     id,
-    caller: { user, credential: { kind: 'api_token', tokenId: id, prefix, scopes } },
+    caller: {
+      user,
+      credential: { kind: 'api_token', tokenId: id, prefix, name, scopes, containers, usesLeft },
+    },
     requestsPerMinute,
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: token.lastUsedAt?.getTime() ?? null,
@@ -75,6 +78,16 @@ export function verifyToken({
     readAt: now,
   };
 }
+
+/** Whether each request must take one of the token's uses. */
+export const isCounted = ({ caller: { credential } }: VerifiedCredential): boolean =>
+  credential.kind === 'api_token' && credential.usesLeft !== null;
+
+export const withUsesLeft = (accepted: VerifiedCredential, usesLeft: number): VerifiedCredential => {
+  const { user, credential } = accepted.caller;
+  if (credential.kind !== 'api_token') return accepted;
+  return { ...accepted, caller: { user, credential: { ...credential, usesLeft } } };
+};
 
 /** A setting of 0 turns off the user's request count too. */
 const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>

@@ -13,7 +13,7 @@ export const runRoutes =
     http.post(
       '/api/containers/:id/start',
       {
-        config: { scope: 'write', failure: 'failed to start container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to start container' },
         schema: {
           operationId: 'containers.start',
           summary: 'Start a container',
@@ -38,7 +38,7 @@ export const runRoutes =
     http.post(
       '/api/containers/:id/stop',
       {
-        config: { scope: 'write', failure: 'failed to stop container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to stop container' },
         schema: {
           operationId: 'containers.stop',
           summary: 'Stop a container',
@@ -63,7 +63,7 @@ export const recoveryRoutes =
     http.post(
       '/api/containers/:id/restore',
       {
-        config: { scope: 'write', failure: 'failed to restore container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to restore container' },
         schema: {
           operationId: 'containers.restore',
           summary: 'Restore a deleted container',
@@ -89,7 +89,7 @@ export const recoveryRoutes =
     http.post(
       '/api/containers/:id/purge',
       {
-        config: { scope: 'write', failure: 'failed to purge container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to purge container' },
         schema: {
           operationId: 'containers.purge',
           summary: 'Give up a deleted container for good',

@@ -92,7 +92,7 @@ export const containerRoutes =
     http.get(
       '/api/containers',
       {
-        config: { scope: 'read', failure: 'failed to list containers' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list containers' },
         schema: {
           operationId: 'containers.list',
           summary: 'List the containers that you may see',
@@ -114,7 +114,7 @@ export const containerRoutes =
     http.get(
       '/api/containers/:id',
       {
-        config: { scope: 'read', failure: 'failed to read container' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read container' },
         schema: {
           operationId: 'containers.get',
           summary: 'Read a container',
@@ -137,7 +137,7 @@ const changeRoutes =
     http.patch(
       '/api/containers/:id',
       {
-        config: { scope: 'write', failure: 'failed to update container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to update container' },
         schema: {
           operationId: 'containers.update',
           summary: "Change a container's name or limits",
@@ -168,7 +168,7 @@ const changeRoutes =
     http.delete(
       '/api/containers/:id',
       {
-        config: { scope: 'write', failure: 'failed to delete container' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to delete container' },
         schema: {
           operationId: 'containers.delete',
           summary: 'Delete a container, which can be restored for some days',

@@ -36,7 +36,12 @@ export const execRoutes =
     http.post(
       '/api/containers/:id/exec',
       {
-        config: { scope: 'write', failure: 'failed to execute command', lasting: 'commands' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          failure: 'failed to execute command',
+          lasting: 'commands',
+        },
         bodyLimit: MAX_BODY_BYTES,
         schema: {
           operationId: 'containers.exec',

@@ -34,7 +34,7 @@ export const fileRoutes =
     http.get(
       url,
       {
-        config: { scope: 'read', failure: 'failed to read file', lasting: 'downloads' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read file', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: {
           operationId: 'files.read',
@@ -63,7 +63,7 @@ export const fileRoutes =
     http.delete(
       url,
       {
-        config: { scope: 'write', failure: 'failed to delete file' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to delete file' },
         schema: {
           operationId: 'files.delete',
           summary: 'Delete a file or folder',
@@ -93,7 +93,13 @@ function uploadRoute(
   http.put(
     url,
     {
-      config: { scope: 'write', failure: 'failed to write file', slowBody: true, lasting: 'uploads' },
+      config: {
+        scope: 'write',
+        forRestricted: true,
+        failure: 'failed to write file',
+        slowBody: true,
+        lasting: 'uploads',
+      },
       schema: {
         operationId: 'files.write',
         summary: 'Upload a file',

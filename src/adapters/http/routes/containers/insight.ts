@@ -24,7 +24,7 @@ export const insightRoutes =
     http.get(
       '/api/containers/:id/logs',
       {
-        config: { scope: 'read', failure: 'failed to read logs', lasting: 'downloads' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read logs', lasting: 'downloads' },
         exposeHeadRoute: false,
         schema: {
           operationId: 'containers.logs',
@@ -49,7 +49,7 @@ export const insightRoutes =
     http.get(
       '/api/containers/:id/stats',
       {
-        config: { scope: 'read', failure: 'failed to read stats' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read stats' },
         schema: {
           operationId: 'containers.stats',
           summary: 'Measure a running container',
@@ -64,7 +64,7 @@ export const insightRoutes =
     http.get(
       '/api/containers/:id/changes',
       {
-        config: { scope: 'read', failure: 'failed to read changes' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read changes' },
         schema: {
           operationId: 'containers.changes',
           summary: 'Report what a recreate would lose',

@@ -18,7 +18,7 @@ export const roleSetupRoutes =
       http.post(
         `/api/containers/:id/role-setup/${action}`,
         {
-          config: { scope: 'write', failure: `failed to ${action} the role setup` },
+          config: { scope: 'write', forRestricted: true, failure: `failed to ${action} the role setup` },
           schema: {
             operationId: `containers.${action}RoleSetup`,
             summary:

@@ -1,20 +1,23 @@
 import type { Idempotency } from '../../../../app/idempotency.ts';
+import type { MintedToken, NoteToken } from '../../../../app/identity/account/token-records.ts';
 import type { ApiTokens } from '../../../../app/identity/account/tokens.ts';
-import { Refusal } from '../../../../domain/errors.ts';
+import { type DomainError, Refusal } from '../../../../domain/errors.ts';
 import type { Caller } from '../../../../domain/identity/caller.ts';
 import type { ApiToken } from '../../../../domain/identity/token.ts';
+import type { Result } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/tokens.ts';
 import type { Routes } from '../../server.ts';
-import { readTokenRequest } from './token-request.ts';
+import { readChildDraft, readTokenRequest } from './token-request.ts';
 
 export const tokenRoutes =
   (tokens: ApiTokens, keys: Idempotency): Routes =>
   (http, logins) => {
     createRoute(tokens, keys)(http, logins);
+    deriveRoute(tokens, keys)(http, logins);
     listRoutes(tokens)(http, logins);
     validateRoute(http, logins);
   };
@@ -39,24 +42,64 @@ const createRoute =
       },
       async (request, reply) => {
         const { caller, origin } = request;
-        let created: { readonly token: ApiToken; readonly secret: string } | null = null;
-        const { body } = await onlyOnce(keys, request, reply, {
-          first: async (note) => {
-            created = orThrow(
-              await tokens.create(readTokenRequest(request.body), caller, origin, (tx, token) =>
-                note(tx, subjectOf(token)),
-              ),
-            );
-            return withoutSecret(subjectOf(created.token));
-          },
-          replay: async (subject) => withoutSecret(subject),
-        });
-        if (created === null) throw new Refusal({ code: 'token_already_created', ...body });
-        const { token, secret } = created;
+        const { token, secret } = await mintedOnce(keys, request, reply, (note) =>
+          tokens.create(readTokenRequest(request.body), caller, origin, note),
+        );
         return reply.code(201).send({ token: secret, ...toCreatedBody(token) });
       },
     );
   };
+
+const deriveRoute =
+  (tokens: ApiTokens, keys: Idempotency): Routes =>
+  (http) => {
+    http.post(
+      '/api/tokens/derive',
+      {
+        config: {
+          scope: 'read',
+          forRestricted: true,
+          failure: 'failed to create token',
+          failureOfDatabase: true,
+        },
+        schema: {
+          operationId: 'tokens.derive',
+          summary: 'Create a token that can do at most what yours can',
+          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached', 'token_cannot_derive'],
+          headers: IdempotencyHeaders,
+          body: schema.ChildTokenRequestBody,
+          response: { 201: schema.DerivedTokenBody },
+        },
+        validatorCompiler: () => () => true,
+      },
+      async (request, reply) => {
+        const { caller, origin } = request;
+        const { token, secret } = await mintedOnce(keys, request, reply, (note) =>
+          tokens.derive(readChildDraft(request.body), caller, origin, note),
+        );
+        return reply.code(201).send({ token: secret, ...toCreatedBody(token), ...toLineage(token) });
+      },
+    );
+  };
+
+/** A repeat of a request gets no secret: only its first answer has it. */
+async function mintedOnce(
+  keys: Idempotency,
+  request: Parameters<typeof onlyOnce>[1],
+  reply: Parameters<typeof onlyOnce>[2],
+  mint: (note: NoteToken) => Promise<Result<MintedToken, DomainError>>,
+): Promise<MintedToken> {
+  let created: MintedToken | null = null;
+  const { body } = await onlyOnce(keys, request, reply, {
+    first: async (note) => {
+      created = orThrow(await mint((tx, token) => note(tx, subjectOf(token))));
+      return withoutSecret(subjectOf(created.token));
+    },
+    replay: async (subject) => withoutSecret(subject),
+  });
+  if (created === null) throw new Refusal({ code: 'token_already_created', ...body });
+  return created;
+}
 
 const listRoutes =
   (tokens: ApiTokens): Routes =>
@@ -122,7 +165,7 @@ const validateRoute: Routes = (http) => {
   http.get(
     '/api/tokens/validate',
     {
-      config: { scope: 'api_token' },
+      config: { scope: 'api_token', forRestricted: true },
       schema: {
         operationId: 'tokens.validate',
         summary: 'Read the rights of the API token that asks',
@@ -134,6 +177,8 @@ const validateRoute: Routes = (http) => {
     },
   );
 };
+
+const UNLIMITED = { containers: null, uses_left: null } as const;
 
 /** What is stored of a token for a repeated creation: never the secret. */
 const subjectOf = ({ id, prefix }: ApiToken): string => `${id} ${prefix}`;
@@ -161,10 +206,28 @@ const toBody = (token: ApiToken): schema.TokenBody => ({
   expires_at: token.expiresAt?.toISOString() ?? null,
   last_used_at: token.lastUsedAt?.toISOString() ?? null,
   revoked_at: token.revokedAt?.toISOString() ?? null,
+  revoked_reason: token.revokedReason,
+  ...toLineage(token),
+});
+
+const toLineage = ({ parentId, containers, maxUses, usesLeft }: ApiToken) => ({
+  parent_id: parentId,
+  containers: containers === null ? null : [...containers],
+  max_uses: maxUses,
+  uses_left: usesLeft,
 });
 
 function toValidBody({ user, credential }: Caller): schema.ValidTokenBody {
   const { id, username, email, tier, role } = user;
-  const scopes = credential.kind === 'api_token' ? [...credential.scopes] : [];
-  return { valid: true, scopes, user: { id, username, email, tier, role } };
+  const whose = { id, username, email, tier, role };
+  // The route's scope admits no other.
+  if (credential.kind !== 'api_token') return { valid: true, scopes: [], ...UNLIMITED, user: whose };
+  const { scopes, containers, usesLeft } = credential;
+  return {
+    valid: true,
+    scopes: [...scopes],
+    containers: containers === null ? null : [...containers],
+    uses_left: usesLeft,
+    user: whose,
+  };
 }

@@ -20,7 +20,7 @@ const ownerRoutes =
     http.post(
       '/api/containers/:id/collaborations',
       {
-        config: { scope: 'write', failure: 'failed to share terminal' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to share terminal' },
         schema: {
           operationId: 'collaborations.create',
           summary: 'Share the terminal of a container',
@@ -49,7 +49,7 @@ const ownerRoutes =
     http.get(
       '/api/containers/:id/collaborations',
       {
-        config: { scope: 'read', failure: 'failed to list collaborations' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list collaborations' },
         schema: {
           operationId: 'collaborations.list',
           summary: 'List the shares of a container',
@@ -91,7 +91,7 @@ const participantRoutes =
     http.get(
       '/api/collaborations/:id',
       {
-        config: { scope: 'read', failure: 'failed to read collaboration' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read collaboration' },
         schema: {
           operationId: 'collaborations.get',
           summary: 'Read a share',
@@ -110,7 +110,7 @@ const endRoutes =
     http.delete(
       '/api/collaborations/:id',
       {
-        config: { scope: 'write', failure: 'failed to end collaboration' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to end collaboration' },
         schema: {
           operationId: 'collaborations.end',
           summary: 'End a share, or leave it',
@@ -126,7 +126,7 @@ const endRoutes =
     http.delete(
       '/api/collaborations/:id/participants/:user_id',
       {
-        config: { scope: 'write', failure: 'failed to remove participant' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to remove participant' },
         schema: {
           operationId: 'collaborations.removeParticipant',
           summary: 'Remove a participant',

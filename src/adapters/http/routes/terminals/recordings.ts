@@ -22,7 +22,7 @@ const changeRoutes =
     http.post(
       '/api/containers/:id/recordings',
       {
-        config: { scope: 'write', failure: 'failed to start recording' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to start recording' },
         schema: {
           operationId: 'recordings.start',
           summary: 'Record an open terminal',
@@ -47,7 +47,7 @@ const changeRoutes =
     http.post(
       '/api/recordings/:id/stop',
       {
-        config: { scope: 'write', failure: 'failed to stop recording' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to stop recording' },
         schema: {
           operationId: 'recordings.stop',
           summary: 'Stop a recording',
@@ -62,7 +62,7 @@ const changeRoutes =
     http.delete(
       '/api/recordings/:id',
       {
-        config: { scope: 'write', failure: 'failed to delete recording' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to delete recording' },
         schema: {
           operationId: 'recordings.delete',
           summary: 'Delete a recording',
@@ -84,7 +84,7 @@ const readRoutes =
     http.get(
       '/api/recordings',
       {
-        config: { scope: 'read', failure: 'failed to list recordings' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list recordings' },
         schema: {
           operationId: 'recordings.list',
           summary: 'List your recordings',
@@ -103,7 +103,7 @@ const readRoutes =
     http.get(
       '/api/recordings/:id',
       {
-        config: { scope: 'read', failure: 'failed to read recording' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read recording' },
         schema: {
           operationId: 'recordings.get',
           summary: "Read a recording's data",
@@ -118,7 +118,12 @@ const readRoutes =
     http.get(
       '/api/recordings/:id/cast',
       {
-        config: { scope: 'read', failure: 'failed to read recording', lasting: 'downloads' },
+        config: {
+          scope: 'read',
+          forRestricted: true,
+          failure: 'failed to read recording',
+          lasting: 'downloads',
+        },
         exposeHeadRoute: false,
         schema: {
           operationId: 'recordings.download',

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import {
+  type ApiToken,
+  checkTokenLimit,
+  mintToken,
+  TOKEN_RANDOM_BYTES,
+} from '../../../domain/identity/token.ts';
+import { ok, type Result } from '../../../domain/result.ts';
+import type { EndedTokens, NewToken } from '../../../ports/identity/token-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { sha256 } from '../auth/secrets.ts';
+
+/** A new token; `secret` is the only copy. */
+export type MintedToken = { readonly token: ApiToken; readonly secret: string };
+
+/** Records the new token in the same transaction. */
+export type NoteToken = (tx: Repositories, token: ApiToken) => Promise<void>;
+
+/** Of a token that a login token makes. */
+export const UNLIMITED = {
+  parentId: null,
+  depth: 0,
+  containers: null,
+  maxUses: null,
+  usesLeft: null,
+  notAfter: null,
+} as const;
+
+/** Mints and inserts a token with its audit record. The user's row is locked, so the limit is exact. */
+export async function insertToken(
+  tx: Repositories,
+  wanted: Omit<NewToken, 'prefix' | 'hash'>,
+  origin: Origin,
+  note?: NoteToken,
+): Promise<Result<MintedToken, DomainError>> {
+  const { live, stored } = await tx.tokens.count(wanted.userId);
+  const room = checkTokenLimit(live, stored);
+  if (!room.ok) return room;
+  const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
+  const token = await tx.tokens.insert({ ...wanted, prefix, hash: sha256(secret) });
+  const { parentId, containers, maxUses } = token;
+  await record(tx, 'token_created', token, origin, {
+    ...(parentId === null ? {} : { parent_id: parentId }),
+    ...(containers === null ? {} : { containers }),
+    ...(maxUses === null ? {} : { max_uses: maxUses }),
+  });
+  await note?.(tx, token);
+  return ok({ token, secret });
+}
+
+/** The records of an ended token and of the descendants that ended with it. */
+export async function recordEnd(
+  tx: Repositories,
+  action: 'token_revoked' | 'token_deleted',
+  { token, descendants }: EndedTokens,
+  origin: Origin,
+): Promise<void> {
+  await record(tx, action, token, origin);
+  for (const one of descendants)
+    await record(tx, 'token_revoked', one, origin, { reason: one.revokedReason, ended_with: token.id });
+}
+
+async function record(
+  tx: Repositories,
+  action: 'token_created' | 'token_revoked' | 'token_deleted',
+  { id, userId, prefix }: ApiToken,
+  origin: Origin,
+  more: object = {},
+): Promise<void> {
+  const details = JSON.stringify({ id, token_prefix: prefix, ...more });
+  await tx.audit.append({ userId, action, ...origin, details });
+}
