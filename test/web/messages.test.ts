@@ -301,8 +301,11 @@ t.test('records of commands and files are shown in words, others unchanged', asy
     detailsInWords({ action, details: typeof details === 'string' ? details : JSON.stringify(details) });
   t.equal(words('command_run', { ...about, command: 'ls' }), 'ran ls in container box (signed in)');
   t.equal(
-    words('file_downloaded', { container_id: 'box', token_prefix: 'svc_0', path: '/workspace', times: 3 }),
-    'downloaded /workspace in container box (token svc_0…), the last of 3 in a minute',
+    words('file_downloaded', {
+      ...{ container_id: 'box', token_prefix: 'svc_0', token_name: 'ci' },
+      ...{ path: '/workspace', times: 3 },
+    }),
+    'downloaded /workspace in container box (token “ci” svc_0…), the last of 3 in a minute',
   );
   t.equal(words('login', 'some id'), 'some id');
   t.equal(words('command_run', 'not json'), 'not json');

@@ -60,13 +60,15 @@ export function Items<T>({ of: { value, failure, reload }, none, row }: LoadedPr
 type ItemProps = {
   readonly title: ComponentChildren;
   readonly facts: ComponentChildren;
+  /** Depth below the row that it belongs to; 0 for none. */
+  readonly level?: number;
   readonly children?: ComponentChildren;
 };
 
 /** A row of a list: its title, facts and buttons. */
-export function Item({ title, facts, children }: ItemProps) {
+export function Item({ title, facts, level = 0, children }: ItemProps) {
   return (
-    <li class="item">
+    <li class="item" style={level > 0 ? { '--level': level } : undefined}>
       <div class="item-text">
         <strong>{title}</strong>
         <span>{facts}</span>

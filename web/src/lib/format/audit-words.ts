@@ -16,8 +16,9 @@ export function detailsInWords({ action, details }: Pick<AuditRecord, 'action' |
   const done = Object.hasOwn(DONE, action) ? DONE[action] : undefined;
   const parsed = done === undefined ? null : parsedDetails(details);
   if (done === undefined || parsed === null) return details;
-  const { container_id, token_prefix, times } = parsed;
-  const by = token_prefix === undefined ? 'signed in' : `token ${token_prefix}…`;
+  const { container_id, token_prefix, token_name, times } = parsed;
+  const name = token_name === undefined ? '' : ` “${token_name}”`;
+  const by = token_prefix === undefined ? 'signed in' : `token${name} ${token_prefix}…`;
   const many = typeof times === 'number' ? `, the last of ${times} in a minute` : '';
   return `${done(parsed)} in container ${container_id} (${by})${many}`;
 }

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { deleteToken, listTokens, revokeToken } from '../../api/account.ts';
+import { listContainers } from '../../api/containers.ts';
 import type { ApiToken, CreatedToken } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { ago, onDay } from '../../lib/format/format.ts';
+import { type TokenInTree, tokenFacts, tokenIsOver, tokenTree } from '../../lib/format/token-facts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
@@ -11,26 +12,16 @@ import { NewTokenDialog, TokenSecret } from './token-dialogs.tsx';
 
 type TokenAction = { readonly what: 'revoke' | 'delete'; readonly token: ApiToken };
 
-const isOver = ({ revoked_at, expires_at }: ApiToken): boolean =>
-  revoked_at !== null || (expires_at !== null && new Date(expires_at) <= now.value);
-
-function endOf({ revoked_at, expires_at }: ApiToken): string {
-  if (revoked_at !== null) return `revoked ${ago(revoked_at, now.value)}`;
-  if (expires_at === null) return 'does not expire';
-  return `${new Date(expires_at) <= now.value ? 'expired' : 'expires'} on ${onDay(expires_at)}`;
+/** The tokens as a tree, and the names of the containers that some are for. */
+async function loadTokens() {
+  const [tokens, containers] = await Promise.all([listTokens(), listContainers()]);
+  const names = new Map(containers.map(({ db_id, name }) => [db_id, name]));
+  return tokenTree(tokens).map((row) => ({ ...row, names }));
 }
-
-const factsOf = (token: ApiToken): string =>
-  [
-    `${token.token_prefix}…`,
-    token.scopes.join(', '),
-    token.last_used_at === null ? 'never used' : `used ${ago(token.last_used_at, now.value)}`,
-    endOf(token),
-  ].join(' · ');
 
 /** Credentials for scripts. */
 export function Tokens({ isAdmin }: { isAdmin: boolean }) {
-  const list = useLoaded(listTokens);
+  const list = useLoaded(loadTokens);
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<CreatedToken | null>(null);
   const [action, setAction] = useState<TokenAction | null>(null);
@@ -56,7 +47,7 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
       <Items
         of={list}
         none="You have no API tokens yet."
-        row={(token) => <TokenItem key={token.id} token={token} onAction={setAction} />}
+        row={(row) => <TokenItem key={row.token.id} {...row} onAction={setAction} />}
       />
       {creating && (
         <NewTokenDialog
@@ -74,10 +65,17 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   );
 }
 
-function TokenItem({ token, onAction }: { token: ApiToken; onAction: (action: TokenAction) => void }) {
+type TokenItemProps = TokenInTree & {
+  readonly names: ReadonlyMap<string, string>;
+  readonly onAction: (action: TokenAction) => void;
+};
+
+function TokenItem({ token, level, names, onAction }: TokenItemProps) {
   return (
-    <Item title={token.name} facts={factsOf(token)}>
-      {!isOver(token) && <Button onClick={() => onAction({ what: 'revoke', token })}>Revoke</Button>}
+    <Item title={token.name} facts={tokenFacts(token, names, now.value)} level={level}>
+      {!tokenIsOver(token, now.value) && (
+        <Button onClick={() => onAction({ what: 'revoke', token })}>Revoke</Button>
+      )}
       <IconButton
         icon="trash"
         label={`Delete ${token.name}`}
@@ -105,7 +103,7 @@ function ActionDialog({ action: { what, token }, onDone, onClose }: ActionDialog
       onClose={onClose}
     >
       <p>
-        Programs that use it are refused from now on.{' '}
+        Programs that use it, or a token that it made, are refused from now on.{' '}
         {revoking ? 'It stays in the list for reference.' : 'It is also removed from the list.'}
       </p>
     </Removal>

@@ -1,0 +1,59 @@
+import type { ApiToken } from '../../api/types.ts';
+import { ago, onDay } from './format.ts';
+
+export type TokenInTree = { readonly token: ApiToken; readonly level: number };
+
+/** Each token followed by its children, in the order of the list. One whose parent is not listed comes as a first. */
+export function tokenTree(tokens: readonly ApiToken[]): readonly TokenInTree[] {
+  const ids = new Set(tokens.map(({ id }) => id));
+  const parentOf = ({ parent_id }: ApiToken): string | null =>
+    parent_id !== null && ids.has(parent_id) ? parent_id : null;
+  const branch = (parent: string | null, level: number): TokenInTree[] =>
+    tokens
+      .filter((token) => parentOf(token) === parent)
+      .flatMap((token) => [{ token, level }, ...branch(token.id, level + 1)]);
+  return branch(null, 0);
+}
+
+export const tokenIsOver = ({ revoked_at, expires_at, uses_left }: ApiToken, now: Date): boolean =>
+  revoked_at !== null || (expires_at !== null && new Date(expires_at) <= now) || uses_left === 0;
+
+const ENDED_WITH = {
+  parent_revoked: 'with the token that made it',
+  parent_deleted: 'when the token that made it was deleted',
+} as const;
+
+function endOf({ revoked_at, revoked_reason, expires_at }: ApiToken, now: Date): string {
+  if (revoked_at !== null) {
+    const why = revoked_reason === null ? '' : ` ${ENDED_WITH[revoked_reason]}`;
+    return `revoked ${ago(revoked_at, now)}${why}`;
+  }
+  if (expires_at === null) return 'does not expire';
+  return `${new Date(expires_at) <= now ? 'expired' : 'expires'} on ${onDay(expires_at)}`;
+}
+
+/** `names`: of the user's containers, by db id. */
+function reachOf({ containers }: ApiToken, names: ReadonlyMap<string, string>): string | null {
+  if (containers === null) return null;
+  const known = containers.flatMap((dbId) => names.get(dbId) ?? []);
+  const others = containers.length - known.length;
+  const rest =
+    others === 0 ? [] : [`${others} ${others === 1 ? 'container' : 'containers'} not in your list`];
+  return `only for ${[...known, ...rest].join(', ')}`;
+}
+
+const usesOf = ({ max_uses, uses_left }: ApiToken): string | null =>
+  max_uses === null ? null : `${uses_left} of ${max_uses} requests left`;
+
+/** All that a row shows below the name. */
+export const tokenFacts = (token: ApiToken, names: ReadonlyMap<string, string>, now: Date): string =>
+  [
+    `${token.token_prefix}…`,
+    token.scopes.join(', '),
+    reachOf(token, names),
+    token.last_used_at === null ? 'never used' : `used ${ago(token.last_used_at, now)}`,
+    usesOf(token),
+    endOf(token, now),
+  ]
+    .filter((fact) => fact !== null)
+    .join(' · ');
