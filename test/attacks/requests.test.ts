@@ -133,7 +133,12 @@ t.test('a thousand commands of a stolen token make two records that name it', as
   const { records } = (await root('GET', '/api/admin/audit?action=command_run')).json();
   t.equal(records.length, 2);
   const [rest, first] = records.map((one: Record) => ({ ...one, details: JSON.parse(one.details) }));
-  const about = { container_id: box, token_prefix: token.token.slice(0, 12), command: 'true' };
+  const about = {
+    container_id: box,
+    token_prefix: token.token.slice(0, 12),
+    token_name: 'ci',
+    command: 'true',
+  };
   t.match(first, { user_id: eve.id, username: 'eve', ip_address: '127.0.0.1', details: about });
   t.same(rest.details, { ...about, times: TIMES - 1 });
 });

@@ -3,7 +3,7 @@ import { List } from '../request/pages.ts';
 
 const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
-/** The caller's API tokens. Needs a login token, except `validate`. */
+/** The caller's API tokens. Needs a login token, except `derive` and `validate`. */
 export function tokensOf(api: Api) {
   return {
     list: (query: ListQuery<'/api/tokens'> = {}, options?: CallOptions) =>
@@ -15,10 +15,13 @@ export function tokensOf(api: Api) {
     /** The secret is in this answer only. `expires_in` is in days. */
     create: (body: Schemas['ApiTokenRequest'], options?: CallOptions) =>
       dataOf(api.POST('/api/tokens', { body, ...options })),
+    /** A token that can do at most what the one in use can, and ends with it. */
+    derive: (body: Schemas['ChildTokenRequest'], options?: CallOptions) =>
+      dataOf(api.POST('/api/tokens/derive', { body, ...options })),
     revoke: (id: string, options?: CallOptions) =>
       dataOf(api.POST('/api/tokens/{id}/revoke', at(id, options))),
     delete: (id: string, options?: CallOptions) => dataOf(api.DELETE('/api/tokens/{id}', at(id, options))),
-    /** Scopes and user of the API token in use. */
+    /** Scopes, containers and user of the API token in use. */
     validate: (options?: CallOptions) => dataOf(api.GET('/api/tokens/validate', { ...options })),
   };
 }

@@ -23,6 +23,7 @@ export type CallOptions = { readonly signal?: AbortSignal };
 export const KEYED_OPERATIONS: ReadonlySet<string> = new Set([
   'POST /api/containers',
   'POST /api/tokens',
+  'POST /api/tokens/derive',
   'PATCH /api/containers/{id}',
 ]);
 
