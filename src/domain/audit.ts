@@ -15,6 +15,7 @@ export type AuditAction =
   | 'container_restored'
   | 'container_over_share'
   | 'container_purged'
+  | 'lifetime_changed'
   | 'volume_removed'
   | 'role_setup_retried'
   | 'role_setup_cancelled'

@@ -1,4 +1,5 @@
 import type { Container } from './containers/container.ts';
+import type { LifetimeEnd } from './containers/lifetime/lifetime.ts';
 import { lastLine } from './containers/role-setup.ts';
 
 export type EventType =
@@ -7,7 +8,8 @@ export type EventType =
   | 'container_stopped'
   | 'container_updated'
   | 'container_deleted'
-  | 'container_progress';
+  | 'container_progress'
+  | 'container_ending';
 
 /** How long a client may return and resume. */
 export const EVENTS_KEPT_HOURS = 24;
@@ -35,6 +37,20 @@ export function containerEvent(type: EventType, container: Container, restarted?
   };
   const data = { id: runtimeId, db_id: dbId, name, status: state };
   return { type, dbId, ownerId, data: type === 'container_updated' ? { ...data, ...updated } : data };
+}
+
+/** The same event with the reason of the change; a request has none. `reason` is for people. */
+export const withReason = (event: ContainerEvent, reason: string | null): ContainerEvent =>
+  reason === null ? event : { ...event, data: { ...event.data, reason } };
+
+/** The warning before a container ends by itself. `reason` is for people. */
+export function endingEvent(
+  container: Container,
+  { at, action }: LifetimeEnd,
+  reason: string,
+): ContainerEvent {
+  const event = containerEvent('container_ending', container);
+  return { ...event, data: { ...event.data, ends_at: at.toISOString(), action, reason } };
 }
 
 /** The event of a failed operation, with the container back in its previous state. `reason` is for people. */

@@ -5,6 +5,7 @@ import type { CatalogueRepository } from './containers/catalogue-repository.ts';
 import type { ContainerRepository } from './containers/container-repository.ts';
 import type { DeletedContainerRepository } from './containers/deleted-container-repository.ts';
 import type { DiskUseRepository } from './containers/disk-use-repository.ts';
+import type { LifetimeRepository } from './containers/lifetime/lifetime-repository.ts';
 import type { OperationRepository } from './containers/operation-repository.ts';
 import type { OrphanRepository } from './containers/orphan-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
@@ -54,6 +55,7 @@ export type Repositories = {
   readonly audit: AuditLog;
   readonly auditChain: AuditChain;
   readonly operations: OperationRepository;
+  readonly lifetimes: LifetimeRepository;
   readonly warmPool: WarmPoolRepository;
   readonly events: EventLog;
   readonly roleSetups: RoleSetupRepository;

@@ -4,6 +4,7 @@ import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
 import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
 import { diskUseRepositoryContract } from './containers/disk-use.ts';
+import { lifetimeRepositoryContract } from './containers/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { orphanRepositoryContract } from './containers/orphans.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
@@ -66,6 +67,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await orphanRepositoryContract(name, storage);
   await snapshotImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
+  await lifetimeRepositoryContract(name, storage);
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));
   await auditLogContract(name, storage);

@@ -119,6 +119,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     taken.clear();
     return await by(ada)('POST', `/api/containers/${dbId}/start`);
   },
+  lifetime_changed: (scene) => scene.by(scene.ada)('PATCH', box(scene, '/lifetime'), { idle_seconds: 600 }),
   container_purged: async ({ by, ada }) => {
     const { db_id } = (await by(ada)('POST', '/api/containers', { name: 'gone', ...small })).json();
     await by(ada)('DELETE', `/api/containers/${db_id}`);
@@ -262,6 +263,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   container_restored: 'ada: box',
   container_over_share:
     'ada: {"container_id":"box","counter":"inotifyInstances","used":1000000,"limit":1000}',
+  lifetime_changed: 'ada: box',
   container_purged: 'ada: ID',
   role_setup_retried: 'ada: ID',
   role_setup_cancelled: 'ada: ID',

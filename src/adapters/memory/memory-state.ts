@@ -3,6 +3,7 @@ import type { ChainHead } from '../../domain/audit-chain.ts';
 import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
+import type { Warned } from '../../domain/containers/lifetime/lifetime.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
@@ -57,6 +58,10 @@ export type MemoryState = FactorState & {
   roleSetupLeases: Map<string, { readonly owner: string; readonly until: Date }>;
   /** By db id. */
   disksMeasuredAt: Map<string, Date>;
+  /** The last use of each kind, by db id. */
+  activity: Map<string, Map<string, Date>>;
+  /** By db id. */
+  lifetimeWarnings: Map<string, Warned>;
   auditChain: (ChainHead & { recordId: string })[];
   audit: (AuditEntry & { id: string; createdAt: Date })[];
   terminals: (TerminalRecord & { readonly closing: boolean })[];
@@ -114,11 +119,13 @@ export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
   tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
 
 /** The row with its owner's present allowance. */
-export function asContainer({ users, tiers }: MemoryState, row: StoredContainer): Container {
+export function asContainer({ users, tiers, activity }: MemoryState, row: StoredContainer): Container {
   const owner = users.find(({ id }) => id === row.ownerId);
   const tier = tiers.find(({ name }) => name === owner?.tier);
   if (tier === undefined) throw new Error(`the owner of container ${row.dbId} has no tier`);
-  return { ...row, layerAllowedMb: tier.layerMb };
+  const uses = [...(activity.get(row.dbId)?.values() ?? [])].map((at) => at.getTime());
+  const activeAt = uses.length === 0 ? null : new Date(Math.max(...uses));
+  return { ...row, layerAllowedMb: tier.layerMb, lifetime: { ...row.lifetime, activeAt } };
 }
 
 const role = (key: string, label: string, apt: readonly string[]): Role => ({
@@ -149,6 +156,8 @@ export const emptyState = (): MemoryState => ({
   orphans: new Map(),
   roleSetupLeases: new Map(),
   disksMeasuredAt: new Map(),
+  activity: new Map(),
+  lifetimeWarnings: new Map(),
   terminals: [],
   recordings: [],
   terminalLeases: [],

@@ -8,6 +8,7 @@ import { memoryCatalogue } from './containers/catalogue-repository.ts';
 import { memoryContainers } from './containers/container-repository.ts';
 import { memoryDeletedContainers } from './containers/deleted-container-repository.ts';
 import { memoryDiskUse } from './containers/disk-use-repository.ts';
+import { memoryLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { memoryOperations } from './containers/operation-repository.ts';
 import { memoryOrphans } from './containers/orphan-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
@@ -73,6 +74,7 @@ const repositoriesOn = (
   },
   catalogue: memoryCatalogue(state),
   operations: memoryOperations(state, clock),
+  lifetimes: memoryLifetimes(state, clock),
   roleSetups: memoryRoleSetups(state, clock),
   warmPool: memoryWarmPool(state, clock),
   events: memoryEvents(state, clock, committed),

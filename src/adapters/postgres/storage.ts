@@ -6,6 +6,7 @@ import { postgresCatalogue } from './containers/catalogue-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
 import { postgresDeletedContainers } from './containers/deleted-container-repository.ts';
 import { postgresDiskUse } from './containers/disk-use-repository.ts';
+import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { postgresOperations } from './containers/operation-repository.ts';
 import { postgresOrphans } from './containers/orphan-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
@@ -57,6 +58,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   audit: postgresAudit(db),
   auditChain: postgresAuditChain(db),
   operations: postgresOperations(db),
+  lifetimes: postgresLifetimes(db),
   warmPool: postgresWarmPool(db),
   events: postgresEvents(db),
   roleSetups: postgresRoleSetups(db),

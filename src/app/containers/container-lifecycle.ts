@@ -36,7 +36,14 @@ export async function endHung(
 /** Runs an operation on the caller's container, as just read, when its turn comes. */
 async function operate(
   { operations }: ContainerDeps,
-  { kind, caller, origin }: Pick<OperationRequest, 'caller' | 'origin'> & { readonly kind: OperationKind },
+  {
+    kind,
+    caller,
+    origin,
+  }: Pick<OperationRequest, 'origin'> & {
+    readonly kind: OperationKind;
+    readonly caller: Caller;
+  },
   container: Container,
   engine: EngineReady,
 ): Promise<Result<OperationState, DomainError>> {

@@ -4,6 +4,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
+import { BY_BERTH } from './maintenance/sync-state.ts';
 
 /** The caller's tier; a user without one is a fault. */
 export async function tierOf(
@@ -38,9 +39,27 @@ export async function checkNewContainer(
   const room = roomFor(known);
   if (!room.ok) return room;
   const max = mostWithKept(known.max);
-  if (known.live + kept < max) return ok(null);
+  const all = known.live + kept;
+  if (all < max) return ok(null);
+  if (all < max + known.max && (await makesRoom(tx, ownerId, all - max))) return ok(null);
   const names = (await tx.deletedContainers.listRestorable(ownerId)).map((one) => one.name);
   return refuse({ code: 'kept_limit_reached', max, names });
+}
+
+/**
+ * Whether deleted ephemeral containers make room for one more: those whose volumes are being erased, or the one deleted
+ * first, which is given up. `excess` counts the containers above the limit.
+ */
+async function makesRoom(tx: Repositories, ownerId: string, excess: number): Promise<boolean> {
+  const givenUp = await tx.deletedContainers.countGivenUpEphemeral(ownerId);
+  if (givenUp > excess) return true;
+  const oldest = (await tx.deletedContainers.listRestorable(ownerId)).findLast(
+    ({ lifetime }) => lifetime.isEphemeral,
+  );
+  if (oldest === undefined || givenUp + 1 <= excess) return false;
+  await tx.retention.purge(oldest.dbId);
+  await tx.audit.append({ ...BY_BERTH, action: 'container_purged', details: oldest.dbId });
+  return true;
 }
 
 type Counts = { readonly max: number; readonly live: number; readonly nameIsTaken: boolean };

@@ -4,6 +4,7 @@ import { deleteContainer, restoreContainer, startContainer, stopContainer } from
 import { createContainer } from './create-container.ts';
 import { listKept } from './deleted-containers.ts';
 import { findVisible, listVisible } from './find-container.ts';
+import { changeLifetime, readLifetime } from './lifetime/container-lifetime.ts';
 import { purgeContainer } from './purge-container.ts';
 import { updateContainer } from './update-container.ts';
 
@@ -20,4 +21,6 @@ export const containers = (deps: ContainerDeps) => ({
   restore: restoreContainer(deps),
   purge: purgeContainer(deps),
   update: updateContainer(deps),
+  readLifetime: readLifetime(deps),
+  changeLifetime: changeLifetime(deps),
 });

@@ -8,6 +8,13 @@ import {
 } from '../../domain/containers/catalogue.ts';
 import { type Container, nameFaults, volumeName } from '../../domain/containers/container.ts';
 import { envFaults } from '../../domain/containers/environment.ts';
+import { type Labels, labelFaults } from '../../domain/containers/lifetime/labels.ts';
+import {
+  firstLifetime,
+  type LifetimeRequest,
+  lifetimeFaults,
+  NO_LIFETIME,
+} from '../../domain/containers/lifetime/lifetime.ts';
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
@@ -25,19 +32,26 @@ import { pinged } from './operations/operation-deps.ts';
 
 /** A create request; the catalogue and the tier supply absent fields. */
 export type CreateRequest = {
-  readonly name: string;
+  /** Required, except for an ephemeral container. */
+  readonly name?: string;
   readonly image?: string;
   readonly role?: string;
   readonly memoryMb?: number;
   readonly cpuMillicores?: number;
   readonly diskMb?: number;
   readonly env?: Readonly<Record<string, string>>;
+  readonly labels?: Labels;
+  /** Deleted at its end. */
+  readonly isEphemeral: boolean;
+  readonly lifetime: LifetimeRequest;
 };
 
 type Plan = {
+  readonly name: string;
   readonly image: Image;
   readonly role: string;
   readonly resources: Resources;
+  readonly lifetime: LifetimeRequest;
 };
 
 /**
@@ -101,8 +115,12 @@ async function plan(
     cpuMillicores: request.cpuMillicores ?? defaults.cpuMillicores,
     diskMb: request.diskMb ?? defaults.diskMb,
   };
+  const name = request.name ?? `sandbox-${randomUUID().slice(0, 8)}`;
+  const lifetime = firstLifetime(request.lifetime, request.isEphemeral);
   const fields: FieldFaults = {
-    ...nameFaults(request.name),
+    ...(request.name === undefined && !request.isEphemeral ? { name: 'is required' } : nameFaults(name)),
+    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral: request.isEphemeral }),
+    ...labelFaults(request.labels ?? {}),
     ...(image === undefined ? { image: `must be one of ${images.map(({ key }) => key).join(', ')}` } : {}),
     ...(roles.some(({ key }) => key === role)
       ? {}
@@ -112,7 +130,7 @@ async function plan(
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });
-  return ok({ image, role, resources });
+  return ok({ name, image, role, resources, lifetime });
 }
 
 /** Writes the intent. The owner's row is locked, so two creates cannot both take the last place. */
@@ -120,13 +138,13 @@ async function insert(
   { settings, warmPool }: ContainerDeps,
   tx: Repositories,
   request: CreateRequest,
-  { image, role, resources }: Plan,
+  { name, image, role, resources, lifetime }: Plan,
   caller: Caller,
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
   await tx.users.lock(ownerId);
   const [room, isKept] = await Promise.all([
-    checkNewContainer(tx, request.name, caller),
+    checkNewContainer(tx, name, caller),
     tx.catalogue.keep(image.key, role),
   ]);
   if (!room.ok) return room;
@@ -139,7 +157,7 @@ async function insert(
   const container = await tx.containers.insert({
     dbId,
     ownerId,
-    name: request.name,
+    name,
     imageKey: image.key,
     image: pinned(image),
     shell: image.shell,
@@ -149,5 +167,18 @@ async function insert(
     node: member?.node ?? settings.node,
     volume: member?.volume ?? volumeName(dbId),
   });
-  return ok({ container, warmRuntimeId: member?.runtimeId ?? null });
+  const living = await withLifetime(tx, container, request, lifetime);
+  return ok({ container: living, warmRuntimeId: member?.runtimeId ?? null });
+}
+
+/** Most containers have none, and need no second statement. */
+async function withLifetime(
+  { lifetimes }: Pick<Repositories, 'lifetimes'>,
+  container: Container,
+  { labels, isEphemeral }: Pick<CreateRequest, 'labels' | 'isEphemeral'>,
+  lifetime: LifetimeRequest,
+): Promise<Container> {
+  if (labels === undefined && !isEphemeral && Object.keys(lifetime).length === 0) return container;
+  const given = { ...lifetime, isEphemeral, ...(labels === undefined ? {} : { labels }) };
+  return (await lifetimes.change(container.dbId, given)) ?? container;
 }

@@ -33,9 +33,23 @@ export const streamExec =
       deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } }),
       deps.storage.repositories.containers.touch(dbId),
     ]);
-    const opening = deps.commands.open(handle, request).then(ok);
+    const used = await deps.uses.begin(container, 'command');
+    const opening = deps.commands.open(handle, request).then((running) => ok(whileUsed(running, used)));
+    opening.catch(used);
     return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
   };
+
+/** Calls `over` at the command's end, which is also the end of its reader. */
+const whileUsed = ({ events, end }: RunningCommand, over: () => void): RunningCommand => ({
+  events: (async function* () {
+    try {
+      yield* events;
+    } finally {
+      over();
+    }
+  })(),
+  end: () => end().finally(over),
+});
 
 /** Runs one command to its end or time limit; stdout and stderr are each cut at 1 MiB. */
 export const execInContainer =

@@ -37,10 +37,17 @@ export const openFile =
     if (!found.ok) return found;
     const path = parseFilePath(pathText);
     if (!path.ok) return path;
-    const opened = await refuseIfStopped(deps.files.open(found.value.handle, path.value, folderAs, room));
+    const used = await deps.uses.begin(found.value.container, 'file');
+    const opening = deps.files.open(found.value.handle, path.value, folderAs, room);
+    const opened = await refuseIfStopped(opening).catch((error: unknown) => {
+      used();
+      throw error;
+    });
+    if (!opened.ok || opened.value.kind === 'listing') used();
     if (!opened.ok) return opened;
     if (opened.value.kind !== 'listing') {
       const { content } = opened.value;
+      content.once('close', used);
       await noted(deps, 'file_downloaded', found.value, path.value, caller, origin).catch(
         (error: unknown) => {
           content.destroy();
@@ -67,8 +74,9 @@ export const writeFile =
     if (!path.ok) return path;
     const { container, handle } = found.value;
     const maxBytes = container.resources.diskMb * MIB;
+    const used = await deps.uses.begin(container, 'file');
     const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
-    const written = await refuseIfUnknown('file_outcome_unknown', writing);
+    const written = await refuseIfUnknown('file_outcome_unknown', writing).finally(used);
     if (!written.ok) return written;
     await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);
     await deps.storage.repositories.containers.touch(container.dbId);

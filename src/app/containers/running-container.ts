@@ -17,6 +17,7 @@ import type { Storage } from '../../ports/storage.ts';
 import { TerminalNotStarted } from '../../ports/terminals/terminal-backend.ts';
 import type { ActRecords } from '../audit/activity-records.ts';
 import { findOwn, handleOf } from './find-container.ts';
+import type { ContainerUses } from './lifetime/container-uses.ts';
 
 export type AccessDeps = {
   readonly storage: Storage;
@@ -25,6 +26,7 @@ export type AccessDeps = {
   readonly insight: ContainerInsight;
   readonly clock: Clock;
   readonly acts: Pick<ActRecords, 'record'>;
+  readonly uses: Pick<ContainerUses, 'begin'>;
 };
 
 export type ContainerWithHandle = { readonly container: Container; readonly handle: RuntimeHandle };

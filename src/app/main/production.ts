@@ -13,6 +13,7 @@ import { openFilesLimit } from '../../adapters/system/open-files.ts';
 import { repeat } from '../../concurrency/repeat.ts';
 import { unlessAborted } from '../../concurrency/timeout.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/containers/catalogue.ts';
+import { RECORDED_EVERY_SECONDS } from '../../domain/containers/lifetime/activity.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -42,8 +43,9 @@ const MEASURE_EVERY_MS = 60_000;
 /** How long a container can exhaust a kernel counter. */
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;
+const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
 /** How soon a purged volume makes room for a new one. */
-const VOLUMES_EVERY_MS = 60_000;
+const VOLUMES_EVERY_MS = 15_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
 /** Within the thirty seconds of a shutdown. */
@@ -170,6 +172,8 @@ const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() =>
   repeat(MEASURE_EVERY_MS, service.measureDisks, log),
   repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
   repeat(SPACE_EVERY_MS, service.watchSpace, log),
+  repeat(USES_EVERY_MS, service.keepUses, log),
+  repeat(USES_EVERY_MS, service.endContainers, log),
   repeat(VOLUMES_EVERY_MS, service.collectVolumes, log),
   repeat(REAP_EVERY_MS, service.reapTerminals, log, 0),
   repeat(COLLECT_EVERY_MS, service.recordings.sweep, log),

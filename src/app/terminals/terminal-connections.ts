@@ -12,6 +12,8 @@ export type TerminalConnection = {
   close(reason: CloseReason): void;
   /** A recording of what it shows has started or ended. */
   notify(notice: RecordingNotice): void;
+  /** Shows a message to its user. */
+  show(message: string): void;
 };
 
 /** One terminal socket of this process. */

@@ -8,7 +8,14 @@ export type TerminalNotice =
   /** An administrator closes it. */
   | { readonly kind: 'close'; readonly id: string }
   /** `replica` is about to stop, replace or remove the container. */
-  | { readonly kind: 'shut'; readonly dbId: string; readonly replica: string };
+  | { readonly kind: 'shut'; readonly dbId: string; readonly replica: string }
+  /** `replica` has a message for the container's terminals. */
+  | {
+      readonly kind: 'notice';
+      readonly dbId: string;
+      readonly message: string;
+      readonly replica: string;
+    };
 
 const TOPIC = 'terminal';
 
@@ -30,11 +37,12 @@ export function subscribeToTerminalNotices(
 }
 
 /** null for another version's message. */
-function noticeOf({ kind, key, replica, id, dbId }: BusMessage): TerminalNotice | null {
+function noticeOf({ kind, key, replica, id, dbId, message }: BusMessage): TerminalNotice | null {
   const isText = (value: unknown): value is string => typeof value === 'string';
   if (kind === 'close' && isText(id)) return { kind, id };
   if (!isText(replica)) return null;
   if (kind === 'taken' && isText(key)) return { kind, key: key as TerminalKey, replica };
   if (kind === 'shut' && isText(dbId)) return { kind, dbId, replica };
+  if (kind === 'notice' && isText(dbId) && isText(message)) return { kind, dbId, message, replica };
   return null;
 }

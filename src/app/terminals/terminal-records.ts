@@ -24,6 +24,7 @@ export async function recordOpened(
     tx.terminals.insert(record),
     tx.audit.append({ userId, action: 'terminal_opened', ...grant.origin, details }),
     tx.containers.touch(dbId),
+    tx.lifetimes.noteUses([{ dbId, kind: 'terminal' }]),
   ]);
   return recordedAt;
 }

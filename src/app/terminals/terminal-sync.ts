@@ -47,9 +47,14 @@ export function terminalSync(deps: TerminalSyncDeps) {
     if (notice.kind === 'close') {
       if (registry.find(notice.id) !== null) quietly(closeRequested());
     } else if (notice.replica !== replica) {
-      if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => registry.has(key))));
+      if (notice.kind === 'notice') show(notice.dbId, notice.message);
+      else if (notice.kind === 'taken') quietly(giveUpTaken([notice.key].filter((key) => registry.has(key))));
       else quietly(shutWhere(registry.targets(notice.dbId), takedownReason));
     }
+  }
+
+  function show(dbId: string, message: string): void {
+    for (const entry of registry.all()) if (entry.dbId === dbId) entry.connection.show(message);
   }
 
   async function closeRequested(): Promise<void> {
@@ -95,6 +100,12 @@ export function terminalSync(deps: TerminalSyncDeps) {
     closeAll(dbId: string, reason: CloseReason): void {
       registry.shut(reason, dbId);
       publishTerminalNotice(bus, { kind: 'shut', dbId, replica });
+    },
+
+    /** Shows a message in all terminals of a container: here at once, in other processes soon. */
+    noticeAll(dbId: string, message: string): void {
+      show(dbId, message);
+      publishTerminalNotice(bus, { kind: 'notice', dbId, message, replica });
     },
 
     /** For a timer. */

@@ -11,6 +11,7 @@ import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { SharedTerminals } from '../collaboration/shared-terminals.ts';
 import { terminalOpening } from './open-terminal.ts';
+import { terminalActivity } from './terminal-activity.ts';
 import { terminalAdmission } from './terminal-admission.ts';
 import { connectionRecords, type TerminalObserver } from './terminal-connections.ts';
 import { terminalEnds } from './terminal-ends.ts';
@@ -46,7 +47,8 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   const records = repositories.terminals;
   const { replica } = me;
   const leases = terminalLeases(repositories.terminalLeases, me, monotonicMs);
-  const registry = new TerminalRegistry({ leases, log, monotonicMs, listener: observer, screens });
+  const activity = terminalActivity(observer);
+  const registry = new TerminalRegistry({ leases, log, monotonicMs, listener: activity.listener, screens });
   observer.onNotice((notice) => {
     for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
@@ -87,6 +89,12 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
 
     /** In every process. */
     closeAll: sync.closeAll,
+
+    /** Shows a message in all terminals of a container, in every process. */
+    noticeAll: sync.noticeAll,
+
+    /** The uses of containers by terminals of this process, since the last call. */
+    usesNow: () => activity.usesNow(registry),
 
     /** Call it before the first opens: removes the records of an earlier run. */
     begin: (): Promise<void> => records.removeAllOf(replica),

@@ -1,5 +1,7 @@
 import type { FieldFaults } from '../field-faults.ts';
 import type { Quota } from './disk-quota.ts';
+import type { Labels } from './lifetime/labels.ts';
+import type { Lifetime } from './lifetime/lifetime.ts';
 import type { Resources } from './resources.ts';
 import type { RoleSetup } from './role-setup.ts';
 
@@ -56,6 +58,8 @@ export type Container = {
   readonly deletedAt: Date | null;
   /** The installation of the role's tools. */
   readonly roleSetup: RoleSetup;
+  readonly labels: Labels;
+  readonly lifetime: Lifetime;
 };
 
 /** The state of a row's container in the engine. */

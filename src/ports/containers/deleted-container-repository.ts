@@ -8,4 +8,6 @@ export interface DeletedContainerRepository {
   listRestorable(ownerId: string): Promise<readonly Container[]>;
   /** Those that have run and still have their volume. */
   countKept(ownerId: string): Promise<number>;
+  /** Purged ephemeral ones that still have their volume. */
+  countGivenUpEphemeral(ownerId: string): Promise<number>;
 }

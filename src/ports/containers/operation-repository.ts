@@ -6,8 +6,11 @@ export type OperationOutcome = 'done' | 'unchanged' | 'failed';
 
 /** An operation, its requester and its progress. */
 export type StoredOperation = Operation & {
-  readonly requestedBy: string;
+  /** null: the service itself. */
+  readonly requestedBy: string | null;
   readonly origin: Origin;
+  /** Shown to the owner as the reason of the new state; null when somebody requested it. */
+  readonly reason: string | null;
   /** null until the engine has made the fresh container. */
   readonly freshRuntimeId: string | null;
   /** The loss report of the old container; null when unknown. */

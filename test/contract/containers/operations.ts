@@ -23,6 +23,7 @@ export const anOperation = (
   volumeKept: null,
   requestedBy,
   origin: { ipAddress: '127.0.0.1', userAgent: 'test' },
+  reason: null,
   carryOver: false,
   freshRuntimeId: null,
   snapshotImage: null,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Container } from '../../../src/domain/containers/container.ts';
+import { NO_LIFETIME } from '../../../src/domain/containers/lifetime/lifetime.ts';
 import type { Tier } from '../../../src/domain/containers/resources.ts';
 import { NO_ROLE_SETUP } from '../../../src/domain/containers/role-setup.ts';
 import type { Caller } from '../../../src/domain/identity/caller.ts';
@@ -98,6 +99,8 @@ export const aContainer = (over: Partial<Container> = {}): Container => ({
   startedAt: created,
   deletedAt: null,
   roleSetup: NO_ROLE_SETUP,
+  labels: {},
+  lifetime: NO_LIFETIME,
   ...over,
 });
 

@@ -38,6 +38,10 @@ export const deleteContainer = (id: string) => del(at(id), undefined, ENGINE);
 export const updateContainer = (id: string, body: ContainerChange) =>
   patch<{ readonly restarted: boolean }>(at(id), body, ENGINE);
 
+/** Nothing ends the container by itself before so many seconds from now. */
+export const keepContainer = (id: string, keep_seconds: number) =>
+  patch(`${at(id)}/lifetime`, { keep_seconds });
+
 /** What is not in /workspace, and would be lost if the container were recreated. */
 export const getChanges = (id: string) => get<Changes>(`${at(id)}/changes`);
 

@@ -1,5 +1,5 @@
 import type { CollaborationBody } from '../../../src/adapters/http/schema/collaborations.ts';
-import type { ContainerBody } from '../../../src/adapters/http/schema/containers.ts';
+import type { ContainerBody, CreateContainerRequest } from '../../../src/adapters/http/schema/containers.ts';
 import type { TokenBody } from '../../../src/adapters/http/schema/tokens.ts';
 
 /** Wire shapes, from the schemas that the service validates with. */
@@ -17,7 +17,6 @@ export type {
 } from '../../../src/adapters/http/schema/collaborations.ts';
 export type {
   ContainerBody as Container,
-  CreateContainerRequest as NewContainer,
   StartedBody as Started,
   UpdateContainerRequest as ContainerChange,
 } from '../../../src/adapters/http/schema/containers.ts';
@@ -44,6 +43,8 @@ export type {
   TokenBody as ApiToken,
 } from '../../../src/adapters/http/schema/tokens.ts';
 
+/** The page names every container. */
+export type NewContainer = CreateContainerRequest & { readonly name: string };
 export type Scope = TokenBody['scopes'][number];
 export type Resources = ContainerBody['resources'];
 export type CollaborationMode = CollaborationBody['mode'];

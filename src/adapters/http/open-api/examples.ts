@@ -42,6 +42,8 @@ const container = {
   layer: { limit_mb: 2048, used_mb: null },
   owner: { id: ID, username: 'ada' },
   role_setup: { status: 'none', detail: null },
+  labels: {},
+  lifetime: null,
 };
 const changed = { id: RUNTIME_ID, name: 'dev' };
 
@@ -69,6 +71,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ContainerStopped: { message: 'container stopped', ...changed, status: 'stopped' },
   ContainerDeleted: { message: 'container deleted', ...changed, db_id: ID },
   PurgeRequest: { name: 'dev' },
+  LifetimeRequest: { idle_seconds: 1800, keep_seconds: 3600 },
   ExecRequest: { command: ['node', '--version'], timeout_seconds: 10 },
   ExecResult: { exit_code: 0, stdout: 'v24.1.0\n', stderr: '', truncated: false, duration_ms: 41.5 },
   ShareRequest: { mode: 'view', expires_in_minutes: 60 },

@@ -3,6 +3,7 @@ import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
 import { nextCursor } from './pagination.ts';
+import { LifetimeSummary, lifetimeFields } from './sandboxes/lifetime.ts';
 
 /** As in src/domain/containers/environment.ts. */
 const MAX_ENV_NAMES = 512;
@@ -55,6 +56,8 @@ export const ContainerBody = Named(
     ),
     owner: Type.Object({ id: Type.String(), username: Type.String() }),
     role_setup: RoleSetupBody,
+    labels: Type.Record(Type.String(), Type.String()),
+    lifetime: Nullable(LifetimeSummary),
     collaboration: Type.Optional(
       Type.Object(
         { id: Type.String(), mode: Mode },
@@ -79,13 +82,16 @@ export const ContainerList = Named(
 export const CreateContainerRequest = Named(
   'CreateContainerRequest',
   Closed({
-    name: Type.String(),
+    name: Type.Optional(
+      Type.String({ description: 'Required, except for an ephemeral container, which gets one.' }),
+    ),
     image: Type.Optional(Text({ maxLength: 512 })),
     role: Type.Optional(Text({ maxLength: 64 })),
     memory_mb: Type.Optional(Type.Integer()),
     cpu_shares: Type.Optional(Type.Integer()),
     disk_mb: Type.Optional(Type.Integer()),
     env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
+    ...lifetimeFields,
   }),
 );
 

@@ -1,5 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
+import { NO_LIFETIME } from '../../../domain/containers/lifetime/lifetime.ts';
 import { NO_ROLE_SETUP } from '../../../domain/containers/role-setup.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import { type ContainerRepository, NameTaken } from '../../../ports/containers/container-repository.ts';
@@ -111,4 +112,6 @@ const UNUSED = {
   diskQuota: 'soft',
   diskUsedMb: null,
   layerUsedMb: null,
+  labels: {},
+  lifetime: NO_LIFETIME,
 } as const;

@@ -13,6 +13,9 @@ const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
   return claimedAt === undefined && purgedAt === undefined;
 };
 
+const withVolume = ({ containers, volumes }: MemoryState, ownerId: string): readonly StoredContainer[] =>
+  containers.filter((one) => isKept(one, ownerId) && volumes.get(one.dbId)?.removedAt === undefined);
+
 export const memoryDeletedContainers = (state: MemoryState): DeletedContainerRepository => ({
   findForUpdate: async (dbId, ownerId) =>
     find(state, (one) => one.dbId === dbId && isDeletedOf(one, ownerId) && canComeBack(state, dbId)),
@@ -23,8 +26,10 @@ export const memoryDeletedContainers = (state: MemoryState): DeletedContainerRep
       .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
       .map((row) => asContainer(state, row)),
 
-  countKept: async (ownerId) =>
-    state.containers.filter(
-      (one) => isKept(one, ownerId) && state.volumes.get(one.dbId)?.removedAt === undefined,
+  countKept: async (ownerId) => withVolume(state, ownerId).length,
+
+  countGivenUpEphemeral: async (ownerId) =>
+    withVolume(state, ownerId).filter(
+      ({ dbId, lifetime }) => lifetime.isEphemeral && state.volumes.get(dbId)?.purgedAt !== undefined,
     ).length,
 });

@@ -11,12 +11,17 @@ import {
 import type { ContainersTable, Database, Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
-type Joined = Selectable<ContainersTable> & { owner_username: string; layer_allowed_mb: number };
+type Joined = Selectable<ContainersTable> & {
+  owner_username: string;
+  layer_allowed_mb: number;
+  active_at: Date | null;
+};
 
-/** The columns that come from the owner, row `u`. */
+/** The columns that come from the owner, row `u`, and from the uses of the container, row `c`. */
 export const ofOwner = [
   'u.username as owner_username',
   sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
+  sql<Date | null>`(select max(a.last_at) from container_activity a where a.db_id = c.db_id)`.as('active_at'),
 ] as const;
 
 /** Containers, deleted ones too, with what they have of their owners. */
@@ -183,4 +188,13 @@ export const toContainer = (row: Joined): Container => ({
     id: row.role_setup_id,
     detail: row.role_setup_detail,
   } as RoleSetup,
+  labels: row.labels,
+  lifetime: {
+    isEphemeral: row.ephemeral,
+    endsAt: row.ends_at,
+    idleSeconds: row.idle_seconds,
+    onIdle: row.on_idle,
+    keptUntil: row.kept_until,
+    activeAt: row.active_at,
+  },
 });

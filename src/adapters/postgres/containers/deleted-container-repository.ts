@@ -13,16 +13,23 @@ export const postgresDeletedContainers = (db: Db): DeletedContainerRepository =>
       .orderBy('c.deleted_at', 'desc')
       .$call(allAs(toContainer)),
 
-  countKept: (ownerId) =>
-    db
-      .selectFrom('containers')
-      .select(COUNT)
-      .where('owner_id', '=', ownerId)
-      .where('state', '=', 'deleted')
-      .where('runtime_id', 'is not', null)
-      .where('volume_removed_at', 'is', null)
+  countKept: (ownerId) => kept(db, ownerId).$call(countOf),
+
+  countGivenUpEphemeral: (ownerId) =>
+    kept(db, ownerId)
+      .where('ephemeral', '=', true)
+      .where('volume_purged_at', 'is not', null)
       .$call(countOf),
 });
+
+const kept = (db: Db, ownerId: string) =>
+  db
+    .selectFrom('containers')
+    .select(COUNT)
+    .where('owner_id', '=', ownerId)
+    .where('state', '=', 'deleted')
+    .where('runtime_id', 'is not', null)
+    .where('volume_removed_at', 'is', null);
 
 const restorable = (db: Db, ownerId: string) =>
   containersWithOwner(db)

@@ -114,6 +114,7 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   requested_by: operation.requestedBy,
   ip_address: operation.origin.ipAddress,
   user_agent: operation.origin.userAgent,
+  reason: operation.reason,
   lease_owner: operation.leaseOwner,
 });
 
@@ -147,6 +148,7 @@ const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
   leftBehind: row.left_behind,
   requestedBy: row.requested_by,
   origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
+  reason: row.reason,
   leaseOwner: row.lease_owner,
   outcome: row.outcome,
 });

@@ -1,6 +1,8 @@
-import type { Generated, Kysely } from 'kysely';
+import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { Role } from '../../../domain/containers/catalogue.ts';
 import type { ContainerState } from '../../../domain/containers/container.ts';
+import type { Labels } from '../../../domain/containers/lifetime/labels.ts';
+import type { EndAction } from '../../../domain/containers/lifetime/lifetime.ts';
 import type { LossReport } from '../../../domain/containers/loss-report.ts';
 import type { Operation } from '../../../domain/containers/operation.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
@@ -106,7 +108,18 @@ export type ContainersTable = {
   volume_claimed_at: Date | null;
   volume_removed_at: Date | null;
   volume_purged_at: Date | null;
+  labels: ColumnType<Labels, string | undefined, string>;
+  ephemeral: Generated<boolean>;
+  ends_at: Date | null;
+  idle_seconds: number | null;
+  on_idle: Generated<EndAction>;
+  kept_until: Date | null;
+  warned_end: Date | null;
+  warned_lead: number | null;
+  warned_at: Date | null;
 };
+
+type ContainerActivityTable = { db_id: string; kind: string; last_at: Date };
 
 type SnapshotImagesTable = {
   db_id: string;
@@ -148,9 +161,10 @@ export type OperationsTable = {
   measured: boolean;
   left_behind: Json<LossReport | null> | null;
   step: Generated<string>;
-  requested_by: string;
+  requested_by: string | null;
   ip_address: string;
   user_agent: string;
+  reason: string | null;
   lease_owner: string;
   lease_until: Date;
   created_at: Generated<Date>;
@@ -198,6 +212,7 @@ export type Database = {
   sessions: SessionsTable;
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
+  container_activity: ContainerActivityTable;
   carried_images: SnapshotImagesTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;

@@ -8,11 +8,13 @@ const container = {
   status: Type.String(),
 };
 const Plain = Type.Object(container);
+/** `reason`: why it ended by itself, for people; absent when somebody requested it. */
+const Ended = Type.Object({ ...container, reason: Type.Optional(Type.String()) });
 
 const DATA: { readonly [T in EventType]: TSchema } = {
   container_created: Plain,
   container_started: Plain,
-  container_stopped: Plain,
+  container_stopped: Ended,
   container_updated: Type.Object({
     ...container,
     resources: Type.Object({
@@ -22,7 +24,7 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     }),
     restarted: Type.Boolean(),
   }),
-  container_deleted: Plain,
+  container_deleted: Ended,
   container_progress: Type.Object({
     ...container,
     role_setup: Type.Object({
@@ -30,6 +32,12 @@ const DATA: { readonly [T in EventType]: TSchema } = {
       detail: Type.Union([Type.String(), Type.Null()]),
     }),
     reason: Type.Optional(Type.String()),
+  }),
+  container_ending: Type.Object({
+    ...container,
+    ends_at: Type.String({ format: 'date-time' }),
+    action: Type.Union([Type.Literal('stop'), Type.Literal('delete')]),
+    reason: Type.String(),
   }),
 };
 

@@ -142,23 +142,29 @@ async function serve(
   const notify = (notice: RecordingNotice): void => {
     if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, notice);
   };
+  const show = (message: string): void => {
+    if (ready && closed === null && socket.readyState === socket.OPEN)
+      send(socket, { type: 'notice', message });
+  };
   const registration = live.register({
     caller: grant.caller,
     mayStay: terminals.mayStay,
     close: () => close(CLOSE.unauthorized),
   });
   socket.once('close', registration.end);
-  const terminal = await terminals.open(grant, { close, notify }, turn).catch(async (error: unknown) => {
-    const reason = await terminals.whyNotOpened(grant, error);
-    // A full or stopped container is no fault of the service.
-    const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
-    const level = isFault ? 'error' : 'info';
-    log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
-    if (socket.readyState === socket.OPEN)
-      send(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
-    close(reason);
-    return null;
-  });
+  const terminal = await terminals
+    .open(grant, { close, notify, show }, turn)
+    .catch(async (error: unknown) => {
+      const reason = await terminals.whyNotOpened(grant, error);
+      // A full or stopped container is no fault of the service.
+      const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
+      const level = isFault ? 'error' : 'info';
+      log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
+      if (socket.readyState === socket.OPEN)
+        send(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
+      close(reason);
+      return null;
+    });
   if (terminal === null) return;
   socket.off('message', bufferInput);
   if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);

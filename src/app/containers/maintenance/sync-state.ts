@@ -8,7 +8,7 @@ const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
 
 /** Berth itself: no user asked for it. */
-const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
+export const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
 
 /**
  * Sets a row to the observed state and announces it once. A container that Berth was stopping keeps its reason and is

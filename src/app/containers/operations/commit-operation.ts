@@ -11,7 +11,13 @@ import {
   type OperationKind,
   type Step,
 } from '../../../domain/containers/operation.ts';
-import { type ContainerEvent, containerEvent, type EventType, failedEvent } from '../../../domain/events.ts';
+import {
+  type ContainerEvent,
+  containerEvent,
+  type EventType,
+  failedEvent,
+  withReason,
+} from '../../../domain/events.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -71,11 +77,12 @@ function changeOf(
 ): StateChange {
   const { name, resources } = operation.target;
   const settings = operation.kind === 'update' ? { name, resources } : {};
-  if (now === 'none') return { state: 'deleted' };
+  const { reason } = operation;
+  if (now === 'none') return { state: 'deleted', reason };
   const running = facts[now] === 'running';
   const state = running ? 'running' : 'stopped';
   const started = running && operation.kind !== 'update' ? { started: true } : {};
-  if (now === 'old' || operation.freshRuntimeId === null) return { state, ...settings, ...started };
+  if (now === 'old' || operation.freshRuntimeId === null) return { state, reason, ...settings, ...started };
   return {
     state,
     ...settings,
@@ -130,14 +137,14 @@ async function changeRow(
 
 async function announce(
   tx: Repositories,
-  { kind, requestedBy, origin, dbId }: StoredOperation,
+  { kind, requestedBy, origin, dbId, reason }: StoredOperation,
   container: Container,
   restarted: boolean,
 ): Promise<void> {
   const { audit, event } = RECORDS[kind];
   await Promise.all([
     tx.audit.append({ userId: requestedBy, action: audit, ...origin, details: dbId }),
-    tx.events.append(containerEvent(event, container, restarted)),
+    tx.events.append(withReason(containerEvent(event, container, restarted), reason)),
   ]);
 }
 

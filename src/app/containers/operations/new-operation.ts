@@ -7,8 +7,10 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 /** A requested change of a container, and who requested it. */
 export type OperationRequest = {
   readonly kind: OperationKind;
-  readonly caller: Caller;
+  /** null: the service itself, with `reason`. */
+  readonly caller: Caller | null;
   readonly origin: Origin;
+  readonly reason?: string;
   readonly carryOver?: boolean;
 };
 
@@ -40,8 +42,9 @@ export function newOperation(
     verified: false,
     unfitted: warmRuntimeId !== null,
     volumeKept: null,
-    requestedBy: request.caller.user.id,
+    requestedBy: request.caller?.user.id ?? null,
     origin: request.origin,
+    reason: request.reason ?? null,
     carryOver: request.carryOver ?? false,
     measured: false,
     leftBehind: null,

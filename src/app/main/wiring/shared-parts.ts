@@ -1,4 +1,5 @@
 import { actRecords } from '../../audit/activity-records.ts';
+import { containerUses } from '../../containers/lifetime/container-uses.ts';
 import { publishOnCommit } from '../../events/publishing-storage.ts';
 import { idempotency } from '../../idempotency.ts';
 import { authenticator } from '../../identity/auth/authenticator.ts';
@@ -28,5 +29,6 @@ export function sharedParts(
     live: authorizedConnections({ bus, current: auth.current, log, monotonicMs, everyMs }),
     keys: idempotency(storage.repositories),
     outputs: outputSlots(),
+    uses: containerUses(storage.repositories, monotonicMs),
   };
 }

@@ -9,6 +9,8 @@ import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
+import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
+import { endContainers } from '../../containers/lifetime/end-containers.ts';
 import { reconcile } from '../../containers/maintenance/reconcile.ts';
 import { collectVolumes } from '../../containers/maintenance/volume-retention.ts';
 import { type WarmPool, warmPool } from '../../containers/maintenance/warm-pool.ts';
@@ -33,6 +35,9 @@ export type WorkspaceWork = {
   readonly watchKernelShares: () => Promise<void>;
   readonly watchSpace: () => Promise<void>;
   readonly collectVolumes: () => Promise<void>;
+  /** Records the uses of containers, for a timer; then ends those whose time has come. */
+  readonly keepUses: () => Promise<void>;
+  readonly endContainers: () => Promise<void>;
 };
 
 type OfOthers = {
@@ -41,13 +46,14 @@ type OfOthers = {
   readonly keys: Idempotency;
   readonly acts: ActRecords;
   readonly outputs: OutputSlots;
+  readonly uses: ContainerUses;
 };
 
 /** Containers: operations, the pool, role setups, and the use cases inside. */
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
-  { terminals, live, keys, acts, outputs }: OfOthers,
+  { terminals, live, keys, acts, outputs, uses }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
@@ -61,7 +67,8 @@ export function workspaces(
     settings: { ...options.containers, node: ports.runtimeNode },
   };
   const boxes = containers(deps);
-  const inside = containerAccess({ ...ports, acts });
+  const inside = containerAccess({ ...ports, acts, uses });
+  uses.watch(terminals.usesNow);
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
@@ -81,6 +88,8 @@ export function workspaces(
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),
       collectVolumes: collectVolumes(deps, checkpointOf(options)),
+      keepUses: uses.keep,
+      endContainers: endContainers({ ...deps, insight: ports.insight, noticeAll: terminals.noticeAll }),
     },
   };
 }

@@ -10,6 +10,7 @@ import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { item, Menu, type MenuItem } from '../../ui/menu.tsx';
+import { EndLink } from './end-link.tsx';
 import { hasTools, ToolsLink } from './role-setup-link.tsx';
 import { SpaceLink } from './space-link.tsx';
 import { Status } from './status.tsx';
@@ -136,6 +137,7 @@ export function Row({ container, onAction }: RowProps) {
             </span>
             <ToolsLink container={container} onOpen={() => onAction({ what: 'tools', container })} />
             <SpaceLink container={container} onOpen={() => onAction({ what: 'space', container })} />
+            <EndLink container={container} />
           </div>
         )}
       </div>

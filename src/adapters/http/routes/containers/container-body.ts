@@ -14,6 +14,7 @@ import type {
   UpdatedBody,
 } from '../../schema/containers.ts';
 import { toChangesBody } from './insight.ts';
+import { toLifetimeRequest, toLifetimeSummary } from './sandboxes/lifetime-body.ts';
 
 /** `cpu_shares` is the interface's word for millicores. */
 export const toContainerBody = (container: Container): ContainerBody => ({
@@ -41,6 +42,8 @@ export const toContainerBody = (container: Container): ContainerBody => ({
   layer: { limit_mb: container.layerAllowedMb, used_mb: container.layerUsedMb },
   owner: { id: container.ownerId, username: container.ownerUsername },
   role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
+  labels: container.labels,
+  lifetime: toLifetimeSummary(container),
 });
 
 /** A shared container includes the share. */
@@ -57,13 +60,16 @@ export const toDeletedBody = ({ container, keptUntil }: DeletedContainer): Conta
 });
 
 export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({
-  name: body.name,
+  ...(body.name === undefined ? {} : { name: body.name }),
   ...(body.image === undefined ? {} : { image: body.image }),
   ...(body.role === undefined ? {} : { role: body.role }),
   ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),
   ...(body.cpu_shares === undefined ? {} : { cpuMillicores: body.cpu_shares }),
   ...(body.disk_mb === undefined ? {} : { diskMb: body.disk_mb }),
   ...(body.env === undefined ? {} : { env: body.env }),
+  ...(body.labels === undefined ? {} : { labels: body.labels }),
+  isEphemeral: body.ephemeral ?? false,
+  lifetime: toLifetimeRequest(body),
 });
 
 export const toUpdateRequest = (body: UpdateContainerRequest): UpdateRequest => ({

@@ -3,6 +3,7 @@ import type { Containers } from '../../../../app/containers/containers.ts';
 import type { Updated } from '../../../../app/containers/update-container.ts';
 import type { Idempotency } from '../../../../app/idempotency.ts';
 import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
+import { hasLabels } from '../../../../domain/containers/lifetime/labels.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
@@ -10,6 +11,7 @@ import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
 import { listQuery } from '../../schema/pagination.ts';
+import { labelQuery } from '../../schema/sandboxes/lifetime.ts';
 import type { Routes } from '../../server.ts';
 import {
   toContainerBody,
@@ -21,6 +23,8 @@ import {
   toVisibleBody,
 } from './container-body.ts';
 import { recoveryRoutes, runRoutes } from './container-states.ts';
+import { lifetimeRoutes } from './sandboxes/lifetime.ts';
+import { toLabelFilters } from './sandboxes/lifetime-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
@@ -34,6 +38,7 @@ const ListQuery = Type.Composite(
           description: '`true`: restorable deleted containers instead of live ones.',
         }),
       ),
+      label: labelQuery,
     }),
   ],
   { additionalProperties: false },
@@ -101,12 +106,14 @@ export const containerRoutes =
         },
       },
       async (request) => {
-        const { deleted, ...query } = request.query;
+        const { deleted, label, ...query } = request.query;
+        const filters = toLabelFilters(label);
         const found =
           deleted === 'true'
             ? (await containers.listKept(request.caller)).map(toDeletedBody)
             : (await containers.list(request.caller)).map(toVisibleBody);
-        const { items, next } = pageOf(found, query, 'db_id');
+        const labelled = found.filter(({ labels }) => hasLabels(labels, filters));
+        const { items, next } = pageOf(labelled, query, 'db_id');
         return { containers: items, ...next };
       },
     );
@@ -126,6 +133,7 @@ export const containerRoutes =
       async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
 
+    lifetimeRoutes(containers)(http, tokens);
     runRoutes(containers)(http, tokens);
     recoveryRoutes(containers)(http, tokens);
     changeRoutes(containers, keys)(http, tokens);

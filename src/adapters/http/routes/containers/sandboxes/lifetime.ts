@@ -1,0 +1,47 @@
+import type { Containers } from '../../../../../app/containers/containers.ts';
+import { orThrow } from '../../../errors.ts';
+import { ContainerParams } from '../../../schema/common.ts';
+import { LifetimeBody, LifetimeRequestBody } from '../../../schema/sandboxes/lifetime.ts';
+import type { Routes } from '../../../server.ts';
+import { toLifetimeBody, toLifetimeRequest } from './lifetime-body.ts';
+
+const url = '/api/containers/:id/lifetime';
+
+/** When a container ends by itself. */
+export const lifetimeRoutes =
+  (containers: Pick<Containers, 'readLifetime' | 'changeLifetime'>): Routes =>
+  (http) => {
+    http.get(
+      url,
+      {
+        config: { scope: 'read', failure: 'failed to read lifetime' },
+        schema: {
+          operationId: 'containers.lifetime',
+          summary: 'Read when and why a container ends by itself',
+          refusals: ['container_not_found', 'not_authorized'],
+          params: ContainerParams,
+          response: { 200: LifetimeBody },
+        },
+      },
+      async ({ params, caller }) => toLifetimeBody(orThrow(await containers.readLifetime(params.id, caller))),
+    );
+
+    http.patch(
+      url,
+      {
+        config: { scope: 'write', failure: 'failed to change lifetime' },
+        schema: {
+          operationId: 'containers.changeLifetime',
+          summary: 'Change when a container ends, or keep it longer',
+          refusals: ['container_not_found', 'not_authorized', 'guest_session_expired'],
+          params: ContainerParams,
+          body: LifetimeRequestBody,
+          response: { 200: LifetimeBody },
+        },
+      },
+      async ({ params, body, caller, origin }) => {
+        const request = toLifetimeRequest(body);
+        return toLifetimeBody(orThrow(await containers.changeLifetime(params.id, request, caller, origin)));
+      },
+    );
+  };

@@ -1,0 +1,108 @@
+import { sql } from 'kysely';
+import type {
+  LifetimeChange,
+  LifetimeRepository,
+  LivingContainer,
+} from '../../../../ports/containers/lifetime/lifetime-repository.ts';
+import type { Db } from '../../schema/database-schema.ts';
+import { allAs, changedOne, clockNow, firstAs, leaseEnd } from '../../sql.ts';
+import { containersWithOwner, ofOwner, toContainer } from '../container-repository.ts';
+
+export const postgresLifetimes = (db: Db): LifetimeRepository => ({
+  change: (dbId, change) =>
+    db
+      .updateTable('containers as c')
+      .from('users as u')
+      .whereRef('u.id', '=', 'c.owner_id')
+      .where('c.db_id', '=', dbId)
+      .set(toUpdate(change))
+      .returningAll('c')
+      .returning(ofOwner)
+      .$call(firstAs(toContainer)),
+
+  listEnding: (withinSeconds) =>
+    living(db)
+      .where('c.state', 'in', ['running', 'stopped', 'failed'])
+      .where(sql<boolean>`(c.ends_at is not null or c.idle_seconds is not null)`)
+      .where(
+        sql<boolean>`least(
+          c.ends_at,
+          greatest(c.started_at, c.created_at, (select max(a.last_at) from container_activity a where a.db_id = c.db_id))
+            + make_interval(secs => c.idle_seconds)
+        ) <= clock_timestamp() + make_interval(secs => ${withinSeconds})`,
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('operations as o')
+              .select('o.id')
+              .whereRef('o.db_id', '=', 'c.db_id')
+              .where('o.finished_at', 'is', null),
+          ),
+        ),
+      )
+      .$call(allAs(toLiving)),
+
+  findForUpdate: (dbId) =>
+    living(db).where('c.db_id', '=', dbId).forNoKeyUpdate('c').$call(firstAs(toLiving)),
+
+  markWarned: (dbId, end, leadSeconds) =>
+    db
+      .updateTable('containers')
+      .set({ warned_end: end, warned_lead: Math.round(leadSeconds), warned_at: clockNow })
+      .where('db_id', '=', dbId)
+      .where('state', '<>', 'deleted')
+      .where(
+        sql<boolean>`(warned_end is null or abs(extract(epoch from warned_end - ${end}::timestamptz)) >= 1
+          or warned_lead > ${Math.round(leadSeconds)})`,
+      )
+      .$call(changedOne),
+
+  async noteUses(uses) {
+    if (uses.length === 0) return;
+    // Ordered, against deadlocks.
+    const ordered = uses.toSorted((a, b) => (`${a.dbId}${a.kind}` < `${b.dbId}${b.kind}` ? -1 : 1));
+    const [ids, kinds] = [ordered.map(({ dbId }) => dbId), ordered.map(({ kind }) => kind)];
+    await sql`insert into container_activity (db_id, kind, last_at)
+      select distinct u.id, u.kind, clock_timestamp()
+      from unnest(${ids}::uuid[], ${kinds}::text[]) as u (id, kind) join containers c on c.db_id = u.id
+      where c.idle_seconds is not null
+      order by 1, 2
+      on conflict (db_id, kind) do update set last_at = greatest(container_activity.last_at, excluded.last_at)`.execute(
+      db,
+    );
+  },
+
+  activity: (dbId) =>
+    db
+      .selectFrom('container_activity')
+      .select(['kind', 'last_at'])
+      .where('db_id', '=', dbId)
+      .orderBy('last_at', 'desc')
+      .$call(allAs((row) => ({ kind: row.kind, lastAt: row.last_at }))),
+});
+
+const living = (db: Db) => containersWithOwner(db).select(sql<Date>`clock_timestamp()`.as('now_at'));
+
+type LivingRow = Parameters<typeof toContainer>[0] & { readonly now_at: Date };
+
+const toLiving = (row: LivingRow): LivingContainer => ({
+  container: toContainer(row),
+  warned:
+    row.warned_end === null || row.warned_lead === null || row.warned_at === null
+      ? null
+      : { end: row.warned_end, leadSeconds: row.warned_lead, at: row.warned_at },
+  now: row.now_at,
+});
+
+/** undefined: unchanged */
+const toUpdate = (change: LifetimeChange) => ({
+  ...(change.labels === undefined ? {} : { labels: JSON.stringify(change.labels) }),
+  ...(change.isEphemeral === undefined ? {} : { ephemeral: change.isEphemeral }),
+  ...(change.ttlSeconds === undefined ? {} : { ends_at: fromNow(change.ttlSeconds) }),
+  ...(change.idleSeconds === undefined ? {} : { idle_seconds: change.idleSeconds }),
+  ...(change.onIdle === undefined ? {} : { on_idle: change.onIdle }),
+  ...(change.keepSeconds === undefined ? {} : { kept_until: fromNow(change.keepSeconds) }),
+});
+
+const fromNow = (seconds: number | null) => (seconds === null ? null : leaseEnd(seconds));

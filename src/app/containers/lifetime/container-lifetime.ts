@@ -1,0 +1,69 @@
+import type { Container } from '../../../domain/containers/container.ts';
+import type { Activity } from '../../../domain/containers/lifetime/activity.ts';
+import { explainLifetime } from '../../../domain/containers/lifetime/explain-lifetime.ts';
+import { type LifetimeRequest, lifetimeFaults } from '../../../domain/containers/lifetime/lifetime.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { containerEvent } from '../../../domain/events.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { guestExpired } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { findOwn } from '../find-container.ts';
+
+/** A container's lifetime, the uses that count for it, and an explanation of its end in words. */
+export type ExplainedLifetime = {
+  readonly container: Container;
+  readonly activity: readonly Activity[];
+  readonly wouldStop: string;
+};
+
+/** When and why the caller's container ends by itself. */
+export const readLifetime =
+  ({ storage: { repositories } }: Pick<ContainerDeps, 'storage'>) =>
+  async (id: string, caller: Caller): Promise<Result<ExplainedLifetime, DomainError>> => {
+    const found = await findOwn(repositories, id, caller);
+    return found.ok ? await explained(repositories, found.value.dbId) : found;
+  };
+
+/** Changes when the caller's container ends. Absent fields stay. */
+export const changeLifetime =
+  ({ storage, clock }: Pick<ContainerDeps, 'storage' | 'clock'>) =>
+  async (
+    id: string,
+    request: LifetimeRequest,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<ExplainedLifetime, DomainError>> => {
+    const found = await findOwn(storage.repositories, id, caller);
+    if (!found.ok) return found;
+    if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
+    const fields = lifetimeFaults(request, found.value.lifetime);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const { dbId } = found.value;
+    return await storage.inTransaction(async (tx) => {
+      const living = await tx.lifetimes.findForUpdate(dbId);
+      if (living === null || living.container.state === 'deleted')
+        return refuse({ code: 'container_not_found' });
+      const changed = await tx.lifetimes.change(dbId, request);
+      if (changed === null) return refuse({ code: 'container_not_found' });
+      await tx.audit.append({
+        ...{ userId: caller.user.id, ...origin },
+        action: 'lifetime_changed',
+        details: dbId,
+      });
+      await tx.events.append(containerEvent('container_updated', changed, false));
+      return await explained(tx, dbId);
+    });
+  };
+
+async function explained(
+  { lifetimes }: Pick<Repositories, 'lifetimes'>,
+  dbId: string,
+): Promise<Result<ExplainedLifetime, DomainError>> {
+  const living = await lifetimes.findForUpdate(dbId);
+  if (living === null) return refuse({ code: 'container_not_found' });
+  const { container, now } = living;
+  const activity = await lifetimes.activity(dbId);
+  return ok({ container, activity, wouldStop: explainLifetime(container, activity, now) });
+}

@@ -1,0 +1,112 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { BUSY_MILLICORES } from '../../../domain/containers/lifetime/activity.ts';
+import { endReason, warningWords } from '../../../domain/containers/lifetime/explain-lifetime.ts';
+import {
+  type LifetimeEnd,
+  type LifetimeStep,
+  nextLifetimeStep,
+} from '../../../domain/containers/lifetime/lifetime.ts';
+import { endingEvent } from '../../../domain/events.ts';
+import { ok, refuse } from '../../../domain/result.ts';
+import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
+import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type {
+  LifetimeRepository,
+  LivingContainer,
+} from '../../../ports/containers/lifetime/lifetime-repository.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { endHung } from '../container-lifecycle.ts';
+import { handleOf } from '../find-container.ts';
+import { BY_BERTH } from '../maintenance/sync-state.ts';
+import type { Prepare } from '../operations/begin-operation.ts';
+
+/** The first warning, and a pass more. */
+const AHEAD_SECONDS = 310;
+const AT_A_TIME = 4;
+
+export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'> & {
+  readonly insight: Pick<ContainerInsight, 'usage'>;
+  /** Shows a message in all terminals of a container, in every process. */
+  readonly noticeAll: (dbId: string, message: string) => void;
+};
+
+/**
+ * Warns about containers that end soon, and stops or deletes those whose time has come. Each process does this; the
+ * row's lock and the operation let one of them act. Repeats what a killed process left.
+ */
+export const endContainers = (deps: EndingDeps) => async (): Promise<void> => {
+  const due = await deps.storage.repositories.lifetimes.listEnding(AHEAD_SECONDS);
+  await forEachAtMost(AT_A_TIME, due, (living) =>
+    act(deps, living).catch((err: unknown) => {
+      const { dbId } = living.container;
+      if (!(err instanceof RuntimeUnavailable)) deps.log.warn({ err, dbId }, 'could not end a container');
+    }),
+  );
+};
+
+const stepOf = ({ container, warned, now }: LivingContainer): LifetimeStep =>
+  nextLifetimeStep(container, warned, now);
+
+async function act(deps: EndingDeps, living: LivingContainer): Promise<void> {
+  const step = stepOf(living);
+  if (step.do === 'nothing' || (await isAtWork(deps, living, step.end))) return;
+  if (step.do === 'warn') await warn(deps, living.container.dbId);
+  else await end(deps, living, step.end);
+}
+
+/** Whether a program uses the processor although nobody uses the container; recorded as a use. */
+async function isAtWork(
+  { insight, storage }: EndingDeps,
+  { container }: LivingContainer,
+  { because }: LifetimeEnd,
+): Promise<boolean> {
+  const handle = handleOf(container);
+  if (because !== 'idle' || container.state !== 'running' || handle === null) return false;
+  const { cpuMillicores } = await insight.usage(handle);
+  if (cpuMillicores < BUSY_MILLICORES) return false;
+  await storage.repositories.lifetimes.noteUses([{ dbId: container.dbId, kind: 'processor' }]);
+  return true;
+}
+
+/** The step as it is now, with the row locked: a use may have been recorded meanwhile. */
+async function stepNow(lifetimes: LifetimeRepository, dbId: string) {
+  const living = await lifetimes.findForUpdate(dbId);
+  if (living === null) return null;
+  // The use is read by a statement that begins after the lock.
+  const again = await lifetimes.findForUpdate(dbId);
+  return again === null ? null : { living: again, step: stepOf(again) };
+}
+
+async function warn({ storage, noticeAll }: EndingDeps, dbId: string): Promise<void> {
+  const words = await storage.inTransaction(async (tx) => {
+    const now = await stepNow(tx.lifetimes, dbId);
+    if (now?.step.do !== 'warn') return null;
+    const { end, leadSeconds } = now.step;
+    if (!(await tx.lifetimes.markWarned(dbId, end.at, leadSeconds))) return null;
+    const message = warningWords(end, leadSeconds);
+    await tx.events.append(endingEvent(now.living.container, end, message));
+    return message;
+  });
+  if (words !== null) noticeAll(dbId, words);
+}
+
+async function end(deps: EndingDeps, { container }: LivingContainer, due: LifetimeEnd): Promise<void> {
+  const { dbId } = container;
+  const reason = endReason(container, due);
+  const prepare: Prepare = async (tx) => {
+    const now = await stepNow(tx.lifetimes, dbId);
+    if (now?.step.do !== 'end' || now.step.end.action !== due.action)
+      return refuse({ code: 'container_busy' });
+    const { name, resources } = now.living.container;
+    return ok({ container: now.living.container, target: { name, resources } });
+  };
+  const { userId: _, ...origin } = BY_BERTH;
+  const request = { kind: due.action, caller: null, origin, reason } as const;
+  const observable = endHung(deps, container);
+  observable.catch(() => undefined);
+  const done = await deps.operations.submit(dbId, request, prepare, {
+    answers: deps.runtime.ping(),
+    observable,
+  });
+  if (done.ok) deps.log.info({ dbId, ownerId: container.ownerId, reason }, 'container ended by its lifetime');
+}

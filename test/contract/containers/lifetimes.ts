@@ -1,0 +1,84 @@
+import t from 'tap';
+import type { Storage } from '../../../src/ports/storage.ts';
+import { NOBODY, storedContainer, storedUser } from '../../support/database/stored.ts';
+import { anOperation } from './operations.ts';
+
+/** Guarantees of stored lifetimes. */
+export async function lifetimeRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { containers, lifetimes, operations } = storage.repositories;
+  const ending = async (seconds: number, dbId: string): Promise<boolean> =>
+    (await lifetimes.listEnding(seconds)).some(({ container }) => container.dbId === dbId);
+
+  await t.test(`${name}: a lifetime is stored by seconds from now, and absent fields stay`, async (t) => {
+    const box = await storedContainer(storage, (await storedUser(storage)).id);
+    t.match(box, {
+      labels: {},
+      lifetime: { isEphemeral: false, endsAt: null, idleSeconds: null, onIdle: 'stop' },
+    });
+    const labels = { team: 'a "b" \' ; --', run: '7' };
+    const changed = await lifetimes.change(box.dbId, { ttlSeconds: 3_600, isEphemeral: true, labels });
+    t.match(changed, { labels, lifetime: { isEphemeral: true, endsAt: Date, idleSeconds: null } });
+    const kept = await lifetimes.change(box.dbId, { idleSeconds: 600, onIdle: 'delete', keepSeconds: 60 });
+    t.match(kept?.lifetime, { isEphemeral: true, idleSeconds: 600, onIdle: 'delete', keptUntil: Date });
+    t.same(kept?.lifetime.endsAt, changed?.lifetime.endsAt);
+    t.match(await lifetimes.change(box.dbId, { ttlSeconds: null }), { labels, lifetime: { endsAt: null } });
+    t.same((await containers.findAny(box.dbId))?.labels, labels);
+    t.equal(await lifetimes.change(NOBODY, { ttlSeconds: 60 }), null);
+  });
+
+  await t.test(`${name}: a use is recorded by kind, for containers with an idle time`, async (t) => {
+    const owner = await storedUser(storage);
+    const [box, other] = [await storedContainer(storage, owner.id), await storedContainer(storage, owner.id)];
+    await lifetimes.change(box.dbId, { idleSeconds: 60 });
+    const uses = [
+      { dbId: box.dbId, kind: 'command' },
+      { dbId: other.dbId, kind: 'command' },
+      { dbId: NOBODY, kind: 'file' },
+      { dbId: box.dbId, kind: 'file' },
+      { dbId: box.dbId, kind: 'command' },
+    ] as const;
+    await Promise.all([
+      lifetimes.noteUses(uses),
+      lifetimes.noteUses(uses.toReversed()),
+      lifetimes.noteUses([]),
+    ]);
+    const activity = await lifetimes.activity(box.dbId);
+    t.same(activity.map(({ kind }) => kind).sort(), ['command', 'file']);
+    t.same(await lifetimes.activity(other.dbId), []);
+    const newest = Math.max(...activity.map(({ lastAt }) => lastAt.getTime()));
+    t.equal((await containers.findAny(box.dbId))?.lifetime.activeAt?.getTime(), newest);
+  });
+
+  await t.test(`${name}: those that end soon are listed, unless an operation is active`, async (t) => {
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    const { dbId } = box;
+    t.notOk(await ending(999_999, dbId), 'nothing ends it');
+    await lifetimes.change(dbId, { idleSeconds: 600 });
+    t.same([await ending(310, dbId), await ending(610, dbId)], [false, true]);
+    await lifetimes.change(dbId, { ttlSeconds: 200 });
+    t.ok(await ending(310, dbId));
+    const operation = anOperation(dbId, owner.id, NOBODY);
+    await operations.begin(operation, 600);
+    t.notOk(await ending(310, dbId));
+    await operations.finish(operation.id, NOBODY, 'done');
+    await containers.changeState(dbId, ['running'], { state: 'deleted' });
+    t.notOk(await ending(310, dbId));
+  });
+
+  await t.test(`${name}: a warning is given once about one end`, async (t) => {
+    const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
+    const [end, later] = [new Date('2030-01-01T00:00:00Z'), new Date('2030-01-01T01:00:00Z')];
+    const first = await Promise.all([1, 2, 3].map(() => lifetimes.markWarned(dbId, end, 300)));
+    t.equal(first.filter(Boolean).length, 1);
+    t.match(await lifetimes.findForUpdate(dbId), { warned: { end, leadSeconds: 300, at: Date }, now: Date });
+    t.same(
+      [await lifetimes.markWarned(dbId, end, 60), await lifetimes.markWarned(dbId, end, 60)],
+      [true, false],
+    );
+    t.notOk(await lifetimes.markWarned(dbId, end, 300), 'not the first one after the last');
+    t.ok(await lifetimes.markWarned(dbId, later, 300), 'another end is warned about anew');
+    t.notOk(await lifetimes.markWarned(NOBODY, end, 60));
+    t.equal(await lifetimes.findForUpdate(NOBODY), null);
+  });
+}

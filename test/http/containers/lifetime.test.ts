@@ -1,0 +1,244 @@
+import t from 'tap';
+import { memoryAccess, memoryBusHub, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
+import { waitFor } from '../../support/patience.ts';
+import { aCluster, inMemory, NDJSON } from '../../support/service/cluster.ts';
+import { aServiceInTime } from '../../support/service/factors.ts';
+import {
+  aGuest,
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  type TestService,
+} from '../../support/service/service.ts';
+import { terminalClient } from '../../support/terminal/terminal-client.ts';
+import { listening } from '../../support/terminal/terminals.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+const stateOf = ({ ports }: Pick<TestService, 'ports'>) =>
+  (ports.storage as unknown as { state: MemoryState }).state;
+
+/** Ada's container with this lifetime; `pass` lets time go on, with a pass every few seconds. */
+async function aLiving(body: object) {
+  const service = await aServiceInTime();
+  const call = as(service, await aPerson(service, 'ada'));
+  const made = await call('POST', '/api/containers', { name: 'dev', ...small, ...body });
+  const url = `/api/containers/${made.json().db_id}`;
+  const state = stateOf(service);
+  const pass = async (seconds: number): Promise<void> => {
+    for (let left = seconds; left > 0; left -= 5) {
+      service.clock.advance(Math.min(5, left) * 1_000);
+      await service.keepUses();
+      await service.endContainers();
+    }
+  };
+  const now = async () => (await call('GET', url)).json();
+  const events = (type: string) => state.events.filter((one) => one.type === type);
+  const lifetime = async () => (await call('GET', `${url}/lifetime`)).json();
+  return { service, call, made, url, state, pass, now, events, lifetime };
+}
+
+t.test('an ephemeral container needs no name, is deleted at its end, and can be restored', async (t) => {
+  const { made, call, url, pass, events, service, state } = await aLiving({
+    ...{ name: undefined, ephemeral: true, ttl_seconds: 600 },
+    labels: { run: '7', team: 'a' },
+  });
+  t.equal(made.statusCode, 201);
+  t.match(made.json(), {
+    name: /^sandbox-[0-9a-f]{8}$/,
+    labels: { run: '7', team: 'a' },
+    lifetime: { ephemeral: true, on_idle: 'delete', next_end: { action: 'delete', because: 'time' } },
+  });
+  await pass(600);
+  t.equal((await call('GET', url)).statusCode, 404);
+  t.same(
+    events('container_ending').map(({ data }) => data['action']),
+    ['delete', 'delete'],
+  );
+  t.match(events('container_deleted'), [
+    { data: { status: 'deleted', reason: /^deleted at the end of its time/ } },
+  ]);
+  t.match(auditOf(service, 'container_deleted'), [
+    { userId: null, userAgent: 'berth', details: made.json().db_id },
+  ]);
+  t.equal(state.volumes.size, 0, 'the volume is kept');
+  t.match((await call('GET', '/api/containers?deleted=true')).json().containers, [
+    { db_id: made.json().db_id },
+  ]);
+  t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+});
+
+t.test('an idle container is warned twice, stopped with a reason, and may run again', async (t) => {
+  const { call, url, pass, now, events, lifetime } = await aLiving({ idle_seconds: 3_600 });
+  t.match((await now()).lifetime, { ephemeral: false, on_idle: 'stop', idle_seconds: 3_600, ends_at: null });
+  await pass(3_590);
+  t.match(await now(), { status: 'running' });
+  t.equal(events('container_ending').length, 2);
+  t.match(await lifetime(), { activity: [], would_stop: /^in 10 s: nothing has used it since its start/ });
+  await pass(10);
+  t.match(await now(), { status: 'stopped', status_reason: 'stopped because nothing used it for 3600 s' });
+  t.match(await lifetime(), { next_end: null, would_stop: 'not now: it is stopped' });
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200);
+  await pass(600);
+  t.match(await now(), { status: 'running', status_reason: null }, 'its start begins anew');
+});
+
+t.test('nothing that is used is stopped: a command, an open terminal, a program at work', async (t) => {
+  const { service, call, url, pass, now, lifetime, events, made } = await aLiving({ idle_seconds: 60 });
+  const running = call('POST', `${url}/exec`, { command: ['sleep', '3600'], timeout_seconds: 3_600 }, NDJSON);
+  await waitFor(async () => (await lifetime()).activity.length > 0, { what: 'the command is recorded' });
+  await pass(600);
+  t.match(await now(), { status: 'running' });
+  t.match(await lifetime(), { activity: [{ kind: 'command' }], would_stop: /a command runs/ });
+  const address = await listening(t, service);
+  const token = (await call('POST', '/api/tokens', { name: 'x' })).json().token;
+  const terminal = await terminalClient({ address, dbId: made.json().db_id, token });
+  await pass(600);
+  t.match((await lifetime()).would_stop, /a terminal is open/);
+  t.equal(events('container_ending').length, 0, 'nor is it warned');
+  terminal.socket.close();
+  service.cutOff();
+  await running.catch(() => undefined);
+});
+
+t.test('a program that uses the processor keeps its container, although nobody watches', async (t) => {
+  const runtime = memoryRuntime();
+  let cpuMillicores = 500;
+  const usage = async () => ({ at: new Date(), cpuMillicores, memoryBytes: 1, pids: 1, diskBytes: 0 });
+  const service = await aService({ runtime, insight: { ...memoryAccess(runtime).insight, usage } });
+  const call = as(service, await aPerson(service, 'ada'));
+  const made = await call('POST', '/api/containers', { name: 'dev', ...small, idle_seconds: 60 });
+  const url = `/api/containers/${made.json().db_id}`;
+  const pass = async (seconds: number) => {
+    for (let left = seconds; left > 0; left -= 5) {
+      service.clock.advance(5_000);
+      await service.endContainers();
+    }
+  };
+  await pass(300);
+  t.match((await call('GET', url)).json(), { status: 'running' });
+  t.match((await call('GET', `${url}/lifetime`)).json().activity, [{ kind: 'processor' }]);
+  cpuMillicores = 3;
+  await pass(120);
+  t.match((await call('GET', url)).json(), { status: 'stopped' });
+});
+
+t.test('it is kept for longer, and its terminals and other processes hear of the end once', async (t) => {
+  const shared = { ...inMemory(), bus: memoryBusHub().join };
+  const cluster = await aCluster(t, {
+    ...shared,
+    monotonicMs: () => shared.clock.now().getTime(),
+  } as typeof shared);
+  const { here, there, ada, dbId } = cluster;
+  const call = as(here, ada);
+  const url = `/api/containers/${dbId}/lifetime`;
+  const notices: string[] = [];
+  const terminal = await cluster.open(ada, 'main', cluster.addresses[1]);
+  terminal.socket.on('message', (data, isBinary) => {
+    if (!isBinary && String(data).includes('will be')) notices.push(JSON.parse(String(data)).message);
+  });
+  t.match((await call('PATCH', url, { ttl_seconds: 600 })).json(), { next_end: { because: 'time' } });
+  const { clock } = shared as unknown as { clock: { advance(ms: number): void } };
+  const pass = async (seconds: number): Promise<void> => {
+    for (let left = seconds; left > 0; left -= 5) {
+      clock.advance(5_000);
+      await Promise.all([here.endContainers(), there.endContainers()]);
+    }
+  };
+  await pass(590);
+  await waitFor(() => notices.length === 2, { what: 'two notices' });
+  t.match(notices, [/in 5 min, because its time ends/, /in 1 min/]);
+  const kept = await call('PATCH', url, { keep_seconds: 3_600 });
+  t.match(kept.json().would_stop, /^in 3600 s: it was kept until then/);
+  await pass(3_590);
+  t.match((await call('GET', `/api/containers/${dbId}`)).json(), { status: 'running' });
+  await pass(10);
+  t.match((await call('GET', `/api/containers/${dbId}`)).json(), { status: 'stopped' });
+  const { events, audit } = stateOf(here);
+  t.equal(events.filter(({ type }) => type === 'container_stopped').length, 1, 'one process stops it');
+  t.equal(audit.filter(({ action }) => action === 'container_stopped').length, 1);
+  t.equal(events.filter(({ type }) => type === 'container_ending').length, 4);
+  t.match(await terminal.closed(), [4009, 'container stopped']);
+});
+
+t.test('requests are checked, and only the owner may read or change a lifetime', async (t) => {
+  const { service, call, url, now } = await aLiving({ ephemeral: true, ttl_seconds: 3_600 });
+  const BAD: readonly (readonly [object, string])[] = [
+    [{ ttl_seconds: 59 }, 'ttl_seconds'],
+    [{ idle_seconds: 604_801 }, 'idle_seconds'],
+    [{ keep_seconds: 1.5 }, 'keep_seconds'],
+    [{ on_idle: 'pause' }, 'on_idle'],
+    [{ on_idle: 'stop' }, 'on_idle'],
+    [{ ttl_seconds: null }, 'idle_seconds'],
+    [{ ends_at: 'x' }, 'ends_at'],
+  ];
+  for (const [body, field] of BAD) {
+    const answer = await call('PATCH', `${url}/lifetime`, body);
+    t.equal(answer.statusCode, 400, JSON.stringify(body));
+    t.ok(field in answer.json().fields, answer.body);
+  }
+  const create = (body: object) => call('POST', '/api/containers', { ...small, ...body });
+  t.match((await create({})).json(), { error: 'name is required' });
+  t.match((await create({ name: 'x', ephemeral: true, on_idle: 'stop' })).json(), {
+    fields: { on_idle: /delete/ },
+  });
+  t.match((await create({ name: 'x', labels: { 'a b': 'c' } })).json(), { fields: { labels: /keys/ } });
+  t.match((await call('GET', '/api/containers?label=x')).json(), { fields: { label: /key:value/ } });
+  const eve = as(service, await aPerson(service, 'eve'));
+  const unknown = await eve('GET', '/api/containers/99999999-9999-4999-8999-999999999999/lifetime');
+  for (const method of ['GET', 'PATCH'] as const) {
+    const foreign = await eve(
+      method,
+      `${url}/lifetime`,
+      method === 'PATCH' ? { keep_seconds: 60 } : undefined,
+    );
+    t.same([foreign.statusCode, foreign.body], [404, unknown.body]);
+  }
+  t.match((await now()).lifetime, { kept_until: null });
+});
+
+t.test('labels select containers, whatever their values', async (t) => {
+  const { call } = await aLiving({ labels: { run: '7', note: "a' or '1'='1" } });
+  await call('POST', '/api/containers', { name: 'other', ...small, labels: { run: '8' } });
+  const names = async (query: string) =>
+    (await call('GET', `/api/containers?${query}`))
+      .json()
+      .containers.map(({ name }: { name: string }) => name);
+  t.same(await names('label=run:7'), ['dev']);
+  t.same(await names(`label=run:7&label=${encodeURIComponent("note:a' or '1'='1")}`), ['dev']);
+  t.same(await names('label=run:7&label=run:8'), []);
+  t.same(await names(`label=${encodeURIComponent("run:8' or '1'='1")}`), []);
+});
+
+t.test('deleted ephemeral containers make room for new ones, within a bound', async (t) => {
+  const { service, call } = await aLiving({ ephemeral: true });
+  const makeAndDelete = async (): Promise<number> => {
+    const made = await call('POST', '/api/containers', { ...small, ephemeral: true });
+    if (made.statusCode === 201) await call('DELETE', `/api/containers/${made.json().db_id}`);
+    return made.statusCode;
+  };
+  const statuses: number[] = [];
+  for (let n = 0; n < 16; n += 1) statuses.push(await makeAndDelete());
+  t.same(
+    statuses,
+    [...Array(14).fill(201), 409, 409],
+    'three times the containers of the tier, one of them live',
+  );
+  t.equal(auditOf(service, 'container_purged').length, 5);
+  await service.collectVolumes();
+  t.equal(await makeAndDelete(), 201);
+});
+
+t.test('an expired guest keeps nothing longer, and an administrator gets no foreign lifetime', async (t) => {
+  const service = await aServiceInTime();
+  const root = await anAdmin(service);
+  const guest = await aGuest(service);
+  const made = await as(service, guest)('POST', '/api/containers', { ...small, ephemeral: true });
+  const url = `/api/containers/${made.json().db_id}/lifetime`;
+  t.equal((await as(service, root)('GET', url)).statusCode, 404);
+  service.clock.advance(25 * 3_600_000);
+  const refreshed = await as(service, guest)('PATCH', url, { keep_seconds: 3_600 });
+  t.ok([401, 403].includes(refreshed.statusCode));
+});
