@@ -40,16 +40,20 @@ export const streamExec =
   };
 
 /** Calls `over` at the command's end, which is also the end of its reader. */
-const whileUsed = ({ events, end }: RunningCommand, over: () => void): RunningCommand => ({
-  events: (async function* () {
-    try {
-      yield* events;
-    } finally {
-      over();
-    }
-  })(),
-  end: () => end().finally(over),
+const whileUsed = (running: ControlledCommand, over: () => void): ControlledCommand => ({
+  events: untilOver(running.events, over),
+  end: () => running.end().finally(over),
+  signal: (name) => running.signal(name),
+  resize: (cols, rows) => running.resize(cols, rows),
 });
+
+async function* untilOver<T>(events: AsyncIterable<T>, over: () => void): AsyncGenerator<T> {
+  try {
+    yield* events;
+  } finally {
+    over();
+  }
+}
 
 /** Runs one command to its end or time limit; stdout and stderr are each cut at 1 MiB. */
 export const execInContainer =

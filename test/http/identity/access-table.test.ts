@@ -128,6 +128,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/containers/:box/logs': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/stats': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/changes': { ...read, ...box, ok: 200 },
+  'GET /api/containers/:box/lifetime': { ...read, ...box, ok: 200 },
+  'PATCH /api/containers/:box/lifetime': { ...write, ...box, ok: 200, payload: {} },
   'POST /api/containers/:box/role-setup/retry': { ...write, ...box, ok: 409 },
   'POST /api/containers/:box/role-setup/cancel': { ...write, ...box, ok: 409 },
   'POST /api/containers/:box/recordings': { ...write, ...box, ok: 409, payload: {} },
