@@ -1,5 +1,5 @@
 import type { Container } from './containers/container.ts';
-import type { LifetimeEnd } from './containers/lifetime/lifetime.ts';
+import type { LifetimeEnd } from './containers/lifetime/lifetime-end.ts';
 import { lastLine } from './containers/role-setup.ts';
 
 export type EventType =

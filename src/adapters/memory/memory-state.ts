@@ -3,7 +3,7 @@ import type { ChainHead } from '../../domain/audit-chain.ts';
 import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
-import type { Warned } from '../../domain/containers/lifetime/lifetime.ts';
+import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';

@@ -8,15 +8,17 @@ import {
 } from '../../../src/domain/containers/lifetime/explain-lifetime.ts';
 import { hasLabels, labelFaults, parseLabelFilter } from '../../../src/domain/containers/lifetime/labels.ts';
 import {
-  endOf,
   firstLifetime,
   type Lifetime,
-  type LifetimeEnd,
   lifetimeFaults,
   NO_LIFETIME,
+} from '../../../src/domain/containers/lifetime/lifetime.ts';
+import {
+  endOf,
+  type LifetimeEnd,
   nextLifetimeStep,
   type Warned,
-} from '../../../src/domain/containers/lifetime/lifetime.ts';
+} from '../../../src/domain/containers/lifetime/lifetime-end.ts';
 import { aContainer } from '../../support/samples/samples.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');

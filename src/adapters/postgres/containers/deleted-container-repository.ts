@@ -16,10 +16,7 @@ export const postgresDeletedContainers = (db: Db): DeletedContainerRepository =>
   countKept: (ownerId) => kept(db, ownerId).$call(countOf),
 
   countGivenUpEphemeral: (ownerId) =>
-    kept(db, ownerId)
-      .where('ephemeral', '=', true)
-      .where('volume_purged_at', 'is not', null)
-      .$call(countOf),
+    kept(db, ownerId).where('ephemeral', '=', true).where('volume_purged_at', 'is not', null).$call(countOf),
 });
 
 const kept = (db: Db, ownerId: string) =>

@@ -5,7 +5,7 @@ import {
   type LifetimeEnd,
   type LifetimeStep,
   nextLifetimeStep,
-} from '../../../domain/containers/lifetime/lifetime.ts';
+} from '../../../domain/containers/lifetime/lifetime-end.ts';
 import { endingEvent } from '../../../domain/events.ts';
 import { ok, refuse } from '../../../domain/result.ts';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';

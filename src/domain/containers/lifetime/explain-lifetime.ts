@@ -1,5 +1,5 @@
 import { type Activity, lastWords, presentWords } from './activity.ts';
-import { endOf, type LifetimeEnd, type Living } from './lifetime.ts';
+import { endOf, type LifetimeEnd, type Living } from './lifetime-end.ts';
 
 const ACTS = { stop: 'stopped', delete: 'deleted' } as const;
 

@@ -1,7 +1,8 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { Activity, ActivityKind } from '../../../domain/containers/lifetime/activity.ts';
 import type { Labels } from '../../../domain/containers/lifetime/labels.ts';
-import type { LifetimeRequest, Warned } from '../../../domain/containers/lifetime/lifetime.ts';
+import type { LifetimeRequest } from '../../../domain/containers/lifetime/lifetime.ts';
+import type { Warned } from '../../../domain/containers/lifetime/lifetime-end.ts';
 
 export type LifetimeChange = LifetimeRequest & {
   readonly isEphemeral?: boolean;

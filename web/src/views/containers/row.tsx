@@ -10,9 +10,9 @@ import { changes, start } from '../../state/containers.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { item, Menu, type MenuItem } from '../../ui/menu.tsx';
-import { EndLink } from './end-link.tsx';
-import { hasTools, ToolsLink } from './role-setup-link.tsx';
-import { SpaceLink } from './space-link.tsx';
+import { EndLink } from './links/end-link.tsx';
+import { hasTools, ToolsLink } from './links/role-setup-link.tsx';
+import { SpaceLink } from './links/space-link.tsx';
 import { Status } from './status.tsx';
 
 export type ContainerAction = {

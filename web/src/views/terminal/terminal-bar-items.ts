@@ -5,7 +5,7 @@ import { go, navigate } from '../../lib/browser/router.ts';
 import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { item, type MenuItem } from '../../ui/menu.tsx';
-import { hasTools } from '../containers/role-setup-link.tsx';
+import { hasTools } from '../containers/links/role-setup-link.tsx';
 import type { Workspace } from './panes/pane-workspace.ts';
 import type { TerminalController } from './terminal-controller.ts';
 import { changeFont } from './use-terminal.ts';

@@ -1,4 +1,4 @@
-import type { Container } from '../../api/types.ts';
+import type { Container } from '../../../api/types.ts';
 
 /** Whether the owner of a container can see how its tools are. */
 export const hasTools = ({ role_setup, collaboration }: Container): boolean =>

@@ -1,7 +1,7 @@
-import type { Container } from '../../api/types.ts';
-import { now } from '../../lib/clock.ts';
-import { endWords } from '../../lib/format/lifetime.ts';
-import { keep } from '../../state/lifetime.ts';
+import type { Container } from '../../../api/types.ts';
+import { now } from '../../../lib/clock.ts';
+import { endWords } from '../../../lib/format/lifetime.ts';
+import { keep } from '../../../state/lifetime.ts';
 
 /** Says when a container ends by itself, and keeps it for an hour; nothing for one without an end. */
 export function EndLink({ container }: { container: Container }) {

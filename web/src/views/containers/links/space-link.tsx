@@ -1,5 +1,5 @@
-import type { Container } from '../../api/types.ts';
-import { spaceWarning } from '../../lib/format/disk-space.ts';
+import type { Container } from '../../../api/types.ts';
+import { spaceWarning } from '../../../lib/format/disk-space.ts';
 
 /** Says that a container runs out of space, and opens the details; nothing while there is room. */
 export function SpaceLink({ container, onOpen }: { container: Container; onOpen: () => void }) {
