@@ -122,6 +122,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/exec': { answers: REFUSED, payload: { command: ['true'] } },
   'PUT /api/containers/:box/files': { answers: REFUSED, payload: 'bytes', query: '?path=new' },
   'DELETE /api/containers/:box/files': { answers: 200, query: '?path=old' },
+  'PATCH /api/containers/:box/lifetime': { answers: REFUSED, payload: {} },
   'POST /api/containers/:box/role-setup/retry': { answers: REFUSED },
   'POST /api/containers/:box/role-setup/cancel': { answers: 409 },
   // The terminal to record was closed.
