@@ -38,6 +38,14 @@ export type DomainError =
   | { readonly code: 'host_disk_short' }
   | { readonly code: 'image_unavailable' }
   | { readonly code: 'name_taken' }
+  | { readonly code: 'agent_limit_reached'; readonly max: number }
+  | { readonly code: 'agent_not_connected' }
+  /** The operation is for containers. */
+  | { readonly code: 'not_for_agents' }
+  /** The agent is connected to another process. */
+  | { readonly code: 'agent_elsewhere'; readonly retryAfterSeconds: number }
+  | { readonly code: 'enrolment_not_found' }
+  | { readonly code: 'enrolment_limit_reached'; readonly max: number }
   | { readonly code: 'guests_disabled' }
   /** A missing field of the request. */
   | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' | 'current_passcode' }

@@ -9,7 +9,9 @@ export type EventType =
   | 'container_updated'
   | 'container_deleted'
   | 'container_progress'
-  | 'container_ending';
+  | 'container_ending'
+  | 'agent_connected'
+  | 'agent_disconnected';
 
 /** How long a client may return and resume. */
 export const EVENTS_KEPT_HOURS = 24;

@@ -31,6 +31,7 @@ export type TerminalBytes = { in: number; out: number };
 /** Numbers read on request. */
 export type Gauge =
   | 'terminals_open'
+  | 'agents_connected'
   | 'address_sockets_most'
   | 'engine_waiting'
   | 'engine_work_waiting'

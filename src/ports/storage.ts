@@ -1,5 +1,7 @@
 import type { AuditChain } from './audit-chain.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { AgentEnrolmentRepository } from './containers/agents/agent-enrolment-repository.ts';
+import type { AgentRepository } from './containers/agents/agent-repository.ts';
 import type { SnapshotImageRepository } from './containers/carried-image-repository.ts';
 import type { CatalogueRepository } from './containers/catalogue-repository.ts';
 import type { ContainerRepository } from './containers/container-repository.ts';
@@ -45,6 +47,8 @@ export type Repositories = {
   readonly settings: SettingsRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
+  readonly agents: AgentRepository;
+  readonly agentEnrolments: AgentEnrolmentRepository;
   readonly deletedContainers: DeletedContainerRepository;
   readonly diskUse: DiskUseRepository;
   readonly orphans: OrphanRepository;

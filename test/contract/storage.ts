@@ -1,5 +1,6 @@
 import type { Blocked, OpenedStorage } from '../support/database/stored.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
+import { agentRepositoryContract } from './containers/agents.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
 import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
@@ -30,7 +31,15 @@ import { terminalCloseRequestsContract } from './terminals/terminal-close-reques
 import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
 /** Tables whose rows age at once. */
-export type Ageing = 'operations' | 'containers' | 'warm_pool' | 'recordings' | 'api_tokens' | 'events';
+export type Ageing =
+  | 'operations'
+  | 'containers'
+  | 'warm_pool'
+  | 'recordings'
+  | 'api_tokens'
+  | 'events'
+  | 'agents'
+  | 'agent_enrolments';
 
 /** How time passes for a storage: by its clock, or by moving stored times into the past. */
 export type Times = {
@@ -62,6 +71,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);
   await containerRepositoryContract(name, storage);
+  await agentRepositoryContract(name, storage, times.pass);
   await deletedContainerRepositoryContract(name, storage);
   await diskUseRepositoryContract(name, storage);
   await orphanRepositoryContract(name, storage);

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
+import { aMachine, connectMachine } from '../support/agent/scripted-agent.ts';
+import { waitFor } from '../support/patience.ts';
 import { SSH_KEYS } from '../support/samples/samples.ts';
 import {
   aServiceInTime,
@@ -89,6 +92,15 @@ const installing = async ({ by, root, ada, service }: Scene): Promise<string> =>
   return `/api/containers/${made.json().db_id}/role-setup`;
 };
 
+/** A new agent of Ada's. Earlier ones are deleted. */
+const agentOf = async ({ service, address, by, ada }: Scene) => {
+  const { containers } = (await by(ada)('GET', '/api/containers')).json();
+  for (const { id, agent } of containers) if (agent) await by(ada)('DELETE', `/api/containers/${id}`);
+  const machine = aMachine();
+  const agent = await connectMachine(address, (await anApiToken(service, ada)).token, machine);
+  return { agent, id: `agent:${machine.id}` };
+};
+
 /** A new action without an example does not compile. */
 const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   login: secondSession,
@@ -124,6 +136,26 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     const { db_id } = (await by(ada)('POST', '/api/containers', { name: 'gone', ...small })).json();
     await by(ada)('DELETE', `/api/containers/${db_id}`);
     return await by(ada)('POST', `/api/containers/${db_id}/purge`, { name: 'gone' });
+  },
+  agent_enrolment_created: ({ by, ada }) => by(ada)('POST', '/api/agents/enrolments'),
+  agent_enrolled: async ({ service, by, ada }) => {
+    const { code } = (await by(ada)('POST', '/api/agents/enrolments')).json();
+    return await from(service)('/api/agents/enrol', { code, agent: randomUUID(), name: 'laptop' });
+  },
+  agent_added: async (scene) => void (await agentOf(scene)),
+  agent_connected: async (scene) => void (await agentOf(scene)),
+  agent_disconnected: async (scene) => {
+    const { agent } = await agentOf(scene);
+    agent.socket.terminate();
+    await waitFor(() => records(scene.service).at(-1)?.action === 'agent_disconnected');
+  },
+  agent_stopped: async (scene) => {
+    const { id } = await agentOf(scene);
+    return await scene.by(scene.ada)('POST', `/api/containers/${id}/stop`);
+  },
+  agent_deleted: async (scene) => {
+    const { id } = await agentOf(scene);
+    return await scene.by(scene.ada)('DELETE', `/api/containers/${id}`);
   },
   role_setup_retried: async (scene) => scene.by(scene.ada)('POST', `${await installing(scene)}/retry`),
   role_setup_cancelled: async (scene) => {
@@ -265,6 +297,13 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
     'ada: {"container_id":"box","counter":"inotifyInstances","used":1000000,"limit":1000}',
   lifetime_changed: 'ada: box',
   container_purged: 'ada: ID',
+  agent_enrolment_created: 'ada: ',
+  agent_enrolled: 'ada: {"id":"ID","token_prefix":"PREFIX","machine_id":"ID"}',
+  agent_added: 'ada: ID',
+  agent_connected: 'ada: ID',
+  agent_disconnected: 'ada: ID',
+  agent_stopped: 'ada: ID',
+  agent_deleted: 'ada: ID',
   role_setup_retried: 'ada: ID',
   role_setup_cancelled: 'ada: ID',
   terminal_opened: 'ada: box',

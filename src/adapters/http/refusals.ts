@@ -7,6 +7,8 @@ export const INSIDE = [
   'container_not_running',
   'engine_busy',
   'container_unresponsive',
+  'agent_elsewhere',
+  'not_for_agents',
   'too_many_processes',
 ] as const;
 
@@ -21,7 +23,7 @@ export const FILE = [
 ] as const;
 
 /** Of every change of a container. */
-export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy'] as const;
+export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy', 'not_for_agents'] as const;
 
 /** Of changes that need a recent sign-in, the password or a code. */
 export const CONFIRMATION = [

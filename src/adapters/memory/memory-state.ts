@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { ChainHead } from '../../domain/audit-chain.ts';
+import type { Agent } from '../../domain/containers/agents/agent.ts';
 import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
@@ -23,7 +24,7 @@ import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repo
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
 import { emptyFactors, type FactorState } from './identity/totp-state.ts';
 
-export type StoredContainer = Omit<Container, 'layerAllowedMb'>;
+export type StoredContainer = Omit<Container, 'layerAllowedMb' | 'agent'>;
 
 /** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
@@ -32,6 +33,9 @@ export type MemoryState = FactorState & {
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   containers: StoredContainer[];
+  agents: (Agent & { lastSeenAt: Date })[];
+  /** `codeHash` in hex. */
+  agentEnrolments: { userId: string; codeHash: string; expiresAt: Date }[];
   /** By db id. */
   snapshotImages: Map<string, SnapshotImage>;
   /** Of deleted containers, by db id. */
@@ -118,14 +122,21 @@ const tier = (
 export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
   tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
 
-/** The row with its owner's present allowance. */
-export function asContainer({ users, tiers, activity }: MemoryState, row: StoredContainer): Container {
+/** The row with its owner's present allowance, and what agents have. */
+export function asContainer(
+  { users, tiers, activity, agents }: MemoryState,
+  row: StoredContainer,
+): Container {
   const owner = users.find(({ id }) => id === row.ownerId);
   const tier = tiers.find(({ name }) => name === owner?.tier);
   if (tier === undefined) throw new Error(`the owner of container ${row.dbId} has no tier`);
   const uses = [...(activity.get(row.dbId)?.values() ?? [])].map((at) => at.getTime());
   const activeAt = uses.length === 0 ? null : new Date(Math.max(...uses));
-  return { ...row, layerAllowedMb: tier.layerMb, lifetime: { ...row.lifetime, activeAt } };
+  const container = { ...row, layerAllowedMb: tier.layerMb, lifetime: { ...row.lifetime, activeAt } };
+  const agent = agents.find(({ dbId }) => dbId === row.dbId);
+  if (agent === undefined) return container;
+  const { platform, lastSeenAt } = agent;
+  return { ...container, agent: { platform, lastSeenAt } };
 }
 
 const role = (key: string, label: string, apt: readonly string[]): Role => ({
@@ -142,6 +153,8 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   containers: [],
+  agents: [],
+  agentEnrolments: [],
   snapshotImages: new Map(),
   volumes: new Map(),
   apiTokens: [],

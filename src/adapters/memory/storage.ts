@@ -3,6 +3,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { memoryAuditChain } from './audit-chain.ts';
 import { memoryAudit } from './audit-log.ts';
+import { memoryAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
+import { memoryAgents } from './containers/agents/agent-repository.ts';
 import { memoryCarriedImages } from './containers/carried-image-repository.ts';
 import { memoryCatalogue } from './containers/catalogue-repository.ts';
 import { memoryContainers } from './containers/container-repository.ts';
@@ -49,6 +51,8 @@ const repositoriesOn = (
   sessions: memorySessions(state, clock),
   refreshTokens: memoryRefreshTokens(state, clock),
   containers: memoryContainers(state, clock),
+  agents: memoryAgents(state, clock),
+  agentEnrolments: memoryAgentEnrolments(state, clock),
   deletedContainers: memoryDeletedContainers(state),
   diskUse: memoryDiskUse(state, clock),
   orphans: memoryOrphans(state, clock),

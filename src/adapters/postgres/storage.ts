@@ -1,6 +1,8 @@
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { postgresAuditChain } from './audit-chain.ts';
 import { postgresAudit } from './audit-log.ts';
+import { postgresAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
+import { postgresAgents } from './containers/agents/agent-repository.ts';
 import { postgresCarriedImages } from './containers/carried-image-repository.ts';
 import { postgresCatalogue } from './containers/catalogue-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
@@ -47,6 +49,8 @@ const repositoriesOn = (db: Db): Repositories => ({
   settings: postgresSettings(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
+  agents: postgresAgents(db),
+  agentEnrolments: postgresAgentEnrolments(db),
   deletedContainers: postgresDeletedContainers(db),
   diskUse: postgresDiskUse(db),
   orphans: postgresOrphans(db),

@@ -6,6 +6,7 @@ const ENGINE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 60];
 
 const GAUGES: Readonly<Record<GaugeName, string>> = {
+  agents_connected: 'Agents connected to this process.',
   terminals_open: 'Open terminal sockets in this process.',
   address_sockets_most: 'Open sockets in this process of the address with the most.',
   engine_waiting: 'Calls waiting for a turn at the container engine.',

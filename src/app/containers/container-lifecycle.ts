@@ -1,3 +1,4 @@
+import { isAgent } from '../../domain/containers/agents/agent.ts';
 import { type Container, volumeName } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { OperationKind } from '../../domain/containers/operation.ts';
@@ -5,6 +6,7 @@ import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { checkContainerLimit } from './container-limits.ts';
 import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
@@ -32,6 +34,9 @@ export async function endHung(
   if (handle === null || !(await runtime.endHung(handle))) return;
   log.warn({ dbId: container.dbId }, 'killed a container in which no process started');
 }
+
+const of = (done: Result<Container, DomainError>): Result<Acted, DomainError> =>
+  done.ok ? ok({ container: done.value, underWay: false }) : done;
 
 /** Runs an operation on the caller's container, as just read, when its turn comes. */
 async function operate(
@@ -63,6 +68,7 @@ async function operate(
 /** Stops or deletes a container, also one that hangs. */
 async function takeDown(
   deps: ContainerDeps,
+  agents: OfAgents,
   kind: 'stop' | 'delete',
   id: string,
   caller: Caller,
@@ -71,20 +77,27 @@ async function takeDown(
   const answers = pinged(deps);
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
+  if (isAgent(found.value)) return of(await agents[kind === 'stop' ? 'stop' : 'forget'](found.value, origin));
   const observable = endHung(deps, found.value);
   observable.catch(() => undefined);
   const done = await operate(deps, { kind, caller, origin }, found.value, { answers, observable });
   return done.ok ? ok(acted(done.value)) : done;
 }
 
-/** Starts it. If the engine has lost it, recreates it with the same settings on the same volume. */
+/**
+ * Starts it. If the engine has lost it, recreates it with the same settings on the same volume. An agent is only checked.
+ */
 export const startContainer =
-  (deps: ContainerDeps) =>
+  (deps: ContainerDeps, agents: OfAgents) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
     const answers = pinged(deps);
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    if (isAgent(found.value)) {
+      const started = of(agents.start(found.value));
+      return started.ok ? ok({ ...started.value, recreated: null }) : started;
+    }
     const allowed = await diskAllowsStart(deps, found.value);
     if (!allowed.ok) return allowed;
     const done = await operate(deps, { kind: 'start', caller, origin }, found.value, { answers });
@@ -98,15 +111,15 @@ export const startContainer =
 
 /** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
-  (deps: ContainerDeps) =>
+  (deps: ContainerDeps, agents: OfAgents) =>
   (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
-    takeDown(deps, 'stop', id, caller, origin);
+    takeDown(deps, agents, 'stop', id, caller, origin);
 
 /** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
-  (deps: ContainerDeps) =>
+  (deps: ContainerDeps, agents: OfAgents) =>
   (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
-    takeDown(deps, 'delete', id, caller, origin);
+    takeDown(deps, agents, 'delete', id, caller, origin);
 
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =

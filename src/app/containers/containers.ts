@@ -1,4 +1,5 @@
 import type { Caller } from '../../domain/identity/caller.ts';
+import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
@@ -10,14 +11,14 @@ import { updateContainer } from './update-container.ts';
 
 export type Containers = ReturnType<typeof containers>;
 
-export const containers = (deps: ContainerDeps) => ({
+export const containers = (deps: ContainerDeps, agents: OfAgents) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
   listKept: listKept(deps),
   get: (id: string, caller: Caller) => findVisible(deps.storage.repositories, id, caller),
-  start: startContainer(deps),
-  stop: stopContainer(deps),
-  remove: deleteContainer(deps),
+  start: startContainer(deps, agents),
+  stop: stopContainer(deps, agents),
+  remove: deleteContainer(deps, agents),
   restore: restoreContainer(deps),
   purge: purgeContainer(deps),
   update: updateContainer(deps),

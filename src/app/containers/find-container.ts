@@ -1,3 +1,4 @@
+import { isAgent } from '../../domain/containers/agents/agent.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
@@ -38,6 +39,16 @@ export async function findOwn(
   const found = await findVisible(repositories, id, caller);
   if (!found.ok) return found;
   return found.value.access === null ? ok(found.value.container) : refuse({ code: 'not_authorized' });
+}
+
+/** The same for what only containers of an engine have: agents are refused. */
+export async function findOwnInEngine(
+  repositories: Lookups,
+  id: string,
+  caller: Caller,
+): Promise<Result<Container, DomainError>> {
+  const found = await findOwn(repositories, id, caller);
+  return found.ok && isAgent(found.value) ? refuse({ code: 'not_for_agents' }) : found;
 }
 
 /** The caller's own containers and those shared with the caller, as far as the caller's credential reaches. */

@@ -9,6 +9,7 @@ import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import {
   ContainerNotRunning,
+  NotOffered,
   OutcomeUnknown,
   RuntimeBusy,
   type RuntimeHandle,
@@ -69,8 +70,8 @@ export const mayContinue =
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
 /**
- * Turns engine errors into refusals: of a container that ended behind the row's back, one at its process limit, and
- * work whose turn did not come.
+ * Turns engine errors into refusals: of a container that ended behind the row's back, one at its process limit, work
+ * whose turn did not come, and what agents do not have.
  */
 export async function refuseIfStopped<T>(
   work: Promise<Result<T, DomainError>>,
@@ -82,6 +83,7 @@ export async function refuseIfStopped<T>(
       return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
+    if (error instanceof NotOffered) return refuse({ code: 'not_for_agents' });
     if (error instanceof ContainerNotRunning) return notRunning;
     throw error;
   }

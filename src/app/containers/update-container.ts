@@ -12,7 +12,7 @@ import type { ContainerDeps } from './container-deps.ts';
 import { type Acted, endHung } from './container-lifecycle.ts';
 import { tierOf } from './container-limits.ts';
 import { carryOverFaults, checkHostDisk, diskFaults } from './disk-quota.ts';
-import { findOwn } from './find-container.ts';
+import { findOwn, findOwnInEngine } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import { isUnderWay, pinged } from './operations/operation-deps.ts';
 
@@ -43,7 +43,7 @@ export const updateContainer =
   ): Promise<Result<Updated, DomainError>> => {
     const { repositories } = deps.storage;
     const answers = pinged(deps);
-    const found = await findOwn(repositories, id, caller);
+    const found = await findOwnInEngine(repositories, id, caller);
     if (!found.ok) return found;
     const { dbId } = found.value;
     const { name, resources, carryOver } = request;

@@ -1,3 +1,4 @@
+import { AgentHub, agentPorts } from '../../adapters/agents/index.ts';
 import type { Http } from '../../adapters/http/fastify-types.ts';
 import { adminCatalogueRoutes } from '../../adapters/http/routes/containers/admin-catalogue.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue.ts';
@@ -26,8 +27,10 @@ import type { Registration } from '../identity/sign-in/registration.ts';
 import { settingsService } from '../settings.ts';
 import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
 import { measured } from './engine/engine-ports.ts';
+import { withAgents } from './engine/route-by-node.ts';
 import { addressOf } from './process/listen-address.ts';
 import { type SharedParts, sharedParts } from './wiring/shared-parts.ts';
+import { type AgentWork, agentWing } from './wiring/wire-agents.ts';
 import { auditing } from './wiring/wire-audit.ts';
 import { type WorkspaceWork, workspaces } from './wiring/wire-containers.ts';
 import { identity } from './wiring/wire-identity.ts';
@@ -35,6 +38,7 @@ import { type TerminalWork, terminalWing } from './wiring/wire-terminals.ts';
 
 export type Service = WorkspaceWork &
   TerminalWork & {
+    readonly agents: AgentWork;
     readonly http: Http;
     readonly accounts: Registration;
     /** Refuses every new request with a retry time. */
@@ -60,10 +64,17 @@ type Draining = { isDraining: boolean };
 /** Wires the use cases to the ports, with HTTP in front. */
 export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
   const { web } = options;
-  const ports = measured(given);
+  const hub = new AgentHub(options.logger);
+  const ports = withAgents(measured(given), agentPorts(hub, given.clock.now()));
   const shared = sharedParts(ports, options);
   const draining: Draining = { isDraining: false };
-  const wings = wingsOf(ports, options, shared, draining, () => web.publicUrl ?? addressBound(http));
+  const wings = wingsOf(
+    ports,
+    options,
+    { ...shared, hub },
+    draining,
+    () => web.publicUrl ?? addressBound(http),
+  );
   const http = await httpServer(
     {
       ...{ logger: options.logger, version: options.version, signingKeys: options.keys.live },
@@ -81,7 +92,7 @@ type Wings = ReturnType<typeof wingsOf>;
 function wingsOf(
   ports: Ports,
   options: ComposeOptions,
-  shared: SharedParts,
+  shared: SharedParts & { readonly hub: AgentHub },
   draining: Draining,
   publicUrl: () => string,
 ) {
@@ -95,7 +106,8 @@ function wingsOf(
   const isDraining = (): boolean => draining.isDraining;
   const shells = terminalWing(ports, options, shared, { throttle, publicUrl, isDraining });
   const { terminals } = shells.work;
-  const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals });
+  const machines = agentWing({ ...ports, storage }, options, { ...shared, terminals });
+  const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals, agents: machines.agents });
   const feed = new EventFeed({
     events: repositories.events,
     bus,
@@ -103,7 +115,7 @@ function wingsOf(
     encode: eventFrame,
     sent: ({ time }) => metrics.eventSent((clock.now().getTime() - time.getTime()) / 1000),
   });
-  return { people, shells, boxes, feed, audit: auditing({ repositories, clock, live }) };
+  return { people, shells, machines, boxes, feed, audit: auditing({ repositories, clock, live }) };
 }
 
 function accessOf(
@@ -138,7 +150,7 @@ function routesOf(
   { bus, clock, metrics }: Ports,
   options: ComposeOptions,
   { storage, auth, live, keys }: SharedParts,
-  { people, shells, boxes, feed, audit }: Wings,
+  { people, shells, machines, boxes, feed, audit }: Wings,
 ): readonly Routes[] {
   const { catalogue } = storage.repositories;
   return [
@@ -155,6 +167,7 @@ function routesOf(
     adminCatalogueRoutes(catalogue, catalogueAdmin(storage)),
     ...boxes.routes,
     ...shells.routes,
+    ...machines.routes,
     (http) => eventSocket(http, { feed, live, log: options.logger }),
   ];
 }
@@ -163,7 +176,7 @@ function serviceOf(
   http: Http,
   options: ComposeOptions,
   { storage, auth, limits, acts, live }: SharedParts,
-  { people, shells, boxes, feed, audit }: Wings,
+  { people, shells, machines, boxes, feed, audit }: Wings,
   draining: Draining,
 ): Service {
   return {
@@ -173,16 +186,24 @@ function serviceOf(
     sealAudit: audit.seal,
     ...shells.work,
     ...boxes.work,
+    agents: machines.work,
     drain: () => {
       draining.isDraining = true;
       shells.work.terminals.refuseNew();
+      machines.work.leave();
     },
     closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,
     forgetEnded: forgetEnded(storage, options.logger),
     cutOff: live.closeAll,
     writeDue: async () =>
-      void (await Promise.all([limits.flush(), auth.flush(), acts.flush(), shells.writeDue()])),
+      void (await Promise.all([
+        limits.flush(),
+        auth.flush(),
+        acts.flush(),
+        shells.writeDue(),
+        machines.work.keep(),
+      ])),
     flush: async () => void (await Promise.all([limits.flush(), auth.flushAll(), acts.flushAll()])),
   };
 }

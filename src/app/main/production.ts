@@ -150,6 +150,7 @@ async function onto(
   await service.operations.takeOver();
   await service.recordings.takeOver();
   await service.terminals.begin();
+  await service.agents.begin();
   opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
   const passes = [reconciling.start(service), ...inBackground(service, log)];
   // In parallel: each may be in long work, which its next owner repeats.

@@ -12,7 +12,7 @@ import type { TerminalGrant, TerminalOptions } from './terminal-target.ts';
 
 export type AuthorizeTerminalDeps = {
   readonly repositories: Repositories;
-  readonly backend: Pick<TerminalBackend, 'hasMultiplexer'>;
+  readonly backend: Pick<TerminalBackend, 'hasMultiplexer' | 'checkReach'>;
   readonly clock: Clock;
 };
 
@@ -30,11 +30,13 @@ export async function authorizeTerminal(
   if (container.state !== 'running') return refuse({ code: 'container_not_running' });
   const given = access?.mode ?? 'control';
   const right = { container, access, mode: options.viewOnly ? 'view' : given } as const;
+  const handle = handleOf(container);
+  if (handle === null) return refuse({ code: 'container_not_running' });
+  const reached = await refuseIfStopped<null>(backend.checkReach(handle).then(() => ok(null)));
+  if (!reached.ok) return reached;
   if (access === null) return ok(right);
   const fields = participantFaults(options);
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-  const handle = handleOf(container);
-  if (handle === null) return refuse({ code: 'container_not_running' });
   const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
   if (!muxed.ok) return muxed;
   return muxed.value ? ok(right) : refuse({ code: 'sharing_needs_tmux' });

@@ -1,4 +1,5 @@
 import type { FieldFaults } from '../field-faults.ts';
+import type { AgentFacts } from './agents/agent.ts';
 import type { Quota } from './disk-quota.ts';
 import type { Labels } from './lifetime/labels.ts';
 import type { Lifetime } from './lifetime/lifetime.ts';
@@ -60,6 +61,8 @@ export type Container = {
   readonly roleSetup: RoleSetup;
   readonly labels: Labels;
   readonly lifetime: Lifetime;
+  /** Present for an agent, whose image, limits and volume mean nothing. */
+  readonly agent?: AgentFacts;
 };
 
 /** The state of a row's container in the engine. */

@@ -89,12 +89,12 @@ export class RuntimeUnavailable extends Error {
 }
 
 /**
- * The caller's turn did not come in time; nothing was done. `container_unresponsive`: an earlier process start in this
- * container has not ended.
+ * Nothing was done: the caller's turn did not come in time. `container_unresponsive`: an earlier process start in this
+ * container has not ended. `agent_elsewhere`: another process of the service has the connection of this agent.
  */
 export class RuntimeBusy extends RuntimeUnavailable {
   override name = 'RuntimeBusy';
-  readonly code: 'engine_busy' | 'container_unresponsive';
+  readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere';
   readonly retryAfterSeconds: number;
   constructor(code: RuntimeBusy['code'], retryAfterSeconds: number) {
     super(`not done: ${code}`);
@@ -111,6 +111,11 @@ export class OutcomeUnknown extends RuntimeUnavailable {
 /** An engine error. The message is for the log, never for a client: it may name host paths. */
 export class RuntimeFailure extends Error {
   override name = 'RuntimeFailure';
+}
+
+/** This kind of container does not have the operation. */
+export class NotOffered extends RuntimeFailure {
+  override name = 'NotOffered';
 }
 
 export class ContainerNotRunning extends RuntimeFailure {

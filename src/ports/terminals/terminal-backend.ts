@@ -105,6 +105,8 @@ export interface TerminalBackend {
    * errors.
    */
   open(handle: RuntimeHandle, request: TerminalRequest): Promise<PtyStream>;
+  /** Throws `RuntimeBusy` when this process cannot reach the container now, though it runs. */
+  checkReach(handle: RuntimeHandle): Promise<void>;
   /** Whether sessions of this running container can be shared. */
   hasMultiplexer(handle: RuntimeHandle): Promise<boolean>;
   /**

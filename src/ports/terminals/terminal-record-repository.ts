@@ -53,7 +53,7 @@ export interface TerminalRecordRepository {
   find(id: string): Promise<TerminalRecord | null>;
   /** The newest of each key. */
   newest(keys: readonly TerminalKey[]): Promise<readonly TerminalRecord[]>;
-  /** The containers' present states, deleted ones included. */
+  /** The containers' present states, deleted ones included. An agent away for a short time counts as running. */
   containerStatuses(dbIds: readonly string[]): Promise<readonly ContainerNow[]>;
 }
 

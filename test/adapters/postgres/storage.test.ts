@@ -28,6 +28,8 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   recordings: ['created_at', 'seen_at'],
   api_tokens: ['created_at', 'expires_at'],
   events: ['created_at'],
+  agents: ['last_seen_at'],
+  agent_enrolments: ['expires_at'],
 };
 /** The columns that age everything that is finally forgotten. */
 const ENDS = {

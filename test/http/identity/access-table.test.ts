@@ -106,6 +106,10 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/tokens/:none/revoke': { ...login, ok: 404 },
   'DELETE /api/tokens/:none': { ...login, ok: 404 },
 
+  'POST /api/agents/enrol': { ...publicly, ok: 400 },
+  'POST /api/agents/enrolments': { ...write, ok: 201, but: { guest: 409 } },
+  'GET /api/agents/connect': { ...write, ok: 400 },
+
   'GET /api/tiers': { ...read, ok: 200 },
   'GET /api/images': { ...read, ok: 200 },
   'GET /api/roles': { ...read, ok: 200 },

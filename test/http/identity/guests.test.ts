@@ -114,6 +114,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'PATCH /api/me': { answers: 200, payload: {} },
   'POST /api/me/ssh-keys': { answers: 400, payload: { name: 'x', public_key: 'x' } },
   'DELETE /api/me/ssh-keys/:none': { answers: 404 },
+  'POST /api/agents/enrolments': { answers: REFUSED },
+  'GET /api/agents/connect': { answers: REFUSED, query: '?agent=99999999-9999-4999-8999-999999999999' },
   'POST /api/containers': { answers: REFUSED, payload: { name: 'new', ...small } },
   'POST /api/containers/:deleted/restore': { answers: REFUSED },
   'POST /api/containers/:deleted/purge': { answers: 200, payload: { name: 'dev' } },

@@ -54,6 +54,7 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
         },
       };
     },
+    checkReach: async () => {},
     hasMultiplexer: async () => muxed,
     async killMuxSession(_handle, name, isWanted) {
       if (!(await isWanted?.())) killed.push(name);

@@ -55,6 +55,7 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
         return await openFallback(runtimeId, request, error);
       }
     },
+    checkReach: async () => {},
     hasMultiplexer: async ({ runtimeId }) => await inContainer(hasTmux(runtimeId)),
 
     async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {

@@ -12,6 +12,7 @@ const TAGS = [
   ['/api/collaborations', 'Collaboration', ''],
   ['/api/recordings', 'Recordings', ''],
   ['/api/events', 'Events', 'A WebSocket at `/api/events`: see docs/websockets.md.'],
+  ['/api/agents', 'Agents', 'Machines of your own, used like containers.'],
   ['/api/images', 'Catalogue', 'Images, roles and tiers to choose from.'],
   ['/api/roles', 'Catalogue', ''],
   ['/api/tiers', 'Catalogue', ''],

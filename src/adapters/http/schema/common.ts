@@ -34,7 +34,10 @@ export const FewNamed = <T extends TSchema>(values: T, maxProperties: number) =>
 
 export const IdParams = Type.Object({ id: Type.String() });
 export const ContainerParams = Type.Object({
-  id: Type.String({ description: 'The runtime id, its first 12 digits or more, or the `db_id`.' }),
+  id: Type.String({
+    description:
+      'The runtime id, its first 12 digits or more, or the `db_id`; of an agent, `agent:` and its id, too.',
+  }),
 });
 
 /**

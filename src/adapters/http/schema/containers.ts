@@ -58,6 +58,15 @@ export const ContainerBody = Named(
     role_setup: RoleSetupBody,
     labels: Type.Record(Type.String(), Type.String()),
     lifetime: Nullable(LifetimeSummary),
+    agent: Type.Optional(
+      Type.Object(
+        { platform: Type.String(), last_seen_at: Timestamp },
+        {
+          description:
+            'Present for an agent: a machine of its owner’s own. Its `image` and `role` are `agent`, its sizes are 0.',
+        },
+      ),
+    ),
     collaboration: Type.Optional(
       Type.Object(
         { id: Type.String(), mode: Mode },

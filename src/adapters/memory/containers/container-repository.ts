@@ -1,3 +1,4 @@
+import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
 import { NO_LIFETIME } from '../../../domain/containers/lifetime/lifetime.ts';
@@ -13,7 +14,7 @@ export const matches = (container: StoredContainer, ref: ContainerRef): boolean 
     case 'runtime_id':
       return container.runtimeId?.startsWith(ref.prefix) ?? false;
     case 'agent':
-      return false;
+      return isAgent(container) && container.dbId === ref.agentId;
   }
 };
 
@@ -54,9 +55,12 @@ const containerReads = (
   findOwned: async (ref, ownerId) =>
     find(state, (one) => one.state !== 'deleted' && one.ownerId === ownerId && matches(one, ref)),
 
-  listAllLive: async () => live(state).map((row) => asContainer(state, row)),
+  listAllLive: async () =>
+    live(state)
+      .filter((one) => !isAgent(one))
+      .map((row) => asContainer(state, row)),
 
-  countLive: async (ownerId) => ownedBy(state, ownerId).length,
+  countLive: async (ownerId) => ownedBy(state, ownerId).filter((one) => !isAgent(one)).length,
 
   findAny: async (dbId) => find(state, (one) => one.dbId === dbId),
 });

@@ -1,3 +1,4 @@
+import { AGENT_NODE } from '../../../domain/containers/agents/agent.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { DiskUseRepository } from '../../../ports/containers/disk-use-repository.ts';
 import { asContainer, type MemoryState, type StoredContainer } from '../memory-state.ts';
@@ -14,8 +15,10 @@ export const memoryDiskUse = (state: MemoryState, clock: Clock): DiskUseReposito
 
   async claimDue(seconds) {
     const now = clock.now();
-    const isDue = ({ dbId, state: at }: StoredContainer): boolean =>
-      at === 'running' && now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
+    const isDue = ({ dbId, node, state: at }: StoredContainer): boolean =>
+      at === 'running' &&
+      node !== AGENT_NODE &&
+      now.getTime() - (state.disksMeasuredAt.get(dbId)?.getTime() ?? 0) > seconds * 1000;
     const due = state.containers.filter(isDue);
     for (const { dbId } of due) state.disksMeasuredAt.set(dbId, now);
     return due.map((row) => asContainer(state, row));

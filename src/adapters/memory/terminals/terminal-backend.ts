@@ -50,6 +50,7 @@ export function memoryTerminals(runtime: ContainerObserver): TerminalBackend {
       sessions.set(key, session);
       return attach(session, request, (exitCode) => endSession(key, exitCode));
     },
+    checkReach: async () => {},
     hasMultiplexer: async () => true,
     async killMuxSession(handle, name, isWanted) {
       const run = await runOf(handle).catch(() => null);

@@ -1,3 +1,4 @@
+import { AGENT_AWAY_SECONDS } from '../../../domain/containers/agents/agent.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import {
   type NewTerminalRecord,
@@ -31,6 +32,9 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
   });
   const isHeard = ({ lastPingAt }: TerminalRecord): boolean =>
     lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
+
+  const isAwayShortly = ({ state: { kind }, lastSeenAt }: MemoryState['agents'][number]): boolean =>
+    kind === 'away' && lastSeenAt.getTime() > clock.now().getTime() - AGENT_AWAY_SECONDS * 1000;
 
   return {
     async insert(record) {
@@ -86,7 +90,7 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
         .filter(({ dbId }) => dbIds.includes(dbId))
         .map(({ dbId, state: now, runtimeId }) => ({
           dbId,
-          state: now,
+          state: state.agents.some((one) => one.dbId === dbId && isAwayShortly(one)) ? 'running' : now,
           runtimeId,
           operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,
         })),

@@ -1,4 +1,5 @@
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import { AGENT_NODE } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ContainerRef } from '../../../domain/containers/container-ref.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
@@ -15,13 +16,17 @@ type Joined = Selectable<ContainersTable> & {
   owner_username: string;
   layer_allowed_mb: number;
   active_at: Date | null;
+  agent_platform: string | null;
+  agent_seen_at: Date | null;
 };
 
-/** The columns that come from the owner, row `u`, and from the uses of the container, row `c`. */
+/** The columns that come from the owner, row `u`, and from other tables about the container, row `c`. */
 export const ofOwner = [
   'u.username as owner_username',
   sql<number>`(select t.layer_mb from tiers t where t.name = u.tier)`.as('layer_allowed_mb'),
   sql<Date | null>`(select max(a.last_at) from container_activity a where a.db_id = c.db_id)`.as('active_at'),
+  sql<string | null>`(select a.platform from agents a where a.db_id = c.db_id)`.as('agent_platform'),
+  sql<Date | null>`(select a.last_seen_at from agents a where a.db_id = c.db_id)`.as('agent_seen_at'),
 ] as const;
 
 /** Containers, deleted ones too, with what they have of their owners. */
@@ -54,7 +59,7 @@ const containerReads = (
   findOwned: (ref, ownerId) =>
     byRef(liveContainers(db), ref).where('c.owner_id', '=', ownerId).$call(firstAs(toContainer)),
 
-  listAllLive: () => liveContainers(db).$call(allAs(toContainer)),
+  listAllLive: () => liveContainers(db).where('c.node', '<>', AGENT_NODE).$call(allAs(toContainer)),
 
   countLive: (ownerId) =>
     db
@@ -62,6 +67,7 @@ const containerReads = (
       .select(COUNT)
       .where('owner_id', '=', ownerId)
       .where('state', '<>', 'deleted')
+      .where('node', '<>', AGENT_NODE)
       .$call(countOf),
 
   findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
@@ -120,7 +126,7 @@ export function byRef<Q extends { where: ContainerQuery['where'] }>(query: Q, re
     case 'runtime_id':
       return query.where('c.runtime_id', 'like', `${ref.prefix}%`) as unknown as Q;
     case 'agent':
-      return query.where(sql<boolean>`false`) as unknown as Q;
+      return query.where('c.db_id', '=', ref.agentId).where('c.node', '=', AGENT_NODE) as unknown as Q;
   }
 }
 
@@ -197,4 +203,7 @@ export const toContainer = (row: Joined): Container => ({
     keptUntil: row.kept_until,
     activeAt: row.active_at,
   },
+  ...(row.agent_platform === null || row.agent_seen_at === null
+    ? {}
+    : { agent: { platform: row.agent_platform, lastSeenAt: row.agent_seen_at } }),
 });

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { AGENT_NODE } from '../../../domain/containers/agents/agent.ts';
 import type { DiskUseRepository } from '../../../ports/containers/disk-use-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs } from '../sql.ts';
@@ -17,6 +18,7 @@ export const postgresDiskUse = (db: Db): DiskUseRepository => ({
       .whereRef('u.id', '=', 'c.owner_id')
       .set({ disk_measured_at: sql<Date>`now()` })
       .where('c.state', '=', 'running')
+      .where('c.node', '<>', AGENT_NODE)
       .where(sql<boolean>`coalesce(c.disk_measured_at < now() - make_interval(secs => ${seconds}), true)`)
       .returningAll('c')
       .returning(ofOwner)

@@ -1,4 +1,5 @@
 import type { ColumnType, Generated, Kysely } from 'kysely';
+import type { AgentState } from '../../../domain/containers/agents/agent.ts';
 import type { Role } from '../../../domain/containers/catalogue.ts';
 import type { ContainerState } from '../../../domain/containers/container.ts';
 import type { Labels } from '../../../domain/containers/lifetime/labels.ts';
@@ -121,6 +122,19 @@ export type ContainersTable = {
 
 type ContainerActivityTable = { db_id: string; kind: string; last_at: Date };
 
+export type AgentsTable = {
+  db_id: string;
+  owner_id: string;
+  machine_id: string;
+  platform: string;
+  state: AgentState['kind'];
+  epoch: number;
+  replica: string | null;
+  last_seen_at: Defaulted<Date>;
+};
+
+type AgentEnrolmentsTable = { code_hash: Buffer; user_id: string; expires_at: Date };
+
 type SnapshotImagesTable = {
   db_id: string;
   image: string;
@@ -213,6 +227,8 @@ export type Database = {
   refresh_tokens: RefreshTokensTable;
   containers: ContainersTable;
   container_activity: ContainerActivityTable;
+  agents: AgentsTable;
+  agent_enrolments: AgentEnrolmentsTable;
   carried_images: SnapshotImagesTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;

@@ -1,4 +1,6 @@
 import { type Selectable, sql } from 'kysely';
+import { AGENT_AWAY_SECONDS, AGENT_NODE } from '../../../domain/containers/agents/agent.ts';
+import type { ContainerState } from '../../../domain/containers/container.ts';
 import type { TerminalKey } from '../../../domain/terminals/terminal.ts';
 import {
   type NewTerminalRecord,
@@ -12,6 +14,13 @@ import { allAs, firstAs, run } from '../sql.ts';
 
 const NOW = sql<Date>`date_trunc('milliseconds', clock_timestamp())`;
 const OLDEST = sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS})`;
+
+/** Of container `c`: the terminals of a lost agent wait for it. */
+const STATE_FOR_TERMINALS = sql<ContainerState>`case
+  when c.node = ${AGENT_NODE} and exists (
+    select from agents a where a.db_id = c.db_id and a.state = 'away'
+      and a.last_seen_at > now() - make_interval(secs => ${AGENT_AWAY_SECONDS})
+  ) then 'running' else c.state end`;
 
 export const postgresTerminalRecords = (db: Db): TerminalRecordRepository => ({
   ...terminalReads(db),
@@ -65,7 +74,7 @@ const terminalReads = (
       .leftJoin('operations as o', (join) =>
         join.onRef('o.db_id', '=', 'c.db_id').on('o.finished_at', 'is', null),
       )
-      .select(['c.db_id', 'c.state', 'c.runtime_id', 'o.kind'])
+      .select(['c.db_id', 'c.runtime_id', 'o.kind', STATE_FOR_TERMINALS.as('state')])
       .where('c.db_id', '=', sql<string>`any(${dbIds}::uuid[])`)
       .execute();
     return rows.map((row) => ({

@@ -25,6 +25,8 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     restarted: Type.Boolean(),
   }),
   container_deleted: Ended,
+  agent_connected: Plain,
+  agent_disconnected: Plain,
   container_progress: Type.Object({
     ...container,
     role_setup: Type.Object({

@@ -1,6 +1,7 @@
+import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import { ok, type Result } from '../../../domain/result.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -30,6 +31,8 @@ export async function beginOperation(
 ): Promise<Result<BegunOperation | null, DomainError>> {
   return await orRollBack(deps.storage.inTransaction, async (tx) => {
     const prepared = await prepare(tx);
+    // Operations change engine containers, which agents do not have.
+    if (prepared.ok && isAgent(prepared.value.container)) return refuse({ code: 'not_for_agents' });
     return prepared.ok ? ok(await writeDown(deps, tx, request, prepared.value, engine)) : prepared;
   }).catch(nullIfConflict);
 }

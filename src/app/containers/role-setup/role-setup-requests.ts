@@ -10,7 +10,7 @@ import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { findOwn } from '../find-container.ts';
+import { findOwnInEngine } from '../find-container.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
 type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
@@ -48,7 +48,7 @@ async function change(
   { id, caller, origin }: SetupRequest,
   decide: Decide,
 ): Promise<Result<Container, DomainError>> {
-  const found = await findOwn(storage.repositories, id, caller);
+  const found = await findOwnInEngine(storage.repositories, id, caller);
   if (!found.ok) return found;
   const { dbId } = found.value;
   let before: string | null = null;

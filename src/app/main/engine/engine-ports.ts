@@ -70,7 +70,8 @@ function forwardedPorts(inUse: InUse): EngineParts {
       endHung: async (handle) => (await inUse.engine?.runtime.endHung(handle)) ?? false,
       watch: (hint) => parts().runtime.watch(hint),
     }),
-    terminals: forwarded(() => parts().terminals),
+    // Without an engine a terminal opens, and is closed with the reason.
+    terminals: forwarded(() => parts().terminals, { checkReach: async () => {} }),
     commands: forwarded(() => parts().commands),
     files: forwarded(() => parts().files),
     insight: forwarded(() => parts().insight),

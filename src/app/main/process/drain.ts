@@ -13,7 +13,7 @@ const TIDY_EVERY_MS = 100;
  * Refuses new requests, asks terminals to reconnect, and waits for requests and their operations: before anything else
  * stops, because they need their leases.
  */
-export async function drain({ http, terminals, operations, ...service }: Service): Promise<void> {
+export async function drain({ http, terminals, operations, agents, ...service }: Service): Promise<void> {
   const beganAtMs = performance.now();
   service.drain();
   terminals.closeEverything(CLOSE.serviceRestarting);
@@ -28,7 +28,7 @@ export async function drain({ http, terminals, operations, ...service }: Service
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
   // Longer work is left to its next owner; every step is repeatable.
-  const ended = Promise.all([terminals.over(), terminals.idle(), operations.idle()]);
+  const ended = Promise.all([terminals.over(), terminals.idle(), operations.idle(), agents.idle()]);
   await within(IN_FLIGHT_MS - (performance.now() - beganAtMs), ended, null);
 }
 

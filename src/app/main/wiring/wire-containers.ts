@@ -7,6 +7,7 @@ import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
+import type { OfAgents } from '../../containers/agents/agents.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
@@ -47,13 +48,14 @@ type OfOthers = {
   readonly acts: ActRecords;
   readonly outputs: OutputSlots;
   readonly uses: ContainerUses;
+  readonly agents: OfAgents;
 };
 
 /** Containers: operations, the pool, role setups, and the use cases inside. */
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
-  { terminals, live, keys, acts, outputs, uses }: OfOthers,
+  { terminals, live, keys, acts, outputs, uses, agents }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
@@ -66,7 +68,7 @@ export function workspaces(
     log: options.logger,
     settings: { ...options.containers, node: ports.runtimeNode },
   };
-  const boxes = containers(deps);
+  const boxes = containers(deps, agents);
   const inside = containerAccess({ ...ports, acts, uses });
   uses.watch(terminals.usesNow);
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);

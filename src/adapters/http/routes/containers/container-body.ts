@@ -44,6 +44,14 @@ export const toContainerBody = (container: Container): ContainerBody => ({
   role_setup: { status: container.roleSetup.status, detail: container.roleSetup.detail },
   labels: container.labels,
   lifetime: toLifetimeSummary(container),
+  ...(container.agent === undefined
+    ? {}
+    : {
+        agent: {
+          platform: container.agent.platform,
+          last_seen_at: container.agent.lastSeenAt.toISOString(),
+        },
+      }),
 });
 
 /** A shared container includes the share. */

@@ -20,6 +20,7 @@ export const runRoutes =
           refusals: [
             ...refusals.CHANGE,
             'guest_session_expired',
+            'agent_not_connected',
             'host_disk_short',
             'disk_quota_exceeded',
             'image_unavailable',

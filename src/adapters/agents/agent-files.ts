@@ -1,0 +1,86 @@
+import type { FileError, FilePath } from '../../domain/containers/files.ts';
+import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { ContainerFiles, Opened } from '../../ports/containers/container-files.ts';
+import { RuntimeFailure } from '../../ports/containers/container-runtime.ts';
+import type { OutputRoom } from '../../ports/output-room.ts';
+import type { AgentHub } from './agent-hub.ts';
+import { DownloadStream } from './download-stream.ts';
+import { listingOf } from './folder-listing.ts';
+import { AgentFault, ask } from './requests.ts';
+import { upload } from './upload.ts';
+
+const FILE_ERRORS: { readonly [C in FileError['code']]: true } = {
+  file_not_found: true,
+  file_outside: true,
+  file_special: true,
+  file_in_the_way: true,
+  file_too_large: true,
+  file_not_permitted: true,
+  file_tools_missing: true,
+  disk_full: true,
+};
+
+const isFileError = (code: string): code is FileError['code'] => Object.hasOwn(FILE_ERRORS, code);
+
+/** Files below the home of the user that runs the agent. */
+export const agentFiles = (hub: AgentHub): ContainerFiles => ({
+  open: (handle, path, folderAs, room) =>
+    refused(async () => {
+      const stream = new DownloadStream();
+      const reply = await stream.open(hub.peerOf(handle), {
+        type: 'file_open',
+        path: path.join('/'),
+        folder_as: folderAs,
+      });
+      return await opened(stream, reply, room);
+    }),
+
+  write: (handle, path, content, maxBytes) =>
+    refused(async () => {
+      const written = await upload(hub.peerOf(handle), pathOf(path), content, maxBytes);
+      return { sizeBytes: written.size_bytes, isNew: written.is_new };
+    }),
+
+  remove: (handle, path) =>
+    refused(async () => {
+      await ask(hub.peerOf(handle), { type: 'file_remove', path: pathOf(path) });
+      return null;
+    }),
+});
+
+const pathOf = (path: FilePath): string => path.join('/');
+
+async function opened(
+  stream: DownloadStream,
+  reply: Awaited<ReturnType<DownloadStream['open']>>,
+  room: OutputRoom | undefined,
+): Promise<Opened> {
+  switch (reply.type) {
+    case 'file': {
+      const sizeBytes = reply.size_bytes;
+      return {
+        kind: 'file',
+        sizeBytes,
+        modifiedAt: new Date(reply.modified_at),
+        content: stream.exactly(sizeBytes),
+      };
+    }
+    case 'archive':
+      return { kind: 'archive', content: stream };
+    case 'listing':
+      return { kind: 'listing', ...(await listingOf(stream, room)) };
+    default:
+      stream.destroy();
+      throw new RuntimeFailure(`an agent answered a file by ${reply.type}`);
+  }
+}
+
+/** Turns the agent's file errors into refusals. */
+async function refused<T>(work: () => Promise<T>): Promise<Result<T, FileError>> {
+  try {
+    return ok(await work());
+  } catch (error) {
+    if (error instanceof AgentFault && isFileError(error.code)) return refuse({ code: error.code });
+    throw error;
+  }
+}

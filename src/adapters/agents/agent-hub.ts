@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentEnd } from '../../domain/containers/agents/agent.ts';
+import { unreachable } from '../../domain/result.ts';
+import type { AgentLine, AgentLines } from '../../ports/containers/agents/agent-lines.ts';
+import { RuntimeBusy, type RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../ports/logger.ts';
+import {
+  AGENT_PROTOCOL_VERSION,
+  type CloseReason,
+  encodeWelcome,
+  type Greeting,
+  type Line,
+  Peer,
+  SESSION_KEPT_MS,
+} from '../../protocol/agent/index.ts';
+
+const FLUSH_MS = 50;
+const LEAVE_WITHIN_MS = 4_000;
+const LEAVE_CHECK_MS = 100;
+const ELSEWHERE_RETRY_SECONDS = 1;
+
+/** An agent's socket. */
+export type AgentSocketLine = Line & {
+  /** Says why, and closes. */
+  close(reason: CloseReason): void;
+};
+
+/** What an agent's socket calls. */
+export type AttachedLine = {
+  /** A message has arrived. */
+  receive(bytes: Uint8Array): void;
+  /** The line has sent what waited. */
+  drained(): void;
+  /** The line is gone; its session waits for another. */
+  gone(): void;
+};
+
+type Session = {
+  readonly id: string;
+  readonly peer: Peer;
+  epoch: number;
+  line: AgentSocketLine | null;
+  keptBy: NodeJS.Timeout | undefined;
+};
+
+/** The sessions of the agents at this process. A session outlives its connection for five minutes. */
+export class AgentHub implements AgentLines {
+  readonly #sessions = new Map<string, Session>();
+  readonly #log: Logger;
+  readonly #unflushed = new Set<Peer>();
+  #isLeaving = false;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** The service stops: what runs in agents stays for its return. */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
+  sessions(): readonly AgentLine[] {
+    return [...this.#sessions].map(([dbId, { epoch }]) => ({ dbId, epoch }));
+  }
+
+  count(): number {
+    return [...this.#sessions.values()].filter(({ line }) => line !== null).length;
+  }
+
+  isHere(dbId: string): boolean {
+    return (this.#sessions.get(dbId)?.line ?? null) !== null;
+  }
+
+  /** The session of a connected agent. Throws `RuntimeBusy` when its connection is at another process. */
+  peerOf({ runtimeId }: RuntimeHandle): Peer {
+    const session = this.#sessions.get(runtimeId.replace(/^agent:/, ''));
+    if (session === undefined || session.line === null)
+      throw new RuntimeBusy('agent_elsewhere', ELSEWHERE_RETRY_SECONDS);
+    return session.peer;
+  }
+
+  /** Answers a greeting, and continues the agent's session over this line if both sides have all of it. */
+  attach({ dbId, epoch }: AgentLine, line: AgentSocketLine, greeting: Greeting): AttachedLine {
+    const known = this.#sessions.get(dbId);
+    const resumed =
+      known !== undefined && known.id === greeting.session && known.peer.canResume(greeting.received);
+    const session = resumed ? known : this.#begin(dbId);
+    clearTimeout(session.keptBy);
+    session.line?.close('replaced');
+    Object.assign(session, { line, epoch });
+    if (!resumed) known?.line?.close('replaced');
+    if (!resumed) known?.peer.end();
+    const { id, peer } = session;
+    const { received } = peer;
+    line.send(encodeWelcome({ version: AGENT_PROTOCOL_VERSION, session: id, resumed, received }));
+    peer.attach(line, resumed ? greeting.received : 0);
+    return {
+      receive: (bytes) => {
+        if (session.line !== line) return;
+        peer.receive(bytes);
+        this.#flushSoon(peer);
+      },
+      drained: () => peer.pump(),
+      gone: () => this.#detach(dbId, session, line),
+    };
+  }
+
+  end({ dbId, epoch }: AgentLine, reason: AgentEnd): void {
+    const session = this.#sessions.get(dbId);
+    // A newer connection of this process has taken over.
+    if (session === undefined || session.epoch !== epoch) return;
+    const { line } = session;
+    line?.close(CLOSED_FOR[reason]);
+    switch (reason) {
+      case 'replaced':
+      case 'lost':
+        return;
+      case 'moved':
+      case 'stopped':
+      case 'forgotten':
+        this.#drop(dbId, session);
+        return;
+      default:
+        unreachable(reason);
+    }
+  }
+
+  /** The service stops: lines without work close now, others when it has ended, or after some seconds. */
+  leave(): void {
+    this.#isLeaving = true;
+    const untilMs = performance.now() + LEAVE_WITHIN_MS;
+    const closeIdle = (): void => {
+      const isLate = performance.now() > untilMs;
+      const open = [...this.#sessions.values()].filter(({ line }) => line !== null);
+      for (const { line, peer } of open) if (isLate || peer.channelCount === 0) line?.close('restarting');
+      if (open.length > 0 && !isLate) setTimeout(closeIdle, LEAVE_CHECK_MS).unref();
+    };
+    setImmediate(closeIdle);
+  }
+
+  #begin(dbId: string): Session {
+    const peer = new Peer({
+      role: 'service',
+      broken: (message) => {
+        this.#log.warn({ dbId, fault: message }, 'an agent broke the protocol');
+        session.line?.close('protocol');
+        this.#drop(dbId, session);
+      },
+    });
+    const session: Session = { id: randomUUID(), peer, epoch: 0, line: null, keptBy: undefined };
+    this.#sessions.set(dbId, session);
+    return session;
+  }
+
+  #detach(dbId: string, session: Session, line: AgentSocketLine): void {
+    if (session.line !== line) return;
+    session.line = null;
+    session.peer.detach();
+    session.keptBy = setTimeout(() => this.#drop(dbId, session), SESSION_KEPT_MS).unref();
+  }
+
+  #drop(dbId: string, session: Session): void {
+    clearTimeout(session.keptBy);
+    session.line = null;
+    if (this.#sessions.get(dbId) === session) this.#sessions.delete(dbId);
+    session.peer.end();
+  }
+
+  /** Acknowledges what has arrived, a little later for all at once. */
+  #flushSoon(peer: Peer): void {
+    if (this.#unflushed.size === 0) setTimeout(() => this.#flush(), FLUSH_MS).unref();
+    this.#unflushed.add(peer);
+  }
+
+  #flush(): void {
+    for (const peer of this.#unflushed) peer.flush();
+    this.#unflushed.clear();
+  }
+}
+
+const CLOSED_FOR: { readonly [E in AgentEnd]: CloseReason } = {
+  replaced: 'replaced',
+  moved: 'replaced',
+  stopped: 'stopped',
+  forgotten: 'forgotten',
+  lost: 'ended',
+};

@@ -1,0 +1,9 @@
+import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
+import { NotOffered } from '../../ports/containers/container-runtime.ts';
+
+const notOffered = async (): Promise<never> => {
+  throw new NotOffered('agents have no logs, limits or layers');
+};
+
+/** Agents have no first program, no limits and no image, so there is nothing to inspect. */
+export const agentInsight: ContainerInsight = { logs: notOffered, usage: notOffered, changes: notOffered };

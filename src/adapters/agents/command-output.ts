@@ -1,0 +1,72 @@
+import { EventEmitter } from 'node:events';
+import type { Channel, ChannelHandlers, ResultOf } from '../../protocol/agent/index.ts';
+import { errorOf } from './requests.ts';
+
+type Piece = { readonly stream: number; readonly data: Buffer };
+type Result = ResultOf<'exec'>;
+
+/** What arrives of a command, until it is read. The channel's window bounds it. Emits `room` for more input. */
+export class CommandOutput extends EventEmitter {
+  readonly #pieces: (Piece | Result)[] = [];
+  readonly #begun = Promise.withResolvers<void>();
+  #channel: Channel | null = null;
+  #error: Error | null = null;
+  #isClosed = false;
+  #wake: () => void = () => {};
+
+  handlers(): ChannelHandlers {
+    this.#begun.promise.catch(() => undefined);
+    return {
+      accepted: () => this.#begun.resolve(),
+      data: (stream, bytes) => this.#add({ stream, data: Buffer.from(bytes) }),
+      room: () => void this.emit('room'),
+      finished: (result) => {
+        this.#begun.resolve();
+        this.emit('room');
+        this.#add(result as Result);
+      },
+      reset: (fault) => {
+        this.#error = errorOf(fault);
+        this.#begun.reject(this.#error);
+        this.emit('room');
+        this.#wake();
+      },
+    };
+  }
+
+  uses(channel: Channel): void {
+    this.#channel = channel;
+  }
+
+  /** Resolves when the command runs or has ended; throws when it cannot. */
+  begun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** Ends the reading. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  /** The next piece, or the result; null after `close`. Throws when the channel was lost. */
+  async next(): Promise<Piece | Result | null> {
+    for (;;) {
+      if (this.#isClosed) return null;
+      const piece = this.#pieces.shift();
+      if (piece !== undefined) {
+        if ('data' in piece) this.#channel?.consumed(piece.data.length);
+        return piece;
+      }
+      if (this.#error !== null) throw this.#error;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #add(piece: Piece | Result): void {
+    this.#pieces.push(piece);
+    this.#wake();
+  }
+}

@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { RuntimeFailure, RuntimeUnavailable } from '../../ports/containers/container-runtime.ts';
+import type { Channel, ChannelReply, Peer, RequestOf, ResultOf } from '../../protocol/agent/index.ts';
+import { errorOf, tooMany } from './requests.ts';
+
+/** The bytes of a file, an archive or a listing from an agent. Destroying it ends the agent's work. */
+export class DownloadStream extends Readable {
+  #channel: Channel | null = null;
+  #owed = 0;
+  #bytesLeft: number | null = null;
+  /** Whether the agent left nothing out; known at the end. */
+  isComplete = true;
+
+  /** Resolves with the agent's reply. Throws what the agent refuses. */
+  open(peer: Peer, request: RequestOf<'file_open'>): Promise<ChannelReply> {
+    const { promise, resolve, reject } = Promise.withResolvers<ChannelReply>();
+    this.#channel = peer.open(request, {
+      accepted: resolve,
+      data: (_stream, bytes) => this.#add(bytes),
+      finished: (result) => this.#finish((result as ResultOf<'file_open'>).complete),
+      reset: (fault) => {
+        const error = errorOf(fault);
+        reject(error);
+        // Reading is repeatable: nothing is unknown.
+        this.destroy(new RuntimeUnavailable('the agent stopped sending', { cause: error }));
+      },
+    });
+    this.on('error', reject);
+    if (this.#channel === null) reject(tooMany());
+    return promise;
+  }
+
+  /** Cuts a longer file; fails for a shorter one, so that nobody keeps half of it. */
+  exactly(sizeBytes: number): this {
+    this.#bytesLeft = sizeBytes;
+    return this;
+  }
+
+  override _read(): void {
+    const owed = this.#owed;
+    this.#owed = 0;
+    if (owed > 0) this.#channel?.consumed(owed);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#channel?.reset('ended');
+    done(error);
+  }
+
+  #add(bytes: Uint8Array): void {
+    const kept = this.#bytesLeft === null ? bytes : bytes.subarray(0, this.#bytesLeft);
+    if (this.#bytesLeft !== null) this.#bytesLeft -= kept.length;
+    if (kept.length === 0 || this.push(kept)) this.#channel?.consumed(bytes.length);
+    else this.#owed += bytes.length;
+  }
+
+  #finish(complete: boolean): void {
+    this.isComplete = complete;
+    if ((this.#bytesLeft ?? 0) > 0) this.destroy(new RuntimeFailure('a file ended too early'));
+    else this.push(null);
+  }
+}

@@ -1,0 +1,53 @@
+import { OutcomeUnknown, RuntimeFailure } from '../../ports/containers/container-runtime.ts';
+import type {
+  Channel,
+  ChannelFault,
+  ChannelKind,
+  Peer,
+  RequestOf,
+  ResultOf,
+} from '../../protocol/agent/index.ts';
+
+/** The agent refused a request, or ended it. */
+export class AgentFault extends RuntimeFailure {
+  override name = 'AgentFault';
+  readonly code: string;
+  constructor({ code, message }: ChannelFault) {
+    super(`${code}: ${message}`);
+    this.code = code;
+  }
+}
+
+/** A channel's end without a result, as an error: a lost one leaves open whether the work was done. */
+export const errorOf = (fault: ChannelFault): Error =>
+  fault.code === 'lost' ? new OutcomeUnknown('the connection to the agent was lost') : new AgentFault(fault);
+
+export const tooMany = (): Error =>
+  new AgentFault({ code: 'too_many_channels', message: 'too many at once' });
+
+/** A request with a result alone. */
+export function ask<K extends ChannelKind>(peer: Peer, request: RequestOf<K>): Promise<ResultOf<K>> {
+  const { promise, resolve, reject } = Promise.withResolvers<ResultOf<K>>();
+  const channel = peer.open(request, {
+    finished: (result) => resolve(result as ResultOf<K>),
+    reset: (fault) => reject(errorOf(fault)),
+  });
+  if (channel === null) reject(tooMany());
+  return promise;
+}
+
+/**
+ * Sends all bytes in portions that the other side has room for, or until the channel ends. `whenRoom` calls back once,
+ * when there may be more room, and after the end.
+ */
+export async function sendWithin(
+  channel: Channel,
+  bytes: Buffer,
+  whenRoom: (then: () => void) => void,
+): Promise<void> {
+  let rest = bytes;
+  while (channel.isOpen && rest.length > 0) {
+    rest = rest.subarray(channel.write(rest));
+    if (rest.length > 0 && channel.isOpen) await new Promise<void>(whenRoom);
+  }
+}

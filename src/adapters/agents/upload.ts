@@ -1,0 +1,60 @@
+import { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
+import type { Channel, Peer, ResultOf } from '../../protocol/agent/index.ts';
+import { AgentFault, errorOf, sendWithin, tooMany } from './requests.ts';
+
+type Written = ResultOf<'file_write'>;
+
+/**
+ * Sends a file, which the agent puts in its place once it has all. Leaves unread content unread. Throws
+ * `OutcomeUnknown` only after the end was sent.
+ */
+export async function upload(
+  peer: Peer,
+  path: string,
+  content: Readable,
+  maxBytes: number,
+): Promise<Written> {
+  const changes = new EventEmitter();
+  const { promise, resolve, reject } = Promise.withResolvers<Written>();
+  let hasEnded = false;
+  promise.catch(() => undefined);
+  const channel = peer.open(
+    { type: 'file_write', path, max_bytes: maxBytes },
+    {
+      accepted: () => void changes.emit('room'),
+      room: () => void changes.emit('room'),
+      finished: (result) => {
+        resolve(result as Written);
+        changes.emit('room');
+      },
+      reset: (fault) => {
+        const isKnown = fault.code === 'lost' && !hasEnded;
+        reject(
+          isKnown ? new AgentFault({ code: 'lost_early', message: 'nothing was written' }) : errorOf(fault),
+        );
+        changes.emit('room');
+      },
+    },
+  );
+  if (channel === null) throw tooMany();
+  try {
+    await sendAll(channel, content, changes);
+    hasEnded = true;
+    channel.end();
+    return await promise;
+  } catch (error) {
+    // The content ended early: the agent must not keep a part of it.
+    channel.reset('ended');
+    throw error;
+  }
+}
+
+/** Ends early when the agent has refused the file: its reason is the result. */
+async function sendAll(channel: Channel, content: Readable, changes: EventEmitter): Promise<void> {
+  const iterator = content.iterator({ destroyOnReturn: false });
+  for await (const chunk of iterator) {
+    await sendWithin(channel, chunk as Buffer, (room) => changes.once('room', room));
+    if (!channel.isOpen) return;
+  }
+}

@@ -1,0 +1,54 @@
+import type { Enrolments } from '../../../../app/containers/agents/enrolments.ts';
+import { orThrow } from '../../errors.ts';
+import * as schema from '../../schema/agents.ts';
+import type { Routes } from '../../server.ts';
+
+/** Codes for new agents, and their exchange. The connection itself is a WebSocket. */
+export const agentRoutes =
+  (enrolments: Enrolments): Routes =>
+  (http) => {
+    http.post(
+      '/api/agents/enrolments',
+      {
+        config: { scope: 'write', failure: 'failed to create an enrolment code' },
+        schema: {
+          operationId: 'agents.createEnrolment',
+          summary: 'Create a one-time code to install an agent with',
+          refusals: ['guest_session_expired', 'agent_limit_reached', 'enrolment_limit_reached'],
+          response: { 201: schema.EnrolmentBody },
+        },
+      },
+      async ({ caller, origin }, reply) => {
+        const { code, expiresAt } = orThrow(await enrolments.create(caller, origin));
+        const body = { code, expires_at: expiresAt.toISOString() };
+        return reply.code(201).header('cache-control', 'no-store').send(body);
+      },
+    );
+
+    http.post(
+      '/api/agents/enrol',
+      {
+        config: { scope: 'public', failure: 'failed to enrol the agent' },
+        schema: {
+          operationId: 'agents.enrol',
+          summary: 'Exchange a code for the token of a machine',
+          refusals: ['enrolment_not_found', 'token_limit_reached'],
+          body: schema.EnrolRequest,
+          response: { 201: schema.EnrolledBody },
+        },
+      },
+      async ({ body, origin }, reply) => {
+        const { code, agent: machineId, name } = body;
+        const made = orThrow(await enrolments.exchange({ code, machineId, name }, origin));
+        return reply
+          .code(201)
+          .header('cache-control', 'no-store')
+          .send({
+            token: made.secret,
+            token_prefix: made.token.prefix,
+            id: made.token.id,
+            expires_at: made.token.expiresAt?.toISOString() ?? null,
+          });
+      },
+    );
+  };

@@ -1,0 +1,95 @@
+import type { Agent, AgentEvent } from '../../../domain/containers/agents/agent.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import type { AgentDeps } from './agent-deps.ts';
+import { publishAgentChange } from './agent-messages.ts';
+import { type WrittenAgent, writeAgent } from './write-agent.ts';
+
+const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
+
+/** After the commit: closes the connections that have ended, here or in their processes. */
+export function carryOut({ bus, lines, replica }: AgentDeps, { agent, closing }: WrittenAgent): void {
+  for (const { epoch, replica: at, reason } of closing) {
+    if (at === replica) lines.end({ dbId: agent.dbId, epoch }, reason);
+    else publishAgentChange(bus, agent.dbId);
+  }
+}
+
+async function write(
+  { storage }: AgentDeps,
+  dbId: string,
+  event: AgentEvent,
+  origin: Origin,
+): Promise<WrittenAgent | null> {
+  return await storage.inTransaction(async (tx) => {
+    const agent = await tx.agents.findForUpdate(dbId);
+    return agent === null ? null : await writeAgent(tx, agent, event, origin);
+  });
+}
+
+/** A connection has ended by itself: the agent's terminals wait for it. */
+export const lostAgent =
+  (deps: AgentDeps) =>
+  async ({ dbId, epoch }: AgentLine): Promise<void> => {
+    const written = await write(deps, dbId, { type: 'lost', epoch }, NOWHERE);
+    if (written?.container)
+      deps.terminals.noticeAll(
+        dbId,
+        'The machine is not connected. The terminal waits for it for five minutes.',
+      );
+  };
+
+/** Only the machine can connect. A start of a connected agent changes nothing. */
+export const startAgent = (container: Container): Result<Container, DomainError> =>
+  container.state === 'running' ? ok(container) : refuse({ code: 'agent_not_connected' });
+
+/** Closes the connection and its terminals. The machine is unaffected and may come back by itself. */
+export const stopAgent =
+  (deps: AgentDeps) =>
+  async (container: Container, origin: Origin): Promise<Result<Container, DomainError>> => {
+    const { dbId } = container;
+    const written = await write(deps, dbId, { type: 'stop' }, origin);
+    if (written === null) return refuse({ code: 'container_not_found' });
+    deps.terminals.closeAll(dbId, CLOSE.containerStopped);
+    carryOut(deps, written);
+    return ok(written.container ?? container);
+  };
+
+/** The tokens that reach nothing but this machine, among them that of its enrolment. */
+async function revokeTokensOf(
+  tx: Repositories,
+  { ownerId, machineId }: Agent,
+  origin: Origin,
+): Promise<void> {
+  for (const { id, prefix, containers, revokedAt } of await tx.tokens.listOwned(ownerId)) {
+    const [only, ...others] = containers ?? [];
+    if (only !== machineId || others.length > 0 || revokedAt !== null) continue;
+    await tx.tokens.revoke(id, ownerId);
+    const details = JSON.stringify({ id, token_prefix: prefix });
+    await tx.audit.append({ userId: ownerId, action: 'token_revoked', ...origin, details });
+  }
+}
+
+/** Forgets the agent for good: nothing of it is kept, and there is no restore. */
+export const forgetAgent =
+  (deps: AgentDeps) =>
+  async (container: Container, origin: Origin): Promise<Result<Container, DomainError>> => {
+    const { dbId } = container;
+    const written = await deps.storage.inTransaction(async (tx) => {
+      const agent = await tx.agents.findForUpdate(dbId);
+      if (agent === null || agent.state.kind === 'forgotten') return null;
+      const done = await writeAgent(tx, agent, { type: 'forget' }, origin);
+      await deps.terminals.endShares(tx, dbId, origin);
+      await revokeTokensOf(tx, agent, origin);
+      return done;
+    });
+    if (written === null) return refuse({ code: 'container_not_found' });
+    deps.terminals.closeAll(dbId, CLOSE.containerDeleted);
+    carryOut(deps, written);
+    return ok(written.container ?? container);
+  };

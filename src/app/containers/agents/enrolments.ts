@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import {
+  CODE_LIVES_SECONDS,
+  MAX_ENROLMENT_CODES,
+} from '../../../domain/containers/agents/agent-enrolment.ts';
+import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import {
+  type ApiToken,
+  checkTokenLimit,
+  mintToken,
+  TOKEN_RANDOM_BYTES,
+} from '../../../domain/identity/token.ts';
+import { guestExpired } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
+import { orRollBack } from '../../transaction.ts';
+import { roomForAgent } from './connect-agent.ts';
+
+export type Enrolments = ReturnType<typeof enrolments>;
+
+/** `code` is the only copy. */
+export type Enrolment = { readonly code: string; readonly expiresAt: Date };
+
+/** A machine that has a code. */
+export type Applicant = { readonly code: string; readonly machineId: string; readonly name: string };
+
+/** One-time codes, which a machine exchanges for an API token that serves only as its agent. */
+export const enrolments = ({ storage, clock }: { readonly storage: Storage; readonly clock: Clock }) => ({
+  async create(caller: Caller, origin: Origin): Promise<Result<Enrolment, DomainError>> {
+    const { user } = caller;
+    if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
+    const code = newSecret();
+    return await orRollBack(storage.inTransaction, async (tx) => {
+      await tx.users.lock(user.id);
+      if ((await tx.agentEnrolments.count(user.id)) >= MAX_ENROLMENT_CODES)
+        return refuse({ code: 'enrolment_limit_reached', max: MAX_ENROLMENT_CODES });
+      const room = await roomForAgent(tx, caller);
+      if (!room.ok) return room;
+      const wanted = { userId: user.id, codeHash: sha256(code), lifeSeconds: CODE_LIVES_SECONDS };
+      const expiresAt = await tx.agentEnrolments.insert(wanted);
+      await tx.audit.append({ userId: user.id, action: 'agent_enrolment_created', ...origin, details: '' });
+      return ok({ code, expiresAt });
+    });
+  },
+
+  /** The code is spent unless the exchange is refused. */
+  async exchange(
+    { code, machineId, name }: Applicant,
+    origin: Origin,
+  ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
+    if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
+    const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
+    return await orRollBack(storage.inTransaction, async (tx) => {
+      const userId = await tx.agentEnrolments.take(sha256(code));
+      const user = userId === null ? null : await tx.users.findById(userId);
+      if (user === null || user.disabledAt !== null) return refuse({ code: 'enrolment_not_found' });
+      await tx.users.lock(user.id);
+      const { live, stored } = await tx.tokens.count(user.id);
+      const room = checkTokenLimit(live, stored);
+      if (!room.ok) return room;
+      const token = await tx.tokens.insert({
+        ...{ userId: user.id, name: `agent ${cleanAgentName(name)}`, scopes: ['write'], lifeMs: null },
+        ...{ prefix, hash: sha256(secret), notAfter: null, containers: [machineId.toLowerCase()] },
+        ...{ parentId: null, depth: 0, maxUses: null, usesLeft: null },
+      });
+      const details = JSON.stringify({ id: token.id, token_prefix: prefix, machine_id: machineId });
+      await tx.audit.append({ userId: user.id, action: 'agent_enrolled', ...origin, details });
+      return ok({ token, secret });
+    });
+  },
+});

@@ -1,0 +1,16 @@
+export type NewEnrolment = {
+  readonly userId: string;
+  /** SHA-256 of the code. */
+  readonly codeHash: Buffer;
+  readonly lifeSeconds: number;
+};
+
+/** One-time codes that a machine exchanges for an API token. */
+export interface AgentEnrolmentRepository {
+  /** Removes the user's expired codes first. Returns the end of the new one. */
+  insert(enrolment: NewEnrolment): Promise<Date>;
+  /** Usable ones. Exact while the user's row is locked. */
+  count(userId: string): Promise<number>;
+  /** Removes the code and returns its user; null when it is unknown, used or over. */
+  take(codeHash: Buffer): Promise<string | null>;
+}
