@@ -3,7 +3,12 @@ export type Backoff = { readonly firstMs: number; readonly maxMs: number };
 export const RECONNECT: Backoff = { firstMs: 300, maxMs: 15_000 };
 
 /** While the service answers but its engine does not: a try costs little, and the engine is back within seconds. */
-export const SHELL_RETRY_MAX_MS = 3_000;
+const SHELL_RETRY_MAX_MS = 3_000;
+
+export const forShell = ({ firstMs, maxMs }: Backoff): Backoff => ({
+  firstMs,
+  maxMs: Math.min(maxMs, SHELL_RETRY_MAX_MS),
+});
 
 /**
  * Delay before try number `attempt` (0 is the first), in ms: doubling up to the maximum, the upper half random
@@ -18,6 +23,8 @@ export function retryDelayMs(
   return Math.round(full / 2 + (full / 2) * random);
 }
 
-/** The delay that the service asked for, at most the maximum; null when it asked for none. */
-export const requestedDelayMs = (ms: number | null, { maxMs }: Backoff = RECONNECT): number | null =>
-  ms !== null && ms > 0 ? Math.min(ms, maxMs) : null;
+/** The delay that the service asked for, at most the maximum; else that of the try. */
+export const nextTryMs = (attempt: number, requestedMs: number | null, backoff: Backoff): number =>
+  requestedMs !== null && requestedMs > 0
+    ? Math.min(requestedMs, backoff.maxMs)
+    : retryDelayMs(attempt, Math.random(), backoff);

@@ -1,5 +1,6 @@
-import { Container } from './container.ts';
+import { Container, type Service } from './container.ts';
 import { findContainer } from './container-name.ts';
+import { type Events, type EventsOptions, followEvents } from './events/follow-events.ts';
 import { meOf, sessionsOf, tokensOf } from './groups/account.ts';
 import { adminOf } from './groups/admin.ts';
 import { auditOf } from './groups/audit.ts';
@@ -8,8 +9,13 @@ import { type Containers, containersOf } from './groups/containers.ts';
 import { collaborationsOf, recordingsOf } from './groups/terminals.ts';
 import { type Api, apiOf, type CallOptions, dataOf, type Schemas } from './request/api.ts';
 import { Requester, type RequesterOptions, type TokenSource } from './request/requester.ts';
+import { bestSocket } from './socket/node-socket.ts';
+import type { OpenSocket } from './socket/socket.ts';
 
-export type BerthOptions = Partial<Omit<RequesterOptions, 'observer'>>;
+export type BerthOptions = Partial<Omit<RequesterOptions, 'observer'>> & {
+  /** Instead of the package `ws` in Node.js, else the platform's WebSocket. */
+  readonly openSocket?: OpenSocket;
+};
 
 export type CreateOptions = CallOptions & {
   /** Whether `await using` deletes the container at the end of its block. */
@@ -32,15 +38,20 @@ export class Berth {
   readonly catalogue: ReturnType<typeof catalogueOf>;
   readonly recordings: ReturnType<typeof recordingsOf>;
   readonly collaborations: ReturnType<typeof collaborationsOf>;
-  readonly #requester: Requester;
+  readonly #service: Service;
 
   /** Without options: `BERTH_SERVER` and `BERTH_TOKEN` in Node, the page's own origin in browsers. */
   constructor(options: BerthOptions = {}) {
     const token: TokenSource = options.token ?? environment('BERTH_TOKEN') ?? null;
     const requester = new Requester({ ...options, server: serverOf(options.server), token });
-    this.#requester = requester;
     this.api = apiOf(requester);
     this.containers = containersOf(this.api);
+    const { openSocket } = options;
+    this.#service = {
+      requester,
+      containers: this.containers,
+      openSocket: openSocket === undefined ? bestSocket : async () => openSocket,
+    };
     this.tokens = tokensOf(this.api);
     this.sessions = sessionsOf(this.api);
     this.me = meOf(this.api);
@@ -53,19 +64,24 @@ export class Berth {
 
   /** Where the service is, without a slash at the end; empty for the page's own origin. */
   get server(): string {
-    return this.#requester.server;
+    return this.#service.requester.server;
   }
 
   /** Creates and starts a container. It may still be `creating`: events report the end. */
   async create(body: Schemas['CreateContainerRequest'], options: CreateOptions = {}): Promise<Container> {
     const { deleteAtEnd = false, ...call } = options;
-    return new Container(this.containers, await this.containers.create(body, call), deleteAtEnd);
+    return new Container(this.#service, await this.containers.create(body, call), deleteAtEnd);
   }
 
   /** A container by its exact name, or by an id. Throws `container_not_found` or `ambiguous_name`. */
   async container(nameOrId: string, options: CallOptions = {}): Promise<Container> {
     const ownId = async () => (await this.me.get(options)).id;
-    return new Container(this.containers, await findContainer(this.containers, ownId, nameOrId, options));
+    return new Container(this.#service, await findContainer(this.containers, ownId, nameOrId, options));
+  }
+
+  /** Follows the changes of containers across lost connections, for one `for await`. */
+  events(options: EventsOptions = {}): Events {
+    return followEvents(this.#service.requester, this.#service.openSocket, options);
   }
 
   async version(options?: CallOptions): Promise<string> {

@@ -1,15 +1,31 @@
 import type { ContainerChange, Containers } from './groups/containers.ts';
+import { type RunOptions, type RunResult, run } from './inside/command.ts';
+import { Files } from './inside/files.ts';
+import { type LogOptions, logs } from './inside/logs.ts';
 import type { CallOptions, Schemas } from './request/api.ts';
+import type { Requester } from './request/requester.ts';
+import type { OpenSocket } from './socket/socket.ts';
+import { openTerminal } from './terminal/open-terminal.ts';
+import type { Terminal, TerminalOptions } from './terminal/terminal.ts';
+
+/** What containers are made of. */
+export type Service = {
+  readonly requester: Requester;
+  readonly containers: Containers;
+  readonly openSocket: () => Promise<OpenSocket>;
+};
 
 /** One container, with its state as last read. */
 export class Container implements AsyncDisposable {
-  readonly #containers: Containers;
+  readonly files: Files;
+  readonly #service: Service;
   readonly #deleteAtEnd: boolean;
   #info: Schemas['Container'];
 
-  constructor(containers: Containers, info: Schemas['Container'], deleteAtEnd = false) {
-    this.#containers = containers;
+  constructor(service: Service, info: Schemas['Container'], deleteAtEnd = false) {
+    this.#service = service;
     this.#info = info;
+    this.files = new Files(service.requester, this.#path);
     this.#deleteAtEnd = deleteAtEnd;
   }
 
@@ -28,42 +44,65 @@ export class Container implements AsyncDisposable {
 
   /** Reads its state. */
   async refresh(options?: CallOptions): Promise<Schemas['Container']> {
-    this.#info = await this.#containers.get(this.id, options);
+    this.#info = await this.#service.containers.get(this.id, options);
     return this.#info;
   }
 
   async start(options?: CallOptions): Promise<void> {
-    await this.#containers.start(this.id, options);
+    await this.#service.containers.start(this.id, options);
     await this.refresh(options);
   }
 
   async stop(options?: CallOptions): Promise<void> {
-    await this.#containers.stop(this.id, options);
+    await this.#service.containers.stop(this.id, options);
     await this.refresh(options);
   }
 
   /** Changes the name or limits; what is not given stays. New limits restart the container. */
   async update(change: ContainerChange, options?: CallOptions): Promise<void> {
-    await this.#containers.update(this.id, change, options);
+    await this.#service.containers.update(this.id, change, options);
     await this.refresh(options);
   }
 
   /** It can be restored for some days. */
   async delete(options?: CallOptions): Promise<void> {
-    await this.#containers.delete(this.id, options);
+    await this.#service.containers.delete(this.id, options);
+  }
+
+  /**
+   * Runs a command to its end; a string is run by `sh -c`. Throws `command_outcome_unknown` when the connection broke: it
+   * may have been carried out.
+   */
+  run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
+    return run(this.#service.requester, `${this.#path}/exec`, command, options);
+  }
+
+  /** The output of its first program, in pieces of text. */
+  logs(options?: LogOptions): AsyncGenerator<string, void, undefined> {
+    return logs(this.#service.requester, this.#path, options);
+  }
+
+  /** Opens a terminal. Resolves when its shell is there. */
+  async terminal(options: TerminalOptions = {}): Promise<Terminal> {
+    const { requester, openSocket } = this.#service;
+    return await openTerminal(requester, await openSocket(), this.id, options);
   }
 
   stats(options?: CallOptions) {
-    return this.#containers.stats(this.id, options);
+    return this.#service.containers.stats(this.id, options);
   }
 
   /** What would be lost if it were recreated. */
   changes(options?: CallOptions) {
-    return this.#containers.changes(this.id, options);
+    return this.#service.containers.changes(this.id, options);
   }
 
   /** Deletes a container that was created with `deleteAtEnd`; leaves others as they are. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#deleteAtEnd) await this.delete();
+  }
+
+  get #path(): string {
+    return `/api/containers/${encodeURIComponent(this.id)}`;
   }
 }

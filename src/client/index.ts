@@ -1,10 +1,20 @@
 /** `berth/client`: a typed client of the HTTP and WebSocket interface, for Node.js and browsers. See docs/client.md. */
 export { Berth, type BerthOptions, type CreateOptions } from './berth.ts';
 export { Container } from './container.ts';
+export type { ContainerEvent, Resync } from './events/event.ts';
+export type { Events, EventsOptions } from './events/follow-events.ts';
+
 export type { AuditFilter, AuditFormat } from './groups/audit.ts';
 export type { ContainerChange } from './groups/containers.ts';
+export { CommandError, type RunOptions, type RunResult } from './inside/command.ts';
+export type { Files, FolderEntry } from './inside/files.ts';
+export type { LogOptions } from './inside/logs.ts';
 export type { Api, CallOptions, ListQuery, Schemas } from './request/api.ts';
 export { BerthError, type FieldFaults, hasStatus } from './request/errors.ts';
 export type { List } from './request/pages.ts';
 export type { TokenSource } from './request/requester.ts';
 export type { RetryPolicy } from './request/retry.ts';
+export type { OpenSocket, Socket, SocketListener } from './socket/socket.ts';
+export type { ConnectionState } from './terminal/connection-types.ts';
+export { Terminal, type TerminalEnd, type TerminalOptions } from './terminal/terminal.ts';
+export type { Size } from './terminal/terminal-protocol.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
-import { Connection } from '../../web/src/terminal/connection/connection.ts';
-import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
+import { platformSocket } from '../../src/client/socket/socket.ts';
+import { Connection } from '../../src/client/terminal/connection.ts';
+import type { Resumed } from '../../src/client/terminal/resume.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, inside, small } from '../support/process/fault-scene.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';

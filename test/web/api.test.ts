@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { ApiError, errorOf, fieldFaults, unanswered, unreachable } from '../../web/src/api/errors.ts';
+import { errorOf as errorFrom } from '../../src/client/request/errors.ts';
+import { BerthError, fieldFaults, unanswered, unreachable } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';
 import { commandIn, healthOf } from '../../web/src/api/health.ts';
 import { request } from '../../web/src/api/request.ts';
@@ -12,6 +13,9 @@ import { type Change, faultOf, isUnknown, type Outcome, outcomeOf } from '../../
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { endWords } from '../../web/src/session/ends.ts';
 import { usableForMs } from '../../web/src/session/login-token-life.ts';
+
+const errorOf = (status: number, body: unknown, retryAfter: string | null): BerthError =>
+  errorFrom(status, body, new Headers(retryAfter === null ? {} : { 'retry-after': retryAfter }));
 
 t.test('an error answer keeps its code, words, fields and retry time', async (t) => {
   const body = {
@@ -72,7 +76,7 @@ t.test('a create blocked by deleted containers leads to them', async (t) => {
 t.test('a failure without a reason is attributed to an engine known to be down', async (t) => {
   const failure = errorOf(500, { error: 'failed to create container' }, null);
   t.match(explain(failure, true).next, /engine/);
-  t.notMatch(explain(new ApiError(409, 'container_busy', 'container is busy'), true).next, /engine/);
+  t.notMatch(explain(new BerthError(409, 'container_busy', 'container is busy'), true).next, /engine/);
 });
 
 t.test('health names only the parts that are not ready, and how to fix them', async (t) => {
@@ -185,17 +189,17 @@ t.test("a change's outcome is read from the container, never guessed", async (t)
 });
 
 t.test('a failure says that nothing was done only when that is known', async (t) => {
-  const cases: [ApiError, boolean][] = [
+  const cases: [BerthError, boolean][] = [
     [unreachable(), true],
     [unanswered(), true],
     [errorOf(502, null, null), true],
     [errorOf(503, null, null), true],
     [errorOf(504, null, null), true],
-    [new ApiError(503, 'unavailable', ''), true],
-    [new ApiError(503, 'host_disk_short', ''), false],
-    [new ApiError(503, 'service_restarting', ''), false],
-    [new ApiError(500, 'internal_error', 'failed to stop container'), false],
-    [new ApiError(409, 'container_busy', ''), false],
+    [new BerthError(503, 'unavailable', ''), true],
+    [new BerthError(503, 'host_disk_short', ''), false],
+    [new BerthError(503, 'service_restarting', ''), false],
+    [new BerthError(500, 'internal_error', 'failed to stop container'), false],
+    [new BerthError(409, 'container_busy', ''), false],
   ];
   for (const [failure, unknown] of cases)
     t.equal(isUnknown(failure), unknown, `${failure.status} ${failure.code}`);

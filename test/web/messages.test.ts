@@ -5,7 +5,7 @@ import {
   layerRemovedReason,
   overLayerReason,
 } from '../../src/domain/containers/layer-usage.ts';
-import { ApiError, fieldFaults } from '../../web/src/api/errors.ts';
+import { BerthError, fieldFaults } from '../../web/src/api/errors.ts';
 import type { Container, Tier } from '../../web/src/api/types.ts';
 import { detailsInWords } from '../../web/src/lib/format/audit-words.ts';
 import { dayRange } from '../../web/src/lib/format/day-range.ts';
@@ -86,8 +86,8 @@ t.test("a form with a missing number is refused with the field's name", async (t
       return error;
     }
   })();
-  t.type(refused, ApiError);
-  t.same(fieldFaults(refused as ApiError), {
+  t.type(refused, BerthError);
+  t.same(fieldFaults(refused as BerthError), {
     memory_mb: 'Must be a whole number.',
     layer_mb: 'Must be a whole number.',
   });

@@ -1,11 +1,11 @@
 import { mock } from 'node:test';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t from 'tap';
+import { HEALTHY } from '../../src/client/terminal/connection-types.ts';
+import type { Trouble } from '../../src/client/terminal/terminal-protocol.ts';
 import type { Container } from '../../web/src/api/types.ts';
 import { lazyImport } from '../../web/src/lib/lazy-import.ts';
-import { HEALTHY } from '../../web/src/terminal/connection/connection-types.ts';
-import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
-import type { Trouble } from '../../web/src/terminal/connection/terminal-protocol.ts';
+import { outputQueue } from '../../web/src/terminal/output-queue.ts';
 import { actionOf, isPaneAction, type KeyPress, paneAction } from '../../web/src/terminal/panes/shortcuts.ts';
 import { decideCopy, shownText, sizeText } from '../../web/src/terminal/program-copy.ts';
 import {

@@ -1,4 +1,5 @@
 import { BerthError, errorOf, hasStatus, unanswered, unreachable } from './errors.ts';
+import { withoutSilenceLimit } from './patience.ts';
 import { CLIENT_RETRIES, type RetryPolicy, retryWaitMs } from './retry.ts';
 
 /** A token, or a function of it. The function is called again with a token that the service has `refused`. */
@@ -30,6 +31,8 @@ export type RequestOptions = {
   readonly timeoutMs?: number | null;
   /** Instead of the requester's token; null for none. */
   readonly token?: string | null;
+  /** Instead of the requester's. */
+  readonly retries?: RetryPolicy;
   /** Whether answers other than 2xx are returned too. */
   readonly anyStatus?: boolean;
 };
@@ -44,6 +47,12 @@ export class Requester {
   constructor(options: RequesterOptions) {
     this.server = options.server;
     this.#options = options;
+  }
+
+  /** `ws:` or `wss:` with host and path. */
+  get webSocketOrigin(): string {
+    const origin = this.server === '' ? globalThis.location.origin : this.server;
+    return origin.replace(/^http/, 'ws');
   }
 
   /** The token to use now. `refused`: one that the service has just refused. */
@@ -73,14 +82,17 @@ export class Requester {
   }
 
   async #repeated(path: string, options: RequestOptions, token: string | null): Promise<Response> {
-    const { retries = CLIENT_RETRIES } = this.#options;
+    const retries = options.retries ?? this.#options.retries ?? CLIENT_RETRIES;
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#attempt(path, options, token);
       } catch (failure) {
         const mayRepeat = failure instanceof BerthError && isRepeatable(options);
         const waitMs = mayRepeat ? retryWaitMs(failure, attempt, retries, Math.random()) : null;
-        if (waitMs === null) throw failure;
+        if (waitMs === null) {
+          if (hasStatus(failure, 0)) this.#options.observer?.unanswered();
+          throw failure;
+        }
         await pause(waitMs, options.signal);
       }
     }
@@ -92,13 +104,13 @@ export class Requester {
     const url = path.startsWith('/') ? this.server + path : path;
     const init = { ...requestInit(options, this.#options.headers, token), method };
     const limitMs = options.timeoutMs === undefined ? timeoutMs : options.timeoutMs;
+    const patience = limitMs === null ? await withoutSilenceLimit() : {};
     const askedAtMs = performance.now();
     let response: Response;
     try {
-      response = await whole(await fetch(url, { ...init, signal: limited(signal, limitMs) }));
+      response = await whole(await fetch(url, { ...init, ...patience, signal: limited(signal, limitMs) }));
     } catch (cause) {
       signal?.throwIfAborted();
-      observer?.unanswered();
       throw method === 'GET' || token === null ? unreachable(cause) : unanswered(cause);
     }
     observer?.answered(askedAtMs);

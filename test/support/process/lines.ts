@@ -225,7 +225,11 @@ export async function cuttingProxy(
   };
   if (!isCalm) begin();
   t.teardown(() => clearInterval(cutting));
-  return { host, cuts: () => cuts, begin, calm: () => clearInterval(cutting) };
+  const calm = (): void => {
+    clearInterval(cutting);
+    cutting = undefined;
+  };
+  return { host, cuts: () => cuts, begin, calm };
 }
 
 async function carry(from: Socket, into: Socket, bytesPerMs: number, delayMs: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { connect, type Socket as NetSocket } from 'node:net';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
-import { type OpenSocket, platformSocket } from '../../../web/src/terminal/connection/browser-socket.ts';
-import { Connection } from '../../../web/src/terminal/connection/connection.ts';
-import type { ConnectionState } from '../../../web/src/terminal/connection/connection-types.ts';
+import { type OpenSocket, platformSocket } from '../../../src/client/socket/socket.ts';
+import { Connection } from '../../../src/client/terminal/connection.ts';
+import type { ConnectionState } from '../../../src/client/terminal/connection-types.ts';
 import { waitFor } from '../patience.ts';
 import type { TerminalAddress } from './terminal-client.ts';
 

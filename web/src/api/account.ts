@@ -22,7 +22,7 @@ export const enrolMfa = () => post<Enrolment>('/api/me/mfa');
 /** Confirms the user when the sign-in is not recent. */
 export type Proof = { readonly password?: string; readonly code?: string };
 
-/** Throws an ApiError when the service does not accept the proof. */
+/** Throws a BerthError when the service does not accept the proof. */
 export const confirmItIsMe = (proof: Proof) => post('/api/me/confirm', proof);
 
 const codesFrom = async (path: string, body: Proof): Promise<readonly string[]> =>

@@ -8,7 +8,7 @@ const call =
   <T = unknown>(path: string, body?: unknown, more: More = {}): Promise<T> =>
     authorized<T>(path, { method, body, ...more });
 
-/** Requests of the signed-in user. Each throws an ApiError when it is refused or not answered. */
+/** Requests of the signed-in user. Each throws a BerthError when it is refused or not answered. */
 export const get = <T>(path: string): Promise<T> => authorized<T>(path);
 export const post = call('POST');
 export const put = call('PUT');

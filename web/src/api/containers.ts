@@ -1,6 +1,5 @@
 import { del, get, getList, patch, post, under } from './calls.ts';
-import { ApiError } from './errors.ts';
-import { hasStatus } from './request.ts';
+import { BerthError, hasStatus } from './errors.ts';
 import type {
   Changes,
   Container,
@@ -76,12 +75,12 @@ export async function getCatalogue(): Promise<Catalogue> {
 }
 
 /** Why the service would refuse a terminal now; null when it would not. */
-export async function terminalRefusal(id: string): Promise<ApiError | null> {
+export async function terminalRefusal(id: string): Promise<BerthError | null> {
   try {
     await get(`${at(id)}/terminal`);
   } catch (failure) {
     // Without an upgrade a terminal that could be opened is answered 426.
-    if (failure instanceof ApiError && failure.status !== 426) return failure;
+    if (failure instanceof BerthError && failure.status !== 426) return failure;
   }
   return null;
 }

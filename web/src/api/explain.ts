@@ -1,4 +1,4 @@
-import { ApiError, sentence } from './errors.ts';
+import { BerthError, sentence } from './errors.ts';
 
 /** What went wrong, and what to do next. */
 export type Explanation = {
@@ -99,7 +99,7 @@ const LINKS: Readonly<Record<string, Explanation['link']>> = {
   kept_limit_reached: { href: '/deleted', label: 'Deleted containers' },
 };
 
-const byStatus = (error: ApiError): Explanation => {
+const byStatus = (error: BerthError): Explanation => {
   const title = sentence(error.message).replace(/\.$/, '');
   if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to continue.' };
   if (error.status === 403)
@@ -115,7 +115,7 @@ const byStatus = (error: ApiError): Explanation => {
   return { title, next: 'Check what you entered and try again.' };
 };
 
-function byCode({ code, retryAfterSeconds }: ApiError): Explanation | null {
+function byCode({ code, retryAfterSeconds }: BerthError): Explanation | null {
   const words = BY_CODE[code]?.replace('{wait}', inSeconds(retryAfterSeconds));
   if (words === undefined) return null;
   const link = LINKS[code];
@@ -127,7 +127,7 @@ const ENGINE_DOWN =
 
 /** `engineIsDown`: the likely cause of failures that the service does not explain. */
 export function explain(failure: unknown, engineIsDown = false): Explanation {
-  if (!(failure instanceof ApiError)) {
+  if (!(failure instanceof BerthError)) {
     return { title: 'Something unexpected happened in this page', next: 'Reload the page and try again.' };
   }
   const words = byCode(failure) ?? byStatus(failure);

@@ -1,4 +1,4 @@
-import { ApiError, sentence } from '../api/errors.ts';
+import { BerthError, sentence } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
 
 /** A change of a container, which takes a while. */
@@ -47,7 +47,7 @@ const OF_A_PROXY = new Set([502, 504]);
 
 /** Whether a failed request may have been carried out: no answer came, or one that does not say. */
 export const isUnknown = (failure: unknown): boolean =>
-  failure instanceof ApiError &&
+  failure instanceof BerthError &&
   (failure.status === 0 ||
     OF_A_PROXY.has(failure.status) ||
     ['unavailable', 'http_503'].includes(failure.code));

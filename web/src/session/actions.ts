@@ -1,4 +1,4 @@
-import { ApiError } from '../api/errors.ts';
+import { BerthError } from '../api/errors.ts';
 import { request } from '../api/request.ts';
 import type { AuthOptions, Login, MfaRequired, SignedIn } from '../api/types.ts';
 import { type RequestOptions, usePasskey } from '../lib/browser/passkeys.ts';
@@ -22,8 +22,8 @@ async function enterBy(code: string, path: string, body: unknown): Promise<void>
   try {
     await enter(path, body);
   } catch (failure) {
-    if (failure instanceof ApiError && failure.code === 'login_failed') {
-      throw new ApiError(failure.status, code, failure.message);
+    if (failure instanceof BerthError && failure.code === 'login_failed') {
+      throw new BerthError(failure.status, code, failure.message);
     }
     throw failure;
   }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
-import { ApiError } from '../api/errors.ts';
-import { hasStatus, type RequestOptions, request } from '../api/request.ts';
+import { BerthError, hasStatus } from '../api/errors.ts';
+import { type RequestOptions, request, requesterWith } from '../api/request.ts';
 import type { SignedIn, User } from '../api/types.ts';
 import { storageWorks, store, stored } from '../lib/browser/storage.ts';
 import { acrossTabs, singleFlight } from '../lib/single-flight.ts';
@@ -72,7 +72,7 @@ async function rotate(): Promise<void> {
   try {
     signedIn(await request<SignedIn>('/api/auth/refresh', { method: 'POST' }));
   } catch (failure) {
-    if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
+    if (!(failure instanceof BerthError && failure.status === 401)) throw failure;
     const ended = failure.reason;
     forget(ended);
     // why: it saves other tabs of this session a request that would fail the same way
@@ -139,7 +139,7 @@ export async function lockNow(): Promise<void> {
   lockScreen(true);
 }
 
-/** Throws an {@link ApiError}: the passcode may be wrong, and the fifth wrong one ends the session. */
+/** Throws a {@link BerthError}: the passcode may be wrong, and the fifth wrong one ends the session. */
 export async function unlock(passcode: string): Promise<void> {
   try {
     await withToken('/api/sessions/unlock', { method: 'POST', body: { passcode } });
@@ -160,7 +160,7 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
     try {
       return await withToken<T>(path, options);
     } catch (failure) {
-      if (!(failure instanceof ApiError && failure.code === 'session_locked')) throw failure;
+      if (!(failure instanceof BerthError && failure.code === 'session_locked')) throw failure;
       // why: a refusal from before an unlock must not lock the screen again
       if (asked === unlocks) lockScreen(true);
     }
@@ -168,18 +168,15 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
 }
 
 /** Renews the token once when it is refused. */
-async function withToken<T>(path: string, options: RequestOptions): Promise<T> {
+const signedInUser = requesterWith(async (refused) => {
+  if (refused !== undefined) return await tokenInsteadOf(refused);
   const token = await loginToken();
-  if (token === null) throw new ApiError(401, 'unauthorized', 'unauthorized');
-  try {
-    return await request<T>(path, { ...options, token });
-  } catch (failure) {
-    if (!hasStatus(failure, 401)) throw failure;
-    const renewed = await tokenInsteadOf(token);
-    if (renewed === null) throw failure;
-    return await request<T>(path, { ...options, token: renewed });
-  }
-}
+  if (token === null) throw new BerthError(401, 'unauthorized', 'unauthorized');
+  return token;
+});
+
+const withToken = <T>(path: string, options: RequestOptions): Promise<T> =>
+  request<T>(path, options, signedInUser);
 
 /** Ends the session everywhere; this browser forgets it even when Berth does not answer. */
 export async function signOut(): Promise<void> {

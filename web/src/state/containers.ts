@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import * as api from '../api/containers.ts';
-import { ApiError, sentence } from '../api/errors.ts';
-import { hasStatus } from '../api/request.ts';
+import { BerthError, hasStatus, sentence } from '../api/errors.ts';
 import type { Container, ContainerChange } from '../api/types.ts';
 import {
   type Change,
@@ -43,7 +42,7 @@ async function readList(): Promise<void> {
     if (JSON.stringify(list) !== JSON.stringify(containers.value)) containers.value = list;
     listFailure.value = null;
   } catch (failure) {
-    if (!(failure instanceof ApiError && failure.status === 401)) listFailure.value = failure;
+    if (!(failure instanceof BerthError && failure.status === 401)) listFailure.value = failure;
   }
 }
 

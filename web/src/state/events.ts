@@ -1,14 +1,21 @@
-import { type ChangeEvent, EventStream } from '../events/stream.ts';
+import type { ContainerEvent, Resync } from '../../../src/client/events/event.ts';
+import { EventStream } from '../../../src/client/events/event-stream.ts';
+import { platformSocket } from '../../../src/client/socket/socket.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { loginToken } from '../session/session.ts';
-import { platformSocket } from '../terminal/connection/browser-socket.ts';
 import { type Polling, poll } from './poll.ts';
 
 /** Polled all the same: not every change has an event. */
 const LIVE_SETTLED_MS = 60_000;
 /** Not every operation ends with an event. */
 const LIVE_CHANGING_MS = 4_000;
+
+/** A change of a container; null: anything may have changed. */
+type ChangeEvent = { readonly id: string; readonly dbId: string } | null;
+
+const changeOf = (event: ContainerEvent | Resync): ChangeEvent =>
+  event.type === 'resync' ? null : { id: String(event.data.id), dbId: event.data.db_id };
 
 const watchers = new Set<(event: ChangeEvent) => void>();
 let isLive = false;
@@ -22,7 +29,7 @@ export function followEvents(): () => void {
   const stream = new EventStream(
     { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
     {
-      changed: publish,
+      event: (event) => publish(changeOf(event)),
       live: (now) => {
         isLive = now;
         // Shows what changed before, and starts the other interval.

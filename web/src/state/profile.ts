@@ -5,7 +5,7 @@ import type { Me } from '../api/types.ts';
 /** The profile of the signed-in user; null until it has come. */
 export const me = signal<Me | null>(null);
 
-/** Throws an ApiError; the profile stays as it was then. */
+/** Throws a BerthError; the profile stays as it was then. */
 export async function loadMe(): Promise<void> {
   me.value = await getMe();
 }

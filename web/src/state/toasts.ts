@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { ApiError } from '../api/errors.ts';
+import { BerthError } from '../api/errors.ts';
 import { explain } from '../api/explain.ts';
 import { go } from '../lib/browser/router.ts';
 import { engineIsDown } from './health.ts';
@@ -45,7 +45,7 @@ export const toastError = (title: string, next: string): number => show('error',
 /** `what`: what did not come about, said where the failure has no better words. */
 export function toastFailure(failure: unknown, what?: string): void {
   const { title: known, next, link } = explain(failure, engineIsDown());
-  const isFault = failure instanceof ApiError && failure.code === 'internal_error';
+  const isFault = failure instanceof BerthError && failure.code === 'internal_error';
   const title = isFault ? (what ?? known) : known;
   show('error', title, next, link ? { label: link.label, run: () => go(link.href) } : null);
 }

@@ -1,5 +1,5 @@
-import type { OutputQueue } from './connection/output-queue.ts';
 import { atSequenceEnd, drawingOf, effectsOf, withLastScreen } from './output-effects.ts';
+import type { OutputQueue } from './output-queue.ts';
 
 const NOTHING = new Uint8Array();
 /** The size of a snapshot's text. */

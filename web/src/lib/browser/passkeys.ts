@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts';
+import { BerthError } from '../../api/errors.ts';
 import { base64UrlOf, bytesOf } from './base64url.ts';
 
 export type RequestOptions = PublicKeyCredentialRequestOptionsJSON;
@@ -17,10 +17,10 @@ async function credentialFrom(prompt: Promise<Credential | null>): Promise<Publi
     if (credential instanceof PublicKeyCredential) return credential;
   } catch (failure) {
     if ((failure as Partial<DOMException>).name === 'InvalidStateError') {
-      throw new ApiError(0, 'passkey_registered', 'the passkey is already registered');
+      throw new BerthError(0, 'passkey_registered', 'the passkey is already registered');
     }
   }
-  throw new ApiError(0, 'passkey_cancelled', 'no passkey was used');
+  throw new BerthError(0, 'passkey_cancelled', 'no passkey was used');
 }
 
 const known = (list: readonly PublicKeyCredentialDescriptorJSON[] = []): PublicKeyCredentialDescriptor[] =>

@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/errors.ts';
+import { BerthError } from '../../api/errors.ts';
 
 /** What was typed as a whole number; NaN for anything else. */
 export const wholeNumber = (text: string): number =>
@@ -13,5 +13,5 @@ export function requireWholeNumbers(values: object): void {
   const missing = Object.entries(values).filter(([, value]) => isMissing(value));
   if (missing.length === 0) return;
   const fields = Object.fromEntries(missing.map(([name]) => [name, 'must be a whole number']));
-  throw new ApiError(400, 'validation_failed', 'invalid request', { fields });
+  throw new BerthError(400, 'validation_failed', 'invalid request', { fields });
 }

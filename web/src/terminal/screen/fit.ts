@@ -1,6 +1,6 @@
 import { FitAddon } from '@xterm/addon-fit';
 import type { Terminal } from '@xterm/xterm';
-import type { Size } from '../connection/terminal-protocol.ts';
+import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 
 const DEBOUNCE_MS = 60;
 const MIN_FONT_PX = 6;

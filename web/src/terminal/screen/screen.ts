@@ -1,7 +1,7 @@
 import '@xterm/xterm/css/xterm.css';
 import { Terminal } from '@xterm/xterm';
+import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
-import type { Size } from '../connection/terminal-protocol.ts';
 import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';

@@ -1,5 +1,5 @@
+import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import type { OnScreenFrame, Snapshot } from '../../../../src/protocol/terminal-frames.ts';
-import type { Size } from '../connection/terminal-protocol.ts';
 import { FrozenScreen, type FrozenScreenDeps, type ScrollbackOutput } from './frozen-screen.ts';
 import { SnapshotRequest } from './snapshot-request.ts';
 

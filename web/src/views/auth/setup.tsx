@@ -1,5 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { ApiError } from '../../api/errors.ts';
+import { BerthError } from '../../api/errors.ts';
 import { checkSetUpCode, type Person, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -17,7 +17,7 @@ const codeInLink = (): string => new URLSearchParams(location.hash.slice(1)).get
 const codeIn = (typed: string): string => /[#&]code=([^&\s]+)/.exec(typed)?.[1] ?? typed.trim();
 
 const isRejection = (failure: unknown): boolean =>
-  failure instanceof ApiError && failure.code === 'setup_code_rejected';
+  failure instanceof BerthError && failure.code === 'setup_code_rejected';
 
 /** The code from the link or from a field, which is there when the link brought none that is good. */
 function useSetUpCode() {

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
+import { BerthError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
 import { explain } from '../../api/explain.ts';
 
 const NONE: FieldFaults = {};
@@ -12,7 +12,7 @@ const OF_A_FIELD: Readonly<Record<string, readonly string[]>> = {
 };
 
 function faultsOf(failure: unknown, fieldNames: readonly string[]): FieldFaults {
-  if (!(failure instanceof ApiError)) return NONE;
+  if (!(failure instanceof BerthError)) return NONE;
   const field = OF_A_FIELD[failure.code]?.find((name) => fieldNames.includes(name));
   if (field === undefined) return fieldFaults(failure);
   const { title, next } = explain(failure);

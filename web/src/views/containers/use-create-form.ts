@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { randomKey } from '../../../../src/client/random-key.ts';
 import { createContainer } from '../../api/containers.ts';
-import { ApiError } from '../../api/errors.ts';
+import { BerthError } from '../../api/errors.ts';
 import type { Container, NewContainer } from '../../api/types.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
@@ -21,7 +21,7 @@ const ASK_AGAIN_MS = 2_000;
 
 /** Whether the request may still succeed: it is in progress or got no answer. Its key can be sent again and creates no duplicate. */
 const mayStillCome = (failure: unknown): boolean =>
-  isUnknown(failure) || (failure instanceof ApiError && failure.code === 'idempotency_key_busy');
+  isUnknown(failure) || (failure instanceof BerthError && failure.code === 'idempotency_key_busy');
 
 /** Asks until there is an answer. `unsure`: there was none so far. */
 async function createOnce(body: NewContainer, key: string, unsure: () => void): Promise<Container> {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Proof } from '../../api/account.ts';
-import { ApiError } from '../../api/errors.ts';
+import { BerthError } from '../../api/errors.ts';
 import { PasswordField } from '../../ui/field.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
@@ -18,12 +18,12 @@ const OF_THE_PROOF: Readonly<Record<By, string>> = { password: 'wrong_password',
 
 /** Whether a different proof may succeed. */
 const isOfTheProof = (failure: unknown, by: By): boolean =>
-  failure instanceof ApiError &&
+  failure instanceof BerthError &&
   (failure.code === OF_THE_PROOF[by] || (failure.code === 'validation_failed' && by in failure.fields));
 
 /** The proof that the service wants; null when it refused for another reason. */
 function wantedBy(failure: unknown): By | null {
-  if (!(failure instanceof ApiError) || failure.code !== 'confirmation_required') return null;
+  if (!(failure instanceof BerthError) || failure.code !== 'confirmation_required') return null;
   return 'code' in failure.fields ? 'code' : 'password';
 }
 
@@ -47,7 +47,7 @@ export function useConfirmation() {
       };
       const cancel = (): void => {
         setPrompt(null);
-        reject(new ApiError(0, 'confirmation_cancelled', 'nothing was changed'));
+        reject(new BerthError(0, 'confirmation_cancelled', 'nothing was changed'));
       };
       setPrompt({ by, go, cancel });
     });

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { joinCollaboration } from '../../api/collaborations.ts';
-import { hasStatus } from '../../api/request.ts';
+import { hasStatus } from '../../api/errors.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { takeInvitation } from '../../state/invitation.ts';
 import { Arriving, Button } from '../../ui/button.tsx';

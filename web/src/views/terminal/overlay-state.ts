@@ -1,7 +1,7 @@
+import type { ConnectionState, LineHealth } from '../../../../src/client/terminal/connection-types.ts';
+import type { EndReason, Trouble } from '../../../../src/client/terminal/terminal-protocol.ts';
 import type { Container } from '../../api/types.ts';
 import type { Reach } from '../../lib/browser/server-reachability.ts';
-import type { ConnectionState, LineHealth } from '../../terminal/connection/connection-types.ts';
-import type { EndReason, Trouble } from '../../terminal/connection/terminal-protocol.ts';
 
 /** The container, or that it is not known yet, or that there is none (any more). */
 export type Known = Container | 'unknown' | 'gone';

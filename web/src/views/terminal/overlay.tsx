@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import type { EndReason, Trouble } from '../../../../src/client/terminal/terminal-protocol.ts';
 import { type Explanation, inTwo } from '../../api/explain.ts';
 import { signInPath } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
-import type { EndReason, Trouble } from '../../terminal/connection/terminal-protocol.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-state.ts';

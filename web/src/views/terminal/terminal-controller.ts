@@ -1,23 +1,23 @@
 import { signal } from '@preact/signals';
-import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
-import { copyText } from '../../lib/browser/clipboard.ts';
-import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
-import { lazyImport } from '../../lib/lazy-import.ts';
-import { loginToken } from '../../session/session.ts';
-import { programsMayCopy } from '../../state/clipboard-permission.ts';
-import { platformSocket } from '../../terminal/connection/browser-socket.ts';
-import { Connection } from '../../terminal/connection/connection.ts';
+import { platformSocket } from '../../../../src/client/socket/socket.ts';
+import { Connection } from '../../../../src/client/terminal/connection.ts';
 import {
   type ConnectionListener,
   type ConnectionState,
   type ConnectionTarget,
   HEALTHY,
   type LineHealth,
-} from '../../terminal/connection/connection-types.ts';
-import { outputQueue } from '../../terminal/connection/output-queue.ts';
-import type { Resumed } from '../../terminal/connection/resume.ts';
-import type { Size } from '../../terminal/connection/terminal-protocol.ts';
+} from '../../../../src/client/terminal/connection-types.ts';
+import type { Resumed } from '../../../../src/client/terminal/resume.ts';
+import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
+import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
+import { copyText } from '../../lib/browser/clipboard.ts';
+import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
+import { lazyImport } from '../../lib/lazy-import.ts';
+import { loginToken } from '../../session/session.ts';
+import { programsMayCopy } from '../../state/clipboard-permission.ts';
 import { OutputGate } from '../../terminal/output-gate.ts';
+import { outputQueue } from '../../terminal/output-queue.ts';
 import { decideCopy } from '../../terminal/program-copy.ts';
 import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getContainer } from '../../api/containers.ts';
-import { hasStatus } from '../../api/request.ts';
+import { hasStatus } from '../../api/errors.ts';
 import { watch } from '../../state/events.ts';
 import type { Polling } from '../../state/poll.ts';
 import type { Known } from './overlay-state.ts';

@@ -1,9 +1,9 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { HEALTHY } from '../../../../../src/client/terminal/connection-types.ts';
 import { reach } from '../../../lib/browser/server-reachability.ts';
 import { faultOf } from '../../../lib/outcome.ts';
 import { start } from '../../../state/containers.ts';
-import { HEALTHY } from '../../../terminal/connection/connection-types.ts';
 import type { TerminalAction } from '../../../terminal/panes/shortcuts.ts';
 import { TerminalOverlay } from '../overlay.tsx';
 import { commonOverlay, type Known, nameOf, type Overlay, overlayOf } from '../overlay-state.ts';

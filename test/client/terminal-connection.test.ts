@@ -3,15 +3,11 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Backoff } from '../../src/client/backoff.ts';
+import { platformSocket } from '../../src/client/socket/socket.ts';
+import { Connection } from '../../src/client/terminal/connection.ts';
+import type { ConnectionState, LineHealth, Probe } from '../../src/client/terminal/connection-types.ts';
+import type { Resumed } from '../../src/client/terminal/resume.ts';
 import type { ServerFrame } from '../../src/protocol/terminal-frames.ts';
-import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
-import { Connection } from '../../web/src/terminal/connection/connection.ts';
-import type {
-  ConnectionState,
-  LineHealth,
-  Probe,
-} from '../../web/src/terminal/connection/connection-types.ts';
-import type { Resumed } from '../../web/src/terminal/connection/resume.ts';
 import { waitFor as until } from '../support/patience.ts';
 
 type Accept = (socket: WebSocket, query: URLSearchParams, tries: number) => void;

@@ -1,7 +1,7 @@
-import type { Backoff } from '../../../../src/client/backoff.ts';
-import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
-import type { OpenSocket } from './browser-socket.ts';
-import type { LineTimes } from './heartbeat-socket.ts';
+import type { ReadyFrame, ServerFrame } from '../../protocol/terminal-frames.ts';
+import type { Backoff } from '../backoff.ts';
+import type { OpenSocket } from '../socket/socket.ts';
+import type { LineTimes } from './line.ts';
 import type { Resumed } from './resume.ts';
 import type { EndReason, Size, Trouble } from './terminal-protocol.ts';
 
@@ -66,4 +66,10 @@ export type ConnectionTarget = {
   readonly containerId: string;
   readonly connectionId: string;
   readonly size: Size;
+  /** Whether the first connection forces a new multiplexer session. */
+  readonly fresh?: boolean;
+  /** Whether to watch without typing. */
+  readonly watch?: boolean;
+  /** Whether the service records it from the first byte on. */
+  readonly record?: boolean;
 };

@@ -2,12 +2,19 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type ChangeEvent, EventStream } from '../../web/src/events/stream.ts';
-import { platformSocket } from '../../web/src/terminal/connection/browser-socket.ts';
-import { outputQueue } from '../../web/src/terminal/connection/output-queue.ts';
+import type { ContainerEvent, Resync } from '../../src/client/events/event.ts';
+import { EventStream } from '../../src/client/events/event-stream.ts';
+import { platformSocket } from '../../src/client/socket/socket.ts';
 import { atSequenceEnd, effectsOf } from '../../web/src/terminal/output-effects.ts';
 import { OutputGate } from '../../web/src/terminal/output-gate.ts';
+import { outputQueue } from '../../web/src/terminal/output-queue.ts';
 import { waitFor } from '../support/patience.ts';
+
+/** A change, null for a resync, or whether events come. */
+type Heard = { readonly id: string | null; readonly dbId: string } | null | boolean;
+
+const heardOf = (event: ContainerEvent | Resync): Heard =>
+  event.type === 'resync' ? null : { id: event.data.id, dbId: event.data.db_id };
 
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
 
@@ -28,7 +35,7 @@ async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, ove
     protocols.push(request.headers['sec-websocket-protocol'] ?? '');
     accept?.(socket, after, afters.length);
   });
-  const heard: (ChangeEvent | boolean)[] = [];
+  const heard: Heard[] = [];
   const reached: boolean[] = [];
   const stream = new EventStream(
     {
@@ -39,7 +46,7 @@ async function serve(t: Test, accept: Accept | null, silentAfterMs = 30_000, ove
       times: { pingEveryMs: () => 20, overdueAfterMs, silentAfterMs },
     },
     {
-      changed: (event) => heard.push(event),
+      event: (event) => heard.push(heardOf(event)),
       live: (isLive) => heard.push(isLive),
       answers: (answers) => reached.push(answers !== null),
     },
@@ -61,10 +68,9 @@ const event = (id: string): string =>
     id,
     data: { id: 'r', db_id: 'd', name: 'n', status: 'running' },
   });
-const CHANGE: ChangeEvent = { id: 'r', dbId: 'd' };
+const CHANGE: Heard = { id: 'r', dbId: 'd' };
 /** How many changes were heard. */
-const changesIn = (heard: readonly (ChangeEvent | boolean)[]): number =>
-  heard.filter((one) => typeof one !== 'boolean').length;
+const changesIn = (heard: readonly Heard[]): number => heard.filter((one) => typeof one !== 'boolean').length;
 
 t.test('after a lost connection it asks for events after the last one', async (t) => {
   let cut = (): void => {};

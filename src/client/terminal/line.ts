@@ -3,9 +3,9 @@ import {
   decodeServerFrame,
   encodeFrame,
   type ServerFrame,
-} from '../../../../src/protocol/terminal-frames.ts';
-import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../heartbeat.ts';
-import type { OpenSocket, Socket } from './browser-socket.ts';
+} from '../../protocol/terminal-frames.ts';
+import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../socket/heartbeat.ts';
+import type { OpenSocket, Socket } from '../socket/socket.ts';
 import type { InputBuffer } from './input-buffer.ts';
 
 /** The events of one connection; `closed` or `silent` is the last. */
@@ -101,6 +101,19 @@ export class Line {
       this.#socket.send(piece);
     }
     this.#drain = setTimeout(() => this.pump(), DRAIN_POLL_MS);
+  }
+
+  /** Stops reading, until `resume`; false where the platform cannot. */
+  pause(): boolean {
+    if (this.#socket.flow === undefined) return false;
+    this.#heartbeat.rest();
+    this.#socket.flow.pause();
+    return true;
+  }
+
+  resume(): void {
+    this.#socket.flow?.resume();
+    if (this.#ready) this.#heartbeat.begin();
   }
 
   /** `final`: the terminal is no longer needed. */

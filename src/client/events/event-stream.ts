@@ -1,17 +1,18 @@
-import { type Backoff, RECONNECT, requestedDelayMs, retryDelayMs } from '../../../src/client/backoff.ts';
-import { EVENTS_PROTOCOL, subprotocols } from '../../../src/protocol/subprotocols.ts';
-import type { OpenSocket, Socket } from '../terminal/connection/browser-socket.ts';
-import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../terminal/heartbeat.ts';
-
-/** A change of a container; null: anything may have changed. */
-export type ChangeEvent = { readonly id: string; readonly dbId: string } | null;
+import { CLOSE_CODES } from '../../protocol/close-codes.ts';
+import { EVENTS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
+import { type Backoff, nextTryMs, RECONNECT } from '../backoff.ts';
+import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../socket/heartbeat.ts';
+import type { OpenSocket, Socket } from '../socket/socket.ts';
+import { type ContainerEvent, RESYNC, type Resync } from './event.ts';
 
 export type StreamListener = {
-  changed(event: ChangeEvent): void;
+  event(event: ContainerEvent | Resync): void;
   /** Whether changes are announced from now on. */
   live(isLive: boolean): void;
   /** Whether the service answers; `askedAtMs`: when it was asked what it answered. */
   answers(answers: { readonly askedAtMs: number } | null): void;
+  /** The service refuses the credential; nothing follows. */
+  refused?(refusal: Error): void;
 };
 
 export type StreamDeps = {
@@ -19,6 +20,10 @@ export type StreamDeps = {
   readonly origin: string;
   readonly openSocket: OpenSocket;
   readonly token: () => Promise<string | null>;
+  /** Why no connection is accepted; null when a retry makes sense. Without it, every failure is retried. */
+  readonly refusal?: () => Promise<Error | null>;
+  /** The last known event. */
+  readonly after?: string | null;
   readonly backoff?: Backoff;
   readonly times?: HeartbeatTimes;
 };
@@ -53,6 +58,7 @@ export class EventStream {
   #comeBackMs: number | null = null;
   /** The newest report; null before the first. */
   #live: boolean | null = null;
+  #wasLive = false;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #handshake: ReturnType<typeof setTimeout> | undefined;
   #heartbeat: Heartbeat | null = null;
@@ -62,6 +68,7 @@ export class EventStream {
   constructor(deps: StreamDeps, listener: StreamListener) {
     this.#deps = deps;
     this.#listener = listener;
+    this.#lastId = deps.after ?? null;
   }
 
   /** Connects now, instead of at the next try. */
@@ -92,6 +99,7 @@ export class EventStream {
   close(): void {
     this.#abandon();
     this.#live = null;
+    this.#wasLive = false;
   }
 
   #dial(token: string): void {
@@ -110,11 +118,14 @@ export class EventStream {
         this.#attempt = 0;
         heartbeat.begin();
         this.#listener.answers({ askedAtMs });
+        // Without a position the service cannot tell what was missed.
+        if (this.#wasLive && this.#lastId === null) this.#listener.event(RESYNC);
+        this.#wasLive = true;
         this.#say(true);
       },
       text: (text) => this.#onMessage(parse(text)),
       bytes: () => {},
-      closed: () => this.#retryLater(),
+      closed: (code, _reason, opened) => this.#onClosed(code, opened),
     });
     this.#heartbeat = heartbeat;
     this.#socket = socket;
@@ -135,16 +146,32 @@ export class EventStream {
     }
     if (message.type === 'resync') this.#lastId = null;
     if (message.id !== undefined) this.#lastId = message.id;
-    const { id, db_id: dbId } = message.data ?? {};
-    this.#listener.changed(typeof dbId === 'string' ? { id: String(id), dbId } : null);
+    const isEvent = message.id !== undefined && typeof message.data?.['db_id'] === 'string';
+    this.#listener.event(isEvent ? (message as unknown as ContainerEvent) : RESYNC);
+  }
+
+  #onClosed(code: number, opened: boolean): void {
+    const { refusal } = this.#deps;
+    if (refusal === undefined || (opened && code !== CLOSE_CODES.unauthorized)) {
+      this.#retryLater();
+      return;
+    }
+    this.#abandon();
+    this.#say(false);
+    const epoch = this.#epoch;
+    const decide = (error: Error | null): void => {
+      if (epoch !== this.#epoch) return;
+      if (error === null) this.#retryLater();
+      else this.#listener.refused?.(error);
+    };
+    refusal().then(decide, () => decide(null));
   }
 
   #retryLater(): void {
     const { backoff = RECONNECT } = this.#deps;
-    const requestedMs = requestedDelayMs(this.#comeBackMs, backoff);
+    const delayMs = nextTryMs(this.#attempt, this.#comeBackMs, backoff);
     this.#abandon();
     this.#say(false);
-    const delayMs = requestedMs ?? retryDelayMs(this.#attempt, Math.random(), backoff);
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
   }

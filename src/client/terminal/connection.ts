@@ -1,11 +1,6 @@
-import {
-  RECONNECT,
-  requestedDelayMs,
-  retryDelayMs,
-  SHELL_RETRY_MAX_MS,
-} from '../../../../src/client/backoff.ts';
-import { subprotocols, TERMINAL_PROTOCOL } from '../../../../src/protocol/subprotocols.ts';
-import type { ReadyFrame, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
+import { subprotocols, TERMINAL_PROTOCOL } from '../../protocol/subprotocols.ts';
+import type { ReadyFrame, ServerFrame } from '../../protocol/terminal-frames.ts';
+import { forShell, nextTryMs, RECONNECT } from '../backoff.ts';
 import {
   type ConnectionDeps,
   type ConnectionListener,
@@ -15,8 +10,8 @@ import {
   type LineHealth,
   type Probe,
 } from './connection-types.ts';
-import { LINE_TIMES, Line } from './heartbeat-socket.ts';
 import { type InputBuffer, inputBuffer } from './input-buffer.ts';
+import { LINE_TIMES, Line } from './line.ts';
 import { howResumed } from './resume.ts';
 import {
   DETACHED,
@@ -48,6 +43,8 @@ export class Connection {
   #detachedIn: string | null = null;
   #startedAt: string | null = null;
   #fresh = false;
+  /** Whether output is unwanted for now. */
+  #isHeld = false;
   #attempt = 0;
   #health: LineHealth = HEALTHY;
   #enteredAtMs = performance.now();
@@ -63,6 +60,7 @@ export class Connection {
     this.#deps = deps;
     this.#listener = listener;
     this.#size = target.size;
+    this.#fresh = target.fresh ?? false;
   }
 
   /** Connects now, instead of at the next try. */
@@ -115,6 +113,19 @@ export class Connection {
   /** The browser says that it is offline. */
   doubt(): void {
     this.#line?.doubt();
+  }
+
+  /** Takes no more output, so that the program waits, until `takeOutput`. */
+  holdOutput(): void {
+    this.#isHeld = true;
+    if (this.#line?.pause() !== true) this.suspend();
+  }
+
+  takeOutput(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    if (this.#line !== null) this.#line.resume();
+    else if (this.#state.kind !== 'over') this.open();
   }
 
   /** Disconnects until the next `open`, which continues where it was. */
@@ -173,6 +184,7 @@ export class Connection {
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });
     this.#line?.begin();
+    if (this.#isHeld) this.holdOutput();
   }
 
   #onBytes(data: Uint8Array): void {
@@ -204,11 +216,10 @@ export class Connection {
     const steady = this.#state.kind === 'open' && performance.now() - this.#enteredAtMs > STEADY_MS;
     if (steady) this.#attempt = 0;
     const { backoff = RECONNECT } = this.#deps;
-    const requestedMs = requestedDelayMs(this.#comeBackMs ?? afterMs, backoff);
+    const ofTrouble = trouble === 'shell' ? forShell(backoff) : backoff;
+    const delayMs = nextTryMs(this.#attempt, this.#comeBackMs ?? afterMs, ofTrouble);
     this.#abandon();
     this.#trouble = trouble;
-    const maxMs = trouble === 'shell' ? Math.min(backoff.maxMs, SHELL_RETRY_MAX_MS) : backoff.maxMs;
-    const delayMs = requestedMs ?? retryDelayMs(this.#attempt, Math.random(), { ...backoff, maxMs });
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.open(), delayMs);
     this.#enter({ kind: 'waiting', trouble, delayMs, attempt: this.#attempt });

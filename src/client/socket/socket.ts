@@ -10,9 +10,11 @@ export type SocketListener = {
 export type Socket = {
   send(data: string | Uint8Array<ArrayBuffer>): void;
   unsentBytes(): number;
+  /** Stops reading, and reads on; missing where the platform cannot. */
+  readonly flow?: { pause(): void; resume(): void };
   /**
    * Closes and stops listening immediately, even when the other side never answers. `final`: the terminal is no longer
-   * needed; otherwise the page will reconnect to it.
+   * needed; otherwise the client will reconnect to it.
    */
   drop(final: boolean): void;
 };
@@ -20,9 +22,9 @@ export type Socket = {
 export type OpenSocket = (url: string, protocols: string[], listener: SocketListener) => Socket;
 
 /** With any code but 1000 the service keeps the terminal; browsers may use those from 3000 on. */
-const COMING_BACK = 4000;
+export const COMING_BACK = 4000;
 
-/** A WebSocket of the platform. */
+/** The platform's own WebSocket. */
 export const platformSocket: OpenSocket = (url, protocols, listener) => {
   const socket = new WebSocket(url, protocols);
   const silence = new AbortController();
@@ -51,7 +53,7 @@ export const platformSocket: OpenSocket = (url, protocols, listener) => {
     unsentBytes: () => socket.bufferedAmount,
     drop(final) {
       silence.abort();
-      if (final) socket.close(1000, 'closed by the page');
+      if (final) socket.close(1000, 'closed by the client');
       else socket.close(COMING_BACK, 'coming back');
     },
   };

@@ -1,4 +1,4 @@
-import type { ReadyFrame } from '../../../../src/protocol/terminal-frames.ts';
+import type { ReadyFrame } from '../../protocol/terminal-frames.ts';
 import type { ResumePoint } from './terminal-protocol.ts';
 
 /** `fresh`: the first connection; `exact`: not a byte is missing; `redraw`: same shell, screen sent again; `other`: another shell. */

@@ -1,15 +1,5 @@
 import t from 'tap';
 import { RECONNECT, retryDelayMs } from '../../src/client/backoff.ts';
-import { subprotocols, TERMINAL_PROTOCOL } from '../../src/protocol/subprotocols.ts';
-import { decodeServerFrame, type ReadyFrame } from '../../src/protocol/terminal-frames.ts';
-import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/browser/server-reachability.ts';
-import { inputBuffer, MAX_PIECE_BYTES } from '../../web/src/terminal/connection/input-buffer.ts';
-import { howResumed } from '../../web/src/terminal/connection/resume.ts';
-import {
-  type EndReason,
-  meaningOfClose,
-  terminalPath,
-} from '../../web/src/terminal/connection/terminal-protocol.ts';
 import {
   answered,
   asked,
@@ -20,7 +10,13 @@ import {
   pulseState,
   STEADY_PULSE,
   untilChangeMs,
-} from '../../web/src/terminal/heartbeat.ts';
+} from '../../src/client/socket/heartbeat.ts';
+import { inputBuffer, MAX_PIECE_BYTES } from '../../src/client/terminal/input-buffer.ts';
+import { howResumed } from '../../src/client/terminal/resume.ts';
+import { type EndReason, meaningOfClose, terminalPath } from '../../src/client/terminal/terminal-protocol.ts';
+import { subprotocols, TERMINAL_PROTOCOL } from '../../src/protocol/subprotocols.ts';
+import { decodeServerFrame, type ReadyFrame } from '../../src/protocol/terminal-frames.ts';
+import { nextReach, type Reach, type ReachEvent } from '../../web/src/lib/browser/server-reachability.ts';
 
 const size = { cols: 120, rows: 34 };
 const address = { containerId: 'agent:7', connectionId: 'main', size, resume: null, fresh: false };

@@ -1,6 +1,6 @@
 /** When the peer of a WebSocket was pinged, and whether it answered. */
 export type Pulse = {
-  /** When the oldest unanswered ping was sent, in ms of the page's clock; null when all are answered. */
+  /** When the oldest unanswered ping was sent, in ms of `performance.now()`; null when all are answered. */
   readonly askedAtMs: number | null;
   /** When the browser reported that the line is down: only the answer to a later ping counts. */
   readonly doubtedAtMs: number | null;
@@ -56,10 +56,15 @@ export function untilChangeMs(pulse: Pulse, nowMs: number, times: PulseTimes): n
 const VISIBLE_PING_EVERY_MS = 2_500;
 const HIDDEN_PING_EVERY_MS = 25_000;
 
+/** Outside of pages there is no document. */
+type MaybePage = { readonly document?: { readonly visibilityState: string } };
+
 /** A dead line is noticed within 5 s while the page is visible; a hidden page pings less often. */
 export const HEARTBEAT_TIMES: HeartbeatTimes = {
   pingEveryMs: () =>
-    globalThis.document?.visibilityState === 'hidden' ? HIDDEN_PING_EVERY_MS : VISIBLE_PING_EVERY_MS,
+    (globalThis as MaybePage).document?.visibilityState === 'hidden'
+      ? HIDDEN_PING_EVERY_MS
+      : VISIBLE_PING_EVERY_MS,
   overdueAfterMs: 2_000,
   silentAfterMs: 8_000,
 };
@@ -71,7 +76,7 @@ export type HeartbeatListener = {
   silent(): void;
 };
 
-/** A timer that fires this late shows that the page was busy or asleep, and answers may be waiting to be read. */
+/** A timer that fires this late shows that the program was busy or asleep, and answers may be waiting to be read. */
 const LATE_MS = 500;
 
 /** Pings at an interval, and reports missing answers. After `silent` or `stop` it reports nothing more. */
@@ -118,6 +123,12 @@ export class Heartbeat {
 
   answered(pingedAtMs: number): void {
     this.#become(answered(this.#pulse, pingedAtMs));
+  }
+
+  /** Expects no answers until `begin`. */
+  rest(): void {
+    this.stop();
+    this.#become(STEADY_PULSE);
   }
 
   stop(): void {

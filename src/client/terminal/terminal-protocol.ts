@@ -1,6 +1,6 @@
 /** Where the page finds a terminal, and what a close of its socket means. Pure. */
 
-import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
+import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 
 export type Size = { readonly cols: number; readonly rows: number };
 
@@ -14,14 +14,17 @@ export type TerminalAddress = {
   readonly resume: ResumePoint | null;
   /** Forces a new multiplexer session. */
   readonly fresh: boolean;
+  readonly watch?: boolean;
+  readonly record?: boolean;
 };
 
 /** Path and query of a terminal. The credential is a subprotocol, never part of the address. */
 export function terminalPath(address: TerminalAddress): string {
-  const { containerId, connectionId, size, resume, fresh } = address;
+  const { containerId, connectionId, size, resume, fresh, watch, record } = address;
   const pane = { connection_id: connectionId, cols: String(size.cols), rows: String(size.rows) };
   const resumed = resume === null ? {} : { stream: resume.stream, after: String(resume.after) };
-  const query = new URLSearchParams({ ...pane, ...(fresh ? { new: 'true' } : resumed) });
+  const wishes = { ...(watch && { mode: 'view' }), ...(record && { record: 'true' }) };
+  const query = new URLSearchParams({ ...pane, ...wishes, ...(fresh ? { new: 'true' } : resumed) });
   return `/api/containers/${encodeURIComponent(containerId)}/terminal?${query}`;
 }
 

@@ -1,0 +1,30 @@
+import type { Schemas } from '../request/api.ts';
+
+/** A container's change, as the service sends it. */
+export type ContainerEvent = {
+  /** Such as `container_started`; docs/events.md lists them. */
+  readonly type: `${'agent' | 'container'}_${string}`;
+  /** The position in the stream, to resume after it. */
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly data: {
+    /** The runtime id; null before the engine has made one. */
+    readonly id: string | null;
+    readonly db_id: string;
+    readonly name: string;
+    readonly status: string;
+    /** Of `container_updated`. */
+    readonly resources?: Schemas['Resources'];
+    readonly restarted?: boolean;
+    /** Of `container_progress`. */
+    readonly role_setup?: Schemas['RoleSetup'];
+    /** Why an operation failed. */
+    readonly reason?: string;
+  };
+};
+
+/** Events were missed: read the list again. */
+export type Resync = { readonly type: 'resync' };
+
+export const RESYNC: Resync = { type: 'resync' };

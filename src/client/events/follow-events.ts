@@ -1,0 +1,75 @@
+import { Queue } from '../queue.ts';
+import type { BerthError } from '../request/errors.ts';
+import type { Requester } from '../request/requester.ts';
+import { refusalOf } from '../socket/refusal.ts';
+import type { OpenSocket } from '../socket/socket.ts';
+import { type ContainerEvent, RESYNC, type Resync } from './event.ts';
+import { EventStream, type StreamDeps } from './event-stream.ts';
+
+export type EventsOptions = {
+  /** The id of the last known event: those since then come first. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+  readonly backoff?: StreamDeps['backoff'];
+};
+
+/** Events as they happen, for one `for await`. Leaving the loop ends the connection. */
+export type Events = AsyncIterableIterator<ContainerEvent | Resync, void, undefined> & {
+  /** Resolves once the service sends every change from now on. */
+  readonly connected: Promise<void>;
+};
+
+/** More wait for a loop that is this slow as one `resync`. */
+const MAX_WAITING = 1_000;
+
+/**
+ * Follows the events across lost connections, without gap or repeat; `resync` tells of a gap. Throws when the
+ * credential is refused.
+ */
+export function followEvents(
+  requester: Requester,
+  openSocket: () => Promise<OpenSocket>,
+  { after, signal, backoff }: EventsOptions,
+): Events {
+  let connected = (): void => {};
+  let failed: (error: unknown) => void = () => {};
+  const isConnected = new Promise<void>((resolve, reject) => {
+    connected = resolve;
+    failed = reject;
+  });
+  // Whoever does not wait for it learns of a failure from the loop.
+  isConnected.catch(() => {});
+  let stop = (): void => {};
+  const queue = new Queue<ContainerEvent | Resync>(undefined, () => stop());
+  const fail = (error: unknown): void => {
+    stop();
+    failed(error);
+    queue.end(error);
+  };
+  const listener = {
+    event: (event: ContainerEvent | Resync) =>
+      queue.length < MAX_WAITING ? queue.push(event) : queue.replace(RESYNC),
+    live: (isLive: boolean) => isLive && connected(),
+    answers: () => {},
+    refused: (refusal: BerthError) => fail(refusal),
+  };
+  const begin = (open: OpenSocket): void => {
+    const stream = new EventStream(
+      {
+        origin: requester.webSocketOrigin,
+        openSocket: open,
+        token: () => requester.token(),
+        refusal: () => refusalOf(requester, '/api/events'),
+        after: after ?? null,
+        ...(backoff && { backoff }),
+      },
+      listener as ConstructorParameters<typeof EventStream>[1],
+    );
+    stop = () => stream.close();
+    if (signal?.aborted) fail(signal.reason);
+    else stream.open();
+  };
+  signal?.addEventListener('abort', () => fail(signal.reason), { once: true });
+  openSocket().then(begin, fail);
+  return Object.assign(queue, { connected: isConnected });
+}

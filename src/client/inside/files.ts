@@ -1,0 +1,81 @@
+import type { Schemas } from '../request/api.ts';
+import { BerthError } from '../request/errors.ts';
+import type { Requester, RequestOptions } from '../request/requester.ts';
+
+type Call = { readonly signal?: AbortSignal };
+type Content = NonNullable<RequestOptions['content']>;
+
+export type FolderEntry = Schemas['Folder']['entries'][number];
+
+/** The files of a container. Paths are relative to `/workspace`, or absolute inside it. */
+export class Files {
+  readonly #requester: Requester;
+  readonly #url: string;
+
+  constructor(requester: Requester, containerPath: string) {
+    this.#requester = requester;
+    this.#url = `${containerPath}/files`;
+  }
+
+  /** A file as text, or by `format` as bytes, or as a stream for large ones. */
+  read(path: string, options?: Call & { readonly format?: 'text' }): Promise<string>;
+  read(path: string, options: Call & { readonly format: 'bytes' }): Promise<Uint8Array>;
+  read(path: string, options: Call & { readonly format: 'stream' }): Promise<ReadableStream<Uint8Array>>;
+  async read(
+    path: string,
+    { format = 'text', signal }: Call & { readonly format?: 'text' | 'bytes' | 'stream' } = {},
+  ): Promise<string | Uint8Array | ReadableStream<Uint8Array>> {
+    const { response, isFolder } = await this.#open(path, signal);
+    if (isFolder) throw await refused(response, 'is_a_folder', `${path} is a folder`);
+    if (format === 'stream') return bodyOf(response);
+    return format === 'bytes' ? new Uint8Array(await response.arrayBuffer()) : await response.text();
+  }
+
+  /** A folder with all below it, as a tar stream. */
+  async archive(path = '', { signal }: Call = {}): Promise<ReadableStream<Uint8Array>> {
+    const { response, isFolder } = await this.#open(path, signal);
+    if (!isFolder) throw await refused(response, 'not_a_folder', `${path} is not a folder`);
+    return bodyOf(response);
+  }
+
+  /** What a folder contains: at most 10,000 entries, else `complete` is false. */
+  async list(path = '', { signal }: Call = {}): Promise<Schemas['Folder']> {
+    return await this.#requester.json<Schemas['Folder']>(this.#at(path), { signal: signal ?? null });
+  }
+
+  /**
+   * Creates or replaces a file, with missing folders above it; the old one stays until the new one is complete. Browsers
+   * send streams over HTTP/2 only.
+   */
+  async write(path: string, content: Content, { signal }: Call = {}): Promise<Schemas['FileWritten']> {
+    return await this.#requester.json<Schemas['FileWritten']>(this.#at(path), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream' },
+      content,
+      signal: signal ?? null,
+      timeoutMs: null,
+    });
+  }
+
+  /** Removes a file, or a folder with all below it. */
+  async remove(path: string, { signal }: Call = {}): Promise<void> {
+    await this.#requester.json(this.#at(path), { method: 'DELETE', signal: signal ?? null });
+  }
+
+  #at(path: string): string {
+    return `${this.#url}?${new URLSearchParams({ path })}`;
+  }
+
+  async #open(path: string, signal: AbortSignal | undefined) {
+    const options = { headers: { accept: '*/*' }, signal: signal ?? null, timeoutMs: null };
+    const response = await this.#requester.send(this.#at(path), options);
+    return { response, isFolder: response.headers.get('content-type') === 'application/x-tar' };
+  }
+}
+
+const bodyOf = (response: Response): ReadableStream<Uint8Array> => response.body ?? new ReadableStream();
+
+async function refused(response: Response, code: string, message: string): Promise<BerthError> {
+  await response.body?.cancel();
+  return new BerthError(0, code, message);
+}

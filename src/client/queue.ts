@@ -1,0 +1,71 @@
+type Step<T> = IteratorResult<T, void>;
+
+/** What arrives by itself, for one `for await`. Values wait until they are taken. */
+export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
+  readonly #taken: (value: T) => void;
+  readonly #left: () => void;
+  #values: T[] = [];
+  #end: { readonly error: unknown } | 'done' | null = null;
+  #waiting: ((step: Step<T> | Promise<Step<T>>) => void)[] = [];
+
+  /** `taken` is called for each value that leaves, `left` when the loop is left. */
+  constructor(taken: (value: T) => void = () => {}, left: () => void = () => {}) {
+    this.#taken = taken;
+    this.#left = left;
+  }
+
+  get length(): number {
+    return this.#values.length;
+  }
+
+  push(value: T): void {
+    if (this.#end !== null) return;
+    this.#values.push(value);
+    this.#serve();
+  }
+
+  /** Drops what waits, and puts `value` in its place. */
+  replace(value: T): void {
+    this.#values = [];
+    this.push(value);
+  }
+
+  /** No more values; those that wait are still taken. With `failure` the loop throws after them. */
+  end(...failure: readonly [unknown?]): void {
+    this.#end ??= failure.length === 0 ? 'done' : { error: failure[0] };
+    this.#serve();
+  }
+
+  next(): Promise<Step<T>> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      this.#serve();
+    });
+  }
+
+  async return(): Promise<Step<T>> {
+    this.#values = [];
+    this.end();
+    this.#left();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  #serve(): void {
+    while (this.#waiting.length > 0) {
+      const [value] = this.#values;
+      const step = this.#values.length > 0 ? { done: false as const, value: value as T } : this.#last();
+      if (step === null) return;
+      this.#waiting.shift()?.(step);
+      if (this.#values.shift() !== undefined) this.#taken(value as T);
+    }
+  }
+
+  #last(): Step<T> | Promise<Step<T>> | null {
+    if (this.#end === null) return null;
+    return this.#end === 'done' ? { done: true, value: undefined } : Promise.reject(this.#end.error);
+  }
+}

@@ -1,0 +1,44 @@
+import { BerthError } from '../request/errors.ts';
+import type { Probe, Waiting } from './connection-types.ts';
+
+const PROBES: Readonly<Record<number, Probe>> = {
+  401: 'unauthorized',
+  404: 'deleted',
+  403: 'refused',
+  423: 'refused',
+};
+const DOWN = new Set(['stopped', 'failed']);
+
+/** Refusals that pass by themselves. */
+const WAITS: Readonly<Record<string, Waiting['trouble']>> = {
+  busy_opening_terminals: 'busy',
+  too_many_at_once: 'too_many',
+  rate_limited: 'rate',
+};
+
+export type Question = {
+  readonly container: () => Promise<{ readonly status: string }>;
+  /** The answer to a plain request of the terminal; null when it could be opened. */
+  readonly refusal: () => Promise<BerthError | null>;
+};
+
+/** Why a terminal is refused, as far as the service shows. */
+export async function probeOf({ container, refusal }: Question): Promise<Probe> {
+  try {
+    if (DOWN.has((await container()).status)) return 'stopped';
+    // why: browsers do not show the answer to a refused upgrade, but that to a plain request
+    return waiting(await refusal()) ?? 'ok';
+  } catch (failure) {
+    const known = failure instanceof BerthError ? PROBES[failure.status] : undefined;
+    return waiting(failure) ?? known ?? 'unreachable';
+  }
+}
+
+function waiting(failure: unknown): Waiting | null {
+  if (!(failure instanceof BerthError)) return null;
+  const { code, retryAfterSeconds } = failure;
+  const trouble = WAITS[code];
+  return trouble === undefined || retryAfterSeconds === null
+    ? null
+    : { trouble, forMs: retryAfterSeconds * 1000 };
+}

@@ -1,0 +1,172 @@
+import type { ServerFrame } from '../../protocol/terminal-frames.ts';
+import type { Backoff } from '../backoff.ts';
+import { Queue } from '../queue.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionDeps, ConnectionState } from './connection-types.ts';
+import type { EndReason, Size } from './terminal-protocol.ts';
+
+export type TerminalOptions = {
+  /** 80 by 24 by default. */
+  readonly size?: Size;
+  /** The pane: `main` by default, whose programs outlive the connection. */
+  readonly session?: string;
+  /** Whether a new shell replaces what runs in the pane. */
+  readonly fresh?: boolean;
+  /** Whether to watch without typing. */
+  readonly watch?: boolean;
+  /** Whether the service records it from the first byte on. */
+  readonly record?: boolean;
+  /** Comes before output that does not continue the earlier one; a full reset of the terminal by default. */
+  readonly beforeRedraw?: string;
+  readonly onState?: (state: ConnectionState) => void;
+  readonly onFrame?: (frame: ServerFrame) => void;
+  /** Closes the terminal. */
+  readonly signal?: AbortSignal;
+  readonly backoff?: Backoff;
+};
+
+export type TerminalEnd = {
+  readonly why: EndReason | 'detached';
+  /** Of the program; null when unknown. */
+  readonly exitCode: number | null;
+};
+
+const FULL_RESET = '\x1bc';
+
+/** The program waits while more output than this is not taken. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+const TAKE_AGAIN_BYTES = 256 * 1024;
+
+/**
+ * A terminal of a container, kept across lost connections: input and output continue to the byte. Its output is for one
+ * `for await`, which ends with the terminal. A slow loop slows the program.
+ */
+export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
+  /** Resolves at its end. */
+  readonly closed: Promise<TerminalEnd>;
+  readonly #connection: Connection;
+  readonly #output: Queue<Uint8Array>;
+  readonly #end: (end: TerminalEnd) => void;
+  #waitingBytes = 0;
+  #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
+  #text = '';
+  readonly #decoder = new TextDecoder();
+
+  /** Not connected yet: `open` does that. */
+  constructor(containerId: string, deps: ConnectionDeps, options: TerminalOptions) {
+    const { size = { cols: 80, rows: 24 }, session = 'main', fresh = false } = options;
+    const { watch = false, record = false, beforeRedraw = FULL_RESET } = options;
+    const prefix = new TextEncoder().encode(beforeRedraw);
+    let end: (end: TerminalEnd) => void = () => {};
+    this.closed = new Promise((resolve) => {
+      end = resolve;
+    });
+    this.#end = end;
+    this.#output = new Queue(
+      (bytes) => this.#took(bytes.length),
+      () => this.close(),
+    );
+    const target = { containerId, connectionId: session, size, fresh, watch, record };
+    this.#connection = new Connection(target, deps, {
+      state: (state) => {
+        this.#enter(state);
+        options.onState?.(state);
+      },
+      health: () => {},
+      bytes: (data) => this.#push(data),
+      resumed: (how) => {
+        if (how === 'redraw' || how === 'other') this.#push(prefix);
+      },
+      frame: (frame) => options.onFrame?.(frame),
+    });
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** Connects. */
+  open(): void {
+    this.#connection.open();
+  }
+
+  /** Types text or bytes; they are kept until the service has them. */
+  write(input: string | Uint8Array): void {
+    this.#connection.write(typeof input === 'string' ? new TextEncoder().encode(input) : input);
+  }
+
+  resize(size: Size): void {
+    this.#connection.resize(size);
+  }
+
+  /** Tries to connect now instead of later. */
+  nudge(): void {
+    this.#connection.nudge();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, void, undefined> {
+    return this.#output;
+  }
+
+  /** Takes output until it has this text; returns all of it up to there. Throws at the terminal's end. */
+  async until(wanted: string | RegExp): Promise<string> {
+    for (;;) {
+      const end = endOf(this.#text, wanted);
+      if (end !== null) {
+        const taken = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end);
+        return taken;
+      }
+      const { done, value } = await this.#output.next();
+      if (done) throw new Error(`the terminal ended before ${wanted}: ${this.#text.slice(-1000)}`);
+      this.#text += this.#decoder.decode(value, { stream: true });
+    }
+  }
+
+  /** Leaves it. Programs of `main` go on; those of another pane end. */
+  close(): void {
+    this.#connection.close();
+    this.#finish({ why: 'closed', exitCode: null });
+  }
+
+  /** Leaves it for a while: its programs wait for a return, 5 minutes in `main`, else 60 s. */
+  detach(): void {
+    this.#connection.suspend();
+    this.#finish({ why: 'detached', exitCode: null });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
+  #push(data: Uint8Array): void {
+    this.#waitingBytes += data.length;
+    this.#output.push(data);
+    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#connection.holdOutput();
+  }
+
+  #took(bytes: number): void {
+    this.#waitingBytes -= bytes;
+    if (this.#waitingBytes < TAKE_AGAIN_BYTES) this.#connection.takeOutput();
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = state;
+    if (state.kind === 'over') this.#finish(state);
+  }
+
+  #finish({ why, exitCode }: TerminalEnd): void {
+    this.#output.end();
+    this.#end({ why, exitCode });
+  }
+}
+
+/** Where the wanted text ends; null when it is not there. */
+function endOf(text: string, wanted: string | RegExp): number | null {
+  if (typeof wanted === 'string') {
+    const at = text.indexOf(wanted);
+    return at === -1 ? null : at + wanted.length;
+  }
+  const found = new RegExp(wanted.source, wanted.flags.replace(/[gy]/g, '')).exec(text);
+  return found === null ? null : found.index + found[0].length;
+}
