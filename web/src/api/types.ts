@@ -3,6 +3,7 @@ import type { ContainerBody, CreateContainerRequest } from '../../../src/adapter
 import type { TokenBody } from '../../../src/adapters/http/schema/tokens.ts';
 
 /** Wire shapes, from the schemas that the service validates with. */
+export type { EnrolmentBody as Enrolment } from '../../../src/adapters/http/schema/agents.ts';
 export type { AuditRecordBody as AuditRecord } from '../../../src/adapters/http/schema/audit.ts';
 export type {
   ImageBody as Image,

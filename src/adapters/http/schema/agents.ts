@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
 
 export const EnrolmentBody = Named(
@@ -28,3 +28,5 @@ export const EnrolledBody = Named(
     expires_at: Nullable(Timestamp),
   }),
 );
+
+export type EnrolmentBody = Static<typeof EnrolmentBody>;

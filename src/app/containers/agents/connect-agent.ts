@@ -111,7 +111,7 @@ async function insertContainer(tx: Repositories, { dbId, ownerId }: Agent, name:
     ...{ dbId, ownerId, name, node: AGENT_NODE, volume: runtimeId, env: {}, resources: NO_RESOURCES },
     ...{ imageKey: AGENT_NODE, image: AGENT_NODE, shell: '', role: AGENT_NODE },
   });
-  await tx.containers.changeState(dbId, ['creating'], { state: 'stopped', runtimeId });
+  await tx.containers.changeState(dbId, ['creating'], { state: 'stopped', runtimeId, started: true });
 }
 
 async function freeName(tx: Repositories, ownerId: string, given: string): Promise<string> {

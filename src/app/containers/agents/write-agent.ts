@@ -24,7 +24,7 @@ const RECORDS: {
   connected: {
     audit: 'agent_connected',
     event: 'agent_connected',
-    change: { state: 'running', started: true },
+    change: { state: 'running' },
   },
   disconnected: { audit: 'agent_disconnected', event: 'agent_disconnected', change: { state: 'stopped' } },
   stopped: { audit: 'agent_stopped', event: 'agent_disconnected', change: { state: 'stopped' } },

@@ -8,7 +8,8 @@ import { Button } from '../../ui/button.tsx';
 const ACTIONS = `
   login login_failed logged_out session_revoked sessions_revoked_others token_created token_revoked
   token_deleted container_created container_started container_stopped container_updated container_deleted
-  container_restored container_over_share container_purged terminal_opened terminal_closed
+  container_restored container_over_share container_purged agent_enrolled agent_added
+  agent_connected agent_disconnected agent_stopped agent_deleted terminal_opened terminal_closed
   recording_started recording_deleted recording_downloaded command_run file_uploaded file_deleted
   file_downloaded collaboration_started collaboration_ended mfa_enabled mfa_disabled password_changed
   user_updated settings_updated users_listed terminals_listed audit_listed audit_exported

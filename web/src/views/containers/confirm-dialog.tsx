@@ -2,6 +2,8 @@ import type { Container } from '../../api/types.ts';
 import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
 import { me } from '../../state/profile.ts';
 import { Confirm } from '../../ui/confirm.tsx';
+import { DisconnectDialog, RemoveAgentDialog } from './agents/agent-dialogs.tsx';
+import { isAgent } from './agents/agent-row.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { ToolsDialog } from './role-setup-dialog.tsx';
 import type { ContainerAction } from './row.tsx';
@@ -31,6 +33,10 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
         onSettings={() => onAction({ what: 'edit', container: latest(container) })}
       />
     );
+  if (isAgent(container)) {
+    const AgentDialog = what === 'stop' ? DisconnectDialog : RemoveAgentDialog;
+    return <AgentDialog container={container} onClose={onClose} />;
+  }
   if (what === 'stop') {
     return (
       <Confirm

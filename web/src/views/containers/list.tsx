@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks';
 import type { Container } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { AgentRow, isAgent } from './agents/agent-row.tsx';
 import { type ContainerAction, Row } from './row.tsx';
 
 type ListProps = {
@@ -21,9 +22,13 @@ export function ContainerList({ containers, onAction }: ListProps) {
   };
   return (
     <ul class="rows" ref={list} onKeyDown={onKeyDown} aria-label="Containers">
-      {containers.map((container) => (
-        <Row key={container.db_id} container={container} onAction={onAction} />
-      ))}
+      {containers.map((container) =>
+        isAgent(container) ? (
+          <AgentRow key={container.db_id} container={container} onAction={onAction} />
+        ) : (
+          <Row key={container.db_id} container={container} onAction={onAction} />
+        ),
+      )}
     </ul>
   );
 }

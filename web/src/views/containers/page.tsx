@@ -7,6 +7,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useHotkeys } from '../../ui/use-hotkeys.ts';
 import { useTitle } from '../../ui/use-title.ts';
+import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
 import { ActionDialog } from './confirm-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
@@ -15,6 +16,7 @@ import type { ContainerAction } from './row.tsx';
 /** All containers of the signed-in user. */
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
+  const [adding, setAdding] = useState(false);
   const [action, setAction] = useState<ContainerAction | null>(null);
   const [filter, setFilter] = useState('');
   const filterInput = useRef<HTMLInputElement>(null);
@@ -53,9 +55,13 @@ export function ContainersPage() {
       />
       {all !== null && (
         <p class="page-foot">
-          <a href="/deleted">Deleted containers</a>
+          <a href="/deleted">Deleted containers</a>{' '}
+          <button type="button" class="row-again" onClick={() => setAdding(true)}>
+            Add an agent
+          </button>
         </p>
       )}
+      {adding && <AddAgentDialog onClose={() => setAdding(false)} />}
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
       {action && (
         <ActionDialog

@@ -20,11 +20,15 @@ export type ContainerAction = {
   readonly container: Container;
 };
 
-type RowProps = { readonly container: Container; readonly onAction: (action: ContainerAction) => void };
+export type RowProps = {
+  readonly container: Container;
+  readonly onAction: (action: ContainerAction) => void;
+};
 
-const terminalOf = (container: Container): string => `/containers/${encodeURIComponent(container.db_id)}`;
+export const terminalOf = (container: Container): string =>
+  `/containers/${encodeURIComponent(container.db_id)}`;
 
-const copy = async (text: string, what: string): Promise<void> => {
+export const copy = async (text: string, what: string): Promise<void> => {
   if (await copyText(text)) toastOk(`${what} copied`);
 };
 

@@ -16,6 +16,8 @@ type OverlayProps = {
   readonly fault: string | null;
   /** Whose shared terminal it is; null for an own one. */
   readonly sharedBy: string | null;
+  /** A machine that must connect by itself. */
+  readonly isAgent: boolean;
   readonly onStart: () => void;
   readonly onRetry: () => void;
   /** Connects again; true for a new shell. */
@@ -115,8 +117,10 @@ function Lost(props: LostProps) {
 
 type OverProps = OverlayProps & { readonly why: EndReason; readonly exitCode: number | null };
 
-function wordsOf({ why, exitCode, name, fault, sharedBy }: OverProps): Explanation {
+function wordsOf({ why, exitCode, name, fault, sharedBy, isAgent }: OverProps): Explanation {
   if (why === 'ended') return inTwo(endedWith(exitCode));
+  if (why === 'stopped' && isAgent)
+    return inTwo(`${name} is not connected. This terminal opens again when the machine comes back.`);
   if (why === 'stopped' && sharedBy !== null)
     return inTwo(
       `${name} is stopped. Only ${sharedBy} can start it. This terminal opens again when it runs.`,
@@ -126,7 +130,7 @@ function wordsOf({ why, exitCode, name, fault, sharedBy }: OverProps): Explanati
 }
 
 function Over(props: OverProps) {
-  const { why, starting, sharedBy, onStart, onReopen, takeFocus } = props;
+  const { why, starting, sharedBy, isAgent, onStart, onReopen, takeFocus } = props;
   const { title, next } = wordsOf(props);
   return (
     <div class="overlay">
@@ -135,7 +139,7 @@ function Over(props: OverProps) {
         <h2>{title}</h2>
         <p>{next}</p>
         <div class="overlay-actions">
-          {why === 'stopped' && sharedBy === null && (
+          {why === 'stopped' && sharedBy === null && !isAgent && (
             <Action
               icon="play"
               busy={starting ? 'Starting' : undefined}

@@ -88,6 +88,7 @@ export function PaneArea({ containerId, workspace, known, refresh, onAction }: P
       name={name.current ?? ''}
       fault={typeof known === 'object' ? (faultOf(known)?.words ?? null) : null}
       sharedBy={sharedBy}
+      isAgent={typeof known === 'object' && known.agent !== undefined}
       takeFocus={takeFocus}
       onRetry={() => {
         for (const terminal of terminalsOf(of)) terminal.nudge();

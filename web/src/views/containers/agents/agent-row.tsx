@@ -1,0 +1,64 @@
+import type { Container } from '../../../api/types.ts';
+import { navigate } from '../../../lib/browser/router.ts';
+import { reach } from '../../../lib/browser/server-reachability.ts';
+import { now } from '../../../lib/clock.ts';
+import { ago } from '../../../lib/format/format.ts';
+import { faultOf } from '../../../lib/outcome.ts';
+import { changes } from '../../../state/containers.ts';
+import { Button } from '../../../ui/button.tsx';
+import { item, Menu } from '../../../ui/menu.tsx';
+import { copy, type RowProps, terminalOf } from '../row.tsx';
+import { Status } from '../status.tsx';
+
+export type Agent = Container & { readonly agent: NonNullable<Container['agent']> };
+
+export const isAgent = (container: Container): container is Agent => container.agent !== undefined;
+
+/** An agent: a machine without limits, disk or image of its own. */
+export function AgentRow({ container, onAction }: RowProps & { readonly container: Agent }) {
+  const change = changes.value[container.db_id];
+  const isConnected = container.status === 'running';
+  const { platform, last_seen_at } = container.agent;
+  const words = faultOf(container)?.words;
+  const open = (what: 'stop' | 'delete') => () => onAction({ what, container });
+  const isOwn = container.collaboration === undefined;
+  return (
+    <li class="row">
+      <div class="row-main">
+        <a class="row-name" href={terminalOf(container)}>
+          {container.name}
+        </a>
+        <div class="row-line">
+          <span class={words === undefined ? 'row-sub' : 'row-sub bad'}>
+            {words ?? (isOwn ? `agent · ${platform}` : `shared by ${container.owner.username}`)}
+          </span>
+        </div>
+      </div>
+      <Status container={container} change={change} stale={reach.value !== 'fine'} />
+      <span class="row-spec">{isConnected ? 'connected' : 'waiting for the machine'}</span>
+      <span class="row-when">{isConnected ? 'seen now' : `seen ${ago(last_seen_at, now.value)}`}</span>
+      <div class="row-actions">
+        {isConnected && (
+          <Button
+            kind="plain"
+            icon="terminal"
+            disabled={change !== undefined}
+            onClick={() => navigate(terminalOf(container))}
+          >
+            Terminal
+          </Button>
+        )}
+        <Menu
+          label={`More for ${container.name}`}
+          icon="dots"
+          items={[
+            ...(isOwn ? [item('stop', 'Disconnect…', open('stop'), { disabled: !isConnected })] : []),
+            item('copy', 'Copy name', () => void copy(container.name, 'Name')),
+            item('copy', 'Copy id', () => void copy(container.id ?? container.db_id, 'Id')),
+            ...(isOwn ? [item('trash', 'Remove…', open('delete'), { danger: true })] : []),
+          ]}
+        />
+      </div>
+    </li>
+  );
+}
