@@ -15,8 +15,6 @@ import {
 } from '../../protocol/agent/index.ts';
 
 const FLUSH_MS = 50;
-const LEAVE_WITHIN_MS = 4_000;
-const LEAVE_CHECK_MS = 100;
 const ELSEWHERE_RETRY_SECONDS = 1;
 
 /** An agent's socket. */
@@ -125,17 +123,14 @@ export class AgentHub implements AgentLines {
     }
   }
 
-  /** The service stops: lines without work close now, others when it has ended, or after some seconds. */
-  leave(): void {
+  /** From now on the end of a terminal leaves its shell in the agent. */
+  keepShells(): void {
     this.#isLeaving = true;
-    const untilMs = performance.now() + LEAVE_WITHIN_MS;
-    const closeIdle = (): void => {
-      const isLate = performance.now() > untilMs;
-      const open = [...this.#sessions.values()].filter(({ line }) => line !== null);
-      for (const { line, peer } of open) if (isLate || peer.channelCount === 0) line?.close('restarting');
-      if (open.length > 0 && !isLate) setTimeout(closeIdle, LEAVE_CHECK_MS).unref();
-    };
-    setImmediate(closeIdle);
+  }
+
+  /** The service stops: the agents come back to it, or to another process. */
+  leave(): void {
+    for (const { line } of this.#sessions.values()) line?.close('restarting');
   }
 
   #begin(dbId: string): Session {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { isAgent } from '../../domain/containers/agents/agent.ts';
 import {
   type FilePath,
   parseFilePath,
@@ -58,7 +59,7 @@ export const openFile =
     return ok({ path: path.value, opened: opened.value });
   };
 
-/** Writes a file completely or not at all. The container's disk limits its size. */
+/** Writes a file completely or not at all. The container's disk limits its size, or the agent's own. */
 export const writeFile =
   (deps: AccessDeps) =>
   async (
@@ -73,7 +74,7 @@ export const writeFile =
     const path = parseTarget(pathText);
     if (!path.ok) return path;
     const { container, handle } = found.value;
-    const maxBytes = container.resources.diskMb * MIB;
+    const maxBytes = isAgent(container) ? Number.MAX_SAFE_INTEGER : container.resources.diskMb * MIB;
     const used = await deps.uses.begin(container, 'file');
     const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
     const written = await refuseIfUnknown('file_outcome_unknown', writing).finally(used);

@@ -190,7 +190,7 @@ function serviceOf(
     drain: () => {
       draining.isDraining = true;
       shells.work.terminals.refuseNew();
-      machines.work.leave();
+      machines.work.keepShells();
     },
     closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,

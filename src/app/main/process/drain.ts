@@ -18,6 +18,7 @@ export async function drain({ http, terminals, operations, agents, ...service }:
   service.drain();
   terminals.closeEverything(CLOSE.serviceRestarting);
   service.closeEvents(CLOSE.serviceRestarting);
+  agents.leave();
   // Clients keep a connection open that was busy at the close.
   const tidying = setInterval(() => http.server.closeIdleConnections(), TIDY_EVERY_MS);
   const patience = [

@@ -10,7 +10,9 @@ import type { ComposeOptions, Ports } from '../compose-options.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 export type AgentWork = Pick<Agents, 'begin' | 'keep'> & {
-  /** The service stops: agents are asked to come back. */
+  /** The service stops: terminals that end leave their shells in the agents. */
+  readonly keepShells: () => void;
+  /** Asks the agents to come back. */
   readonly leave: () => void;
   /** Waits until the end of each closed connection is on record. */
   readonly idle: () => Promise<void>;
@@ -54,6 +56,7 @@ export function agentWing(
     work: {
       begin: work.begin,
       keep: work.keep,
+      keepShells: () => hub.keepShells(),
       leave: () => hub.leave(),
       idle: async () => void (await Promise.allSettled(ends)),
     } satisfies AgentWork,
