@@ -7,6 +7,8 @@ export type AuditAction =
   | 'login'
   | 'login_failed'
   | 'logged_out'
+  | 'device_sign_in_approved'
+  | 'device_sign_in_denied'
   | 'container_created'
   | 'container_started'
   | 'container_stopped'

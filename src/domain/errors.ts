@@ -55,6 +55,10 @@ export type DomainError =
   | { readonly code: 'mfa_already_enabled' }
   | { readonly code: 'mfa_not_enabled' }
   | { readonly code: 'mfa_not_started' }
+  /** Of a sign-in by a code, in the words of RFC 8628. */
+  | { readonly code: 'authorization_pending' | 'access_denied' | 'expired_token' }
+  | { readonly code: 'slow_down'; readonly retryAfterSeconds: number }
+  | { readonly code: 'device_code_not_found' }
   | { readonly code: 'session_locked' }
   | { readonly code: 'wrong_passcode' }
   | { readonly code: 'passcode_not_set' }

@@ -36,6 +36,7 @@ export * from './field-faults.ts';
 export * from './identity/caller.ts';
 export * from './identity/child-token.ts';
 export * from './identity/confusable-names.ts';
+export * from './identity/device-sign-in.ts';
 export * from './identity/login-throttle.ts';
 export * from './identity/passkey.ts';
 export * from './identity/request-rate.ts';

@@ -16,6 +16,7 @@ import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
 import type { EventLog } from './event-log.ts';
 import type { HistoryRepository } from './history-repository.ts';
 import type { IdempotencyKeyStore } from './idempotency-key-store.ts';
+import type { DeviceSignInRepository } from './identity/device-sign-in-repository.ts';
 import type { LoginThrottleRepository } from './identity/login-throttle-repository.ts';
 import type { PasskeyRepository } from './identity/passkey-repository.ts';
 import type { PendingProofRepository } from './identity/pending-proof-repository.ts';
@@ -67,6 +68,7 @@ export type Repositories = {
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;
   readonly pending: PendingProofRepository;
+  readonly deviceSignIns: DeviceSignInRepository;
   readonly screenLocks: ScreenLockRepository;
   readonly throttle: LoginThrottleRepository;
   readonly tokens: TokenRepository;

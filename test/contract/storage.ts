@@ -18,6 +18,7 @@ import {
   sshKeyRepositoryContract,
   userRepositoryContract,
 } from './identity/accounts.ts';
+import { deviceSignInContract } from './identity/device-sign-ins.ts';
 import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
 import { signInContract } from './identity/sign-in.ts';
@@ -67,6 +68,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await refreshTokenRepositoryContract(name, storage);
   screenLockContract(name, storage);
   signInContract(name, storage);
+  deviceSignInContract(name, storage);
   await sshKeyRepositoryContract(name, storage);
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);

@@ -85,6 +85,11 @@ const look =
   };
 const passcode = { passcode: '1234' };
 const secondSession = ({ service, ada }: Scene): Promise<Person> => again(service, ada, 'ada');
+const deviceSignIn = async (scene: Scene, decide: 'approve' | 'deny') => {
+  const { user_code } = (await from(scene.service)('/api/auth/device', { machine: 'laptop' })).json();
+  const who = await secondSession(scene);
+  return await scene.by(who)('POST', `/api/auth/device/${decide}`, { user_code });
+};
 const installing = async ({ by, root, ada, service }: Scene): Promise<string> => {
   await by(root)('POST', '/api/admin/roles', ROLE);
   const made = await by(ada)('POST', '/api/containers', { name: 'slow', role: ROLE.key, ...small });
@@ -106,6 +111,8 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   login: secondSession,
   login_failed: ({ service }) => from(service)('/api/auth/login', { email: 'ada', password: 'wrong' }),
   logged_out: async (scene) => scene.by(await secondSession(scene))('POST', '/api/auth/logout'),
+  device_sign_in_approved: (scene) => deviceSignIn(scene, 'approve'),
+  device_sign_in_denied: (scene) => deviceSignIn(scene, 'deny'),
   session_revoked: async (scene) => {
     const id = await sessionIdOf(scene.service, await secondSession(scene));
     return await scene.by(scene.ada)('DELETE', `/api/sessions/${id}`);
@@ -285,6 +292,8 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   login: 'ada: ID',
   login_failed: 'ada: password',
   logged_out: 'ada: ID',
+  device_sign_in_approved: 'ada: laptop, 127.0.0.1',
+  device_sign_in_denied: 'ada: laptop, 127.0.0.1',
   session_revoked: 'ada: ID',
   sessions_revoked_others: 'ada: ID',
   container_created: 'eve: ID',

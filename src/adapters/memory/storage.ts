@@ -19,6 +19,7 @@ import { memoryWarmPool } from './containers/warm-pool-repository.ts';
 import { memoryEvents } from './event-log.ts';
 import { memoryHistory } from './history-repository.ts';
 import { memoryIdempotencyKeys } from './idempotency-key-store.ts';
+import { memoryDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { memoryThrottle } from './identity/login-throttle-repository.ts';
 import { memoryPasskeys } from './identity/passkey-repository.ts';
 import { memoryPending } from './identity/pending-proof-repository.ts';
@@ -67,6 +68,7 @@ const repositoriesOn = (
   recoveryCodes: memoryRecoveryCodes(state),
   passkeys: memoryPasskeys(state, clock),
   pending: memoryPending(state, clock),
+  deviceSignIns: memoryDeviceSignIns(state, clock),
   screenLocks: memoryScreenLocks(state, clock),
   throttle: memoryThrottle(state, clock),
   settings: {

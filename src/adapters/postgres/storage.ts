@@ -17,6 +17,7 @@ import { postgresWarmPool } from './containers/warm-pool-repository.ts';
 import { postgresEvents } from './event-log.ts';
 import { postgresHistory } from './history-repository.ts';
 import { postgresIdempotencyKeys } from './idempotency-key-store.ts';
+import { postgresDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { postgresThrottle } from './identity/login-throttle-repository.ts';
 import { postgresPasskeys } from './identity/passkey-repository.ts';
 import { postgresPending } from './identity/pending-proof-repository.ts';
@@ -70,6 +71,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),
   pending: postgresPending(db),
+  deviceSignIns: postgresDeviceSignIns(db),
   screenLocks: postgresScreenLocks(db),
   throttle: postgresThrottle(db),
   tokens: postgresTokens(db),

@@ -71,6 +71,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/auth/mfa/options': { ...publicly, ok: 400 },
   'POST /api/auth/passkey/options': { ...publicly, ok: 200 },
   'POST /api/auth/passkey/verify': { ...publicly, ok: 400 },
+  'POST /api/auth/device': { ...publicly, ok: 400 },
+  'POST /api/auth/device/token': { ...publicly, ok: 400 },
+  'POST /api/auth/device/find': { ...login, ok: 400 },
+  'POST /api/auth/device/approve': { ...login, ok: 400 },
+  'POST /api/auth/device/deny': { ...login, ok: 400 },
   'POST /api/auth/logout': { ...login, ok: 200, but: { locked: 200 } },
 
   'GET /api/me': { ...read, ok: 200, but: { locked: 200 } },

@@ -106,6 +106,60 @@ export const SignInOptionsBody = Named(
   }),
 );
 
+const userCode = { user_code: Text({ minLength: 1, maxLength: 32 }) };
+
+/** `machine`: the name shown to who confirms. */
+export const DeviceRequest = Named(
+  'DeviceRequest',
+  Closed({ machine: Text({ minLength: 1, maxLength: 64 }) }),
+);
+
+/** `verification_url_complete` has the code behind `#`. */
+export const DeviceStartedBody = Named(
+  'DeviceStarted',
+  Type.Object({
+    device_code: Type.String(),
+    user_code: Type.String(),
+    verification_url: Type.String(),
+    verification_url_complete: Type.String(),
+    expires_at: Timestamp,
+    interval_seconds: Type.Integer(),
+  }),
+);
+
+export const DevicePoll = Named(
+  'DevicePoll',
+  Closed({ device_code: Text({ minLength: 1, maxLength: 128 }) }),
+);
+
+export const DeviceCodeRequest = Named('DeviceCodeRequest', Closed(userCode));
+
+/** With the proofs of a confirmation, unless the sign-in is recent. */
+export const DeviceApproval = Named(
+  'DeviceApproval',
+  Closed({
+    ...userCode,
+    password: Type.Optional(Text({ minLength: 1, maxLength: 1024 })),
+    code: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  }),
+);
+
+/** The program that shows a code; `machine` is its own claim. */
+export const DeviceBody = Named(
+  'Device',
+  Type.Object({
+    machine: Type.String(),
+    ip_address: Type.String(),
+    user_agent: Type.String(),
+    started_at: Timestamp,
+    expires_at: Timestamp,
+  }),
+);
+
+export const DeviceApprovedBody = Named('DeviceApproved', Type.Object({ approved: Type.Literal(true) }));
+export const DeviceDeniedBody = Named('DeviceDenied', Type.Object({ denied: Type.Literal(true) }));
+
+export type DeviceBody = Static<typeof DeviceBody>;
 export type UserBody = Static<typeof UserBody>;
 export type SignedInBody = Static<typeof SignedInBody>;
 export type LoginBody = Static<typeof LoginBody>;

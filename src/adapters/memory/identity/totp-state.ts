@@ -1,3 +1,4 @@
+import type { DeviceSignIn } from '../../../domain/identity/device-sign-in.ts';
 import type { Tally } from '../../../domain/identity/login-throttle.ts';
 import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
@@ -10,6 +11,8 @@ export type FactorState = {
   recoveryCodes: Map<string, Map<string, boolean>>;
   passkeys: (Omit<Passkey, 'publicKey'> & { readonly publicKey: string })[];
   pending: Map<string, { purpose: PendingPurpose; userId: string | null; expiresAt: Date; tries: number }>;
+  /** By the device code's hash. */
+  deviceSignIns: Map<string, DeviceSignIn & { readonly userCodeHash: string }>;
   failures: Map<string, Tally>;
   /** By user. */
   passcodes: Map<string, string>;
@@ -24,6 +27,7 @@ export const emptyFactors = (): FactorState => ({
   recoveryCodes: new Map(),
   passkeys: [],
   pending: new Map(),
+  deviceSignIns: new Map(),
   failures: new Map(),
   passcodes: new Map(),
   autoLockMinutes: new Map(),

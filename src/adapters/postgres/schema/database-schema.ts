@@ -12,6 +12,7 @@ import type { OperationOutcome } from '../../../ports/containers/operation-repos
 import type { Defaulted, Json } from './column-types.ts';
 import type {
   ApiTokensTable,
+  DeviceSignInsTable,
   FailuresTable,
   IdempotencyKeysTable,
   PasskeysTable,
@@ -237,6 +238,7 @@ export type Database = {
   recovery_codes: RecoveryCodesTable;
   passkeys: PasskeysTable;
   pending_proofs: PendingProofsTable;
+  device_sign_ins: DeviceSignInsTable;
   failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;

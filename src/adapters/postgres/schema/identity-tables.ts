@@ -1,5 +1,6 @@
 /** Users, their credentials, and counters of their tries. */
 import type { ColumnType, Generated } from 'kysely';
+import type { DeviceDecision } from '../../../domain/identity/device-sign-in.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import type { TokenEnd } from '../../../domain/identity/token.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';
@@ -72,6 +73,20 @@ export type PendingProofsTable = {
   user_id: string | null;
   expires_at: Date;
   tries: Generated<number>;
+};
+
+export type DeviceSignInsTable = {
+  device_hash: Buffer;
+  user_code_hash: Buffer;
+  machine: string;
+  ip_address: string;
+  user_agent: string;
+  started_at: Generated<Date>;
+  expires_at: Date;
+  polled_at: Date | null;
+  decision: DeviceDecision['kind'] | null;
+  user_id: string | null;
+  session_id: string | null;
 };
 
 export type FailuresTable = { key: Buffer; count: number; at: Date };

@@ -31,6 +31,9 @@ export const tooMany = (waitingMs: number): DomainError => ({
 /** What a signed-in or pending user may guess. */
 export type Guessed = 'totp' | 'password';
 
+/** Codes that identify no user. */
+export type Shared = 'collaboration' | 'device_code';
+
 /** A guess in the caller's transaction. */
 export type Guess<What extends string> = {
   readonly tx: Repositories;
@@ -66,7 +69,7 @@ export async function tryCode(
 
 export async function tryShared<T>(
   { digest }: ThrottleDeps,
-  { tx, what, userId }: Guess<'collaboration'>,
+  { tx, what, userId }: Guess<Shared>,
   origin: Origin,
   find: () => Promise<T | null>,
 ): Promise<Result<T | null, DomainError>> {

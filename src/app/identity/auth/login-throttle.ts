@@ -16,6 +16,7 @@ import {
   codeRefused,
   digestWith,
   type Guessed,
+  type Shared,
   type ThrottleDeps,
   take,
   tooMany,
@@ -69,7 +70,7 @@ export function loginThrottle(storage: Storage, key: () => Buffer) {
     /** Tries a code that identifies no user: a wrong one counts for the caller and the address. */
     tryShared: <T>(
       tx: Repositories,
-      what: 'collaboration',
+      what: Shared,
       userId: string,
       origin: Origin,
       find: () => Promise<T | null>,

@@ -1,3 +1,4 @@
+import { deviceSignInRoutes } from '../../../adapters/http/routes/identity/device-sign-in.ts';
 import { passkeyRoutes } from '../../../adapters/http/routes/identity/passkeys.ts';
 import { meRoutes } from '../../../adapters/http/routes/identity/profile.ts';
 import { screenLockRoutes } from '../../../adapters/http/routes/identity/screen-lock.ts';
@@ -18,6 +19,7 @@ import { screenLock } from '../../identity/account/screen-lock.ts';
 import { type LoginThrottle, loginThrottle } from '../../identity/auth/login-throttle.ts';
 import { hashing } from '../../identity/limits/hashing-queue.ts';
 import type { RequestLimits } from '../../identity/limits/request-limits.ts';
+import { deviceSignIns } from '../../identity/sign-in/device-sign-in.ts';
 import { guests } from '../../identity/sign-in/guest-sign-in.ts';
 import { passkeySignIn } from '../../identity/sign-in/passkey-sign-in.ts';
 import { requireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
@@ -85,6 +87,11 @@ export function identity(
           refreshKeys: () => keys.live().map(({ refresh }) => refresh),
         }),
         secureCookie,
+      }),
+      deviceSignInRoutes({
+        deviceSignIns: deviceSignIns({ storage, throttle, confirmed }),
+        secureCookie,
+        publicUrl,
       }),
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({

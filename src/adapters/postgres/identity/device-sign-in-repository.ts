@@ -1,0 +1,113 @@
+import { type Selectable, sql } from 'kysely';
+import type { DeviceDecision, DeviceSignIn } from '../../../domain/identity/device-sign-in.ts';
+import type { DeviceSignInRepository } from '../../../ports/identity/device-sign-in-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
+import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
+
+const SWEEP_AT_MOST = 100;
+
+export function postgresDeviceSignIns(db: Db): DeviceSignInRepository {
+  const alive = () => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
+
+  /** Each new row removes some expired ones. */
+  const sweep = () =>
+    db
+      .deleteFrom('device_sign_ins')
+      .where('device_hash', 'in', (eb) =>
+        eb
+          .selectFrom('device_sign_ins')
+          .select('device_hash')
+          .where('expires_at', '<=', sql<Date>`now()`)
+          .limit(SWEEP_AT_MOST)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .execute();
+
+  return {
+    async insert({ deviceHash, userCodeHash, machine, origin }, lifeMinutes) {
+      await sweep();
+      return await db
+        .insertInto('device_sign_ins')
+        .values({
+          device_hash: deviceHash,
+          user_code_hash: userCodeHash,
+          machine,
+          ip_address: origin.ipAddress,
+          user_agent: origin.userAgent,
+          expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('expires_at')
+        .$call(firstAs((row) => row.expires_at));
+    },
+
+    count: (ipAddress) =>
+      alive()
+        .select([
+          sql<number>`count(*)::int`.as('all'),
+          sql<number>`count(*) filter (where ip_address = ${ipAddress})::int`.as('ofAddress'),
+        ])
+        .$call(onlyAs((row) => row)),
+
+    lock: (deviceHash) =>
+      alive()
+        .selectAll()
+        .select(clockNow.as('now'))
+        .where('device_hash', '=', deviceHash)
+        .forUpdate()
+        .$call(firstAs((row) => ({ signIn: toSignIn(row), now: row.now }))),
+
+    polled: (deviceHash) =>
+      db
+        .updateTable('device_sign_ins')
+        .set({ polled_at: clockNow })
+        .where('device_hash', '=', deviceHash)
+        .$call(run),
+
+    findUndecided: (userCodeHash) =>
+      alive()
+        .selectAll()
+        .where('user_code_hash', '=', userCodeHash)
+        .where('decision', 'is', null)
+        .$call(firstAs(toSignIn)),
+
+    async decide(userCodeHash, decision, lifeSeconds) {
+      const changed = await db
+        .updateTable('device_sign_ins')
+        .set({
+          decision: decision.kind,
+          user_id: decision.kind === 'approved' ? decision.userId : null,
+          session_id: decision.kind === 'approved' ? decision.sessionId : null,
+          expires_at: sql<Date>`least(expires_at, clock_timestamp() + make_interval(secs => ${lifeSeconds}))`,
+        })
+        .where('user_code_hash', '=', userCodeHash)
+        .where('decision', 'is', null)
+        .where('expires_at', '>', clockNow)
+        .executeTakeFirst();
+      return changed.numUpdatedRows > 0n;
+    },
+
+    remove: (deviceHash) => db.deleteFrom('device_sign_ins').where('device_hash', '=', deviceHash).$call(run),
+  };
+}
+
+const toSignIn = (row: Selectable<DeviceSignInsTable>): DeviceSignIn => ({
+  machine: row.machine,
+  origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
+  startedAt: row.started_at,
+  expiresAt: row.expires_at,
+  polledAt: row.polled_at,
+  decision: toDecision(row),
+});
+
+function toDecision({
+  decision,
+  user_id,
+  session_id,
+}: Selectable<DeviceSignInsTable>): DeviceDecision | null {
+  if (decision === null) return null;
+  if (user_id === null || session_id === null) return { kind: 'denied' };
+  return { kind: 'approved', userId: user_id, sessionId: session_id };
+}

@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import {
+  APPROVAL_SECONDS,
+  DEVICE_SIGN_IN_MINUTES,
+  DEVICE_SIGN_INS_PER_MINUTE,
+  type DeviceDecision,
+  type DeviceSignIn,
+  decidePoll,
+  MAX_DEVICE_SIGN_INS,
+  MAX_DEVICE_SIGN_INS_OF_ADDRESS,
+  machineName,
+  readUserCode,
+  USER_CODE_RANDOM_BYTES,
+  userCodeOf,
+} from '../../../domain/identity/device-sign-in.ts';
+import { sessionEnd } from '../../../domain/identity/session.ts';
+import type { User } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
+import { newSecret, sha256 } from '../auth/secrets.ts';
+import type { Proofs, RequireRecentSignIn } from './reauthentication.ts';
+import { openSession, type SignedIn } from './sign-in.ts';
+
+/** The only copy of both codes. */
+export type StartedDeviceSignIn = {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly expiresAt: Date;
+};
+
+export type DeviceSignInDeps = {
+  readonly storage: Storage;
+  readonly throttle: LoginThrottle;
+  readonly confirmed: RequireRecentSignIn;
+};
+
+export type DeviceSignIns = ReturnType<typeof deviceSignIns>;
+
+/** Signs a program in by a code that somebody confirms in the browser. */
+export function deviceSignIns(deps: DeviceSignInDeps) {
+  return {
+    /** `machine`: the name to show to who confirms. */
+    start: (machine: string, origin: Origin) => start(deps, machine, origin),
+
+    /** Opens the session once the code is approved; until then a refusal says why not. */
+    poll: (deviceCode: string, origin: Origin) => poll(deps, deviceCode, origin),
+
+    /** The undecided sign-in of a code. Wrong codes are counted for the caller and the address. */
+    find: (userCode: string, caller: Caller, origin: Origin) =>
+      withCode(deps, userCode, caller, origin, async (_tx, { signIn }) => ok(signIn)),
+
+    /** Approves as the caller, who must be the account's owner, not just the holder of a login token. */
+    async approve(
+      userCode: string,
+      caller: Caller,
+      given: Proofs,
+      origin: Origin,
+    ): Promise<Result<null, DomainError>> {
+      const proven = await deps.confirmed(caller, given, origin);
+      if (!proven.ok) return proven;
+      if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
+      const { sessionId } = caller.credential;
+      return await decide(deps, userCode, caller, origin, {
+        kind: 'approved',
+        userId: caller.user.id,
+        sessionId,
+      });
+    },
+
+    deny: (userCode: string, caller: Caller, origin: Origin) =>
+      decide(deps, userCode, caller, origin, { kind: 'denied' }),
+  };
+}
+
+async function start(
+  { storage, throttle }: DeviceSignInDeps,
+  machine: string,
+  origin: Origin,
+): Promise<Result<StartedDeviceSignIn, DomainError>> {
+  const admitted = await throttle.consume('device sign-in', origin, DEVICE_SIGN_INS_PER_MINUTE);
+  if (!admitted.ok) return admitted;
+  const { ofAddress, all } = await storage.repositories.deviceSignIns.count(origin.ipAddress);
+  if (ofAddress >= MAX_DEVICE_SIGN_INS_OF_ADDRESS || all >= MAX_DEVICE_SIGN_INS) {
+    return refuse({ code: 'rate_limited', retryAfterSeconds: 60 });
+  }
+  return ok(await insertFresh(storage.repositories, machineName(machine), origin));
+}
+
+/** Two waiting sign-ins with one user code are as unlikely as guessing it, so this ends soon. */
+async function insertFresh(
+  { deviceSignIns: signIns }: Pick<Repositories, 'deviceSignIns'>,
+  machine: string,
+  origin: Origin,
+): Promise<StartedDeviceSignIn> {
+  const deviceCode = newSecret();
+  const userCode = userCodeOf(randomBytes(USER_CODE_RANDOM_BYTES));
+  const codes = { deviceHash: sha256(deviceCode), userCodeHash: sha256(userCode) };
+  const expiresAt = await signIns.insert({ ...codes, machine, origin }, DEVICE_SIGN_IN_MINUTES);
+  return expiresAt === null
+    ? await insertFresh({ deviceSignIns: signIns }, machine, origin)
+    : { deviceCode, userCode, expiresAt };
+}
+
+const poll = (
+  { storage }: DeviceSignInDeps,
+  deviceCode: string,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> =>
+  storage.inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
+    const hash = sha256(deviceCode);
+    const found = await tx.deviceSignIns.lock(hash);
+    if (found === null) return refuse({ code: 'expired_token' });
+    const decided = decidePoll(found.signIn, found.now);
+    switch (decided.kind) {
+      case 'too_fast':
+        return refuse({ code: 'slow_down', retryAfterSeconds: decided.retryAfterSeconds });
+      case 'wait':
+        await tx.deviceSignIns.polled(hash);
+        return refuse({ code: 'authorization_pending' });
+      case 'denied':
+        await tx.deviceSignIns.remove(hash);
+        return refuse({ code: 'access_denied' });
+      case 'approved': {
+        await tx.deviceSignIns.remove(hash);
+        const user = await stillApprovedBy(tx, decided.sessionId);
+        return user === null ? refuse({ code: 'access_denied' }) : ok(await openSession(tx, user, origin));
+      }
+    }
+  });
+
+/** The approving user, unless the approving session or the account has ended since. */
+async function stillApprovedBy(tx: Repositories, sessionId: string): Promise<User | null> {
+  const found = await tx.sessions.findWithUser(sessionId);
+  if (found === null || found.user.disabledAt !== null) return null;
+  return sessionEnd(found.session, found.now, found.idleMinutes) === null ? found.user : null;
+}
+
+type Found = { readonly signIn: DeviceSignIn; readonly hash: Buffer };
+
+/** Runs `then` with the sign-in of a code, in one transaction with the count of wrong codes. */
+async function withCode<T>(
+  { storage, throttle }: DeviceSignInDeps,
+  typed: string,
+  { user }: Caller,
+  origin: Origin,
+  then: (tx: Repositories, found: Found) => Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  const userCode = readUserCode(typed);
+  return await storage.inTransaction(async (tx) => {
+    const hash = sha256(userCode ?? typed);
+    const find = async () => (userCode === null ? null : await tx.deviceSignIns.findUndecided(hash));
+    const signIn = await throttle.tryShared(tx, 'device_code', user.id, origin, find);
+    if (!signIn.ok) return signIn;
+    if (signIn.value === null) return refuse({ code: 'device_code_not_found' });
+    return await then(tx, { signIn: signIn.value, hash });
+  });
+}
+
+const decide = (
+  deps: DeviceSignInDeps,
+  typed: string,
+  caller: Caller,
+  origin: Origin,
+  decision: DeviceDecision,
+): Promise<Result<null, DomainError>> =>
+  withCode(deps, typed, caller, origin, async (tx, { signIn, hash }) => {
+    const decided = await tx.deviceSignIns.decide(hash, decision, APPROVAL_SECONDS);
+    if (!decided) return refuse({ code: 'device_code_not_found' });
+    const details = `${signIn.machine}, ${signIn.origin.ipAddress}`;
+    const action = decision.kind === 'approved' ? 'device_sign_in_approved' : 'device_sign_in_denied';
+    await tx.audit.append({ userId: caller.user.id, action, ...origin, details });
+    return ok(null);
+  });
