@@ -73,6 +73,26 @@ export default {
       },
     },
     {
+      name: 'command-calls-the-client',
+      comment: 'the command runs on machines without the service: it knows the client and the wire',
+      severity: 'error',
+      from: { path: '^src/cli/' },
+      to: {
+        path: '^src/|node_modules/',
+        pathNot: [
+          '^src/(cli|client|protocol)/',
+          'node_modules/(commander|@commander-js/extra-typings|@bomb\\.sh/tab|@types/node)/',
+        ],
+      },
+    },
+    {
+      name: 'nobody-imports-the-command',
+      comment: 'the command is an entry point',
+      severity: 'error',
+      from: { path: '^(src|web/src)/', pathNot: '^src/cli/' },
+      to: { path: '^src/cli/' },
+    },
+    {
       name: 'service-knows-no-client',
       comment: 'the service does not call itself over HTTP',
       severity: 'error',

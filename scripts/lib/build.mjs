@@ -9,9 +9,20 @@ import { toolEnvironment } from './node.mjs';
 import { step } from './progress.mjs';
 
 export const SERVER = path.join('dist', 'app', 'main', 'bin', 'server.js');
+/** The command `berth` as one file, served with the pages. */
+export const CLI = path.join('web', 'dist', 'cli', 'berth.mjs');
 const STAMP = path.join('dist', '.stamp');
 const DRAFT = '.dist-new';
-const SOURCES = ['src', 'web', 'tsconfig.json', 'tsconfig.build.json', 'package.json', 'package-lock.json'];
+const CLI_CONFIG = path.join('scripts', 'cli.vite.config.mjs');
+const SOURCES = [
+  'src',
+  'web',
+  CLI_CONFIG,
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'package.json',
+  'package-lock.json',
+];
 const NOT_SOURCES = new Set(['dist', 'generated', 'node_modules', DRAFT]);
 
 /**
@@ -36,6 +47,7 @@ export function buildIsFresh(root) {
   if (!existsSync(path.join(root, SERVER))) return false;
   if (!existsSync(path.join(root, 'src'))) return true;
   if (hasPages(root) && !existsSync(path.join(root, 'web', 'dist', 'index.html'))) return false;
+  if (hasPages(root) && hasCli(root) && !existsSync(path.join(root, CLI))) return false;
   const stamp = path.join(root, STAMP);
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint(root);
 }
@@ -92,7 +104,7 @@ async function build(root, service) {
 }
 
 /**
- * @typedef {{ result: string, draft: string, tool: string, args: string[] }} Half
+ * @typedef {{ result: string, draft: string, tool: string, args: string[], after?: (root: string) => Promise<void> }} Half
  */
 
 const service = {
@@ -107,7 +119,21 @@ const pages = {
   draft: path.join('web', DRAFT),
   tool: 'vite',
   args: ['build', 'web', '--outDir', DRAFT, '--emptyOutDir', '--logLevel', 'warn'],
+  after: bundleCli,
 };
+
+/**
+ * Puts the command beside the pages, with its digest in the form of `sha256sum`.
+ * @param {string} root
+ */
+async function bundleCli(root) {
+  if (!hasCli(root)) return;
+  const folder = path.join(root, pages.draft, 'cli');
+  await runTool(root, 'vite', ['build', '--config', CLI_CONFIG, '--outDir', folder, '--logLevel', 'warn']);
+  const file = path.join(folder, path.basename(CLI));
+  const digest = createHash('sha256').update(readFileSync(file)).digest('hex');
+  writeFileSync(`${file}.sha256`, `${digest}  ${path.basename(CLI)}\n`);
+}
 
 /**
  * Waits for all, even if one fails, so that nothing still writes during the clean-up.
@@ -119,14 +145,27 @@ async function allOf(work) {
 }
 
 /** @param {string} root */
+const hasCli = (root) => existsSync(path.join(root, 'src', 'cli', 'berth.ts'));
+
+/** @param {string} root */
 const hasPages = (root) => existsSync(path.join(root, 'web', 'index.html'));
 
 /**
  * @param {string} root
  * @param {Half} half
  */
-async function run(root, { tool, args, draft }) {
+async function run(root, { tool, args, draft, after }) {
   rmSync(path.join(root, draft), { recursive: true, force: true });
+  await runTool(root, tool, args);
+  await after?.(root);
+}
+
+/**
+ * @param {string} root
+ * @param {string} tool
+ * @param {string[]} args
+ */
+async function runTool(root, tool, args) {
   const { code, output } = await capture(tool, args, { cwd: root, env: toolEnvironment(root) });
   if (code !== 0) throw new Fault(`${output}\nBuilding failed: ${tool} ended with exit code ${code}`);
 }

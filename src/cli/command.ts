@@ -1,0 +1,24 @@
+import { Command } from '@commander-js/extra-typings';
+import { type Cli, openCli } from './cli.ts';
+import { processIo } from './io/io.ts';
+import { type AnyCommand, addGlobalOptions, globalOptionsOf } from './options.ts';
+
+/** A command that acts. Every file of `commands` makes one by this. */
+export const command = (name: string, description: string) =>
+  addGlobalOptions(new Command(name).description(description));
+
+/** A command that only has subcommands. */
+export function group(name: string, description: string, commands: readonly AnyCommand[]): AnyCommand {
+  const parent = new Command(name).description(description);
+  for (const each of commands) parent.addCommand(each);
+  return parent;
+}
+
+/** Runs an action with what commands need: the service, the terminal, the profiles. */
+export const withCli =
+  <A extends unknown[]>(act: (cli: Cli, ...args: A) => Promise<void>) =>
+  async (...args: A): Promise<void> => {
+    // commander passes the command itself last
+    const options = globalOptionsOf(args.at(-1) as AnyCommand);
+    await act(openCli(processIo(), options), ...args);
+  };

@@ -1,0 +1,74 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Container } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import { command, withCli } from '../../command.ts';
+import { untilSettled } from '../../values/settled.ts';
+import { megabytes, millicores } from '../../values/sizes.ts';
+import { CONTAINERS } from './ls.ts';
+
+const HELP = `
+Examples:
+  berth create dev
+  berth create api --image debian --role node --memory 2g --cpu 1.5 --disk 10g -e NODE_ENV=development
+`;
+
+export const create = () =>
+  command('create', 'Create and start a container')
+    .argument('[name]', '1 to 64 letters, digits and hyphens')
+    .option('-e, --env <name=value>', 'an environment variable; repeat it for more', variable, {})
+    .option('--image <key>', 'what it is made of')
+    .option('--role <key>', 'the tools to install')
+    .option('--memory <size>', 'such as 512m or 2g', megabytes)
+    .option('--cpu <processors>', 'such as 1.5 or 500m', millicores)
+    .option('--disk <size>', 'of /workspace, such as 10g', megabytes)
+    .option('--no-wait', 'do not wait until it runs')
+    .addHelpText('after', HELP)
+    .action(
+      withCli(async (cli, given, options) => {
+        const { env, image, role, memory, cpu, disk } = options;
+        const name = given ?? (await nameFor(cli));
+        const body = {
+          name,
+          ...(image !== undefined && { image }),
+          ...(role !== undefined && { role }),
+          ...(memory !== undefined && { memory_mb: memory }),
+          ...(cpu !== undefined && { cpu_shares: cpu }),
+          ...(disk !== undefined && { disk_mb: disk }),
+          ...(Object.keys(env).length > 0 && { env }),
+        };
+        const container = await cli.progress(`Creating ${name}`, cli.berth().create(body));
+        if (options.wait) await untilRunning(cli, container);
+        report(cli, container);
+      }),
+    );
+
+/** `NAME=value`, added to those before it. */
+function variable(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Give NAME=value.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+async function nameFor({ ask }: Cli): Promise<string> {
+  if (!ask.possible) throw usageError('Name the container.', 'For example: berth create dev');
+  return (await ask.line('Name of the container: ')).trim();
+}
+
+async function untilRunning(cli: Cli, container: Container): Promise<void> {
+  await cli.progress(() => `Creating ${container.name}: ${container.info.status}`, untilSettled(container));
+  const { status, status_reason } = container.info;
+  if (status === 'running') return;
+  throw new CliError(`${container.name} is ${status}${status_reason === null ? '' : `: ${status_reason}`}.`, {
+    code: 'not_running',
+    next: `Try again: berth start ${container.name}`,
+  });
+}
+
+function report({ print, talk }: Cli, { name, info }: Container): void {
+  const { status, role_setup } = info;
+  const words = status === 'running' ? `${name} is running.` : `${name} is ${status}.`;
+  talk(role_setup.status === 'installing' ? `${words} The tools of its role are being installed.` : words);
+  if (status === 'running' && print.form === 'table') talk(`Open a shell: berth shell ${name}`);
+  if (print.form !== 'table') print.one(info, CONTAINERS);
+}

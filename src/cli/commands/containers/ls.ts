@@ -1,0 +1,67 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Schemas } from '../../../client/index.ts';
+import { command, withCli } from '../../command.ts';
+import type { Shown } from '../../io/printer.ts';
+import type { Style } from '../../io/style.ts';
+import { cpuText, sizeText } from '../../values/sizes.ts';
+import { ago } from '../../values/times.ts';
+
+const STATUSES = ['running', 'stopped', 'creating', 'starting', 'stopping', 'updating', 'failed'] as const;
+
+type Container = Schemas['Container'];
+
+export const ls = () =>
+  command('ls', 'List containers')
+    .alias('list')
+    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+    .option('--deleted', 'the deleted ones that can still be restored')
+    .action(
+      withCli(async ({ berth, print, progress }, { status, deleted = false }) => {
+        const query = {
+          ...(status !== undefined && { status }),
+          ...(deleted && { deleted: 'true' as const }),
+        };
+        const containers = await progress('Listing containers', berth().containers.list(query).all());
+        print.list(containers, deleted ? DELETED : CONTAINERS);
+      }),
+    );
+
+/** How containers are shown, also by other commands. */
+export const CONTAINERS: Shown<Container> = {
+  columns: {
+    name: ({ name }) => name,
+    status: (container, style) => statusText(container, style),
+    image: ({ image }) => image,
+    role: ({ role }) => role,
+    memory: ({ resources }) => sizeText(resources.memory_mb),
+    cpu: ({ resources }) => cpuText(resources.cpu_shares),
+    disk: ({ resources, volume }) => `${sizeText(volume.used_mb)} of ${sizeText(resources.disk_mb)}`,
+    owner: ({ owner }) => owner.username,
+    used: ({ last_used_at }) => ago(last_used_at),
+  },
+  name: ({ name }) => name,
+  empty: 'No containers. Create one: berth create NAME',
+};
+
+const DELETED: Shown<Container> = {
+  columns: {
+    name: ({ name }) => name,
+    image: ({ image }) => image,
+    deleted: ({ deleted_at }) => ago(deleted_at),
+    erased: ({ kept_until }) => ago(kept_until),
+    id: ({ db_id }) => db_id,
+  },
+  name: ({ name }) => name,
+  empty: 'Nothing to restore.',
+};
+
+const COLOURS: Readonly<Record<string, Parameters<Style>[0]>> = {
+  running: 'green',
+  stopped: 'dim',
+  failed: 'red',
+};
+
+function statusText({ status, status_reason }: Container, style: Style): string {
+  const words = status_reason === null ? status : `${status}: ${status_reason}`;
+  return style(COLOURS[status] ?? 'yellow', words);
+}

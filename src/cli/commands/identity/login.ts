@@ -1,0 +1,65 @@
+import { Berth } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { usageError } from '../../cli-error.ts';
+import { command, withCli } from '../../command.ts';
+import { readAll } from '../../io/prompts.ts';
+import { signInByCode } from '../../profiles/device-login.ts';
+import type { Profile } from '../../profiles/hosts-file.ts';
+import { credentialOf } from '../../profiles/session-token.ts';
+import { isUnencrypted, serverAddress, targetOf } from '../../profiles/target.ts';
+import { USER_AGENT } from '../../version.ts';
+
+const MAX_TOKEN_BYTES = 1024;
+const HELP = `
+Examples:
+  berth login --server https://berth.example.com
+  berth login --server https://berth.example.com --with-token < token.txt
+
+The sign-in is saved in $XDG_CONFIG_HOME/berth/hosts.json, which only you can read. With several servers, --profile
+gives it a name; without one it is named like its server.
+`;
+
+export const login = () =>
+  command('login', 'Sign in, by a code that you confirm in the browser')
+    .option('--with-token', 'read an API token from standard input instead')
+    .addHelpText('after', HELP)
+    .action(
+      withCli(async (cli, { withToken = false }) => {
+        const server = await serverFor(cli);
+        if (isUnencrypted(server)) cli.talk(`Warning: the connection to ${server} is not encrypted.`);
+        const profile = withToken ? await byToken(cli, server) : await byCode(cli, server);
+        const name = cli.options.profile ?? new URL(server).host;
+        await cli.hosts.update(({ profiles }) => ({
+          current: name,
+          profiles: { ...profiles, [name]: profile },
+        }));
+        cli.talk(`Signed in to ${server} as ${profile.username}.`);
+        cli.talk(cli.io.env['BERTH_TOKEN'] ? 'BERTH_TOKEN is set and wins over it.' : 'Begin with: berth ls');
+      }),
+    );
+
+async function serverFor({ ask, hosts, io, options }: Cli): Promise<string> {
+  const { token: _ignored, ...where } = options;
+  const saved = hosts.read();
+  const named = where.profile === undefined ? undefined : saved.profiles[where.profile];
+  const known = where.server ?? named?.server ?? (io.env['BERTH_SERVER'] || undefined);
+  if (known !== undefined) return serverAddress(known);
+  const current = targetOf(saved, {}, { env: {} });
+  if (current !== null) return current.server;
+  if (!ask.possible) throw usageError('Name the server.', 'For example: berth login --server https://HOST');
+  return serverAddress((await ask.line('Address of the server: ')).trim());
+}
+
+async function byCode(cli: Cli, server: string): Promise<Profile> {
+  const signedIn = await signInByCode(cli, server);
+  return { server, username: signedIn.username, credential: credentialOf(signedIn) };
+}
+
+async function byToken(cli: Cli, server: string): Promise<Profile> {
+  if (cli.ask.possible) cli.talk('Paste the API token, then press Enter.');
+  const token = cli.ask.possible ? await cli.ask.secret('Token: ') : await readAll(cli.io, MAX_TOKEN_BYTES);
+  const credential = { kind: 'api_token', token: token.trim() } as const;
+  const berth = new Berth({ server, token: credential.token, headers: { 'user-agent': USER_AGENT } });
+  const { user } = await cli.progress('Checking the token', berth.tokens.validate());
+  return { server, username: user.username, credential };
+}

@@ -1,0 +1,41 @@
+import { BerthError } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { targetIn } from '../../cli.ts';
+import { usageError } from '../../cli-error.ts';
+import { command, withCli } from '../../command.ts';
+import { connect } from '../../connect.ts';
+import type { Hosts } from '../../profiles/hosts-file.ts';
+import type { Target } from '../../profiles/target.ts';
+
+export const logout = () =>
+  command('logout', 'End the saved sign-in, here and at the service').action(
+    withCli(async (cli) => {
+      const target = targetIn(cli);
+      if (target.kind === 'given') {
+        throw usageError('A token from outside cannot be signed out.', 'Revoke it: berth tokens revoke NAME');
+      }
+      if (target.kind === 'anonymous') return cli.talk(`You are not signed in to ${target.server}.`);
+      await cli.progress('Signing out', endSession(cli, target));
+      await cli.hosts.update((hosts) => without(hosts, target.name));
+      cli.talk(`Signed out of ${target.server}.`);
+    }),
+  );
+
+/** An API token stays valid: other programs may use it. An unreachable service does not keep the sign-in here. */
+async function endSession(cli: Cli, target: Extract<Target, { kind: 'profile' }>): Promise<void> {
+  if (target.profile.credential.kind === 'api_token') {
+    return cli.talk('The API token stays valid. Revoke it: berth tokens revoke NAME');
+  }
+  try {
+    await connect(target, cli.hosts).api.POST('/api/auth/logout');
+  } catch (error) {
+    if (error instanceof BerthError && error.status === 0) {
+      cli.talk('The service did not respond. End the session there later: berth sessions revoke');
+    }
+  }
+}
+
+function without({ current, profiles }: Hosts, name: string): Hosts {
+  const rest = Object.fromEntries(Object.entries(profiles).filter(([each]) => each !== name));
+  return { current: current === name ? (Object.keys(rest)[0] ?? null) : current, profiles: rest };
+}

@@ -1,0 +1,75 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { List, Schemas } from '../../../client/index.ts';
+import { command, withCli } from '../../command.ts';
+import type { Shown } from '../../io/printer.ts';
+import { pointInTime } from '../../values/times.ts';
+import { onTheService } from './migrate.ts';
+
+type AuditRecord = Schemas['AuditRecord'];
+
+const HELP = `
+Examples:
+  berth audit --from 2h
+  berth audit --action command_run --limit 20 -o json
+  berth audit --all --user ada --from 2026-03-01
+`;
+
+export const audit = () =>
+  command('audit', 'Show who did what, newest first')
+    .option('--action <action>', 'only these, such as container_started')
+    .option('--from <time>', 'since then, such as 2h or 2026-03-01', pointInTime)
+    .option('--to <time>', 'until then', pointInTime)
+    .option('--limit <count>', 'how many', count, 50)
+    .option('--all', 'of all users, for administrators')
+    .option('--user <name>', 'of one user, for administrators')
+    .addHelpText('after', HELP)
+    .addCommand(verify())
+    .action(
+      withCli(async (cli, { action, from, to, limit, all = false, user }) => {
+        const filter = {
+          ...(action !== undefined && { action }),
+          ...(from !== undefined && { from }),
+          ...(to !== undefined && { to }),
+        };
+        const { audit: own, admin } = cli.berth();
+        const list =
+          all || user !== undefined
+            ? admin.audit.list({ ...filter, ...(user !== undefined && { user }) })
+            : own.list(filter);
+        cli.print.list(await cli.progress('Reading the audit', first(list, limit)), RECORDS);
+      }),
+    );
+
+const verify = () =>
+  command('verify', 'On the machine of the service: check that no record was changed')
+    .allowExcessArguments()
+    .allowUnknownOption()
+    .action(() => {
+      throw onTheService('audit verify');
+    });
+
+function count(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Give a whole number above 0.');
+  return Number(text);
+}
+
+async function first(list: List<AuditRecord>, limit: number): Promise<AuditRecord[]> {
+  const records: AuditRecord[] = [];
+  for await (const record of list) {
+    records.push(record);
+    if (records.length >= limit) break;
+  }
+  return records;
+}
+
+const RECORDS: Shown<AuditRecord> = {
+  columns: {
+    time: ({ created_at }) => created_at,
+    user: ({ username, user_id }) => username ?? user_id ?? '–',
+    action: ({ action }) => action,
+    from: ({ ip_address }) => ip_address,
+    details: ({ details }) => details,
+  },
+  name: ({ id }) => id,
+  empty: 'No records.',
+};

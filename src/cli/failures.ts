@@ -1,0 +1,61 @@
+import { BerthError } from '../client/index.ts';
+import { CliError } from './cli-error.ts';
+import { EXIT } from './exit-codes.ts';
+
+type Failure = { readonly next?: string; readonly exit?: number; readonly words?: string };
+
+const SIGN_IN = 'Sign in: berth login';
+const SIGNED_OUT: Failure = { exit: EXIT.notSignedIn, next: SIGN_IN };
+
+/** What to do next, by the service's code. */
+const BY_CODE: Readonly<Record<string, Failure>> = {
+  unauthorized: { ...SIGNED_OUT, words: 'You are not signed in.' },
+  api_token_rejected: {
+    exit: EXIT.notSignedIn,
+    words: 'The API token is invalid, expired or revoked.',
+    next: 'Make a new one: berth tokens create NAME',
+  },
+  login_token_required: {
+    words: 'This needs a sign-in; an API token is not enough.',
+    next: 'Sign in: berth login. BERTH_TOKEN and --token must not be given.',
+  },
+  insufficient_scope: { next: 'Use a token with more scopes: berth tokens create NAME --scope read,write' },
+  not_authorized: { next: 'Ask the owner or an administrator.' },
+  session_locked: {
+    exit: EXIT.notSignedIn,
+    words: 'Your session is locked.',
+    next: 'Unlock it: berth unlock',
+  },
+  container_not_found: { next: 'See yours: berth ls' },
+  container_not_running: { next: 'Start it: berth start NAME' },
+  container_limit_reached: { next: 'Delete one: berth rm NAME' },
+  kept_limit_reached: { next: 'Give one up for good: berth rm --purge NAME' },
+  name_taken: { next: 'See yours: berth ls' },
+  image_not_found: { next: 'See what there is: berth create --help' },
+  unreachable: { words: 'The service did not respond.', next: 'Find out why: berth doctor' },
+  unanswered: {
+    words: 'The service did not respond, so the change may or may not have been made.',
+    next: 'Look before you repeat it. Find out why: berth doctor',
+  },
+  rate_limited: { next: 'Wait, then try again.' },
+};
+
+/** A failure in words; null for a fault of the command itself. */
+export function cliErrorOf(error: unknown): CliError | null {
+  if (error instanceof CliError) return error;
+  if (!(error instanceof BerthError)) return null;
+  const { words, next, exit } = BY_CODE[error.code] ?? (error.status === 401 ? SIGNED_OUT : {});
+  const wait = error.retryAfterSeconds === null ? undefined : `Try again in ${error.retryAfterSeconds} s.`;
+  const advice = wait ?? next;
+  return new CliError(words ?? wordsOf(error), {
+    code: error.code,
+    ...(exit !== undefined && { exit }),
+    ...(advice !== undefined && { next: advice }),
+  });
+}
+
+/** With every field at fault, not only the first. */
+function wordsOf({ message, fields }: BerthError): string {
+  const faults = Object.entries(fields).map(([field, fault]) => `${field} ${fault}`);
+  return faults.length > 1 ? faults.join('; ') : message;
+}

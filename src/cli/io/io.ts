@@ -1,0 +1,35 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+
+/** The process that the command runs in. Data goes to `out`, everything said to people to `err`. */
+export type Io = {
+  readonly in: NodeJS.ReadStream;
+  readonly out: NodeJS.WriteStream;
+  readonly err: NodeJS.WriteStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: () => string;
+};
+
+export const processIo = (): Io => ({
+  in: process.stdin,
+  out: process.stdout,
+  err: process.stderr,
+  env: process.env,
+  cwd: () => process.cwd(),
+});
+
+export const isTerminal = (stream: ReadStream | WriteStream | NodeJS.ReadStream | NodeJS.WriteStream) =>
+  stream.isTTY === true;
+
+/** Whether a person can be asked: questions are written to `err` and answered on `in`. */
+export const canAsk = ({ in: input, err }: Io): boolean => isTerminal(input) && isTerminal(err);
+
+/** Text from the service, safe to show: without control characters it cannot drive the terminal. */
+/** The same for every text of an answer. */
+export function printableIn<T>(value: T): T {
+  if (typeof value === 'string') return printable(value) as T;
+  if (Array.isArray(value)) return value.map(printableIn) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, printableIn(one)])) as T;
+}
+
+export const printable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');

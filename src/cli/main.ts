@@ -1,0 +1,44 @@
+import { CommanderError } from '@commander-js/extra-typings';
+import type { CliError } from './cli-error.ts';
+import { EXIT } from './exit-codes.ts';
+import { cliErrorOf } from './failures.ts';
+import { type Io, printable } from './io/io.ts';
+import { program } from './program.ts';
+
+/** Runs one command line, without the program's name. Returns the exit code. */
+export async function main(args: readonly string[], io: Io): Promise<number> {
+  const root = program();
+  try {
+    if (isCompletion(args)) {
+      const { complete } = await import('./completion/complete.ts');
+      await complete(root, args.slice(2), io);
+    } else {
+      await root.parseAsync([...args], { from: 'user' });
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    const failure = cliErrorOf(error);
+    if (failure === null) throw error;
+    return report(failure, wantsJson(args), io);
+  }
+}
+
+/** What a shell asks at each TAB: `berth complete -- …` */
+const isCompletion = ([first, second]: readonly string[]): boolean => first === 'complete' && second === '--';
+
+const wantsJson = (args: readonly string[]): boolean =>
+  args.some(
+    (arg, at) =>
+      /^(-ojson|--output=json)$/.test(arg) || (/^(-o|--output)$/.test(args[at - 1] ?? '') && arg === 'json'),
+  );
+
+/** The words on stderr; with `-o json` as an object, for programs. */
+function report({ message, code, next, exit }: CliError, json: boolean, { err }: Io): number {
+  const words = printable(message);
+  err.write(
+    json ? `${JSON.stringify({ error: words, code, ...(next && { next }) })}\n` : `berth: ${words}\n`,
+  );
+  if (!json && next !== undefined) err.write(`${next}\n`);
+  return exit;
+}

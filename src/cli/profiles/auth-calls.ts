@@ -1,0 +1,50 @@
+import { Berth, BerthError, type Schemas } from '../../client/index.ts';
+import { USER_AGENT } from '../version.ts';
+
+const REFRESH_COOKIE = 'berth_refresh';
+
+export type SignedIn = {
+  readonly token: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+  readonly refreshToken: string;
+  readonly username: string;
+};
+
+export const anonymous = (server: string): Berth =>
+  new Berth({ server, token: null, headers: { 'user-agent': USER_AGENT } });
+
+export const startDeviceSignIn = async (berth: Berth, machine: string): Promise<Schemas['DeviceStarted']> =>
+  answered(await berth.api.POST('/api/auth/device', { body: { machine } }));
+
+/** null while nobody has decided. */
+export async function pollDeviceSignIn(berth: Berth, device_code: string): Promise<SignedIn | null> {
+  try {
+    return signedIn(await berth.api.POST('/api/auth/device/token', { body: { device_code } }));
+  } catch (error) {
+    if (error instanceof BerthError && ['authorization_pending', 'slow_down'].includes(error.code))
+      return null;
+    throw error;
+  }
+}
+
+export async function renew(server: string, refreshToken: string): Promise<SignedIn> {
+  const headers = { cookie: `${REFRESH_COOKIE}=${refreshToken}` };
+  return signedIn(await anonymous(server).api.POST('/api/auth/refresh', { headers }));
+}
+
+type Answer<T> = { readonly data?: T; readonly response: Response };
+
+function answered<T>({ data }: Answer<T>): T {
+  if (data === undefined) throw new BerthError(0, 'bad_answer', 'the service did not answer with JSON');
+  return data;
+}
+
+/** The refresh token comes as a cookie, which browsers keep from scripts. */
+function signedIn(answer: Answer<Schemas['SignedIn']>): SignedIn {
+  const { token, expires_at, user } = answered(answer);
+  const cookies = answer.response.headers.getSetCookie().map((each) => each.split(';', 1)[0] ?? '');
+  const refreshToken = cookies.find((each) => each.startsWith(`${REFRESH_COOKIE}=`))?.split('=', 2)[1];
+  if (!refreshToken) throw new BerthError(0, 'bad_answer', 'the service sent no refresh token');
+  return { token, expiresAt: expires_at, refreshToken, username: user.username };
+}

@@ -1,0 +1,89 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { CliError } from '../cli-error.ts';
+import type { Io } from '../io/io.ts';
+import { withFileLock } from './file-lock.ts';
+
+/** A sign-in by a code: a session of its own, renewed by its refresh token. */
+export type SessionCredential = {
+  readonly kind: 'session';
+  readonly token: string;
+  readonly expires_at: string;
+  readonly refresh_token: string;
+};
+
+export type ApiTokenCredential = { readonly kind: 'api_token'; readonly token: string };
+
+export type Credential = SessionCredential | ApiTokenCredential;
+
+export type Profile = {
+  readonly server: string;
+  readonly username: string;
+  readonly credential: Credential;
+};
+
+/** `current` names the profile in use when none is given. */
+export type Hosts = { readonly current: string | null; readonly profiles: Readonly<Record<string, Profile>> };
+
+const NONE: Hosts = { current: null, profiles: {} };
+
+export type HostsFile = {
+  readonly path: string;
+  read(): Hosts;
+  /** Changes the file while no other process does. The new content is complete before it replaces the old. */
+  update(change: (hosts: Hosts) => Hosts | Promise<Hosts>): Promise<Hosts>;
+};
+
+/** `$XDG_CONFIG_HOME/berth/hosts.json`: readable by its owner only, in a folder of its own. */
+export function hostsFile({ env }: Pick<Io, 'env'>): HostsFile {
+  const config = env['XDG_CONFIG_HOME'] || path.join(env['HOME'] || os.homedir(), '.config');
+  const file = path.join(config, 'berth', 'hosts.json');
+  return {
+    path: file,
+    read: () => read(file),
+    async update(change) {
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      return await withFileLock(`${file}.lock`, async () => {
+        const before = read(file);
+        const after = await change(before);
+        if (after !== before) write(file, after);
+        return after;
+      });
+    },
+  };
+}
+
+function read(file: string): Hosts {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE;
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  closeToOthers(file);
+  try {
+    const parsed = JSON.parse(text) as Partial<Hosts>;
+    return { current: parsed.current ?? null, profiles: parsed.profiles ?? {} };
+  } catch {
+    throw new CliError(`${file} is not JSON.`, { next: 'Remove it and sign in again: berth login' });
+  }
+}
+
+/** A restored backup or a careless copy may have made it readable. */
+function closeToOthers(file: string): void {
+  if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return;
+  chmodSync(file, 0o600);
+}
+
+function write(file: string, hosts: Hosts): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    writeFileSync(draft, `${JSON.stringify(hosts, null, 2)}\n`, { mode: 0o600, flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
+  }
+}

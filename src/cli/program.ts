@@ -1,0 +1,37 @@
+import { Command } from '@commander-js/extra-typings';
+import { EXIT } from './exit-codes.ts';
+import { type AnyCommand, addGlobalOptions } from './options.ts';
+import { WINGS } from './registry.ts';
+import { VERSION } from './version.ts';
+
+const EXAMPLES = `
+Begin with:
+  berth login --server https://berth.example.com
+  berth create dev
+  berth ls
+
+Exit codes: ${EXIT.ok} done, ${EXIT.failed} failed, ${EXIT.usage} wrong command line, ${EXIT.notSignedIn} not signed in, ${EXIT.interrupted} interrupted.
+`;
+
+/** The whole command, new for each run. */
+export function program(): AnyCommand {
+  const root = addGlobalOptions(new Command('berth'))
+    .description('Container workspaces from the command line.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    // before any subcommand: those that run a program pass its options on
+    .enablePositionalOptions()
+    .addHelpText('after', EXAMPLES);
+  for (const [wing, commands] of Object.entries(WINGS)) {
+    root.commandsGroup(`${wing}:`);
+    for (const make of commands) root.addCommand(make());
+  }
+  root.commandsGroup('Help:');
+  everyCommand(root, (each) => each.exitOverride().showHelpAfterError('(add --help for what it takes)'));
+  return root;
+}
+
+export function everyCommand(root: AnyCommand, visit: (command: AnyCommand) => void): void {
+  visit(root);
+  for (const each of root.commands) everyCommand(each, visit);
+}

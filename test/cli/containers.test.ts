@@ -1,0 +1,54 @@
+import t, { type Test } from 'tap';
+import { theCommand } from '../support/service/command.ts';
+import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+
+async function aScene(t: Test) {
+  const service = await aService();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const ada = await aPerson(service, 'ada');
+  const { token } = await anApiToken(service, ada);
+  return { service, address, ada, token, ...theCommand(t, address, token) };
+}
+
+t.test('a container is created, stopped, started, deleted and restored by name', async (t) => {
+  const { run } = await aScene(t);
+  const made = await run(['create', 'dev', '--memory', '512m', '--cpu', '0.5', '-e', 'A=1', '-o', 'json']);
+  t.match([made.code, JSON.parse(made.stdout)], [0, { name: 'dev', status: 'running' }], made.stderr);
+  t.match(JSON.parse(made.stdout).resources, { memory_mb: 512, cpu_shares: 500 });
+  t.match(await run(['ls']), { code: 0, stdout: /^NAME +STATUS.*\ndev +running/, stderr: '' });
+  t.match(await run(['ls', '-o', 'name']), { code: 0, stdout: 'dev\n' });
+  t.match(await run(['stop', 'dev']), { code: 0, stdout: '', stderr: 'dev is stopped.\n' });
+  t.match(await run(['-o', 'name', 'start', 'dev']), { code: 0, stdout: 'dev\n' });
+  t.match(await run(['set', 'dev', '--name', 'box']), { code: 0 });
+  t.match(await run(['rm', 'box']), { code: 2, stderr: /Repeat it with --yes/ }, 'nobody can be asked');
+  t.match(await run(['rm', 'box', '--yes']), { code: 0, stderr: /Undo: berth restore box/ });
+  t.match(await run(['ls']), { code: 0, stdout: '', stderr: /No containers/ });
+  t.match(await run(['restore', 'box', '--start']), { code: 0, stderr: 'box is running.\n' });
+});
+
+t.test('exit codes and words say what is wrong and what to do', async (t) => {
+  const { run, address } = await aScene(t);
+  await run(['create', 'dev']);
+  const outside = theCommand(t, address);
+  const wrong = theCommand(t, address, `svc_${'0'.repeat(64)}`);
+  for (const [name, ran, code, words] of [
+    ['unknown command', await run(['lss']), 2, /Did you mean ls\?/],
+    ['unknown option', await run(['ls', '--statuss']), 2, /unknown option/],
+    ['bad size', await run(['create', 'x', '--memory', '5q']), 2, /512m or 2g/],
+    ['bad name', await run(['create', 'not a name']), 1, /name /],
+    ['taken name', await run(['create', 'dev']), 1, /already in use/],
+    ['unknown container', await run(['stop', 'dve']), 1, /no container "dve"\. Did you mean dev\?/],
+    ['nobody to pick', await run(['stats']), 2, /Name a container/],
+    ['not signed in', await outside.run(['ls']), 4, /berth login --server/],
+    ['no server', await theCommand(t, null).run(['ls']), 4, /berth login --server URL/],
+    ['bad token', await wrong.run(['ls']), 4, /invalid, expired or revoked/],
+    ['no answer', await theCommand(t, 'http://127.0.0.1:9', 'x').run(['ls']), 1, /berth doctor/],
+    ['another machine', await run(['migrate']), 1, /npx berth migrate/],
+  ] as const) {
+    t.match([ran.code, ran.stderr], [code, words], name);
+    t.equal(ran.stdout, '', `${name}: stdout is for data`);
+  }
+  const json = await run(['stop', 'nothing', '-o', 'json']);
+  t.match(JSON.parse(json.stderr), { error: /no container/, code: 'not_found' });
+});
