@@ -51,7 +51,7 @@ t.test('a program signs in by a code that somebody confirms', async (t) => {
     device_code: /^[\w-]{43}$/,
     user_code: /^[A-Z]{4}-[A-Z]{4}$/,
     verification_url: /^http:.*\/device$/,
-    verification_url_complete: `${started.verification_url}#${user_code}`,
+    verification_url_complete: `${started.verification_url}#code=${user_code}`,
     interval_seconds: 2,
   });
   t.same(outcome(await poll()), [400, 'authorization_pending']);

@@ -56,6 +56,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
   file_outcome_unknown:
     'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
+  device_code_not_found:
+    'No program waits for this code. Check the code that the program shows. It may also have expired: start again there.',
   container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
   collaboration_not_found:
     'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',

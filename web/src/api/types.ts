@@ -30,6 +30,7 @@ export type {
 } from '../../../src/adapters/http/schema/service.ts';
 export type { SessionBody as Session } from '../../../src/adapters/http/schema/sessions.ts';
 export type {
+  DeviceBody as Device,
   LoginBody as Login,
   MeBody as Me,
   MeChange as ProfileChange,

@@ -48,7 +48,7 @@ const programRoutes =
           user_code: started.userCode,
           verification_url: page,
           // behind #: browsers do not send it, and no log has it
-          verification_url_complete: `${page}#${started.userCode}`,
+          verification_url_complete: `${page}#code=${started.userCode}`,
           expires_at: started.expiresAt.toISOString(),
           interval_seconds: POLL_SECONDS,
         });
