@@ -4,6 +4,7 @@ import { me } from '../../state/profile.ts';
 import { Loading } from '../../ui/section.tsx';
 import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
+import { CommandLine } from './command-line.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
@@ -43,7 +44,12 @@ const TABS: readonly Tab[] = [
   {
     href: '/settings/tokens',
     label: 'API tokens',
-    content: withProfile(({ role }) => <Tokens isAdmin={role === 'admin'} />),
+    content: withProfile(({ role }) => (
+      <>
+        <CommandLine />
+        <Tokens isAdmin={role === 'admin'} />
+      </>
+    )),
   },
   { href: '/settings/sessions', label: 'Sessions', content: withProfile(() => <Sessions />) },
   { href: '/settings/ssh-keys', label: 'SSH keys', content: withProfile(() => <SshKeys />) },

@@ -1,0 +1,34 @@
+import { installLine } from '../../api/command.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Loading, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+
+/** How to install the command `berth`, and to sign in with it. */
+export function CommandLine() {
+  const line = useLoaded(installLine);
+  const login = `berth login --server ${location.origin}`;
+  return (
+    <Section
+      title="Command line"
+      lead="Containers and terminals from your own shell. Needs Node.js 20 or newer, and ~/.local/bin in your PATH."
+    >
+      {line.failure !== null && <Problem failure={line.failure} />}
+      {line.failure === null && line.value === null && <Loading />}
+      {line.value !== null && (
+        <>
+          <Line label="Copy the line that installs berth" text={line.value} />
+          <p>Then sign in:</p>
+          <Line label="Copy the line that signs in" text={login} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+const Line = ({ label, text }: { readonly label: string; readonly text: string }) => (
+  <div class="secret">
+    <code class="command-line">{text}</code>
+    <CopyButton text={text} label={label} />
+  </div>
+);
