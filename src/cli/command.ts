@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings';
 import { type Cli, openCli } from './cli.ts';
 import { processIo } from './io/io.ts';
-import { type AnyCommand, addGlobalOptions, globalOptionsOf } from './options.ts';
+import { type AnyCommand, globalOptionsOf } from './options.ts';
+import { noteNewerVersion } from './version-note.ts';
 
 /** A command that acts. Every file of `commands` makes one by this. */
-export const command = (name: string, description: string) =>
-  addGlobalOptions(new Command(name).description(description));
+export const command = (name: string, description: string) => new Command(name).description(description);
 
 /** A command that only has subcommands. */
 export function group(name: string, description: string, commands: readonly AnyCommand[]): AnyCommand {
@@ -20,5 +20,12 @@ export const withCli =
   async (...args: A): Promise<void> => {
     // commander passes the command itself last
     const options = globalOptionsOf(args.at(-1) as AnyCommand);
-    await act(openCli(processIo(), options), ...args);
+    const cli = openCli(processIo(), options);
+    let isConnected = false;
+    const berth = () => {
+      isConnected = true;
+      return cli.berth();
+    };
+    await act({ ...cli, berth }, ...args);
+    if (isConnected) await noteNewerVersion(cli);
   };

@@ -1,25 +1,29 @@
-import { Berth } from '../client/index.ts';
+import { Berth, type TokenSource } from '../client/index.ts';
 import { notSignedIn } from './cli-error.ts';
 import type { HostsFile } from './profiles/hosts-file.ts';
 import { sessionToken } from './profiles/session-token.ts';
 import type { Target } from './profiles/target.ts';
 import { USER_AGENT } from './version.ts';
 
-const headers = { 'user-agent': USER_AGENT };
-
 /** The service, as the user. */
-export function connect(target: Target, hosts: HostsFile): Berth {
-  const { server } = target;
+export const connect = (target: Target, hosts: HostsFile): Berth =>
+  new Berth({
+    server: target.server,
+    token: tokenSource(target, hosts),
+    headers: { 'user-agent': USER_AGENT },
+  });
+
+/** The credential of each request. Throws where nobody is signed in. */
+export function tokenSource(target: Target, hosts: HostsFile): TokenSource {
   switch (target.kind) {
     case 'given':
-      return new Berth({ server, token: target.token, headers });
+      return target.token;
     case 'anonymous':
-      throw notSignedIn(`You are not signed in to ${server}.`, server);
+      throw notSignedIn(`You are not signed in to ${target.server}.`, target.server);
     case 'profile': {
       const { credential } = target.profile;
-      if (credential.kind === 'api_token') return new Berth({ server, token: credential.token, headers });
-      const token = (refused?: string) => sessionToken(hosts, target.name, server, refused);
-      return new Berth({ server, token, headers });
+      if (credential.kind === 'api_token') return credential.token;
+      return (refused) => sessionToken(hosts, target.name, target.server, refused);
     }
   }
 }

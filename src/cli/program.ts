@@ -15,8 +15,8 @@ Exit codes: ${EXIT.ok} done, ${EXIT.failed} failed, ${EXIT.usage} wrong command 
 
 /** The whole command, new for each run. */
 export function program(): AnyCommand {
-  const root = addGlobalOptions(new Command('berth'))
-    .description('Container workspaces from the command line.')
+  const root: AnyCommand = new Command('berth')
+    .description('Container workspaces from the command line')
     .version(VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     // before any subcommand: those that run a program pass its options on
@@ -27,7 +27,9 @@ export function program(): AnyCommand {
     for (const make of commands) root.addCommand(make());
   }
   root.commandsGroup('Help:');
-  everyCommand(root, (each) => each.exitOverride().showHelpAfterError('(add --help for what it takes)'));
+  everyCommand(root, (each) =>
+    addGlobalOptions(each).exitOverride().showHelpAfterError('(add --help for what it takes)'),
+  );
   return root;
 }
 

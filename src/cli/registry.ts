@@ -1,3 +1,4 @@
+import { admin } from './commands/admin/admin.ts';
 import { create } from './commands/containers/create.ts';
 import { ls } from './commands/containers/ls.ts';
 import { restore } from './commands/containers/restore.ts';
@@ -8,20 +9,25 @@ import { stats } from './commands/containers/stats.ts';
 import { stop } from './commands/containers/stop.ts';
 import { login } from './commands/identity/login.ts';
 import { logout } from './commands/identity/logout.ts';
+import { profiles } from './commands/identity/profiles.ts';
 import { sessions } from './commands/identity/sessions.ts';
 import { tokens } from './commands/identity/tokens.ts';
+import { unlock } from './commands/identity/unlock.ts';
 import { whoami } from './commands/identity/whoami.ts';
 import { audit } from './commands/service/audit.ts';
 import { completion } from './commands/service/completion.ts';
+import { doctor } from './commands/service/doctor.ts';
 import { migrate } from './commands/service/migrate.ts';
+import { record } from './commands/terminals/record.ts';
+import { share } from './commands/terminals/share.ts';
 import type { AnyCommand } from './options.ts';
 
 type Wing = readonly (() => AnyCommand)[];
 
 /** Every command, by the heading of the help that lists it. A new one is a file in `commands` and a name here. */
 export const WINGS: Readonly<Record<string, Wing>> = {
-  'Your sign-in': [login, logout, whoami, sessions, tokens],
+  'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, rm, restore, set, stats],
-  Terminals: [],
-  'The service': [audit, completion, migrate],
+  Terminals: [record, share],
+  'The service': [admin, audit, completion, doctor, migrate],
 };

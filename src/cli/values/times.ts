@@ -20,7 +20,7 @@ export function seconds(text: string): number {
 /** A length of time before now, or a time in ISO 8601; as ISO 8601 in UTC. */
 export function pointInTime(text: string): string {
   if (/^\d+(\.\d+)?[smhdw]$/i.test(text)) return new Date(Date.now() - seconds(text) * 1000).toISOString();
-  const time = Date.parse(text);
+  const time = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(time)) {
     throw new InvalidArgumentError(
       'Give a time such as 2026-03-01 or 2026-03-01T12:00Z, or 2h for two hours ago.',

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { aFolder } from '../folder.ts';
 
-export const BERTH = path.resolve('web/dist/cli/berth.mjs');
+/** From its sources, so that no build is needed; `test/e2e` runs the built one. */
+const BERTH = path.resolve('src/cli/berth.ts');
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** The built command in a folder and with a home of its own, as on another machine. */
+/** The command in a folder and with a home of its own, as on another machine. */
 export function theCommand(t: Test, server: string | null, token?: string) {
   const home = aFolder(t);
   const env = {
@@ -18,12 +18,20 @@ export function theCommand(t: Test, server: string | null, token?: string) {
     ...(server !== null && { BERTH_SERVER: server }),
     ...(token !== undefined && { BERTH_TOKEN: token }),
   };
-  const run = async (args: readonly string[], input = ''): Promise<Ran> => {
+  /** Runs while the test does something else. */
+  const start = (args: readonly string[], input = '') => {
     const child = spawn(process.execPath, [BERTH, ...args], { cwd: home, env });
+    const output = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const) {
+      child[name].setEncoding('utf8').on('data', (part: string) => {
+        output[name] += part;
+      });
+    }
     child.stdin.end(input);
-    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { code, stdout, stderr };
+    const ended = new Promise<Ran>((resolve) => child.once('close', (code) => resolve({ code, ...output })));
+    t.teardown(() => child.kill());
+    return { ended, stderr: () => output.stderr };
   };
-  return { home, env, run };
+  const run = (args: readonly string[], input?: string): Promise<Ran> => start(args, input).ended;
+  return { home, env, run, start };
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Container } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, usageError } from '../../cli-error.ts';
@@ -16,7 +16,11 @@ Examples:
 export const create = () =>
   command('create', 'Create and start a container')
     .argument('[name]', '1 to 64 letters, digits and hyphens')
-    .option('-e, --env <name=value>', 'an environment variable; repeat it for more', variable, {})
+    .addOption(
+      new Option('-e, --env <name=value>', 'an environment variable; repeat it for more')
+        .argParser(variable)
+        .default({}, 'none'),
+    )
     .option('--image <key>', 'what it is made of')
     .option('--role <key>', 'the tools to install')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)

@@ -1,0 +1,52 @@
+import { command, group, withCli } from '../../command.ts';
+import type { Shown } from '../../io/printer.ts';
+import { unknownProfile } from '../../profiles/target.ts';
+
+type Listed = {
+  readonly name: string;
+  readonly server: string;
+  readonly username: string;
+  readonly kind: string;
+  readonly current: boolean;
+};
+
+export const profiles = () => group('profiles', 'Saved sign-ins to several servers', [list(), use()]);
+
+const list = () =>
+  command('ls', 'List the saved sign-ins')
+    .alias('list')
+    .action(
+      withCli(async ({ hosts, print }) => {
+        const { current, profiles: saved } = hosts.read();
+        const listed = Object.entries(saved).map(([name, { server, username, credential }]): Listed => {
+          const kind = credential.kind === 'session' ? 'session' : 'API token';
+          return { name, server, username, kind, current: name === current };
+        });
+        print.list(listed, PROFILES);
+      }),
+    );
+
+const use = () =>
+  command('use', 'Choose the sign-in to use where none is given')
+    .argument('<profile>', 'its name')
+    .action(
+      withCli(async ({ hosts, talk }, name) => {
+        const { profiles: saved } = await hosts.update((before) => {
+          if (before.profiles[name] === undefined) throw unknownProfile(name, before);
+          return { ...before, current: name };
+        });
+        talk(`In use: ${name}, ${saved[name]?.server}`);
+      }),
+    );
+
+const PROFILES: Shown<Listed> = {
+  columns: {
+    '': ({ current }) => (current ? '*' : ''),
+    name: ({ name }) => name,
+    server: ({ server }) => server,
+    user: ({ username }) => username,
+    by: ({ kind }) => kind,
+  },
+  name: ({ name }) => name,
+  empty: 'No saved sign-ins. Sign in: berth login --server URL',
+};

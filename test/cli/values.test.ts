@@ -1,0 +1,108 @@
+import t from 'tap';
+import { printable, printableIn } from '../../src/cli/io/io.ts';
+import { tableText } from '../../src/cli/io/table.ts';
+import { serverAddress, targetOf } from '../../src/cli/profiles/target.ts';
+import { closest } from '../../src/cli/values/closest.ts';
+import { megabytes, millicores, sizeText } from '../../src/cli/values/sizes.ts';
+import { pointInTime, seconds } from '../../src/cli/values/times.ts';
+import { olderThan } from '../../src/cli/version-note.ts';
+
+const table = <T>(
+  name: string,
+  read: (text: string) => T,
+  good: Readonly<Record<string, T>>,
+  bad: readonly string[],
+) =>
+  t.test(name, async (t) => {
+    for (const [text, value] of Object.entries(good)) t.equal(read(text), value, text);
+    for (const text of bad) t.throws(() => read(text), text);
+  });
+
+table('sizes', megabytes, { '512': 512, '512m': 512, '2g': 2048, '1.5GB': 1536 }, [
+  '',
+  'x',
+  '5q',
+  '0.3m',
+  '-1',
+]);
+table('processors', millicores, { '1': 1000, '0.5': 500, '1500m': 1500 }, ['', '1c', '0.0001', '-1']);
+table('lengths of time', seconds, { '90s': 90, '2h': 7200, '1w': 604_800 }, ['', '5', '0h', '1y']);
+table('times', pointInTime, { '2026-03-01T12:00Z': '2026-03-01T12:00:00.000Z' }, ['', 'yesterday', '5']);
+table(
+  'server addresses',
+  serverAddress,
+  { 'example.com': 'https://example.com', 'http://127.0.0.1:8080/x': 'http://127.0.0.1:8080' },
+  ['', 'ftp://x', 'http://', 'https://ada:secret@example.com'],
+);
+
+t.test('a name that is nearly right is found, another is not', async (t) => {
+  const names = ['dev', 'production', 'api-2'];
+  for (const [typed, meant] of [
+    ['dve', 'dev'],
+    ['prodction', 'production'],
+    ['API-2', 'api-2'],
+    ['zzz', null],
+  ] as const) {
+    t.equal(closest(typed, names), meant, typed);
+  }
+});
+
+t.test('versions', async (t) => {
+  for (const [one, other, older] of [
+    ['0.1.0', '0.2.0', true],
+    ['0.9.0', '0.10.0', true],
+    ['1.0.0', '0.9.9', false],
+    ['0.1.0', '0.1.0', false],
+    ['0.0.0', 'unknown', false],
+  ] as const) {
+    t.equal(olderThan(one, other), older, `${one} ${other}`);
+  }
+});
+
+const credential = { kind: 'api_token', token: 'svc_x' } as const;
+const at = (server: string) => ({ server, username: 'ada', credential });
+const HOSTS = {
+  current: 'one',
+  profiles: { one: at('https://one'), two: at('https://two'), again: at('https://one') },
+};
+
+for (const [name, options, env, expected] of [
+  ['the profile in use', {}, {}, { kind: 'profile', name: 'one', server: 'https://one' }],
+  ['a profile by name', { profile: 'two' }, {}, { kind: 'profile', name: 'two' }],
+  ['the profile of a server', { server: 'two' }, {}, { kind: 'profile', name: 'two' }],
+  ['the profile in use of several for a server', { server: 'one' }, {}, { kind: 'profile', name: 'one' }],
+  ['the environment over the file', {}, { BERTH_SERVER: 'two' }, { kind: 'profile', name: 'two' }],
+  ['a flag over the environment', { server: 'one' }, { BERTH_SERVER: 'two' }, { name: 'one' }],
+  [
+    'a token over the profile',
+    {},
+    { BERTH_TOKEN: 't' },
+    { kind: 'given', server: 'https://one', token: 't' },
+  ],
+  ['an unknown server without a credential', { server: 'three' }, {}, { kind: 'anonymous' }],
+  [
+    'a profile at another server without its credential',
+    { server: 'three', profile: 'one' },
+    {},
+    { kind: 'anonymous' },
+  ],
+  ['an empty variable as none', {}, { BERTH_SERVER: '', BERTH_TOKEN: '' }, { kind: 'profile', name: 'one' }],
+] as const) {
+  t.test(`target: ${name}`, async (t) => t.match(targetOf(HOSTS, options, { env }), expected));
+}
+
+t.test('text of the service cannot drive the terminal, and tables line up all the same', async (t) => {
+  t.equal(printable('a\u001b[31mb\u202e\r\n'), 'a[31mb');
+  t.same(printableIn({ a: ['\u0007x'], b: 1, c: null }), { a: ['x'], b: 1, c: null });
+  t.equal(
+    tableText(
+      ['N', 'X'],
+      [
+        ['日本', '1'],
+        ['\u001b[32mab\u001b[39m', '2'],
+      ],
+    ),
+    'N     X\n日本  1\n\u001b[32mab\u001b[39m    2',
+  );
+  t.equal(sizeText(1536), '1.5 GB');
+});
