@@ -15,8 +15,8 @@ export const stateFolder = (env: NodeJS.ProcessEnv): string =>
   path.join(env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state'), 'berth-agent');
 
 /** One file for each service, so that a host can be an agent of several. */
-const fileOf = (folder: string, server: string): string =>
-  path.join(folder, `${new URL(server).host.replace(':', '_')}.json`);
+export const identityFile = (server: string): string => `${new URL(server).host.replace(':', '_')}.json`;
+const fileOf = (folder: string, server: string): string => path.join(folder, identityFile(server));
 
 /** Reads the identity for this service, or makes one. `name` replaces the present name. */
 export async function identityFor(folder: string, server: string, name?: string): Promise<Identity> {

@@ -37,6 +37,8 @@ export type Talk = {
 export type TestService = {
   readonly address: string;
   readonly greetings: Greeting[];
+  /** The reasons that agents gave for closing. */
+  readonly closings: string[];
   readonly isConnected: () => boolean;
   readonly open: (request: ChannelRequest, how?: { readonly isSlow?: boolean }) => Talk;
   readonly peer: () => Peer;
@@ -55,6 +57,7 @@ export type TestService = {
 export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise<TestService> {
   const requests: IncomingMessage[] = [];
   const greetings: Greeting[] = [];
+  const closings: string[] = [];
   let refusal: { readonly status: number; readonly body: object } | null = null;
   let current: { readonly id: string; readonly peer: Peer } | null = null;
   let socket: WebSocket | null = null;
@@ -83,7 +86,14 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
       const resumed = current !== null && current.id === session && current.peer.canResume(received);
       if (!resumed) {
         current?.peer.end();
-        current = { id: randomUUID(), peer: new Peer({ role: 'service', broken: (words) => t.fail(words) }) };
+        current = {
+          id: randomUUID(),
+          peer: new Peer({
+            role: 'service',
+            broken: (words) => t.fail(words),
+            closed: (reason) => closings.push(reason),
+          }),
+        };
       }
       const { id, peer } = current as NonNullable<typeof current>;
       opened.send(encodeWelcome({ version: 1, session: id, resumed, received: peer.received }));
@@ -120,6 +130,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
   return {
     address: `http://${host}:${(server.address() as AddressInfo).port}`,
     greetings,
+    closings,
     requests,
     isConnected,
     peer,

@@ -1,0 +1,74 @@
+import { execFile } from 'node:child_process';
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { SetupFault } from '../identity/credential.ts';
+import { type UnitOptions, unitText } from './unit.ts';
+
+const NAME = 'berth-agent.service';
+const run = promisify(execFile);
+
+/** Where the parts of an installation are. */
+export type Places = { readonly unit: string; readonly token: string; readonly state: string };
+
+/** A system installation, or one of this user's own. */
+export function placesOf(isSystem: boolean, env: NodeJS.ProcessEnv): Places {
+  const config = env['XDG_CONFIG_HOME'] ?? path.join(homedir(), '.config');
+  const state = env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
+  return isSystem
+    ? { unit: `/etc/systemd/system/${NAME}`, token: '/etc/berth-agent/token', state: '/var/lib/berth-agent' }
+    : {
+        unit: path.join(config, 'systemd', 'user', NAME),
+        token: path.join(config, 'berth-agent', 'token'),
+        state: path.join(state, 'berth-agent'),
+      };
+}
+
+/** Writes a token, readable by this user alone. */
+export async function keepToken(file: string, token: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  await rm(file, { force: true });
+  await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
+}
+
+/** Writes the unit and starts it. Repeatable. Throws `SetupFault`. */
+export async function startUnit(places: Places, options: UnitOptions): Promise<void> {
+  await mkdir(path.dirname(places.unit), { recursive: true });
+  await writeFile(places.unit, unitText(options), { mode: 0o644 });
+  const isSystem = options.user !== null;
+  await systemctl(isSystem, 'daemon-reload');
+  await systemctl(isSystem, 'enable', NAME);
+  await systemctl(isSystem, 'restart', NAME);
+}
+
+/** Stops the unit and removes it, the token and the identity. Repeatable. */
+export async function removeUnit(places: Places, isSystem: boolean): Promise<void> {
+  await systemctl(isSystem, 'disable', '--now', NAME).catch(() => {});
+  await rm(places.unit, { force: true });
+  await systemctl(isSystem, 'daemon-reload').catch(() => {});
+  await rm(path.dirname(places.token), { recursive: true, force: true });
+  await rm(places.state, { recursive: true, force: true });
+}
+
+/** Gives a system unit's state to the user who runs it. */
+export async function giveTo(user: string, folder: string, files: readonly string[]): Promise<void> {
+  const [uid, gid] = await Promise.all(['-u', '-g'].map((which) => idOf(which, user)));
+  for (const file of [folder, ...files.map((name) => path.join(folder, name))])
+    await chown(file, uid as number, gid as number);
+}
+
+async function idOf(which: string, user: string): Promise<number> {
+  const { stdout } = await run('id', [which, '--', user]).catch(() => {
+    throw new SetupFault(`there is no user ${user} on this machine`);
+  });
+  return Number(stdout);
+}
+
+async function systemctl(isSystem: boolean, ...args: readonly string[]): Promise<void> {
+  await run('systemctl', [...(isSystem ? [] : ['--user']), ...args]).catch(
+    (error: Error & { stderr?: string }) => {
+      throw new SetupFault(`systemctl ${args[0]} failed: ${(error.stderr || error.message).trim()}`);
+    },
+  );
+}
