@@ -146,6 +146,19 @@ export default {
       from: { path: '^src/adapters/(?!http/|websocket/)' },
       to: { path: '^src/app/' },
     },
+    layer('agent-runs-alone', 'the agent runs on machines without the service', '^src/agent/', [
+      '^src/(agent|protocol)/',
+      '^src/domain/(containers/files|json-size|result)\\.ts$',
+      '^(node:)?(child_process|crypto|events|fs|fs/promises|http|net|os|path|stream|timers/promises|tty|util)$',
+      'node_modules/(@lydell/node-pty|@commander-js/extra-typings|commander|tar|ws|@types/(node|ws))/',
+    ]),
+    {
+      name: 'nobody-imports-the-agent',
+      comment: 'the agent is a program of its own',
+      severity: 'error',
+      from: { path: '^(src|web/src)/', pathNot: '^src/agent/' },
+      to: { path: '^src/agent/' },
+    },
     {
       name: 'nobody-imports-main',
       comment: 'the composition root is at the top',

@@ -12,11 +12,16 @@ const root = path.dirname(import.meta.dirname);
 const OF_THE_SERVICE = path.join(root, 'dist', 'app', 'main', 'bin', 'berth.js');
 const given = process.argv.slice(2);
 const isOfTheService = given[0] === 'migrate' || (given[0] === 'audit' && given[1] === 'verify');
+/** Offers this machine to a service elsewhere. */
+const AGENT = path.join(root, 'dist', 'agent', 'bin', 'agent.js');
 
 await runMain(async () => {
   await ensureDependencies(root, { dev: !buildIsFresh(root) });
   await ensureBuild(root);
-  const args = [isOfTheService ? OF_THE_SERVICE : path.join(root, CLI), ...given];
+  const args =
+    given[0] === 'agent'
+      ? [AGENT, ...given.slice(1)]
+      : [isOfTheService ? OF_THE_SERVICE : path.join(root, CLI), ...given];
   const child = watched(() => spawn(modernNode(root), args, { stdio: 'inherit' }));
   return await new Promise((resolve, reject) => {
     child.once('error', reject).once('exit', (code, signal) => resolve(exitCode(code, signal)));

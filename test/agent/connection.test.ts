@@ -85,6 +85,14 @@ t.test('it comes back after a restart, and ends for good when it is replaced or 
   }
 });
 
+t.test('a service that turns it away instead of a welcome is heard', async (t) => {
+  const service = await testService(t);
+  service.turnAway('forgotten');
+  const { ended, said } = await unconnectedAgent(t, service);
+  t.equal(await ended, 76);
+  t.match(said, [/was removed from Berth/]);
+});
+
 t.test('shells end with the agent, which says so', async (t) => {
   const { service, end, ended } = await connectedAgent(t);
   const shell = service.open(aShell('main'));

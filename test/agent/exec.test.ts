@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import type { ResultOf } from '../../src/protocol/agent/index.ts';
 import { connectedAgent } from '../support/agent/agent.ts';
 import { anExec } from '../support/agent/service.ts';
 import { isThere } from '../support/child.ts';
 import { waitFor } from '../support/patience.ts';
 
 const sh = (script: string, over = {}) => anExec(['sh', '-c', script], over);
-const ended = (exit_code: number | null, over = {}) => ({
+const ended = (exit_code: number | null, over = {}): ResultOf<'exec'> => ({
   type: 'exec',
   exit_code,
   signal: null,

@@ -8,7 +8,7 @@ export type ConnectionEnd =
       readonly words: string;
       readonly retryAfterSeconds: number | null;
     }
-  /** The service closed it. `reason`: see `CLOSE_REASONS`, or a newer service's word. */
+  /** The service closed it. `reason`: see `CloseReason`, or a newer service's word. */
   | { readonly kind: 'closed'; readonly reason: string; readonly words: string }
   /** The line broke, or the service could not be reached. */
   | { readonly kind: 'broken'; readonly words: string };

@@ -4,7 +4,6 @@ export type { ChannelFault, StreamNumber } from './channel-frames.ts';
 export * from './limits.ts';
 export {
   type AgentDescription,
-  CLOSE_REASONS,
   type CloseReason,
   encodeClose,
   encodeGreeting,
@@ -15,5 +14,5 @@ export {
   readWelcome,
   type Welcome,
 } from './line-messages.ts';
-export { type Line, Peer, type PeerOptions } from './peer.ts';
+export { type Line, Peer } from './peer.ts';
 export * from './requests.ts';

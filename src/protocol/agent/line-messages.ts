@@ -40,16 +40,14 @@ export type AgentDescription = Greeting['agent'];
  * Why a line is closed. `stopped`: on a user's request. `replaced`: another process has this agent's id. `forgotten`: the
  * agent was removed from the service. `protocol`: the other side sent what the protocol does not allow.
  */
-export const CLOSE_REASONS = [
-  'stopped',
-  'restarting',
-  'replaced',
-  'unauthorized',
-  'forgotten',
-  'protocol',
-  'ended',
-] as const;
-export type CloseReason = (typeof CLOSE_REASONS)[number];
+export type CloseReason =
+  | 'stopped'
+  | 'restarting'
+  | 'replaced'
+  | 'unauthorized'
+  | 'forgotten'
+  | 'protocol'
+  | 'ended';
 
 const CLOSES = { close: { reason: textUpTo(64), message: textUpTo(1_024) } };
 

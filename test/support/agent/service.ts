@@ -12,6 +12,7 @@ import {
   type ChannelRequest,
   type ChannelResult,
   type CloseReason,
+  encodeClose,
   encodeWelcome,
   type Greeting,
   Peer,
@@ -48,6 +49,8 @@ export type TestService = {
   readonly drop: () => void;
   /** Loses the session, as a restarted service does. */
   readonly forget: () => void;
+  /** Closes the next lines instead of a welcome; null welcomes them. */
+  readonly turnAway: (reason: CloseReason | null) => void;
   /** Answers the next upgrades like this; null accepts them. */
   readonly refuse: (answer: { readonly status: number; readonly body: object } | null) => void;
   readonly requests: IncomingMessage[];
@@ -59,6 +62,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
   const greetings: Greeting[] = [];
   const closings: string[] = [];
   let refusal: { readonly status: number; readonly body: object } | null = null;
+  let turnedAway: CloseReason | null = null;
   let current: { readonly id: string; readonly peer: Peer } | null = null;
   let socket: WebSocket | null = null;
   const server = createServer();
@@ -82,6 +86,10 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
       const read = readGreeting(first);
       if (!read.ok) throw new Error(read.error.code);
       greetings.push(read.value);
+      if (turnedAway !== null) {
+        opened.send(encodeClose(turnedAway, 'no'));
+        return;
+      }
       const { session, received } = read.value;
       const resumed = current !== null && current.id === session && current.peer.canResume(received);
       if (!resumed) {
@@ -144,6 +152,9 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
       current?.peer.end();
       current = null;
       socket?.terminate();
+    },
+    turnAway: (reason) => {
+      turnedAway = reason;
     },
     refuse: (answer) => {
       refusal = answer;
