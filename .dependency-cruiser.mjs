@@ -141,9 +141,9 @@ export default {
     },
     {
       name: 'only-http-sees-the-app',
-      comment: 'driven adapters implement ports; only driving ones (http, websocket) call use cases',
+      comment: 'driven adapters implement ports; only driving ones (http, websocket, ssh) call use cases',
       severity: 'error',
-      from: { path: '^src/adapters/(?!http/|websocket/)' },
+      from: { path: '^src/adapters/(?!http/|websocket/|ssh/)' },
       to: { path: '^src/app/' },
     },
     layer('agent-runs-alone', 'the agent runs on machines without the service', '^src/agent/', [

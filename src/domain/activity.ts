@@ -4,7 +4,12 @@ import type { Caller, Credential, Origin } from './identity/caller.ts';
 /** Acts that change no row, so their records can be merged. */
 export type ActAction = Extract<
   AuditAction,
-  'command_run' | 'file_uploaded' | 'file_deleted' | 'file_downloaded' | 'recording_downloaded'
+  | 'command_run'
+  | 'port_forwarded'
+  | 'file_uploaded'
+  | 'file_deleted'
+  | 'file_downloaded'
+  | 'recording_downloaded'
 >;
 
 export type Act = {
@@ -12,17 +17,26 @@ export type Act = {
   readonly caller: Caller;
   readonly origin: Origin;
   readonly dbId: string;
-  /** A command's first word, a path or a recording id; never contents. */
-  readonly what: Readonly<Partial<Record<'command' | 'path' | 'recording_id', string>>>;
+  /** A command's first word, a port or socket, a path or a recording id; never contents. */
+  readonly what: Readonly<Partial<Record<'command' | 'port' | 'path' | 'recording_id', string>>>;
 };
 
 const MAX_TEXT = 200;
 
-/** The credential as its owner's lists show it: a session id, or a token's first characters and its name. */
-const named = (credential: Credential) =>
-  credential.kind === 'login'
-    ? { session_id: credential.sessionId }
-    : { token_prefix: credential.prefix, token_name: short(credential.name) };
+/**
+ * The credential as its owner's lists show it: a session id, a token's first characters and its name, or a key's
+ * fingerprint.
+ */
+export function credentialDetails(credential: Credential): Readonly<Record<string, string>> {
+  switch (credential.kind) {
+    case 'login':
+      return { session_id: credential.sessionId };
+    case 'api_token':
+      return { token_prefix: credential.prefix, token_name: short(credential.name) };
+    case 'ssh_key':
+      return { ssh_key: credential.fingerprint };
+  }
+}
 
 /** Without control characters a record cannot forge lines or drive a terminal. */
 const short = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, MAX_TEXT);
@@ -32,7 +46,7 @@ export function actDetails({ caller, dbId, what }: Act, times: number): string {
   const texts = Object.entries(what).map(([key, text]) => [key, short(text)]);
   return JSON.stringify({
     container_id: dbId,
-    ...named(caller.credential),
+    ...credentialDetails(caller.credential),
     ...Object.fromEntries(texts),
     ...(times > 1 ? { times } : {}),
   });

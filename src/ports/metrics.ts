@@ -32,6 +32,7 @@ export type TerminalBytes = { in: number; out: number };
 export type Gauge =
   | 'terminals_open'
   | 'agents_connected'
+  | 'ssh_connections'
   | 'address_sockets_most'
   | 'engine_waiting'
   | 'engine_work_waiting'
@@ -45,7 +46,7 @@ export interface Metrics {
   /** Call once for each. `route` is its pattern, or `unknown`: never a requested address. */
   httpRoute(method: string, route: string): AnswerCount;
   /** `outcome`: `ok`, or the refusal's code. */
-  authenticated(credential: 'login' | 'api_token' | 'none', outcome: string): void;
+  authenticated(credential: 'login' | 'api_token' | 'ssh_key' | 'none', outcome: string): void;
   stepDone(step: OperationStep): void;
   engineCalled(call: EngineCall): void;
   engineWaited(wait: EngineWait): void;

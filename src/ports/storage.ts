@@ -25,6 +25,7 @@ import type { RefreshTokenRepository } from './identity/refresh-token-repository
 import type { RequestCountStore } from './identity/request-count-store.ts';
 import type { ScreenLockRepository } from './identity/screen-lock-repository.ts';
 import type { SessionRepository } from './identity/session-repository.ts';
+import type { SshHostKeyRepository } from './identity/ssh-host-key-repository.ts';
 import type { SshKeyRepository } from './identity/ssh-key-repository.ts';
 import type { TokenRepository } from './identity/token-repository.ts';
 import type { TotpRepository } from './identity/totp-repository.ts';
@@ -79,6 +80,7 @@ export type Repositories = {
   readonly recordings: RecordingRepository;
   readonly terminalLeases: TerminalLeaseRepository;
   readonly sshKeys: SshKeyRepository;
+  readonly sshHostKeys: SshHostKeyRepository;
   readonly collaborations: CollaborationRepository;
   readonly participations: ParticipationRepository;
   readonly sharedContainers: SharedContainerRepository;

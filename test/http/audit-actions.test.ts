@@ -25,6 +25,7 @@ import {
   type Person,
   sessionIdOf,
 } from '../support/service/service.ts';
+import { sshOverWebSocket } from '../support/ssh/ssh-client.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
@@ -69,6 +70,9 @@ const joined = async (scene: Scene): Promise<string> => {
   return id;
 };
 const openTerminal = ({ address, dbId, ada }: Scene) => terminalClient({ address, dbId, token: ada.token });
+const openSsh = ({ address, dbId, ada }: Scene) => sshOverWebSocket(address, dbId, ada);
+const recordOf = ({ service }: Scene, action: AuditAction) =>
+  waitFor(() => records(service).some((one) => one.action === action));
 const record = async (scene: Scene) => {
   await openTerminal(scene);
   return (await scene.by(scene.ada)('POST', box(scene, '/recordings'), {})).json();
@@ -187,6 +191,15 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     return await scene.by(scene.ada)('GET', `/api/recordings/${id}/cast`);
   },
   command_run: (scene) => scene.by(scene.ada)('POST', box(scene, '/exec'), { command: ['true'] }),
+  ssh_connected: openSsh,
+  port_forwarded: async (scene) => {
+    (await openSsh(scene)).forwardOut('127.0.0.1', 1, 'localhost', 3000, () => {});
+    await recordOf(scene, 'port_forwarded');
+  },
+  ssh_disconnected: async (scene) => {
+    (await openSsh(scene)).end();
+    await recordOf(scene, 'ssh_disconnected');
+  },
   file_uploaded: (scene) => scene.by(scene.ada)('PUT', box(scene, '/files?path=notes'), {}),
   file_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
   file_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene, '/files?path=notes')),
@@ -321,6 +334,9 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   recording_deleted: 'ada: {"id":"ID","container_id":"box","connection_id":"main"}',
   recording_downloaded: 'ada: {"container_id":"box","session_id":"ID","recording_id":"ID"}',
   command_run: 'ada: {"container_id":"box","session_id":"ID","command":"true"}',
+  ssh_connected: 'ada: {"container_id":"box","session_id":"ID"}',
+  port_forwarded: 'ada: {"container_id":"box","session_id":"ID","port":"3000"}',
+  ssh_disconnected: 'ada: {"container_id":"box","session_id":"ID","seconds":0,"bytes":0}',
   file_uploaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_downloaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_deleted: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',

@@ -111,7 +111,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   collaboration_limit_reached: [409, 'collaboration limit reached'],
   sharing_needs_tmux: [409, 'sharing needs tmux, which this image does not have'],
   ssh_key_not_found: [404, 'ssh key not found'],
-  ssh_key_exists: [409, 'ssh key already added'],
+  ssh_key_exists: [409, 'ssh key already in use'],
   ssh_key_limit_reached: [409, 'ssh key limit reached'],
   tier_not_found: [404, 'tier not found'],
   image_not_found: [404, 'image not found'],

@@ -19,6 +19,7 @@ import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalSize } from '../../domain/terminals/terminal.ts';
 import type { StoredOperation } from '../../ports/containers/operation-repository.ts';
 import type { KeyedRequest, StoredAnswer } from '../../ports/idempotency-key-store.ts';
+import type { StoredHostKey } from '../../ports/identity/ssh-host-key-repository.ts';
 import type { Participation } from '../../ports/terminals/participation-repository.ts';
 import type { NewTerminalLease } from '../../ports/terminals/terminal-lease-repository.ts';
 import type { TerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
@@ -73,6 +74,8 @@ export type MemoryState = FactorState & {
   terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
   replicaRuns: Map<string, Date>;
   sshKeys: SshKey[];
+  /** `sealedPrivateKey` in hex. */
+  sshHostKeys: (Omit<StoredHostKey, 'sealedPrivateKey'> & { sealedPrivateKey: string })[];
   /** `codeHash` in hex. */
   collaborations: (Collaboration & {
     codeHash: string;
@@ -176,6 +179,7 @@ export const emptyState = (): MemoryState => ({
   terminalLeases: [],
   replicaRuns: new Map(),
   sshKeys: [],
+  sshHostKeys: [],
   collaborations: [],
   participations: [],
   setupCodeHash: null,

@@ -28,6 +28,7 @@ import { memoryRefreshTokens } from './identity/refresh-token-repository.ts';
 import { memoryRequestCounts } from './identity/request-count-store.ts';
 import { memoryScreenLocks } from './identity/screen-lock-repository.ts';
 import { memorySessions } from './identity/session-repository.ts';
+import { memorySshHostKeys } from './identity/ssh-host-key-repository.ts';
 import { memorySshKeys } from './identity/ssh-key-repository.ts';
 import { memoryTokens } from './identity/token-repository.ts';
 import { memoryFactors } from './identity/totp-repository.ts';
@@ -91,6 +92,7 @@ const repositoriesOn = (
   recordings: memoryRecordings(state, clock),
   terminalLeases: memoryTerminalLeases(state, clock),
   sshKeys: memorySshKeys(state, clock),
+  sshHostKeys: memorySshHostKeys(state),
   collaborations: memoryCollaborations(state, clock),
   participations: memoryParticipations(state, clock),
   sharedContainers: memorySharedContainers(state, clock),

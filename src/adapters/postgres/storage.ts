@@ -26,6 +26,7 @@ import { postgresRefreshTokens } from './identity/refresh-token-repository.ts';
 import { postgresRequestCounts } from './identity/request-count-store.ts';
 import { postgresScreenLocks } from './identity/screen-lock-repository.ts';
 import { postgresSessions } from './identity/session-repository.ts';
+import { postgresSshHostKeys } from './identity/ssh-host-key-repository.ts';
 import { postgresSshKeys } from './identity/ssh-key-repository.ts';
 import { postgresTokens } from './identity/token-repository.ts';
 import { postgresFactors } from './identity/totp-repository.ts';
@@ -81,6 +82,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   recordings: postgresRecordings(db),
   terminalLeases: postgresTerminalLeases(db),
   sshKeys: postgresSshKeys(db),
+  sshHostKeys: postgresSshHostKeys(db),
   collaborations: postgresCollaborations(db),
   participations: postgresParticipations(db),
   sharedContainers: postgresSharedContainers(db),

@@ -8,6 +8,7 @@ const LAG_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 1
 const GAUGES: Readonly<Record<GaugeName, string>> = {
   agents_connected: 'Agents connected to this process.',
   terminals_open: 'Open terminal sockets in this process.',
+  ssh_connections: 'Signed-in SSH connections in this process.',
   address_sockets_most: 'Open sockets in this process of the address with the most.',
   engine_waiting: 'Calls waiting for a turn at the container engine.',
   engine_work_waiting: 'Archives, uploads, statistics and sizes waiting for a turn at the container engine.',
@@ -69,6 +70,7 @@ function authentications(registers: Registry[]): Metrics['authenticated'] {
   const counts = {
     login: new Map<string, number>(),
     api_token: new Map<string, number>(),
+    ssh_key: new Map<string, number>(),
     none: new Map<string, number>(),
   } as const;
   new Counter({

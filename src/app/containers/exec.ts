@@ -1,4 +1,7 @@
+import type { Act } from '../../domain/activity.ts';
 import { commandFaults } from '../../domain/containers/command.ts';
+import type { Container } from '../../domain/containers/container.ts';
+import type { ActivityKind } from '../../domain/containers/lifetime/activity.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
@@ -7,11 +10,48 @@ import type {
   ControlledCommand,
   TimedCommand,
 } from '../../ports/containers/container-commands.ts';
+import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 import { type CommandOutput, collectOutput } from './command-output.ts';
 import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
 
 const MAX_OUTPUT_BYTES = 1_048_576;
+
+/** Who starts a program, and the record of it. */
+export type ProgramStart = {
+  readonly id: string;
+  readonly caller: Caller;
+  readonly origin: Origin;
+  readonly act: Pick<Act, 'action' | 'what'>;
+  /** How it uses the container; `command` by default. */
+  readonly kind?: ActivityKind;
+};
+
+export type StartProgram = ReturnType<typeof startProgram>;
+
+/**
+ * Starts a program in the caller's running container, once it is on record. It uses the container until `ended` is
+ * called. A caller that stops reading must `end` it.
+ */
+export const startProgram =
+  (deps: Pick<AccessDeps, 'storage' | 'acts' | 'clock' | 'uses'>) =>
+  async <T>(
+    { id, caller, origin, act, kind = 'command' }: ProgramStart,
+    open: (handle: RuntimeHandle, container: Container, ended: () => void) => Promise<T>,
+  ): Promise<Result<T, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'change');
+    if (!found.ok) return found;
+    const { container, handle } = found.value;
+    const { dbId } = container;
+    await Promise.all([
+      deps.acts.record({ ...act, caller, origin, dbId }),
+      deps.storage.repositories.containers.touch(dbId),
+    ]);
+    const ended = await deps.uses.begin(container, kind);
+    const opening = open(handle, container, ended).then((opened) => ok(opened));
+    opening.catch(ended);
+    return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
+  };
 
 /** Starts a command whose output is read while it runs. A caller that stops reading must `end` it. */
 export const streamExec =
@@ -22,25 +62,20 @@ export const streamExec =
     caller: Caller,
     origin: Origin,
   ): Promise<Result<ControlledCommand, DomainError>> => {
-    const found = await findRunning(deps, id, caller, 'change');
-    if (!found.ok) return found;
     const fields = commandFaults(request);
-    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
-    const { container, handle } = found.value;
-    const { dbId } = container;
+    if (Object.keys(fields).length > 0) {
+      const found = await findRunning(deps, id, caller, 'change');
+      return found.ok ? refuse({ code: 'validation_failed', fields }) : found;
+    }
     const [command = ''] = request.command;
-    await Promise.all([
-      deps.acts.record({ action: 'command_run', caller, origin, dbId, what: { command } }),
-      deps.storage.repositories.containers.touch(dbId),
-    ]);
-    const used = await deps.uses.begin(container, 'command');
-    const opening = deps.commands.open(handle, request).then((running) => ok(whileUsed(running, used)));
-    opening.catch(used);
-    return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
+    const act = { action: 'command_run', what: { command } } as const;
+    return await startProgram(deps)({ id, caller, origin, act }, async (handle, _container, ended) =>
+      whileUsed(await deps.commands.open(handle, request), ended),
+    );
   };
 
 /** Calls `over` at the command's end, which is also the end of its reader. */
-const whileUsed = (running: ControlledCommand, over: () => void): ControlledCommand => ({
+export const whileUsed = (running: ControlledCommand, over: () => void): ControlledCommand => ({
   events: untilOver(running.events, over),
   end: () => running.end().finally(over),
   signal: (name) => running.signal(name),

@@ -48,7 +48,7 @@ export async function findWithHandle(
 
 /** The caller's running container. Expired guests may read and delete, but change nothing. */
 export async function findRunning(
-  deps: AccessDeps,
+  deps: Pick<AccessDeps, 'storage' | 'clock'>,
   id: string,
   caller: Caller,
   wants: 'read' | 'change',

@@ -5,7 +5,7 @@ import { type CredentialChange, publishCredentialChange } from '../identity/auth
 import { publishEventsAdded } from './event-messages.ts';
 
 /**
- * The same storage, announcing to every process each committed change of a session, user, screen lock or event. Done
+ * The same storage, announcing to every process each committed change of a session, token, SSH key, user, screen lock or event. Done
  * here, so that no use case can forget it.
  */
 export function publishOnCommit({ repositories, inTransaction }: Storage, bus: Bus): Storage {
@@ -44,7 +44,7 @@ function noteChanges(
   note: (changed: CredentialChange) => void,
   noteEvent: () => void,
 ): Repositories {
-  const { sessions, users, screenLocks, tokens, events } = repositories;
+  const { sessions, users, screenLocks, tokens, sshKeys, events } = repositories;
   return {
     ...repositories,
     events: withOverrides(events, {
@@ -87,6 +87,13 @@ function noteChanges(
         const deleted = await tokens.delete(id, userId);
         if (deleted !== null) note(endedToken(deleted, userId));
         return deleted;
+      },
+    }),
+    sshKeys: withOverrides(sshKeys, {
+      async remove(id, userId) {
+        const removed = await sshKeys.remove(id, userId);
+        if (removed !== null) note({ kind: 'ssh_key', id });
+        return removed;
       },
     }),
     screenLocks: withOverrides(screenLocks, {

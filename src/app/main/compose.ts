@@ -34,10 +34,12 @@ import { type AgentWork, agentWing } from './wiring/wire-agents.ts';
 import { auditing } from './wiring/wire-audit.ts';
 import { type WorkspaceWork, workspaces } from './wiring/wire-containers.ts';
 import { identity } from './wiring/wire-identity.ts';
+import { type SshWork, sshWing } from './wiring/wire-ssh.ts';
 import { type TerminalWork, terminalWing } from './wiring/wire-terminals.ts';
 
 export type Service = WorkspaceWork &
-  TerminalWork & {
+  TerminalWork &
+  SshWork & {
     readonly agents: AgentWork;
     readonly http: Http;
     readonly accounts: Registration;
@@ -107,6 +109,7 @@ function wingsOf(
   const shells = terminalWing(ports, options, shared, { throttle, publicUrl, isDraining });
   const { terminals } = shells.work;
   const machines = agentWing({ ...ports, storage }, options, { ...shared, terminals });
+  const secureShell = sshWing(ports, options, shared, { throttle, terminals, publicUrl });
   const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals, agents: machines.agents });
   const feed = new EventFeed({
     events: repositories.events,
@@ -115,7 +118,15 @@ function wingsOf(
     encode: eventFrame,
     sent: ({ time }) => metrics.eventSent((clock.now().getTime() - time.getTime()) / 1000),
   });
-  return { people, shells, machines, boxes, feed, audit: auditing({ repositories, clock, live }) };
+  return {
+    people,
+    shells,
+    secureShell,
+    machines,
+    boxes,
+    feed,
+    audit: auditing({ repositories, clock, live }),
+  };
 }
 
 function accessOf(
@@ -150,7 +161,7 @@ function routesOf(
   { bus, clock, metrics }: Ports,
   options: ComposeOptions,
   { storage, auth, live, keys }: SharedParts,
-  { people, shells, machines, boxes, feed, audit }: Wings,
+  { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
 ): readonly Routes[] {
   const { catalogue } = storage.repositories;
   return [
@@ -162,12 +173,13 @@ function routesOf(
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     audit.routes,
     userRoutes(users(storage, clock)),
-    sshKeyRoutes(sshKeys(storage)),
+    sshKeyRoutes(sshKeys(storage, auth.pendingKeyUse)),
     catalogueRoutes(catalogue),
     adminCatalogueRoutes(catalogue, catalogueAdmin(storage)),
     ...boxes.routes,
     ...shells.routes,
     ...machines.routes,
+    ...secureShell.routes,
     (http) => eventSocket(http, { feed, live, log: options.logger }),
   ];
 }
@@ -176,15 +188,19 @@ function serviceOf(
   http: Http,
   options: ComposeOptions,
   { storage, auth, limits, acts, live }: SharedParts,
-  { people, shells, machines, boxes, feed, audit }: Wings,
+  { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
   draining: Draining,
 ): Service {
   return {
     http,
     accounts: people.accounts,
-    reseal: people.reseal,
+    reseal: async () => {
+      await secureShell.reseal();
+      return await people.reseal();
+    },
     sealAudit: audit.seal,
     ...shells.work,
+    ...secureShell.work,
     ...boxes.work,
     agents: machines.work,
     drain: () => {

@@ -22,6 +22,10 @@ const Environment = Type.Object({
     maximum: 65_535,
     description: 'a port from 0 to 65535',
   }),
+  BERTH_SSH_PORT: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
+  ),
+  BERTH_SSH_HOST: Type.Optional(Type.String({ description: 'an address to listen on' })),
   BERTH_DATA_DIR: Type.String({ default: '.berth', minLength: 1, description: 'a folder' }),
   BERTH_PUBLIC_URL: Type.Optional(
     Type.String({ pattern: '^https?://[^/]+/?$', description: 'an http(s) origin' }),
@@ -78,6 +82,8 @@ export type Config = {
   readonly dockerHost: string | null;
   readonly host: string;
   readonly port: number;
+  /** Where SSH listens; null for HTTPS alone. */
+  readonly ssh: { readonly host: string; readonly port: number } | null;
   /** Absolute. */
   readonly dataDir: string;
   readonly publicUrl: string | null;
@@ -150,6 +156,10 @@ function toConfig(env: Static<typeof Environment>): Config {
     dockerHost: env.DOCKER_HOST ?? null,
     host: env.BERTH_HOST,
     port: env.BERTH_PORT,
+    ssh:
+      env.BERTH_SSH_PORT === undefined
+        ? null
+        : { host: env.BERTH_SSH_HOST ?? env.BERTH_HOST, port: env.BERTH_SSH_PORT },
     dataDir: path.resolve(env.BERTH_DATA_DIR),
     publicUrl: env.BERTH_PUBLIC_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: list(env.BERTH_ALLOWED_ORIGINS),

@@ -61,6 +61,7 @@ type StartOptions = Pick<ProductionOptions, 'config' | 'log' | 'opened' | 'signa
 async function start(options: StartOptions): Promise<Production> {
   const { config, signal } = options;
   await requireFreePort(config.host, config.port);
+  if (config.ssh !== null) await requireFreePort(config.ssh.host, config.ssh.port, 'BERTH_SSH');
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     version: string;
   };
@@ -78,9 +79,10 @@ async function announce(
   running: Production,
   allowed: Set<string>,
 ) {
-  const { http, accounts } = running.service;
+  const { http, accounts, ssh } = running.service;
   if (admin !== null) await accounts.ensureAdmin(admin.email, admin.password);
   await http.listen({ host, port });
+  if (config.ssh !== null) await ssh.listen(config.ssh.host, config.ssh.port);
   const bound = http.addresses()[0];
   const address = publicUrl ?? addressOf(host, typeof bound === 'object' ? bound.port : port);
   if (config.allowedOrigins.length === 0) for (const origin of originsOf(address)) allowed.add(origin);

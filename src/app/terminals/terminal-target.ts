@@ -18,6 +18,8 @@ import { handleOf } from '../containers/find-container.ts';
 import type { TerminalTarget } from './locate-terminal.ts';
 import type { LiveTerminal, TerminalConnection } from './terminal-connections.ts';
 
+const MAIN_SESSION = muxSessionName(MAIN_CONNECTION);
+
 /** The upgrade's parameters, already validated. */
 export type TerminalOptions = {
   readonly connectionId: string;
@@ -27,6 +29,8 @@ export type TerminalOptions = {
   /** Record from the first byte for this socket. */
   readonly record: boolean;
   readonly viewOnly: boolean;
+  /** Shows the owner's main session beside its own connections, where the image has a multiplexer. */
+  readonly sharesMain?: boolean;
   /** The lost connection's stream, and its count of output bytes received. */
   readonly resume: { readonly stream: string; readonly after: number } | null;
 };
@@ -38,6 +42,8 @@ export type TerminalGrant = {
   /** The share with the caller; null for the owner. */
   readonly access: SharedAccess | null;
   readonly mode: CollaborationMode;
+  /** It shows the windows of the main session, as one more session of the owner's. */
+  readonly sharesMain: boolean;
   readonly options: TerminalOptions;
   readonly origin: Origin;
 };
@@ -54,13 +60,16 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
   const target = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
   if (access !== null) return { ...target, ...participantTarget(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
+  const shown = grant.sharesMain
+    ? ({ muxSession: MAIN_SESSION, sharedAs: { mode: 'control', session: muxSession } } as const)
+    : { muxSession };
   return {
     ...target,
     muxSession,
     isMain: connectionId === MAIN_CONNECTION,
     participation: null,
     open: (marker, forceNew, startAfter) =>
-      backend.open(handle, { muxSession, cols, rows, forceNew, marker, shell, startAfter }),
+      backend.open(handle, { ...shown, cols, rows, forceNew, marker, shell, startAfter }),
     endSession: (name, isWanted) => backend.killMuxSession(handle, name, isWanted),
   };
 }
@@ -73,7 +82,7 @@ function participantTarget(
   backend: TerminalBackend,
 ): Omit<TerminalTarget, 'key' | 'dbId' | 'handle' | 'runtimeId' | 'size'> {
   const { id: userId } = caller.user;
-  const muxSession = muxSessionName(MAIN_CONNECTION);
+  const muxSession = MAIN_SESSION;
   const session = participantSession(userId);
   const sharedAs = mode === 'view' ? ({ mode } as const) : { mode, session };
   return {

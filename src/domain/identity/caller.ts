@@ -16,10 +16,24 @@ export type Credential =
       readonly containers: readonly string[] | null;
       /** After this request; null without a count. */
       readonly usesLeft: number | null;
+    }
+  | {
+      readonly kind: 'ssh_key';
+      readonly keyId: string;
+      readonly fingerprint: string;
+      readonly scopes: readonly Scope[];
     };
 
-export const credentialId = (credential: Credential): string =>
-  credential.kind === 'login' ? credential.sessionId : credential.tokenId;
+export function credentialId(credential: Credential): string {
+  switch (credential.kind) {
+    case 'login':
+      return credential.sessionId;
+    case 'api_token':
+      return credential.tokenId;
+    case 'ssh_key':
+      return credential.keyId;
+  }
+}
 
 /** Who asks: the user's present state, the credential, and where the request came from. */
 export type Caller = { readonly user: User; readonly credential: Credential };
@@ -27,7 +41,7 @@ export type Caller = { readonly user: User; readonly credential: Credential };
 /** A request's source, for sessions and audit records. */
 export type Origin = { readonly ipAddress: string; readonly userAgent: string };
 
-/** By the user's present role and, for an API token, its scope. */
+/** By the user's present role and, for an API token or SSH key, its scope. */
 export function isAdmin(caller: Caller): boolean {
   const scoped = caller.credential.kind === 'login' || caller.credential.scopes.includes('admin');
   return scoped && caller.user.role === 'admin';
@@ -48,7 +62,7 @@ export const admitRestricted = (
 export const reaches = ({ credential }: Pick<Caller, 'credential'>, dbId: string): boolean =>
   credential.kind !== 'api_token' || (credential.containers?.includes(dbId) ?? true);
 
-/** API tokens have no screen. */
+/** API tokens and SSH keys have no screen. */
 export const isLocked = ({ credential }: Caller): boolean => credential.kind === 'login' && credential.locked;
 
 /** Whether the caller may use a route with this scope; `whileLocked` marks the few open to a locked session. */
@@ -70,7 +84,7 @@ export function authorize(
     case 'read':
     case 'write':
     case 'admin': {
-      if (credential.kind === 'api_token' && !grants(credential.scopes, scope)) {
+      if (credential.kind !== 'login' && !grants(credential.scopes, scope)) {
         return refuse({ code: 'insufficient_scope' });
       }
       return scope === 'admin' && caller.user.role !== 'admin'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FieldFaults } from '../field-faults.ts';
+import type { Scope } from './scope.ts';
 
 export type SshKey = {
   readonly id: string;
@@ -11,7 +12,11 @@ export type SshKey = {
   /** `SHA256:` and 43 characters, as OpenSSH prints it. */
   readonly fingerprint: string;
   readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
 };
+
+/** What a key may do: as much as its owner's login, without administration. */
+export const SSH_KEY_SCOPES: readonly Scope[] = ['read', 'write'];
 
 export const MAX_SSH_KEYS = 100;
 const MAX_TEXT = 8_192;
@@ -89,9 +94,13 @@ export function parseSshKey(given: string): ParsedKey | { readonly fault: string
     return {
       fault: `is not a valid ${type} key${type === 'ssh-rsa' ? ` of ${MIN_RSA_BITS} bits or more` : ''}`,
     };
-  const fingerprint = `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+  const fingerprint = sshFingerprint(blob);
   return { type, publicKey: `${type} ${base64}`, fingerprint, comment: comment.join(' ') };
 }
+
+/** `SHA256:` and 43 characters, of a public key in the wire format. */
+export const sshFingerprint = (blob: Buffer): string =>
+  `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 
 /** The key's name: the given one, else its comment, else its type. */
 export const sshKeyName = (name: string | undefined, { comment, type }: ParsedKey): string =>

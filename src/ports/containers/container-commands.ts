@@ -59,3 +59,26 @@ export interface RoleInstaller {
   /** Exits with 0 when complete. Throws `ContainerNotRunning`. */
   install(handle: RuntimeHandle, role: Role): Promise<RunningCommand>;
 }
+
+/** Where a helper connects inside the container: a port of its loopback, or a UNIX socket. */
+export type InnerAddress =
+  | { readonly kind: 'port'; readonly port: number }
+  | { readonly kind: 'socket'; readonly path: string };
+
+/** A connection to something that listens in a container. */
+export interface InnerConnection {
+  /** What it sends. Unread output blocks it. Its end does not end the other direction. */
+  readonly output: AsyncIterable<Buffer>;
+  /** Resolves when both directions have ended. */
+  readonly closed: Promise<void>;
+  /** Ends both directions. Never throws. */
+  end(): Promise<void>;
+}
+
+/** Berth's own programs in a container of any image. They throw like `ContainerCommands`. */
+export interface ContainerHelpers {
+  /** An SFTP server on its input and output. Exits with 127 where the image can run none. */
+  serveSftp(handle: RuntimeHandle, stdin: Readable): Promise<ControlledCommand>;
+  /** The end of `stdin` is passed on. null when nothing listens there. */
+  connect(handle: RuntimeHandle, to: InnerAddress, stdin: Readable): Promise<InnerConnection | null>;
+}

@@ -7,7 +7,7 @@ import {
   publishAllCredentialsChanged,
   publishCredentialChange,
 } from '../../../src/app/identity/auth/credential-changes.ts';
-import type { Caller } from '../../../src/domain/identity/caller.ts';
+import { type Caller, credentialId } from '../../../src/domain/identity/caller.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCaller, aUser } from '../../support/samples/samples.ts';
 
@@ -50,7 +50,7 @@ function aProcess(everyMs = HOUR_MS) {
     current: async (caller, isUse) => {
       if (fault !== null) throw fault;
       const { credential } = caller;
-      const id = credential.kind === 'login' ? credential.sessionId : credential.tokenId;
+      const id = credentialId(credential);
       asked.push([id, isUse]);
       return ended.has(id) || ended.has(caller.user.id) ? null : { caller, holdsForMs };
     },

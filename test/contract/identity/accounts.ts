@@ -240,7 +240,7 @@ export async function sshKeyRepositoryContract(name: string, storage: Storage): 
     const key = made.find((one) => one !== null);
     t.equal(made.filter((one) => one !== null).length, 1);
     t.match(key, { ...asked, id: String, createdAt: Date });
-    t.ok(await sshKeys.insert(aKey(eve, asked.fingerprint)), 'another may have the same');
+    t.equal(await sshKeys.insert(aKey(eve, asked.fingerprint)), null, 'nor by another user');
     const second = await sshKeys.insert(aKey(ada));
     t.same(
       (await sshKeys.listOwned(ada)).map(({ id }) => id),
@@ -248,10 +248,34 @@ export async function sshKeyRepositoryContract(name: string, storage: Storage): 
       'newest first',
     );
     t.equal(await sshKeys.count(ada), 2);
+    const found = await sshKeys.findByFingerprint(asked.fingerprint);
+    t.match(found, { key: { id: key?.id, lastUsedAt: null }, user: { id: ada } });
+    t.equal(await sshKeys.findByFingerprint(`SHA256:${randomUUID()}`), null);
+    const at = new Date(1_700_000_000_000);
+    await sshKeys.touch([{ id: key?.id ?? '', at }]);
+    await sshKeys.touch([{ id: key?.id ?? '', at: new Date(at.getTime() - 1) }]);
+    const [used] = await sshKeys.findAllByIdWithUser([key?.id ?? '', NOBODY]);
+    t.same(used?.key, { ...key, lastUsedAt: at }, 'its last use is never set back');
     t.equal(await sshKeys.remove(key?.id ?? '', eve), null);
     t.equal(await sshKeys.remove(NOBODY, ada), null);
-    t.same(await sshKeys.remove(key?.id ?? '', ada), key);
+    t.same(await sshKeys.remove(key?.id ?? '', ada), { ...key, lastUsedAt: at });
     t.equal(await sshKeys.remove(key?.id ?? '', ada), null);
     t.equal(await sshKeys.count(ada), 1);
+  });
+  await t.test(`${name}: host keys are stored once per type`, async (t) => {
+    const { sshHostKeys } = storage.repositories;
+    const aHostKey = (secret: string) =>
+      ({
+        type: 'ssh-ed25519',
+        publicKey: `ssh-ed25519 ${secret}`,
+        sealedPrivateKey: Buffer.from(secret),
+      }) as const;
+    await sshHostKeys.insertMissing(aHostKey('first'));
+    await sshHostKeys.insertMissing(aHostKey('second'));
+    t.same(await sshHostKeys.list(), [aHostKey('first')]);
+    await sshHostKeys.replace(aHostKey('second'), aHostKey('third'));
+    t.same(await sshHostKeys.list(), [aHostKey('first')], 'only the one that was read is replaced');
+    await sshHostKeys.replace(aHostKey('first'), aHostKey('third'));
+    t.same(await sshHostKeys.list(), [aHostKey('third')]);
   });
 }

@@ -51,6 +51,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   // As through a proxy: local programs need no credential.
   'GET /metrics': { ...admin, ok: 200, headers: { 'x-forwarded-for': '192.0.2.1' } },
   'GET /api/version': { ...publicly, ok: 200 },
+  'GET /api/ssh/host-keys': { ...publicly, ok: 200 },
   'GET /api/openapi.json': { ...publicly, ok: 200 },
   'GET /docs': { ...publicly, ok: 200 },
   'GET /docs/json': { ...publicly, ok: 302 },
@@ -148,6 +149,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/recordings/:none/stop': { ...write, ok: 404 },
   'DELETE /api/recordings/:none': { ...write, ok: 404 },
   'GET /api/containers/:box/terminal': { ...write, ...box, shared: 426, ok: 426 },
+  'GET /api/containers/:box/ssh': { ...write, ...box, ok: 426 },
   'GET /api/containers/:box/collaborations': { ...read, ...box, ok: 200 },
   'POST /api/containers/:box/collaborations': { ...write, ...box, ok: 201, payload: { mode: 'view' } },
 

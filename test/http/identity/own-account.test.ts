@@ -155,13 +155,13 @@ t.test('a fault of an SSH key names its field, and nothing is stored', async (t)
   t.same((await call('GET', KEYS)).json(), { ssh_keys: [] });
 });
 
-t.test('the same SSH key twice is a conflict for one user; another user may have it too', async (t) => {
+t.test('an SSH key belongs to one account: a second time it is a conflict, for anybody', async (t) => {
   const { service, call } = await aScene();
   const answers = await Promise.all([1, 2, 3].map(() => call('POST', KEYS, { public_key })));
   t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 409, 409]);
   t.match(answers.find(({ statusCode }) => statusCode === 409)?.json(), { code: 'ssh_key_exists' });
   const eve = as(service, await aPerson(service, 'eve'));
-  t.equal((await eve('POST', KEYS, { public_key })).statusCode, 201);
+  t.equal((await eve('POST', KEYS, { public_key })).statusCode, 409);
 });
 
 t.test("another user's SSH key looks unknown, also to an administrator", async (t) => {

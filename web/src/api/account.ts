@@ -1,6 +1,16 @@
 import type { CreationOptions } from '../lib/browser/passkeys.ts';
 import { del, get, getList, patch, post, put, under } from './calls.ts';
-import type { ApiToken, CreatedToken, Me, Passkey, ProfileChange, Scope, Session, SshKey } from './types.ts';
+import type {
+  ApiToken,
+  CreatedToken,
+  Me,
+  Passkey,
+  ProfileChange,
+  Scope,
+  Session,
+  SshHostKeys,
+  SshKey,
+} from './types.ts';
 
 /** The account of the signed-in user. */
 
@@ -76,6 +86,8 @@ export const revokeSession = (id: string) => del(under('/api/sessions', id), {})
 export const revokeOtherSessions = () => post('/api/sessions/revoke-others', {});
 
 export const listSshKeys = () => getList<SshKey>('/api/me/ssh-keys', 'ssh_keys');
+
+export const getSshHostKeys = () => get<SshHostKeys>('/api/ssh/host-keys');
 
 export const addSshKey = (public_key: string, name: string) =>
   post<SshKey>('/api/me/ssh-keys', { public_key, ...(name !== '' && { name }) });

@@ -88,7 +88,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',
   last_administrator: 'This is the last administrator. Make another user an administrator first.',
-  ssh_key_exists: 'You have already added this SSH key. It is in the list, perhaps under another name.',
+  ssh_key_exists:
+    'This SSH key is already in use. If it is not in your list, another account has it: make a new key.',
   catalogue_key_taken: 'This name is already in use. Change the existing entry, or choose another name.',
   catalogue_entry_in_use:
     'It is still in use. First move its users to another tier, or delete the containers that use it.',

@@ -39,7 +39,10 @@ export type {
   SignInOptionsBody as AuthOptions,
   UserBody as User,
 } from '../../../src/adapters/http/schema/sign-in.ts';
-export type { SshKeyBody as SshKey } from '../../../src/adapters/http/schema/ssh-keys.ts';
+export type {
+  SshHostKeysBody as SshHostKeys,
+  SshKeyBody as SshKey,
+} from '../../../src/adapters/http/schema/ssh-keys.ts';
 export type {
   CreatedTokenBody as CreatedToken,
   TokenBody as ApiToken,

@@ -33,6 +33,7 @@ export const BASE_PACKAGES = [
   'nano',
   'ncurses-term',
   'openssh-client',
+  'openssh-sftp-server',
   'procps',
   'tmux',
   'vim-tiny',

@@ -4,7 +4,7 @@ export const TOOLS_FOLDER = '/opt/berth';
 export const TOOLS_COMPLETE = 'complete';
 
 /**
- * Fills the folder from the image that it runs in: tmux with its loader and libraries, independent of the other image's
+ * Fills the folder from the image that it runs in: tmux and sftp-server with their loader and libraries, independent of the other image's
  * C library, tmux's locale, and the terminal types. Safe to run concurrently.
  */
 export const FILL_TOOLS = `
@@ -17,6 +17,9 @@ rm -rf -- *
 mkdir lib locale terminfo
 cp -L "$(command -v tmux)" tmux
 ldd tmux > needed
+# An older base image has none.
+sftp=/usr/lib/openssh/sftp-server
+if [ -x $sftp ]; then cp -L $sftp sftp-server; ldd sftp-server >> needed; fi
 while read -r name to path rest; do
   case "$name $path" in
     /*) cp -L "$name" ld.so;;

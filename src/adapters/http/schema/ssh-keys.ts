@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Text, Timestamp } from './common.ts';
+import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { listQuery, nextCursor } from './pagination.ts';
 
 export const SshKeyRequest = Named(
@@ -19,6 +19,7 @@ export const SshKeyBody = Named(
     public_key: Type.String(),
     fingerprint: Type.String({ description: 'SHA256:… as ssh-keygen -l prints it' }),
     created_at: Timestamp,
+    last_used_at: Nullable(Timestamp),
   }),
 );
 
@@ -32,6 +33,29 @@ export const DeletedSshKeyBody = Named(
   Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
 );
 
-export const SshKeyListQuery = listQuery(['created_at', 'name'], ['name', 'type', 'fingerprint']);
+export const SshKeyListQuery = listQuery(
+  ['created_at', 'name', 'last_used_at'],
+  ['name', 'type', 'fingerprint'],
+);
 
+export const SshHostKeysBody = Named(
+  'SshHostKeys',
+  Type.Object({
+    host: Type.String({ description: 'the name to connect to' }),
+    port: Nullable(Type.Integer({ description: 'null: SSH works over HTTPS alone' })),
+    keys: Type.Array(
+      Named(
+        'SshHostKey',
+        Type.Object({
+          type: Type.String(),
+          public_key: Type.String(),
+          fingerprint: Type.String({ description: 'SHA256:… as ssh shows it at the first connection' }),
+          known_hosts_line: Type.String(),
+        }),
+      ),
+    ),
+  }),
+);
+
+export type SshHostKeysBody = Static<typeof SshHostKeysBody>;
 export type SshKeyBody = Static<typeof SshKeyBody>;

@@ -21,6 +21,7 @@ import type {
   RefreshTokensTable,
   RequestCountsTable,
   SessionsTable,
+  SshHostKeysTable,
   SshKeysTable,
   TotpFactorsTable,
   UsersTable,
@@ -248,6 +249,7 @@ export type Database = {
   terminal_holds: TerminalLeasesTable;
   replica_runs: ReplicaRunsTable;
   ssh_keys: SshKeysTable;
+  ssh_host_keys: SshHostKeysTable;
   collaborations: CollaborationsTable;
   collaboration_participants: CollaborationParticipantsTable;
 };

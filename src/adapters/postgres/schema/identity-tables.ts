@@ -133,4 +133,12 @@ export type SshKeysTable = {
   public_key: string;
   fingerprint: string;
   created_at: Generated<Date>;
+  last_used_at: Date | null;
+};
+
+export type SshHostKeysTable = {
+  type: string;
+  public_key: string;
+  sealed_private_key: Buffer;
+  created_at: Generated<Date>;
 };

@@ -63,7 +63,7 @@ async function limitsOf(
   request: ChildRequest,
   { user, credential }: Caller,
 ): Promise<Result<Limits, DomainError>> {
-  if (credential.kind === 'login') {
+  if (credential.kind !== 'api_token') {
     const granted = mayGrant(user, request.scopes);
     return granted.ok ? ok({ ...limitsWithoutParent(request), notAfter: null }) : granted;
   }

@@ -15,9 +15,15 @@ import { orRollBack } from '../../transaction.ts';
 export type SshKeys = ReturnType<typeof sshKeys>;
 
 /** The caller's own SSH public keys; another user's look unknown. */
-export const sshKeys = ({ repositories, inTransaction }: Storage) => ({
+export const sshKeys = (
+  { repositories, inTransaction }: Storage,
+  pendingUse: (keyId: string) => Date | null,
+) => ({
   /** Newest first. */
-  list: ({ user }: Caller): Promise<readonly SshKey[]> => repositories.sshKeys.listOwned(user.id),
+  async list({ user }: Caller): Promise<readonly SshKey[]> {
+    const keys = await repositories.sshKeys.listOwned(user.id);
+    return keys.map((key) => ({ ...key, lastUsedAt: pendingUse(key.id) ?? key.lastUsedAt }));
+  },
 
   /** `name` defaults to the key's comment. */
   async add(

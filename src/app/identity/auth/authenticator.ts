@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller } from '../../../domain/identity/caller.ts';
+import type { Caller, Credential } from '../../../domain/identity/caller.ts';
 import { locksItselfInMs, seenEveryMs, sessionLocked } from '../../../domain/identity/screen-lock.ts';
 import { isTokenShaped } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -38,6 +38,7 @@ type Verification = {
   readonly used: LastUsedWriter;
   /** Takes one use of a counted token; null without one. */
   readonly take: (tokenId: string) => Promise<number | null>;
+  readonly keysUsed: LastUsedWriter;
 };
 
 type SessionClaims = { readonly sessionId: string; readonly userId: string };
@@ -51,9 +52,10 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
   const use = { everyMs: WRITE_USES_EVERY_MS, nowMs: clock.nowMs };
   const seen = lastUsedWriter({ ...use, write: (uses) => repositories.sessions.touch(uses) });
   const used = lastUsedWriter({ ...use, write: (uses) => repositories.tokens.touch(uses) });
+  const keysUsed = lastUsedWriter({ ...use, write: (uses) => repositories.sshKeys.touch(uses) });
   const lookups = credentialLookups({ repositories, bus, clock, monotonicMs });
   const take = (tokenId: string) => repositories.tokens.take(tokenId);
-  const verification: Verification = { lookups, clock, seen, used, take };
+  const verification: Verification = { lookups, clock, seen, used, keysUsed, take };
   return {
     /** For the claims of a login token with valid signature and time. */
     bySession: (sessionId: string, userId: string) => bySession(verification, { sessionId, userId }),
@@ -61,7 +63,13 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     /** All failures are the same refusal. Impossible tokens need no query. */
     byApiToken: (secret: string) => byApiToken(verification, secret),
 
-    /** Like the other two, for a page's automatic requests: it does not delay a session's end or lock. */
+    /** For an SSH key whose signature was verified. */
+    bySshKey: async (id: string): Promise<Result<Authenticated, DomainError>> => {
+      const accepted = await lookups.sshKeyNow(id);
+      return accepted === null ? UNAUTHORIZED : await noted(accepted, keysUsed);
+    },
+
+    /** Like the first two, for a page's automatic requests: it does not delay a session's end or lock. */
     withoutUse: (credential: SessionClaims | string) => withoutUse(verification, credential),
 
     /**
@@ -72,12 +80,15 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
 
     /** A use not yet written, for lists that must not be stale; null when the database has all. */
     pendingUse: (tokenId: string): Date | null => used.pending(tokenId),
+    pendingKeyUse: (keyId: string): Date | null => keysUsed.pending(keyId),
     pendingSeen: (sessionId: string): Date | null => seen.pending(sessionId),
 
     /** Writes due last uses; for a timer. */
-    flush: async (): Promise<void> => void (await Promise.all([seen.flush(), used.flush()])),
+    flush: async (): Promise<void> =>
+      void (await Promise.all([seen.flush(), used.flush(), keysUsed.flush()])),
     /** Writes all of them; for shutdown. */
-    flushAll: async (): Promise<void> => void (await Promise.all([seen.flushAll(), used.flushAll()])),
+    flushAll: async (): Promise<void> =>
+      void (await Promise.all([seen.flushAll(), used.flushAll(), keysUsed.flushAll()])),
   };
 }
 
@@ -131,15 +142,36 @@ async function current(
   { user, credential }: Caller,
   isUse: boolean,
 ): Promise<Present | null> {
-  const { lookups, seen, used } = verification;
-  const byLogin = credential.kind === 'login';
-  const accepted = await (byLogin
-    ? lookups.sessionNow(credential.sessionId)
-    : lookups.tokenNow(credential.tokenId));
+  const accepted = await credentialNow(verification.lookups, credential);
   if (accepted?.caller.user.id !== user.id) return null;
   if (isScreenLocked(verification, accepted)) return { caller: asLocked(accepted).caller, holdsForMs: 0 };
-  if (isUse) await noted(accepted, byLogin ? seen : used);
+  if (isUse) await noted(accepted, usesOf(verification, credential));
   return { caller: accepted.caller, holdsForMs: holdsForMs(verification, accepted) };
+}
+
+function credentialNow(
+  { sessionNow, tokenNow, sshKeyNow }: CredentialLookups,
+  credential: Credential,
+): Promise<VerifiedCredential | null> {
+  switch (credential.kind) {
+    case 'login':
+      return sessionNow(credential.sessionId);
+    case 'api_token':
+      return tokenNow(credential.tokenId);
+    case 'ssh_key':
+      return sshKeyNow(credential.keyId);
+  }
+}
+
+function usesOf({ seen, used, keysUsed }: Verification, { kind }: Credential): LastUsedWriter {
+  switch (kind) {
+    case 'login':
+      return seen;
+    case 'api_token':
+      return used;
+    case 'ssh_key':
+      return keysUsed;
+  }
 }
 
 const lastSeen = ({ seen }: Verification, { id, lastUsedMs }: VerifiedCredential): Date =>

@@ -1,7 +1,10 @@
 import type { Bus } from '../../../ports/bus.ts';
 
 /** A credential, or a user, whose state has changed. */
-export type CredentialChange = { readonly kind: 'token' | 'session' | 'user'; readonly id: string };
+export type CredentialChange = {
+  readonly kind: 'token' | 'session' | 'ssh_key' | 'user';
+  readonly id: string;
+};
 
 const TOPIC = 'credential';
 
@@ -14,6 +17,14 @@ export const publishCredentialChange = (bus: Bus, { kind, id }: CredentialChange
 /** All users and credentials, for example after a setting changed. */
 export const publishAllCredentialsChanged = (bus: Bus): void => bus.publish(TOPIC, { kind: 'all', id: null });
 
+const KINDS: readonly unknown[] = [
+  'token',
+  'session',
+  'ssh_key',
+  'user',
+] satisfies CredentialChange['kind'][];
+const isKind = (kind: unknown): kind is CredentialChange['kind'] => KINDS.includes(kind);
+
 /** `forget` gets null for all. */
 export function subscribeToCredentialChanges(
   bus: Bus,
@@ -23,8 +34,7 @@ export function subscribeToCredentialChanges(
   bus.subscribe(
     TOPIC,
     ({ kind, id }) => {
-      if ((kind === 'token' || kind === 'session' || kind === 'user') && typeof id === 'string')
-        forget({ kind, id });
+      if (isKind(kind) && typeof id === 'string') forget({ kind, id });
       else all();
     },
     all,

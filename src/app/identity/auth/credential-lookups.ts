@@ -9,6 +9,7 @@ import {
   isCounted,
   type VerifiedCredential,
   verifySession,
+  verifySshKey,
   verifyToken,
   verifyTokenAgain,
 } from './verified-credential.ts';
@@ -31,6 +32,8 @@ export type CredentialLookups = {
   readonly sessionNow: Find;
   /** Uncached, by id. */
   readonly tokenNow: Find;
+  /** Uncached, by id. */
+  readonly sshKeyNow: Find;
 };
 
 /** Reads credentials from the database: one round trip per event loop turn. */
@@ -51,13 +54,18 @@ export function credentialLookups(deps: LookupDeps): CredentialLookups {
     ({ token }) => token.id,
     verifyTokenAgain,
   );
+  const sshKeyNow = lookup(
+    (ids) => repositories.sshKeys.findAllByIdWithUser(ids),
+    ({ key }) => key.id,
+    verifySshKey,
+  );
   const sessions = cached(deps, sessionNow);
   const tokens = cached(deps, tokenByHash);
   subscribeToCredentialChanges(bus, (changed) => {
     sessions.forget((accepted) => concerns(accepted, changed));
     tokens.forget((accepted) => concerns(accepted, changed));
   });
-  return { sessions, tokens, sessionNow, tokenNow };
+  return { sessions, tokens, sessionNow, tokenNow, sshKeyNow };
 }
 
 function lookup<Row>(

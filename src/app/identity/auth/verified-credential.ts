@@ -1,9 +1,11 @@
 import type { Caller } from '../../../domain/identity/caller.ts';
 import type { LockFacts } from '../../../domain/identity/screen-lock.ts';
 import { sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
+import { SSH_KEY_SCOPES } from '../../../domain/identity/ssh-key.ts';
 import { tokenAccepted, tokenStillGood } from '../../../domain/identity/token.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
+import type { SshKeyWithUser } from '../../../ports/identity/ssh-key-repository.ts';
 import type { TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { CredentialChange } from './credential-changes.ts';
 
@@ -15,11 +17,11 @@ export type Authenticated = {
   readonly limits: UseLimits;
 };
 
-/** A credential that was valid when read; `id` is the session's or the token's. */
+/** A credential that was valid when read; `id` is the session's, the token's or the SSH key's. */
 export type VerifiedCredential = Authenticated & {
   readonly id: string;
   readonly lastUsedMs: number | null;
-  /** null for a token, which has no screen. */
+  /** null for a token or SSH key, which has no screen. */
   readonly lock: LockFacts | null;
   readonly endsAt: Date | null;
   readonly readAt: Date;
@@ -88,6 +90,28 @@ export const withUsesLeft = (accepted: VerifiedCredential, usesLeft: number): Ve
   if (credential.kind !== 'api_token') return accepted;
   return { ...accepted, caller: { user, credential: { ...credential, usesLeft } } };
 };
+
+/** null for a disabled user's key. */
+export function verifySshKey({
+  key,
+  user,
+  now,
+  requestsPerMinute,
+  limits,
+}: SshKeyWithUser): VerifiedCredential | null {
+  if (user.disabledAt !== null) return null;
+  const { id, fingerprint, lastUsedAt } = key;
+  return {
+    id,
+    caller: { user, credential: { kind: 'ssh_key', keyId: id, fingerprint, scopes: SSH_KEY_SCOPES } },
+    requestsPerMinute,
+    limits: limitsWith(requestsPerMinute, limits),
+    lastUsedMs: lastUsedAt?.getTime() ?? null,
+    lock: null,
+    endsAt: null,
+    readAt: now,
+  };
+}
 
 /** A setting of 0 turns off the user's request count too. */
 const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>

@@ -11,6 +11,8 @@ export type KeySet = {
   readonly refresh: Buffer;
   /** Encrypts second factors' secrets in the database. */
   readonly factors: Buffer;
+  /** Encrypts the SSH host keys in the database. */
+  readonly hostKeys: Buffer;
   /** Makes the throttle's digests. */
   readonly throttle: Buffer;
 };
@@ -35,6 +37,7 @@ function derive(secret: Buffer): KeySet {
     jwt: key('berth login token'),
     refresh: key('berth refresh token'),
     factors: key('berth second factors'),
+    hostKeys: key('berth ssh host keys'),
     throttle: key('berth throttle'),
   };
 }

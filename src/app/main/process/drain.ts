@@ -19,6 +19,7 @@ export async function drain({ http, terminals, operations, agents, ...service }:
   terminals.closeEverything(CLOSE.serviceRestarting);
   service.closeEvents(CLOSE.serviceRestarting);
   agents.leave();
+  service.ssh.close(CLOSE.serviceRestarting);
   // Clients keep a connection open that was busy at the close.
   const tidying = setInterval(() => http.server.closeIdleConnections(), TIDY_EVERY_MS);
   const patience = [
@@ -29,7 +30,8 @@ export async function drain({ http, terminals, operations, agents, ...service }:
   await http.close();
   for (const timer of [tidying, ...patience]) clearTimeout(timer);
   // Longer work is left to its next owner; every step is repeatable.
-  const ended = Promise.all([terminals.over(), terminals.idle(), operations.idle(), agents.idle()]);
+  const work = [terminals.over(), terminals.idle(), operations.idle(), agents.idle(), service.ssh.over()];
+  const ended = Promise.all(work);
   await within(IN_FLIGHT_MS - (performance.now() - beganAtMs), ended, null);
 }
 

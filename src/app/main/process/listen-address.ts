@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
-/** Throws a readable error when the port is taken, before anything is started. */
-export async function requireFreePort(host: string, port: number): Promise<void> {
+/** Throws a readable error when the port is taken, before anything is started. `settings`: what its settings begin with. */
+export async function requireFreePort(host: string, port: number, settings = 'BERTH'): Promise<void> {
   const probe = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -10,8 +10,10 @@ export async function requireFreePort(host: string, port: number): Promise<void>
     });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use: set BERTH_PORT to a free one`);
-    throw new Error(`cannot listen on ${host}:${port} (${code}): check BERTH_HOST and BERTH_PORT`);
+    if (code === 'EADDRINUSE') throw new Error(`port ${port} is in use: set ${settings}_PORT to a free one`);
+    throw new Error(
+      `cannot listen on ${host}:${port} (${code}): check ${settings}_HOST and ${settings}_PORT`,
+    );
   } finally {
     if (probe.listening) await new Promise((resolve) => probe.close(resolve));
   }

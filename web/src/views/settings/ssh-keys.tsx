@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { addSshKey, deleteSshKey, listSshKeys } from '../../api/account.ts';
-import type { SshKey } from '../../api/types.ts';
+import { addSshKey, deleteSshKey, getSshHostKeys, listSshKeys } from '../../api/account.ts';
+import type { SshHostKeys, SshKey } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
@@ -15,13 +15,14 @@ import { Removal } from './remove-dialog.tsx';
 /** Public keys that open containers by SSH. */
 export function SshKeys() {
   const list = useLoaded(listSshKeys);
+  const server = useLoaded(getSshHostKeys);
   const [adding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<SshKey | null>(null);
   const reload = (): void => void list.reload();
   return (
     <Section
       title="SSH keys"
-      lead="Public keys that belong to you."
+      lead="Public keys that open your containers by SSH."
       action={
         <Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
           Add a key
@@ -37,6 +38,7 @@ export function SshKeys() {
           </Item>
         )}
       />
+      {server.value !== null && <HowToConnect server={server.value} />}
       {adding && <AddDialog onDone={reload} onClose={() => setAdding(false)} />}
       {removing && (
         <Removal
@@ -54,10 +56,31 @@ export function SshKeys() {
   );
 }
 
-function Facts({ sshKey: { type, fingerprint, created_at } }: { sshKey: SshKey }) {
+/** The command for a container, and what to compare at the first connection. */
+function HowToConnect({ server: { host, port, keys } }: { server: SshHostKeys }) {
+  if (port === null) return null;
   return (
     <>
-      {type} · <span class="mono">{fingerprint}</span> · added {ago(created_at, now.value)}
+      <p>
+        Connect with <code>{`ssh -p ${port} NAME@${host}`}</code>, where NAME is a container’s name. At the
+        first connection, compare the fingerprint:
+      </p>
+      <ul>
+        {keys.map(({ type, fingerprint }) => (
+          <li key={type}>
+            {type} <span class="mono">{fingerprint}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Facts({ sshKey: { type, fingerprint, created_at, last_used_at } }: { sshKey: SshKey }) {
+  const used = last_used_at === null ? 'never used' : `used ${ago(last_used_at, now.value)}`;
+  return (
+    <>
+      {type} · <span class="mono">{fingerprint}</span> · added {ago(created_at, now.value)} · {used}
     </>
   );
 }

@@ -70,4 +70,5 @@ const toBody = (key: SshKey): schema.SshKeyBody => ({
   public_key: key.publicKey,
   fingerprint: key.fingerprint,
   created_at: key.createdAt.toISOString(),
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
 });

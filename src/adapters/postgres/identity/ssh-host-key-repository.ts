@@ -1,0 +1,35 @@
+import { isHostKeyType } from '../../../domain/identity/ssh-host-key.ts';
+import type { SshHostKeyRepository, StoredHostKey } from '../../../ports/identity/ssh-host-key-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+
+export const postgresSshHostKeys = (db: Db): SshHostKeyRepository => ({
+  async list() {
+    const rows = await db.selectFrom('ssh_host_keys').selectAll().orderBy('type').execute();
+    return rows.flatMap(({ type, public_key: publicKey, sealed_private_key: sealedPrivateKey }) =>
+      isHostKeyType(type) ? [{ type, publicKey, sealedPrivateKey }] : [],
+    );
+  },
+
+  async insertMissing(key) {
+    await db
+      .insertInto('ssh_host_keys')
+      .values(toRow(key))
+      .onConflict((conflict) => conflict.column('type').doNothing())
+      .execute();
+  },
+
+  async replace(before, after) {
+    await db
+      .updateTable('ssh_host_keys')
+      .set(toRow(after))
+      .where('type', '=', before.type)
+      .where('sealed_private_key', '=', before.sealedPrivateKey)
+      .execute();
+  },
+});
+
+const toRow = ({ type, publicKey, sealedPrivateKey }: StoredHostKey) => ({
+  type,
+  public_key: publicKey,
+  sealed_private_key: sealedPrivateKey,
+});

@@ -1,0 +1,47 @@
+import { PassThrough } from 'node:stream';
+import type { ServerChannel } from 'ssh2';
+import type { SshDestination } from '../../domain/terminals/ssh.ts';
+import { ChannelOutput } from './channel-output.ts';
+import type { SignedInClient } from './client.ts';
+import { inputOf } from './program-channel.ts';
+
+/** Connects a client's channel to something that listens in its container. Refuses it when nothing does. */
+export async function forward(
+  client: SignedInClient,
+  to: SshDestination | null,
+  accept: () => ServerChannel,
+  reject: () => void,
+): Promise<void> {
+  const { connection, programs, carrier, log } = client;
+  const taken = to === null || connection.container === null ? null : connection.takeChannel();
+  if (to === null || taken === null || !taken.ok) return reject();
+  const release = taken.value;
+  const forget = carrier.atEnd(release);
+  // The client sends once its channel is accepted, which needs the connection first.
+  const stdin = new PassThrough();
+  try {
+    const opened = await programs.forward(connection, to, stdin);
+    if (!opened.ok || opened.value === null || carrier.isClosed) {
+      if (opened.ok) await opened.value?.end();
+      return reject();
+    }
+    const channel = accept();
+    const output = new ChannelOutput(channel, carrier);
+    const { value: inner } = opened;
+    const end = (): void => void inner.end();
+    channel.once('close', end);
+    inputOf(channel, client).pipe(stdin);
+    for await (const data of inner.output) await output.write('stdout', data);
+    channel.eof();
+    await inner.closed;
+    channel.off('close', end);
+    channel.end();
+  } catch (err) {
+    log.info({ err }, 'a forwarded connection was lost');
+    reject();
+  } finally {
+    stdin.destroy();
+    forget();
+    release();
+  }
+}

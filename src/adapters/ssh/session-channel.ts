@@ -1,0 +1,133 @@
+import type { PseudoTtyInfo, ServerChannel, Session } from 'ssh2';
+import { isPassedVariable, SSH_LIMITS } from '../../domain/terminals/ssh.ts';
+import {
+  COMMAND_SIGNALS,
+  type CommandSignal,
+  type CommandTerminal,
+  type ControlledCommand,
+} from '../../ports/containers/container-commands.ts';
+import { EXIT, type SignedInClient } from './client.ts';
+import { runOn } from './program-channel.ts';
+import { showShell } from './shell-channel.ts';
+
+type Request = {
+  readonly env: Map<string, string>;
+  terminal: CommandTerminal | null;
+  isStarted: boolean;
+  resize: (cols: number, rows: number) => Promise<void>;
+  signal: (name: CommandSignal) => Promise<void>;
+};
+
+const MAX_CELLS = 1000;
+const cells = (asked: number, usual: number): number =>
+  asked >= 1 && asked <= MAX_CELLS ? Math.trunc(asked) : usual;
+
+const TERM = /^[a-zA-Z0-9.+_-]{1,64}$/;
+const USUAL_TERM = 'xterm-256color';
+
+const terminalOf = ({ cols, rows, term }: PseudoTtyInfo & { readonly term?: string }): CommandTerminal => ({
+  term: TERM.test(term ?? '') ? (term ?? USUAL_TERM) : USUAL_TERM,
+  cols: cells(cols, 80),
+  rows: cells(rows, 24),
+});
+
+const isSignal = (name: string): name is CommandSignal => COMMAND_SIGNALS.some((known) => known === name);
+
+/** Serves one session channel: its settings first, then one program. `words`: why it cannot have one. */
+export function serveSession(session: Session, client: SignedInClient, words: string | null): void {
+  const request: Request = {
+    env: new Map(),
+    terminal: null,
+    isStarted: false,
+    resize: async () => {},
+    signal: async () => {},
+  };
+  session.on('pty', (accept, _reject, info) => {
+    request.terminal = terminalOf(info);
+    accept?.();
+  });
+  session.on('env', (accept, _reject, { key, val }) => {
+    if (isPassedVariable(key)) addVariable(request.env, key, String(val));
+    accept?.();
+  });
+  session.on('window-change', (accept, _reject, { cols, rows }) => {
+    accept?.();
+    const { terminal } = request;
+    if (terminal !== null) void request.resize(cells(cols, terminal.cols), cells(rows, terminal.rows));
+  });
+  session.on('signal', (accept, _reject, { name }) => {
+    accept?.();
+    const short = name.replace(/^SIG/, '');
+    if (isSignal(short)) void request.signal(short);
+  });
+  const start = (accept: () => ServerChannel, reject: () => void, serve: Serve): void => {
+    if (request.isStarted) {
+      reject?.();
+      return;
+    }
+    request.isStarted = true;
+    const channel = accept();
+    channel.on('error', (err: Error) => client.log.info({ err }, 'an SSH channel failed'));
+    serveProgram(channel, client, words, () => serve(channel)).catch((err: unknown) => {
+      client.log.error({ err }, 'an SSH channel failed');
+      channel.close();
+    });
+  };
+  session.on('shell', (accept, reject) => start(accept, reject, shellOf(client, request)));
+  session.on('exec', (accept, reject, { command }) =>
+    start(accept, reject, commandOf(client, request, command)),
+  );
+  session.on('subsystem', (accept, reject, { name }) =>
+    name === 'sftp' ? start(accept, reject, sftpOf(client)) : reject?.(),
+  );
+}
+
+type Serve = (channel: ServerChannel) => Promise<void>;
+
+async function serveProgram(
+  channel: ServerChannel,
+  { connection }: SignedInClient,
+  words: string | null,
+  serve: () => Promise<void>,
+): Promise<void> {
+  if (words === null && connection.container !== null) return await serve();
+  channel.stderr.write(`${words}\r\n`);
+  channel.exit(connection.container === null ? EXIT.unknown : EXIT.failed);
+  channel.end();
+}
+
+function addVariable(env: Map<string, string>, name: string, value: string): void {
+  const bytes = [...env].reduce((sum, [key, text]) => sum + key.length + Buffer.byteLength(text), 0);
+  const fits = bytes + name.length + Buffer.byteLength(value) <= SSH_LIMITS.variableBytes;
+  if (env.size < SSH_LIMITS.variables && fits && !value.includes('\0')) env.set(name, value);
+}
+
+const controls = (request: Request) => (command: ControlledCommand) => {
+  request.resize = command.resize;
+  request.signal = command.signal;
+};
+
+const commandOf =
+  (client: SignedInClient, request: Request, line: string | null): Serve =>
+  (channel) => {
+    const env = Object.fromEntries(request.env);
+    const { terminal } = request;
+    const start = (stdin: Parameters<Parameters<typeof runOn>[2]>[0]) =>
+      client.programs.run(client.connection, { line, env, terminal, stdin });
+    return runOn(channel, client, start, controls(request));
+  };
+
+/** Without a terminal the shell reads its commands from the channel, as editors use it. */
+const shellOf =
+  (client: SignedInClient, request: Request): Serve =>
+  (channel) =>
+    request.terminal === null
+      ? commandOf(client, request, null)(channel)
+      : showShell(channel, client, request.terminal, (resize) => {
+          request.resize = resize;
+        });
+
+const sftpOf =
+  (client: SignedInClient): Serve =>
+  (channel) =>
+    runOn(channel, client, (stdin) => client.programs.serveSftp(client.connection, stdin));

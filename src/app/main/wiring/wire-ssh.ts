@@ -1,0 +1,86 @@
+import { containerHelpers } from '../../../adapters/docker/exec/container-helpers.ts';
+import { sshHostKeyRoutes } from '../../../adapters/http/routes/identity/ssh-host-keys.ts';
+import type { Routes } from '../../../adapters/http/server.ts';
+import { makeHostKey } from '../../../adapters/ssh/host-key-maker.ts';
+import { sshListener } from '../../../adapters/ssh/ssh-listener.ts';
+import { sshServer } from '../../../adapters/ssh/ssh-server.ts';
+import { sshSocket } from '../../../adapters/websocket/ssh/ssh-socket.ts';
+import type { CloseReason } from '../../../domain/terminals/terminal.ts';
+import { startProgram } from '../../containers/exec.ts';
+import { EventFeed } from '../../events/event-feed.ts';
+import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
+import { sshHostKeys } from '../../identity/auth/ssh-host-keys.ts';
+import { sshSignIn } from '../../identity/sign-in/ssh-sign-in.ts';
+import { sshConnections } from '../../terminals/ssh/ssh-connections.ts';
+import { sshDoor } from '../../terminals/ssh/ssh-door.ts';
+import { sshPrograms } from '../../terminals/ssh/ssh-programs.ts';
+import type { Terminals } from '../../terminals/terminals.ts';
+import type { ComposeOptions, Ports } from '../compose-options.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+export type SshWork = {
+  readonly ssh: {
+    /** Listens on a port of its own. Throws when it cannot. */
+    readonly listen: (host: string, port: number) => Promise<void>;
+    /** The port; null while SSH works over HTTPS alone. */
+    readonly port: () => number | null;
+    /** Accepts no more, and closes all connections. */
+    readonly close: (reason: CloseReason) => void;
+    /** Resolves when every connection's end is on record. */
+    readonly over: () => Promise<void>;
+  };
+};
+
+type OfOthers = {
+  readonly throttle: LoginThrottle;
+  readonly terminals: Terminals;
+  readonly publicUrl: () => string;
+};
+
+/** SSH, by a port of its own and over HTTPS. */
+export function sshWing(
+  ports: Ports,
+  { logger: log, keys }: ComposeOptions,
+  shared: SharedParts,
+  { throttle, terminals, publicUrl }: OfOthers,
+) {
+  const { storage, auth, live, limits, acts, uses } = shared;
+  const { repositories } = storage;
+  const { clock, commands, metrics, bus } = ports;
+  const hostKeys = sshHostKeys({
+    ...{ storage, make: makeHostKey, log },
+    keys: () => keys.known().map((set) => set.hostKeys),
+  });
+  const connections = sshConnections({
+    ...{ repositories, live, log, uses, requests: limits, mayStay: terminals.mayStay },
+    feed: new EventFeed({ events: repositories.events, bus, log, encode: (event) => event }),
+  });
+  metrics.watch('ssh_connections', connections.count);
+  const start = startProgram({ storage, acts, clock, uses });
+  const server = sshServer({
+    ...{ connections, log, hostKeys: hostKeys.all },
+    signIn: sshSignIn({ storage, authenticator: auth, throttle, metrics }),
+    programs: sshPrograms({ start, commands, helpers: containerHelpers(commands), terminals }),
+  });
+  const listener = sshListener(server, log);
+  const port = (): number | null => listener.address()?.port ?? null;
+  const host = (): string => (URL.canParse(publicUrl()) ? new URL(publicUrl()).hostname : 'localhost');
+  const door = sshDoor({ storage, clock, hostKeys: hostKeys.all, host, port });
+  const socket: Routes = (http) =>
+    sshSocket(http, {
+      door,
+      serve: (stream, { caller, limits: ofUser, dbId, ipAddress }) =>
+        server.accept(stream, {
+          ipAddress,
+          // The request was counted for its credential.
+          entered: { signedIn: { caller, requestsPerMinute: 0, limits: ofUser }, wanted: dbId },
+          admitted: () => {},
+        }),
+    });
+  const close = (reason: CloseReason): void => {
+    listener.close();
+    connections.closeAll(reason);
+  };
+  const work: SshWork = { ssh: { listen: listener.listen, port, close, over: connections.over } };
+  return { routes: [sshHostKeyRoutes(door), socket], work, reseal: hostKeys.reseal };
+}

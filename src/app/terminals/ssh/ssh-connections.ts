@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { credentialDetails } from '../../../domain/activity.ts';
+import type { AuditEntry } from '../../../domain/audit.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { SSH_LIMITS } from '../../../domain/terminals/ssh.ts';
+import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
+import type { StoredEvent } from '../../../ports/event-log.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { findOwn, listVisible } from '../../containers/find-container.ts';
+import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
+import type { EventFeed } from '../../events/event-feed.ts';
+import type { AuthorizedConnections, Registration } from '../../identity/auth/authorized-connections.ts';
+import type { Authenticated } from '../../identity/auth/verified-credential.ts';
+import { countsByKey } from '../../identity/limits/counts-by-key.ts';
+import type { RequestLimits } from '../../identity/limits/request-limits.ts';
+
+/** A signed-in client. */
+export type SshClient = {
+  readonly signedIn: Authenticated;
+  readonly origin: Origin;
+  /** The container's name or id, as the client gave it. */
+  readonly wanted: string;
+  /** Ends the connection at once. Nothing is sent or accepted afterwards. */
+  readonly close: (reason: CloseReason) => void;
+};
+
+export type SshConnection = {
+  readonly caller: Caller;
+  readonly origin: Origin;
+  /** null when the client named none of its user's containers. */
+  readonly container: Container | null;
+  /** The user's containers, for that client. */
+  readonly names: readonly string[];
+  /** Counts a use, and calls `then` when the credential is valid; false when too much waits for that. */
+  readonly use: Registration['use'];
+  /** Takes one of the channels; the result releases it. Refused when too many are open, or were opened this minute. */
+  takeChannel(): Result<() => void, DomainError>;
+  /** Records the end, once. `bytes`: received and sent. */
+  end(bytes: number): void;
+};
+
+export type SshConnectionsDeps = {
+  readonly repositories: Repositories;
+  readonly live: AuthorizedConnections;
+  readonly feed: EventFeed<StoredEvent>;
+  readonly requests: Pick<RequestLimits, 'admitFor'>;
+  readonly uses: Pick<ContainerUses, 'begin'>;
+  /** Whether the caller, by the present state, may keep a connection. */
+  readonly mayStay: (now: Caller) => boolean;
+  readonly log: Logger;
+};
+
+export type SshConnections = ReturnType<typeof sshConnections>;
+
+type Open = {
+  readonly deps: SshConnectionsDeps;
+  readonly counts: ReturnType<typeof countsByKey>;
+  readonly clients: Map<SshClient, () => void>;
+  readonly unwritten: Set<Promise<void>>;
+};
+
+/** This process's SSH connections. Each ends with its credential, and with its container's run. */
+export function sshConnections(deps: SshConnectionsDeps) {
+  const open: Open = { deps, counts: countsByKey(), clients: new Map(), unwritten: new Set() };
+  return {
+    connect: (client: SshClient) => connect(open, client),
+
+    count: (): number => open.clients.size,
+
+    closeAll(reason: CloseReason): void {
+      deps.feed.close(reason);
+      for (const client of [...open.clients.keys()]) client.close(reason);
+    },
+
+    /** Resolves when every end is on record. */
+    over: async (): Promise<void> => void (await Promise.all(open.unwritten)),
+  };
+}
+
+async function connect(open: Open, client: SshClient): Promise<Result<SshConnection, DomainError>> {
+  const { repositories, live, mayStay } = open.deps;
+  const { caller } = client.signedIn;
+  const admitted = admit(open, client);
+  if (!admitted.ok) return admitted;
+  const release = open.counts.take(`connection ${caller.user.id}`, SSH_LIMITS.connectionsPerUser);
+  if (release === null) return refuse({ code: 'too_many_at_once', retryAfterSeconds: 5 });
+  try {
+    const { container, names } = await targetOf(repositories, client);
+    const subscription = container === null ? null : await follow(open.deps, client, container);
+    const used = container === null ? null : await open.deps.uses.begin(container, 'ssh');
+    const details = detailsOf(client, container);
+    await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });
+    const registration = live.register({ caller, mayStay, close: () => client.close(CLOSE.unauthorized) });
+    const startMs = performance.now();
+    const end = (bytes: number): void => {
+      if (!open.clients.delete(client)) return;
+      registration.end();
+      subscription?.end();
+      used?.();
+      release();
+      const seconds = Math.round((performance.now() - startMs) / 1000);
+      recordEnd(open, { ...entryOf(client, { ...details, seconds, bytes }), action: 'ssh_disconnected' });
+    };
+    open.clients.set(client, () => end(0));
+    return ok({
+      ...{ caller, origin: client.origin, container, names, end },
+      use: registration.use,
+      takeChannel: channels(open, client),
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Counts as a request of the credential and of its user. */
+function admit({ deps }: Open, { signedIn }: SshClient): Result<null, DomainError> {
+  const { caller, requestsPerMinute, limits } = signedIn;
+  return deps.requests.admitFor([
+    { key: credentialId(caller.credential), perMinute: requestsPerMinute },
+    { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
+  ]);
+}
+
+function channels(open: Open, client: SshClient): SshConnection['takeChannel'] {
+  const { user } = client.signedIn.caller;
+  const own = countsByKey();
+  return () => {
+    const admitted = admit(open, client);
+    if (!admitted.ok) return admitted;
+    const ofConnection = own.take('', SSH_LIMITS.channelsPerConnection);
+    const ofUser = open.counts.take(`channel ${user.id}`, SSH_LIMITS.channelsPerUser);
+    if (ofConnection !== null && ofUser !== null)
+      return ok(() => {
+        ofConnection();
+        ofUser();
+      });
+    ofConnection?.();
+    ofUser?.();
+    return refuse({ code: 'too_many_at_once', retryAfterSeconds: 5 });
+  };
+}
+
+/** By name, as people write it, else by either id. */
+async function targetOf(
+  repositories: Repositories,
+  { signedIn: { caller }, wanted }: SshClient,
+): Promise<Pick<SshConnection, 'container' | 'names'>> {
+  const visible = await listVisible(repositories, caller);
+  const own = visible.flatMap(({ container, access }) => (access === null ? [container] : []));
+  const named = own.find(({ name }) => name === wanted);
+  const byId = named !== undefined ? null : await findOwn(repositories, wanted, caller);
+  return { container: named ?? (byId?.ok ? byId.value : null), names: own.map(({ name }) => name).sort() };
+}
+
+/** Ends the connection when its container stops, restarts or is deleted, by whichever process. */
+async function follow({ feed }: SshConnectionsDeps, client: SshClient, { dbId }: Container) {
+  await feed.ready();
+  return feed.subscribe(
+    {
+      userId: client.signedIn.caller.user.id,
+      reaches: (id) => id === dbId,
+      send: (event) => {
+        const reason = endOf(event);
+        if (reason !== null) client.close(reason);
+      },
+      close: client.close,
+    },
+    null,
+  );
+}
+
+function endOf({ type, data }: StoredEvent): CloseReason | null {
+  if (type === 'container_deleted') return CLOSE.containerDeleted;
+  if (type === 'container_stopped') return CLOSE.containerStopped;
+  return type === 'container_updated' && data['restarted'] === true ? CLOSE.containerRestarted : null;
+}
+
+type Details = Readonly<Record<string, string | number | null>>;
+
+const detailsOf = ({ signedIn: { caller } }: SshClient, container: Container | null): Details => ({
+  container_id: container?.dbId ?? null,
+  ...credentialDetails(caller.credential),
+});
+
+const entryOf = ({ signedIn: { caller }, origin }: SshClient, details: Details) => ({
+  id: randomUUID(),
+  userId: caller.user.id,
+  ...origin,
+  details: JSON.stringify(details),
+});
+
+const AGAIN_MS = 1_000;
+
+/** Tries until the database has it; the id makes a repeat harmless. */
+function recordEnd({ deps: { repositories, log }, unwritten }: Open, entry: AuditEntry): void {
+  const write = async (): Promise<void> => {
+    for (;;) {
+      try {
+        return await repositories.audit.append(entry);
+      } catch (err) {
+        log.error({ err }, 'could not record the end of an SSH connection yet');
+        await delay(AGAIN_MS, undefined, { ref: false });
+      }
+    }
+  };
+  const writing = write().finally(() => unwritten.delete(writing));
+  unwritten.add(writing);
+}

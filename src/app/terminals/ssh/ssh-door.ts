@@ -1,0 +1,40 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller } from '../../../domain/identity/caller.ts';
+import { hostKeyFingerprint, knownHostsLine } from '../../../domain/identity/ssh-host-key.ts';
+import { ok, type Result } from '../../../domain/result.ts';
+import { type AccessDeps, findRunning } from '../../containers/running-container.ts';
+import type { HostKey } from '../../identity/auth/ssh-host-keys.ts';
+
+export type SshDoorDeps = Pick<AccessDeps, 'storage' | 'clock'> & {
+  readonly hostKeys: () => Promise<readonly HostKey[]>;
+  /** The name to connect to. */
+  readonly host: () => string;
+  /** null while SSH works over HTTPS alone. */
+  readonly port: () => number | null;
+};
+
+export type SshDoor = ReturnType<typeof sshDoor>;
+
+/** How to connect, and whether a caller may. */
+export function sshDoor(deps: SshDoorDeps) {
+  return {
+    /** Whether the caller may connect to the container now. */
+    async check(id: string, caller: Caller): Promise<Result<null, DomainError>> {
+      const found = await findRunning(deps, id, caller, 'change');
+      return found.ok ? ok(null) : found;
+    },
+
+    /** The host keys, and the address to which they belong. */
+    async describe() {
+      const host = deps.host();
+      const port = deps.port();
+      const keys = (await deps.hostKeys()).map(({ type, publicKey }) => ({
+        ...{ type, publicKey, fingerprint: hostKeyFingerprint(publicKey) },
+        knownHostsLine: knownHostsLine(host, port ?? SSH_PORT, publicKey),
+      }));
+      return { host, port, keys };
+    },
+  };
+}
+
+const SSH_PORT = 22;

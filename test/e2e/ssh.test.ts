@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import ssh2 from 'ssh2';
+import t, { type Test } from 'tap';
+import { waitFor } from '../support/patience.ts';
+import { eventually, inside, small } from '../support/process/fault-scene.ts';
+import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import {
+  type Ended,
+  finish,
+  type SshHome,
+  sshHome,
+  sshPrograms,
+  start,
+} from '../support/ssh/ssh-programs.ts';
+import { terminalClient } from '../support/terminal/terminal-client.ts';
+
+type Call = ReturnType<typeof client>;
+type Scene = {
+  readonly address: string;
+  readonly token: string;
+  readonly call: Call;
+  readonly dbId: string;
+  readonly port: number;
+  readonly home: SshHome;
+  readonly knownHosts: readonly string[];
+};
+
+async function aScene(t: Test): Promise<Scene | null> {
+  const installation = await aQuickInstallation(t, { BERTH_SSH_PORT: '0' });
+  if (installation === null) return null;
+  await sshPrograms();
+  const { address, ...service } = await startService(t, installation);
+  const token = await signInAdmin({ address, ...service });
+  const call = client(address, token);
+  const { body } = await client(address)('GET', '/api/ssh/host-keys');
+  const { port, keys } = body as { port: number; keys: { known_hosts_line: string }[] };
+  const knownHosts = keys.map((key) => key.known_hosts_line);
+  const home = await sshHome(t, { port, knownHosts });
+  await call('POST', '/api/me/ssh-keys', { public_key: home.publicKey });
+  const made = await call('POST', '/api/containers', { name: 'dev', ...small });
+  return { address, token, call, port, home, knownHosts, dbId: made.body['db_id'] as string };
+}
+
+/** A server in the container that answers what it was sent, once all of it has come. */
+const ECHO_SERVER = `perl -MIO::Socket::INET -e '
+my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1", LocalPort => 3000, ReuseAddr => 1);
+while (my $c = $s->accept) { local $/; my $all = <$c>; print $c "heard $all"; close $c }' >/dev/null 2>&1 &`;
+
+t.test('the programs of OpenSSH work in a container', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const ssh = (args: readonly string[], input?: string) => finish(t, scene.home, 'ssh', args, input);
+  await commands(t, scene, ssh);
+  await files(t, scene);
+  await forwards(t, scene, ssh);
+  await sharedScreen(t, scene);
+  await manyChannels(t, scene);
+  await garbage(t, scene);
+  await strangers(t, scene, ssh);
+  await ends(t, scene, ssh);
+});
+
+type Ssh = (args: readonly string[], input?: string) => Promise<Ended>;
+
+async function commands(t: Test, { call }: Scene, ssh: Ssh): Promise<void> {
+  const script = 'cat; echo "$PWD $LC_TEST." >&2; exit 7';
+  const sent = await ssh(['-o', 'SetEnv=LC_TEST=given LD_PRELOAD=no', 'dev@berth', script], 'typed\n');
+  t.same(sent, { code: 7, stdout: 'typed\n', stderr: '/workspace given.\n' }, 'input ends, output is apart');
+  const asked = await ssh(['-tt', 'dev@berth', 'stty size; tty; exit 3']);
+  t.match(asked, { code: 3, stdout: /^\d+ \d+\r\n\/dev\/pts\// });
+  t.match(await ssh(['-T', 'dev@berth'], 'echo $((6*7))\nexit 4\n'), { code: 4, stdout: '42\n' });
+  const { stderr } = await ssh(['-v', 'dev@berth', 'true']);
+  t.match(stderr, /kex: algorithm: (mlkem768x25519-sha256|curve25519-sha256(@libssh.org)?)\r?\n/);
+  t.match(stderr, /kex: host key algorithm: ssh-ed25519\r?\n/);
+  const ciphers = [...stderr.matchAll(/kex: \S+ cipher: (\S+)/g)].map(([, name]) => name);
+  t.ok(
+    ciphers.length === 2 &&
+      ciphers.every((name) => /^(aes(128|256)-gcm|chacha20-poly1305)@/.test(name ?? '')),
+  );
+  const [key] = (await call('GET', '/api/me/ssh-keys')).body['ssh_keys'] as { last_used_at: string }[];
+  t.type(key?.last_used_at, 'string');
+}
+
+async function files(t: Test, { home }: Scene): Promise<void> {
+  const [from, to] = [path.join(home.folder, 'from'), path.join(home.folder, 'to')];
+  const bytes = randomBytes(5_000_000);
+  writeFileSync(from, bytes);
+  t.match(await finish(t, home, 'scp', ['-q', from, 'dev@berth:there']), { code: 0 });
+  t.match(await finish(t, home, 'scp', ['-q', 'dev@berth:there', to]), { code: 0 });
+  t.ok(readFileSync(to).equals(bytes));
+  t.match(
+    await finish(t, home, 'scp', ['-q', '-O', 'dev@berth:there', to]),
+    { code: 0 },
+    'by the old protocol',
+  );
+  t.ok(readFileSync(to).equals(bytes));
+  const listed = await finish(
+    t,
+    home,
+    'sftp',
+    ['-b', '-', 'dev@berth'],
+    'rename there here\nls -1 /workspace\n',
+  );
+  t.match(listed, { code: 0, stdout: /^\/workspace\/here$/m });
+}
+
+async function forwards(t: Test, { call, dbId }: Scene, ssh: Ssh): Promise<void> {
+  await inside(call, dbId, ECHO_SERVER);
+  const heard = await eventually(
+    () => ssh(['-W', 'localhost:3000', 'dev@berth'], 'this'),
+    ({ stdout }) => stdout !== '',
+  );
+  t.match(heard, { code: 0, stdout: 'heard this' }, 'the end of the input is passed on, then the answer');
+  t.match(await ssh(['-W', 'localhost:3001', 'dev@berth']), { stdout: '', stderr: /open failed/ });
+  t.match(await ssh(['-W', '169.254.169.254:80', 'dev@berth']), { stdout: '', stderr: /open failed/ });
+}
+
+/** A terminal by SSH shows what the browser shows, and what is typed in either is in both. */
+async function sharedScreen(t: Test, { address, dbId, token, call, home }: Scene): Promise<void> {
+  const at = { address: address.replace('http', 'ws'), dbId, token };
+  const browser = await terminalClient(at, { cols: 90, rows: 25 }, { origin: address });
+  browser.socket.send(Buffer.from('echo "=$((6*7))="\r'));
+  await browser.until(() => browser.output().includes('=42='));
+  const shell = start(t, home, 'ssh', ['-tt', 'dev@berth']);
+  await waitFor(() => shell.stdout().includes('=42='));
+  shell.child.stdin.write('echo "=$((7*7))= $(stty size)"\r');
+  await browser.until(() => browser.output().includes('=49='));
+  await waitFor(() => shell.stdout().includes('=49= 25 90'), { what: () => shell.stdout() });
+  const { terminals } = (await call('GET', '/api/admin/terminals')).body as {
+    terminals: { connection_id: string }[];
+  };
+  t.same(terminals.map(({ connection_id }) => connection_id.replace(/-.*/, '')).sort(), ['main', 'ssh']);
+  shell.child.kill();
+  await waitFor(async () => {
+    const { body } = await call('GET', '/api/admin/terminals');
+    return (body as { terminals: unknown[] }).terminals.length === 1;
+  });
+  browser.socket.send(Buffer.from('echo "=$((8*8))="\r'));
+  await browser.until(() => browser.output().includes('=64='));
+  browser.socket.terminate();
+}
+
+async function manyChannels(t: Test, { home, port }: Scene): Promise<void> {
+  const connection = new ssh2.Client();
+  connection.connect({
+    host: '127.0.0.1',
+    port,
+    username: 'dev',
+    privateKey: readFileSync(path.join(home.folder, 'id')),
+  });
+  await once(connection, 'ready');
+  const channels = await Promise.all(
+    Array.from({ length: 50 }, async (_, n) => {
+      const channel = await new Promise<ssh2.ClientChannel>((resolve, reject) =>
+        connection.exec('cat', (error, opened) => (error ? reject(error) : resolve(opened))),
+      );
+      let heard = '';
+      channel.on('data', (chunk: Buffer) => {
+        heard += chunk;
+      });
+      channel.write(`${n}`);
+      return { channel, heard: () => heard, closed: once(channel, 'close') };
+    }),
+  );
+  await waitFor(() => channels.every(({ heard }, n) => heard() === `${n}`), { patienceMs: 60_000 });
+  t.pass('fifty programs run on one connection at the same time');
+  for (const { channel } of channels) channel.end();
+  await Promise.all(channels.map(({ closed }) => closed));
+  connection.end();
+}
+
+async function garbage(t: Test, { port }: Scene): Promise<void> {
+  for (const start of ['', 'SSH-2.0-fuzz\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}).resume();
+    socket.write(Buffer.concat([Buffer.from(start), randomBytes(65_536)]));
+    await once(socket, 'close');
+  }
+  t.pass('random bytes end their own connection');
+}
+
+async function strangers(t: Test, { port, knownHosts, call, address }: Scene, ssh: Ssh): Promise<void> {
+  const audit = async (action: string) => {
+    const { body } = await call('GET', '/api/admin/audit?limit=100');
+    const { records } = body as { records: { action: string; details: string; user_id: string | null }[] };
+    return records.filter((one) => one.action === action);
+  };
+  const home = await sshHome(t, { port, knownHosts });
+  const stranger = (who: string) => finish(t, home, 'ssh', [`${who}@berth`, 'true']);
+  const denied = { code: 255, stdout: '', stderr: /Permission denied \(publickey\)/ };
+  const known = await stranger('dev');
+  t.match(known, denied);
+  t.equal(
+    (await stranger('nothing')).stderr,
+    known.stderr.replaceAll('dev@', 'nothing@'),
+    'all names look alike',
+  );
+  await waitFor(async () => (await audit('login_failed')).length === 2);
+  t.match(await audit('login_failed'), [{ details: 'SSH key', user_id: null }, {}]);
+
+  await call('PATCH', '/api/admin/settings', { open_registration: true });
+  const eve = { email: 'eve@example.org', username: 'eve', password: 'correct horse battery' };
+  const { body } = await client(address)('POST', '/api/auth/register', eve);
+  const { token, user } = body as { token: string; user: { id: string } };
+  await client(address, token)('POST', '/api/me/ssh-keys', { public_key: home.publicKey });
+  t.match(await stranger('dev'), { code: 1, stderr: 'no container "dev"; you have none\r\n' });
+  t.match(await ssh(['other@berth', 'true']), { code: 1, stderr: 'no container "other"; yours: dev\r\n' });
+
+  await call('PATCH', `/api/admin/users/${user.id}`, { disabled: true });
+  t.match(await stranger('dev'), denied);
+  t.match(await audit('login_failed'), [{ details: 'disabled', user_id: user.id }, {}, {}]);
+}
+
+/** Connections end with their key, and with their container. */
+async function ends(t: Test, { home, call, dbId, knownHosts, port }: Scene, ssh: Ssh): Promise<void> {
+  const other = await sshHome(t, { port, knownHosts });
+  const added = await call('POST', '/api/me/ssh-keys', { public_key: other.publicKey });
+  const running = start(t, other, 'ssh', ['dev@berth', 'echo up; cat']);
+  await waitFor(() => running.stdout() === 'up\n');
+  await call('DELETE', `/api/me/ssh-keys/${added.body['id']}`);
+  t.match(await running.ended, { code: 255 }, 'a removed key ends its connections');
+  t.match(await inside(call, dbId, 'pgrep -x cat || echo none'), 'none\n', 'and their programs');
+  const kept = start(t, home, 'ssh', ['dev@berth', 'echo up; cat']);
+  await waitFor(() => kept.stdout() === 'up\n');
+  await call('POST', `/api/containers/${dbId}/stop`);
+  t.not((await kept.ended).code, 0, 'a stop ends its connections');
+  t.match(await ssh(['dev@berth', 'true']), { code: 255, stderr: 'dev is stopped: berth start dev\n' });
+}
