@@ -41,9 +41,9 @@ export function authentication({ signIn, origin, log, signedIn, giveUp }: Authen
     if (!isProof(context)) return false;
     const found = await signIn.byKey(sshFingerprint(context.key.data), origin);
     if (!found.ok) {
-      // It is on record as what it was.
+      // It is on record as what it was, and looks like an unknown key.
       isDone = true;
-      return stop();
+      return false;
     }
     if (found.value === null) return false;
     isDone = true;
