@@ -14,6 +14,7 @@ export { BerthError, type FieldFaults, hasStatus } from './request/errors.ts';
 export type { List } from './request/pages.ts';
 export type { TokenSource } from './request/requester.ts';
 export type { RetryPolicy } from './request/retry.ts';
+export { socketBy, type WebSocketClass } from './socket/node-socket.ts';
 export type { OpenSocket, Socket, SocketListener } from './socket/socket.ts';
 export type { ConnectionState } from './terminal/connection-types.ts';
 export { Terminal, type TerminalEnd, type TerminalOptions } from './terminal/terminal.ts';

@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect, promisify } from 'node:util';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { prometheusMetrics } from '../../src/adapters/prometheus/prometheus-metrics.ts';
 import { eventFrame, RESYNC_FRAME } from '../../src/adapters/websocket/events/event-frames.ts';
 import { mintToken, TOKEN_RANDOM_BYTES } from '../../src/domain/identity/token.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { listening } from '../support/terminal/terminals.ts';
 
 const ENTRIES: Readonly<Record<string, string>> = {
   "'berth/client'": 'src/client/index.ts',
@@ -29,12 +30,27 @@ function examplesOf(page: string): string[] {
 }
 
 const commentsOf = (code: string): string[] =>
-  [...code.matchAll(/^console\.log.*\n\/\/ (.*)$/gm)].map(([, text = '']) => text);
+  [...code.matchAll(/\bconsole\.log.*\n(?: *break;\n\}\n)?\/\/ (.*)$/gm)].map(([, text = '']) => text);
 
 t.test('each example of docs/reuse.md runs and prints what it says', async (t) => {
-  const examples = examplesOf('docs/reuse.md');
+  await runExamples(t, 'docs/reuse.md', 3);
+});
+
+t.test('each example of docs/client.md runs and prints what it says', async (t) => {
+  const service = await aService();
+  process.env['BERTH_SERVER'] = (await listening(t, service)).replace('ws', 'http');
+  process.env['BERTH_TOKEN'] = (await aPerson(service, 'ada')).token;
+  t.teardown(() => {
+    delete process.env['BERTH_SERVER'];
+    delete process.env['BERTH_TOKEN'];
+  });
+  await runExamples(t, 'docs/client.md', 4);
+});
+
+async function runExamples(t: Test, page: string, count: number): Promise<void> {
+  const examples = examplesOf(page);
   t.testdir();
-  t.equal(examples.length, 3);
+  t.equal(examples.length, count);
   for (const [number, code] of examples.entries()) {
     const file = path.join(t.testdirName, `example-${number}.ts`);
     writeFileSync(file, code);
@@ -49,7 +65,7 @@ t.test('each example of docs/reuse.md runs and prints what it says', async (t) =
     t.same(printed, commentsOf(code));
     t.not(printed.length, 0);
   }
-});
+}
 
 t.test('berth/domain exports every rule', async (t) => {
   const index = readFileSync('src/domain/index.ts', 'utf8');

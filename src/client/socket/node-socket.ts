@@ -4,7 +4,8 @@ import { COMING_BACK, type OpenSocket, platformSocket } from './socket.ts';
 /** As a variable, so that bundlers for browsers leave it out. */
 const PACKAGE: string = 'ws';
 
-type WebSocketModule = { readonly WebSocket: new (url: string, protocols: string[]) => NodeWebSocket };
+/** The class of the package `ws`. */
+export type WebSocketClass = new (url: string, protocols: string[]) => NodeWebSocket;
 
 const isNode = (): boolean =>
   (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node !== undefined;
@@ -12,10 +13,19 @@ const isNode = (): boolean =>
 /** Opens WebSockets by the package `ws` in Node.js, which can stop reading, else by the platform's own. */
 export async function bestSocket(): Promise<OpenSocket> {
   if (!isNode()) return platformSocket;
-  const { WebSocket } = (await import(
-    /* @vite-ignore */ /* webpackIgnore: true */ PACKAGE
-  )) as WebSocketModule;
-  return (url, protocols, listener) => {
+  try {
+    const module = await import(/* @vite-ignore */ /* webpackIgnore: true */ PACKAGE);
+    return socketBy((module as { readonly WebSocket: WebSocketClass }).WebSocket);
+  } catch (cause) {
+    if ('WebSocket' in globalThis) return platformSocket;
+    throw new Error('install the package ws, or use Node.js 22 or newer', { cause });
+  }
+}
+
+/** Opens WebSockets of the package `ws`. */
+export const socketBy =
+  (WebSocket: WebSocketClass): OpenSocket =>
+  (url, protocols, listener) => {
     const socket = new WebSocket(url, protocols);
     let opened = false;
     socket.on('open', () => {
@@ -40,4 +50,3 @@ export async function bestSocket(): Promise<OpenSocket> {
       },
     };
   };
-}
