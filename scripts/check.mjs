@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { writeApiTypes } from './lib/api-types.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
@@ -9,7 +8,6 @@ const root = path.dirname(import.meta.dirname);
 
 await runMain(async () => {
   await ensureDependencies(root, { dev: true });
-  await writeApiTypes(root);
   return (await runChecks([...staticChecks(root), { label: 'pure tests', run: runPureTests }])) === 0 ? 0 : 1;
 });
 

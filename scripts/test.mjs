@@ -1,6 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { writeApiTypes } from './lib/api-types.mjs';
 import { ensureBuild } from './lib/build.mjs';
 import { runChecks, staticChecks } from './lib/checks.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
@@ -26,7 +25,6 @@ await runMain(async () => {
   const { summary } = await import('./lib/test/tally.mjs');
   const { prepare, runTests, runTestsTwice } = await import('./lib/test/tests.mjs');
   const prepared = everything ? prepare(root, console.log) : Promise.resolve();
-  if (everything) await writeApiTypes(root);
   const failed = everything ? await runChecks(staticChecks(root)) : 0;
   if (failed > 0 || files.length === 0) {
     console.log(summary({ passed: 0, failed, skipped: 0 }));

@@ -5,7 +5,7 @@ import { toolEnvironment } from './node.mjs';
 /** @typedef {import('./checks.mjs').Verdict} Verdict */
 
 /**
- * The API document, written before by `writeApiTypes`, has no error and no warning in two linters with their recommended rules.
+ * The API document that `writeApiTypes` wrote has no error and no warning in two linters with their recommended rules.
  * @param {string} root
  * @returns {Promise<Verdict>}
  */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { checkApiDocument } from './api-document.mjs';
+import { writeApiTypes } from './api-types.mjs';
 import { capture } from './command.mjs';
 import { checkFolders } from './folders.mjs';
 import { checkLayers } from './layers.mjs';
@@ -19,17 +20,30 @@ import { checkPorts } from './ports.mjs';
  */
 export function staticChecks(root) {
   const web = existsSync(path.join(root, 'web', 'tsconfig.json'));
+  /** @type {Promise<void> | null} */
+  let written = null;
+  /** @param {() => Promise<Verdict>} run */
+  const withApiTypes = (run) => async () => {
+    written ??= writeApiTypes(root);
+    await written;
+    return await run();
+  };
   return [
-    { label: 'types', run: () => types(root, 'tsconfig.json', 'types') },
+    { label: 'types', run: withApiTypes(() => types(root, 'tsconfig.json', 'types')) },
     ...(web
-      ? [{ label: 'types of the pages', run: () => types(root, 'web/tsconfig.json', 'web-types') }]
+      ? [
+          {
+            label: 'types of the pages',
+            run: withApiTypes(() => types(root, 'web/tsconfig.json', 'web-types')),
+          },
+        ]
       : []),
     { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
-    { label: 'layers', run: () => checkLayers(root) },
+    { label: 'layers', run: withApiTypes(() => checkLayers(root)) },
     { label: 'ports', run: () => checkPorts(root) },
     { label: 'folders', run: async () => checkFolders(root) },
-    { label: 'API document', run: () => checkApiDocument(root) },
-    { label: 'dead code', run: () => tool(root, 'knip', []) },
+    { label: 'API document', run: withApiTypes(() => checkApiDocument(root)) },
+    { label: 'dead code', run: withApiTypes(() => tool(root, 'knip', [])) },
   ];
 }
 
