@@ -10,6 +10,7 @@ export type ActAction = Extract<
   | 'file_deleted'
   | 'file_downloaded'
   | 'recording_downloaded'
+  | 'process_signalled'
 >;
 
 export type Act = {
@@ -17,8 +18,10 @@ export type Act = {
   readonly caller: Caller;
   readonly origin: Origin;
   readonly dbId: string;
-  /** A command's first word, a port or socket, a path or a recording id; never contents. */
-  readonly what: Readonly<Partial<Record<'command' | 'port' | 'path' | 'recording_id', string>>>;
+  /** A command's first word, a port or socket, a path, an id or a signal; never contents. */
+  readonly what: Readonly<
+    Partial<Record<'command' | 'port' | 'path' | 'recording_id' | 'process_id' | 'signal', string>>
+  >;
 };
 
 const MAX_TEXT = 200;
@@ -32,18 +35,18 @@ export function credentialDetails(credential: Credential): Readonly<Record<strin
     case 'login':
       return { session_id: credential.sessionId };
     case 'api_token':
-      return { token_prefix: credential.prefix, token_name: short(credential.name) };
+      return { token_prefix: credential.prefix, token_name: shortText(credential.name) };
     case 'ssh_key':
       return { ssh_key: credential.fingerprint };
   }
 }
 
 /** Without control characters a record cannot forge lines or drive a terminal. */
-const short = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, MAX_TEXT);
+export const shortText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, MAX_TEXT);
 
 /** The details of `times` equal acts, of which this is the last. */
 export function actDetails({ caller, dbId, what }: Act, times: number): string {
-  const texts = Object.entries(what).map(([key, text]) => [key, short(text)]);
+  const texts = Object.entries(what).map(([key, text]) => [key, shortText(text)]);
   return JSON.stringify({
     container_id: dbId,
     ...credentialDetails(caller.credential),

@@ -37,6 +37,8 @@ export type AuditAction =
   | 'ssh_connected'
   | 'ssh_disconnected'
   | 'port_forwarded'
+  | 'process_started'
+  | 'process_signalled'
   | 'file_uploaded'
   | 'file_deleted'
   | 'file_downloaded'

@@ -31,6 +31,14 @@ export type DomainError =
   | { readonly code: 'engine_busy' | 'container_unresponsive'; readonly retryAfterSeconds: number }
   /** The connection to the engine broke before it reported the outcome. */
   | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
+  | { readonly code: 'process_not_found' | 'process_ended' | 'process_tools_missing' }
+  | { readonly code: 'process_limit_reached'; readonly max: number }
+  | { readonly code: 'process_without_input' | 'process_outcome_unknown' }
+  /** `inputOffset`: the bytes of input that the process has. */
+  | {
+      readonly code: 'process_input_gap' | 'process_input_closed' | 'process_input_full';
+      readonly inputOffset: number;
+    }
   | { readonly code: 'container_limit_reached'; readonly max: number }
   /** `names`: containers that could be purged; empty when all are being erased. */
   | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }

@@ -10,6 +10,7 @@ import type { DiskUseRepository } from './containers/disk-use-repository.ts';
 import type { LifetimeRepository } from './containers/lifetime/lifetime-repository.ts';
 import type { OperationRepository } from './containers/operation-repository.ts';
 import type { OrphanRepository } from './containers/orphan-repository.ts';
+import type { ProcessRepository } from './containers/processes/process-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
 import type { VolumeRetentionRepository } from './containers/volume-retention-repository.ts';
 import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
@@ -65,6 +66,7 @@ export type Repositories = {
   readonly warmPool: WarmPoolRepository;
   readonly events: EventLog;
   readonly roleSetups: RoleSetupRepository;
+  readonly processes: ProcessRepository;
   readonly factors: TotpRepository;
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;

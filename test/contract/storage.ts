@@ -8,6 +8,7 @@ import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { lifetimeRepositoryContract } from './containers/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { orphanRepositoryContract } from './containers/orphans.ts';
+import { processRepositoryContract } from './containers/processes/process-repository.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
@@ -46,6 +47,8 @@ export type Ageing =
 export type Times = {
   /** Ages the rows of a table by this many seconds. */
   readonly pass: (table: Ageing, seconds: number) => Promise<unknown>;
+  /** Its clock. */
+  readonly now: () => Promise<Date>;
   readonly backdateSession: Backdate;
   /** Ages a terminal, or a process's run, as if silent for this long. */
   readonly silenceTerminal: (id: string, seconds: number) => Promise<void>;
@@ -80,6 +83,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await snapshotImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
   await lifetimeRepositoryContract(name, storage);
+  await processRepositoryContract(name, storage, times.now);
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));
   await auditLogContract(name, storage);

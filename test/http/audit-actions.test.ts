@@ -61,6 +61,7 @@ async function aScene(t: Test) {
   return { service, address, root, ada, bob, eve, dbId, by, codeOfBob };
 }
 
+let startedProcess = '';
 const box = ({ dbId }: Scene, action = ''): string => `/api/containers/${dbId}${action}`;
 const share = async (scene: Scene) =>
   (await scene.by(scene.ada)('POST', box(scene, '/collaborations'), { mode: 'view' })).json();
@@ -200,6 +201,15 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     (await openSsh(scene)).end();
     await recordOf(scene, 'ssh_disconnected');
   },
+  process_started: async (scene) => {
+    const started = await scene.by(scene.ada)('POST', box(scene, '/processes'), {
+      command: ['cat'],
+      stdin: true,
+    });
+    startedProcess = started.json().id;
+  },
+  process_signalled: (scene) =>
+    scene.by(scene.ada)('POST', box(scene, `/processes/${startedProcess}/signal`), { signal: 'INT' }),
   file_uploaded: (scene) => scene.by(scene.ada)('PUT', box(scene, '/files?path=notes'), {}),
   file_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
   file_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene, '/files?path=notes')),
@@ -337,6 +347,9 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   ssh_connected: 'ada: {"container_id":"box","session_id":"ID"}',
   port_forwarded: 'ada: {"container_id":"box","session_id":"ID","port":"3000"}',
   ssh_disconnected: 'ada: {"container_id":"box","session_id":"ID","seconds":0,"bytes":0}',
+  process_started:
+    'ada: {"container_id":"box","session_id":"ID","process_id":"ID","name":"cat","command":"cat"}',
+  process_signalled: 'ada: {"container_id":"box","session_id":"ID","process_id":"ID","signal":"INT"}',
   file_uploaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_downloaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_deleted: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',

@@ -42,6 +42,18 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'the connection to the container engine was lost: the change may or may not have been made. Check before you repeat it',
   ],
+  process_not_found: [404, 'process not found'],
+  process_ended: [409, 'the process has ended'],
+  process_tools_missing: [409, 'the image lacks a program needed to run processes'],
+  process_limit_reached: [409, 'process limit reached: end a running one first'],
+  process_without_input: [409, 'the process was started without input'],
+  process_outcome_unknown: [
+    503,
+    'the connection to the container engine was lost: repeat the input with its offset, which is taken once',
+  ],
+  process_input_gap: [409, 'input is missing before this offset: continue at input_offset'],
+  process_input_closed: [409, 'the input of the process has ended'],
+  process_input_full: [409, 'the process does not read its input: try again later'],
   container_limit_reached: [409, 'container limit reached'],
   kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
   disk_quota_exceeded: [

@@ -34,6 +34,9 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
     const { code, id, prefix } = error;
     return reply.code(status).send({ error: message, code, id, token_prefix: prefix });
   }
+  if ('inputOffset' in error) {
+    return reply.code(status).send({ error: message, code: error.code, input_offset: error.inputOffset });
+  }
   if (error.code === 'kept_limit_reached') {
     return reply.code(status).send({ error: keptWords(message, error.names), code: error.code });
   }

@@ -5,6 +5,7 @@ import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
+import type { ContainerProcess } from '../../domain/containers/processes/process.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
@@ -73,6 +74,7 @@ export type MemoryState = FactorState & {
   recordings: (Recording & { seenAt: Date })[];
   terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
   replicaRuns: Map<string, Date>;
+  processes: ContainerProcess[];
   sshKeys: SshKey[];
   /** `sealedPrivateKey` in hex. */
   sshHostKeys: (Omit<StoredHostKey, 'sealedPrivateKey'> & { sealedPrivateKey: string })[];
@@ -178,6 +180,7 @@ export const emptyState = (): MemoryState => ({
   recordings: [],
   terminalLeases: [],
   replicaRuns: new Map(),
+  processes: [],
   sshKeys: [],
   sshHostKeys: [],
   collaborations: [],

@@ -13,6 +13,7 @@ import { memoryDiskUse } from './containers/disk-use-repository.ts';
 import { memoryLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { memoryOperations } from './containers/operation-repository.ts';
 import { memoryOrphans } from './containers/orphan-repository.ts';
+import { memoryProcessRecords } from './containers/processes/process-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
 import { memoryVolumeRetention } from './containers/volume-retention-repository.ts';
 import { memoryWarmPool } from './containers/warm-pool-repository.ts';
@@ -83,6 +84,7 @@ const repositoriesOn = (
   operations: memoryOperations(state, clock),
   lifetimes: memoryLifetimes(state, clock),
   roleSetups: memoryRoleSetups(state, clock),
+  processes: memoryProcessRecords(state, clock),
   warmPool: memoryWarmPool(state, clock),
   events: memoryEvents(state, clock, committed),
   audit: memoryAudit(state, clock),

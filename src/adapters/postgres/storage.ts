@@ -11,6 +11,7 @@ import { postgresDiskUse } from './containers/disk-use-repository.ts';
 import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { postgresOperations } from './containers/operation-repository.ts';
 import { postgresOrphans } from './containers/orphan-repository.ts';
+import { postgresProcesses } from './containers/process-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
 import { postgresVolumeRetention } from './containers/volume-retention-repository.ts';
 import { postgresWarmPool } from './containers/warm-pool-repository.ts';
@@ -68,6 +69,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   warmPool: postgresWarmPool(db),
   events: postgresEvents(db),
   roleSetups: postgresRoleSetups(db),
+  processes: postgresProcesses(db),
   factors: postgresFactors(db),
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),

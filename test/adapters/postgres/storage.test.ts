@@ -73,6 +73,7 @@ if (url !== null) {
 
   await storageContracts('postgres', storage, {
     pass: (table, seconds) => passingIn(db, table, ...TIMES[table])(seconds),
+    now: async () => new Date(),
     backdateSession: async (id, { revokedAt, expiresAt }) => {
       const times = {
         ...(revokedAt && { revoked_at: revokedAt }),

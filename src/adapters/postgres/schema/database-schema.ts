@@ -6,6 +6,7 @@ import type { Labels } from '../../../domain/containers/lifetime/labels.ts';
 import type { EndAction } from '../../../domain/containers/lifetime/lifetime.ts';
 import type { LossReport } from '../../../domain/containers/loss-report.ts';
 import type { Operation } from '../../../domain/containers/operation.ts';
+import type { EndReason, ProcessState } from '../../../domain/containers/processes/process.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { OperationOutcome } from '../../../ports/containers/operation-repository.ts';
@@ -204,6 +205,22 @@ export type WarmPoolTable = {
   created_at: Generated<Date>;
 };
 
+export type ProcessesTable = {
+  id: string;
+  db_id: string;
+  user_id: string;
+  runtime_id: string;
+  name: string;
+  command: Json<readonly string[]>;
+  takes_input: boolean;
+  state: Defaulted<ProcessState['kind']>;
+  pid: number | null;
+  started_at: Generated<Date>;
+  ended_at: Date | null;
+  ended_by: EndReason | null;
+  exit_code: number | null;
+};
+
 type EventsTable = {
   position: Generated<string>;
   xid: Generated<string>;
@@ -248,6 +265,7 @@ export type Database = {
   recordings: RecordingsTable;
   terminal_holds: TerminalLeasesTable;
   replica_runs: ReplicaRunsTable;
+  processes: ProcessesTable;
   ssh_keys: SshKeysTable;
   ssh_host_keys: SshHostKeysTable;
   collaborations: CollaborationsTable;
