@@ -2,15 +2,18 @@ import type Docker from 'dockerode';
 import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
+import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import { engineCalls, inContainer } from './engine/engine-client.ts';
 import { ownership } from './engine/ownership.ts';
 import { dockerCommands } from './exec/container-commands.ts';
 import { dockerRoleInstaller } from './exec/role-installer.ts';
 import { dockerFiles } from './files/container-files.ts';
 import { dockerInsight } from './insight/container-insight.ts';
+import { shellProcesses } from './processes/container-processes.ts';
 
 export type DockerAccess = {
   readonly commands: ContainerCommands;
+  readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
@@ -26,6 +29,7 @@ export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
   const commands: ContainerCommands = { open: (...args) => inContainer(running.open(...args)) };
   return {
     commands,
+    processes: shellProcesses(commands),
     files: {
       open: (...args) => inContainer(files.open(...args)),
       write: (...args) => inContainer(files.write(...args)),

@@ -9,6 +9,7 @@ import { memoryFiles } from './containers/container-files.ts';
 import { memoryWarmPoolEngine } from './containers/container-images.ts';
 import { memoryInsight } from './containers/container-insight.ts';
 import { memoryRuntime } from './containers/container-runtime.ts';
+import { memoryProcesses } from './containers/processes/container-processes.ts';
 import { memoryKernelShares } from './containers/kernel-shares.ts';
 import { memoryRoleInstaller } from './containers/role-installer.ts';
 import { noMetrics } from './metrics.ts';
@@ -48,6 +49,7 @@ export function quickHasher(): PasswordHasher {
 
 export const memoryAccess = (runtime: ContainerObserver) => ({
   commands: memoryCommands(runtime),
+  processes: memoryProcesses(runtime),
   files: memoryFiles(runtime),
   insight: memoryInsight(runtime),
   installer: memoryRoleInstaller(runtime),

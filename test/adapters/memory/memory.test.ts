@@ -22,6 +22,7 @@ import {
   pausedContainerContract,
 } from '../../contract/containers/container-runtime.ts';
 import { containerSnapshotsContract } from '../../contract/containers/container-snapshots.ts';
+import { containerProcessesContract } from '../../contract/containers/processes/container-processes.ts';
 import { roleInstallerContract } from '../../contract/containers/role-setups.ts';
 import { warmPoolEngineContract } from '../../contract/containers/warm-pool.ts';
 import { storageContracts } from '../../contract/storage.ts';
@@ -40,6 +41,7 @@ const before = (seconds: number) => new Date(clock.now().getTime() - seconds * 1
 
 await storageContracts('memory', storage, {
   pass: async (_table, seconds) => clock.advance(seconds * 1_000),
+  now: async () => clock.now(),
   backdateSession: async (id, times) => {
     state.sessions = state.sessions.map((one) => (one.id === id ? { ...one, ...times } : one));
   },
@@ -90,6 +92,7 @@ await pausedContainerContract('memory', access);
 await containerDiskContract('memory', access);
 await containerSnapshotsContract('memory', access);
 await containerAccessContract('memory', access);
+await containerProcessesContract('memory', access);
 await roleInstallerContract('memory', access);
 
 const warmPool = memoryWarmPoolEngine();

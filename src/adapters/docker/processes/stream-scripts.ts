@@ -1,0 +1,139 @@
+import { FOLDER, TOOLS } from './common-scripts.ts';
+
+/**
+ * `ID OFFSET SIZE END MOST`, with SIZE bytes as input: commits them as the segment at that offset, or those that are
+ * new. An empty OFFSET is the present end; END of `yes` ends the input. Prints `taken END`, `gap END`, `closed END`,
+ * `full END`, `ended`, `none` for a process without input, or `short`. A link cannot replace a segment, so of two
+ * writers one starts over.
+ */
+export const WRITE = `${TOOLS}
+cd "${FOLDER}/$1" 2>/dev/null || { echo ended; exit; }
+offset=$2 size=$3 last=$4 most=$5
+new=new.$$
+trap 'rm -f "$new" "$new.rest"' EXIT
+cat > "$new" || { echo short; exit; }
+have=$(wc -c < "$new")
+[ "$have" -eq "$size" ] || { echo short; exit; }
+input_end() {
+  end=0 waiting=0 count=0
+  for file in in.*; do
+    [ -e "$file" ] || continue
+    at=\${file#in.}
+    [ "$at" -lt "$end" ] || end=$at
+    count=$((count + 1))
+  done
+  first=$end
+  for file in in.*; do [ ! -e "$file" ] || [ "\${file#in.}" -ge "$first" ] || first=\${file#in.}; done
+  isClosed=no
+  [ $count -gt 0 ] || return 0
+  have=$(wc -c < "in.$end") || return 1
+  [ "$have" -gt 0 ] || isClosed=yes
+  waiting=$((end + have - first))
+  end=$((end + have))
+}
+while :; do
+  [ -e state ] || { echo ended; exit; }
+  [ -p stdin ] || { echo none; exit; }
+  input_end 2>/dev/null || continue
+  [ -n "$offset" ] || offset=$end
+  [ "$offset" -le "$end" ] || { echo "gap $end"; exit; }
+  skip=$((end - offset))
+  if [ "$skip" -lt "$size" ]; then
+    [ $isClosed = no ] && [ ! -e closed ] || { echo "closed $end"; exit; }
+    [ $((waiting + size)) -le "$most" ] && [ $count -lt 1024 ] || { echo "full $end"; exit; }
+    if [ $skip = 0 ]; then piece=$new; else tail -c +$((skip + 1)) "$new" > "$new.rest"; piece=$new.rest; fi
+  elif [ "$last" = yes ] && [ $isClosed = no ]; then
+    : > "$new.rest"
+    piece=$new.rest
+  else
+    echo "taken $end"
+    exit
+  fi
+  ln "$piece" "in.$end" 2>/dev/null || continue
+  rm -f "$new.rest"
+  { echo 1<> bell; } 2>/dev/null
+done
+`;
+
+/**
+ * `ID OUT ERR FOLLOW`: prints `OUT ERR`, the offsets at which it starts, then stdout as its stdout and stderr as its
+ * stderr. Exits with 0 at the end of the process, 5 where a running one is not followed, 4 to be started again, which
+ * bounds how long it outlives its reader, 3 where output was removed before it was read, and 44 for an unknown process.
+ */
+export const FOLLOW = `${TOOLS}
+cd "${FOLDER}/$1" 2>/dev/null || exit 44
+follow=$4 ref=ref.$$
+trap 'rm -f "$ref"' EXIT
+trap 'exit 4' TERM HUP INT
+# The segment with the offset, or the oldest: sets n, base and skip.
+find_at() {
+  name=$1 after=$2 base=
+  for file in "$name".[0-9]*.*; do
+    offset=\${file##*.}
+    if [ "$offset" -le "$after" ]; then
+      [ -n "$base" ] && [ "$base" -le "$after" ] && [ "$base" -ge "$offset" ] && continue
+    else
+      [ -n "$base" ] && [ "$base" -le "$offset" ] && continue
+    fi
+    base=$offset n=\${file#*.} n=\${n%.*}
+  done
+  size=$(wc -c < "$name.$n.$base") || exit 3
+  skip=$((after > base ? after - base : 0))
+  [ $skip -le $((size)) ] || skip=$((size))
+}
+pass() { dd bs=4096 count=$(($1 / 4096)); dd bs=1 count=$(($1 % 4096)); }
+find_at out "$2"
+n_out=$n out=out.$n.$base at_out=$((base + skip))
+[ -r "$out" ] || exit 3
+exec 3< "$out"
+pass $skip <&3 > /dev/null 2>&1
+find_at err "$3"
+n_err=$n err=err.$n.$base at_err=$((base + skip))
+[ -r "$err" ] || exit 3
+exec 4< "$err"
+pass $skip <&4 > /dev/null 2>&1
+echo "$at_out $at_err"
+
+# What there is of a segment; then it moves to the next one.
+step_out() {
+  set -- out.$((n_out + 1)).*
+  next=$1 isKept=no
+  [ -e "$out" ] && isKept=yes
+  cat <&3 || exit 1
+  if [ -e "$next" ]; then exec 3< "$next"; out=$next n_out=$((n_out + 1)) moved=yes
+  elif [ $isKept = no ]; then exit 3
+  fi
+}
+step_err() {
+  set -- err.$((n_err + 1)).*
+  next=$1 isKept=no
+  [ -e "$err" ] && isKept=yes
+  cat <&4 >&2 || exit 1
+  if [ -e "$next" ]; then exec 4< "$next"; err=$next n_err=$((n_err + 1)) moved=yes
+  elif [ $isKept = no ]; then exit 3
+  fi
+}
+rounds=0 idle=0
+while :; do
+  : > "$ref"
+  isEnded=no moved=no
+  [ -e state ] || isEnded=yes
+  step_out
+  step_err
+  rounds=$((rounds + 1))
+  [ $rounds -lt 2000 ] || exit 4
+  [ "$follow" = yes ] || [ $rounds -lt 40 ] || exit 5
+  [ $moved = no ] || continue
+  [ $isEnded = no ] || exit 0
+  [ "$follow" = yes ] || exit 5
+  # Whether a segment has grown is asked of the shell, since a program each time would cost more than all else.
+  tries=0
+  while [ $tries -lt 5 ]; do
+    sleep 0.1 || sleep 1
+    tries=$((tries + 1))
+    [ -e state ] || break
+    [ "$out" -nt "$ref" ] || [ "$err" -nt "$ref" ] || continue
+    break
+  done
+done
+`;
