@@ -12,6 +12,9 @@ export const INSIDE = [
   'too_many_processes',
 ] as const;
 
+/** Of one process in a container. */
+export const PROCESS = [...INSIDE, 'process_not_found'] as const;
+
 /** Of a path in a container. */
 export const FILE = [
   'file_not_found',

@@ -91,7 +91,7 @@ export async function refuseIfStopped<T>(
 
 /** Turns a connection that broke during a change into a refusal: a repeat could do it twice. */
 export async function refuseIfUnknown<T>(
-  code: 'command_outcome_unknown' | 'file_outcome_unknown',
+  code: 'command_outcome_unknown' | 'file_outcome_unknown' | 'process_outcome_unknown',
   work: Promise<Result<T, DomainError>>,
 ): Promise<Result<T, DomainError>> {
   try {

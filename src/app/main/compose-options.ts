@@ -7,6 +7,7 @@ import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { WarmPoolEngine } from '../../ports/containers/container-images.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import type { KernelShares } from '../../ports/containers/kernel-shares.ts';
+import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -23,6 +24,7 @@ export type Ports = {
   readonly runtimeNode: string;
   readonly terminalBackend: TerminalBackend;
   readonly commands: ContainerCommands;
+  readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;

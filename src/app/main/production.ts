@@ -39,6 +39,8 @@ const REAP_EVERY_MS = 30_000;
 const SEAL_EVERY_MS = 1_000;
 const ROLES_EVERY_MS = 2_000;
 const SHARED_EVERY_MS = 5_000;
+/** How late an ended process is noticed when nobody looks at it. */
+const PROCESSES_EVERY_MS = 30_000;
 const MEASURE_EVERY_MS = 60_000;
 /** How long a container can exhaust a kernel counter. */
 const SHARES_EVERY_MS = 5_000;
@@ -170,6 +172,7 @@ async function onto(
 const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
   repeat(ROLES_EVERY_MS, service.roleSetups.keep, log),
   repeat(SHARED_EVERY_MS, service.collaborations.keep, log),
+  repeat(PROCESSES_EVERY_MS, service.settleProcesses, log),
   repeat(MEASURE_EVERY_MS, service.measureDisks, log),
   repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
   repeat(SPACE_EVERY_MS, service.watchSpace, log),
@@ -195,6 +198,7 @@ const portsOf = async (
   runtimeNode: NODE,
   terminalBackend: engine.terminals,
   commands: engine.commands,
+  processes: engine.processes,
   files: engine.files,
   insight: engine.insight,
   installer: engine.installer,

@@ -22,6 +22,7 @@ export type CallOptions = { readonly signal?: AbortSignal };
 /** The operations that take an `Idempotency-Key`; each call gets one of its own. */
 export const KEYED_OPERATIONS: ReadonlySet<string> = new Set([
   'POST /api/containers',
+  'POST /api/containers/{id}/processes',
   'POST /api/tokens',
   'POST /api/tokens/derive',
   'PATCH /api/containers/{id}',

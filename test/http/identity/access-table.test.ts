@@ -40,9 +40,11 @@ const write = { scope: 'write' } as const;
 const admin = { scope: 'admin' } as const;
 const publicly = { scope: 'public' } as const;
 const box = { foreign: 404 } as const;
+/** Collaborators may know the container, but not what is in it. */
+const ofProcess = { but: { collaborator: 403 } } as const;
 
 /**
- * Objects are `:box` (the owner's container), `:share` (its collaboration) and `:none` (nothing); payloads change
+ * Objects are `:box` (the owner's container), `:share` (its collaboration), `:none` and `:process_id` (nothing); payloads change
  * nothing.
  */
 const TABLE: Readonly<Record<string, Row>> = {
@@ -132,6 +134,18 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/restore': { ...write, ok: 404 },
   'POST /api/containers/:box/purge': { ...write, ok: 404, payload: { name: 'dev' } },
   'POST /api/containers/:box/exec': { ...write, ...box, ok: 200, payload: { command: ['true'] } },
+  'POST /api/containers/:box/processes': { ...write, ...box, ok: 201, payload: { command: ['true'] } },
+  'GET /api/containers/:box/processes': { ...read, ...box, ok: 200 },
+  'GET /api/containers/:box/processes/:process_id': { ...read, ...ofProcess, ok: 404 },
+  'DELETE /api/containers/:box/processes/:process_id': { ...write, ...ofProcess, ok: 404 },
+  'GET /api/containers/:box/processes/:process_id/output': { ...read, ...ofProcess, ok: 404 },
+  'POST /api/containers/:box/processes/:process_id/signal': {
+    ...write,
+    ...box,
+    ok: 404,
+    payload: { signal: 'INT' },
+  },
+  'POST /api/containers/:box/processes/:process_id/input': { ...write, ...ofProcess, ok: 404 },
   'GET /api/containers/:box/files': { ...read, ...box, ok: 200 },
   'PUT /api/containers/:box/files': { ...write, ok: 400 },
   'DELETE /api/containers/:box/files': { ...write, ok: 400 },
@@ -262,7 +276,11 @@ t.test('every route answers every kind of caller as the table says', async (t) =
   const cast = await aCast(service);
   for (const [route, row] of Object.entries(TABLE)) {
     const [method, path = ''] = route.split(' ');
-    const url = path.replace(':box', cast.box).replace(':share', cast.share).replace(':none', NOBODY);
+    const url = path
+      .replace(':box', cast.box)
+      .replace(':share', cast.share)
+      .replace(':none', NOBODY)
+      .replace(':process_id', NOBODY);
     const wanted: Partial<Record<Kind, unknown>> = {};
     const answered: typeof wanted = {};
     for (const kind of KINDS) {

@@ -5,6 +5,7 @@ import type { WarmPoolEngine } from '../../../ports/containers/container-images.
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
+import type { ContainerProcesses } from '../../../ports/containers/processes/container-processes.ts';
 import type { EngineCall, Metrics, TerminalBytes } from '../../../ports/metrics.ts';
 import type { TerminalBackend } from '../../../ports/terminals/terminal-backend.ts';
 import type { Ports } from '../compose-options.ts';
@@ -13,6 +14,7 @@ export type EngineParts = {
   readonly runtime: ContainerEngine;
   readonly terminals: TerminalBackend;
   readonly commands: ContainerCommands;
+  readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
@@ -73,6 +75,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
     // Without an engine a terminal opens, and is closed with the reason.
     terminals: forwarded(() => parts().terminals, { checkReach: async () => {} }),
     commands: forwarded(() => parts().commands),
+    processes: forwarded(() => parts().processes),
     files: forwarded(() => parts().files),
     insight: forwarded(() => parts().insight),
     installer: forwarded(() => parts().installer),
@@ -103,6 +106,7 @@ export function measured(ports: Ports): Ports {
     ...ports,
     runtime: timed('runtime', ports.runtime),
     commands: timed('commands', ports.commands),
+    processes: timed('processes', ports.processes),
     files: timed('files', ports.files),
     insight: timed('insight', ports.insight),
     installer: timed('installer', ports.installer),

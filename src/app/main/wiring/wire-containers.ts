@@ -2,6 +2,8 @@ import { containerRoutes } from '../../../adapters/http/routes/containers/contai
 import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
 import { fileRoutes } from '../../../adapters/http/routes/containers/files.ts';
 import { insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
+import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
+import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
@@ -19,6 +21,7 @@ import { watchDiskUsage } from '../../containers/maintenance/watch-disk-usage.ts
 import { watchKernelShares } from '../../containers/maintenance/watch-kernel-shares.ts';
 import { watchSpace } from '../../containers/maintenance/watch-space.ts';
 import { type Operations, operations } from '../../containers/operations/operations.ts';
+import { processes } from '../../containers/processes/processes.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import type { Idempotency } from '../../idempotency.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
@@ -32,6 +35,8 @@ export type WorkspaceWork = {
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
   /** Reconciles rows and engine; `onProgress` is called during it. */
   readonly reconcile: (onProgress?: () => void) => Promise<void>;
+  /** Notices processes that have ended; for a timer. */
+  readonly settleProcesses: () => Promise<void>;
   readonly measureDisks: () => Promise<void>;
   readonly watchKernelShares: () => Promise<void>;
   readonly watchSpace: () => Promise<void>;
@@ -71,6 +76,8 @@ export function workspaces(
   const boxes = containers(deps, agents);
   const inside = containerAccess({ ...ports, acts, uses });
   uses.watch(terminals.usesNow);
+  const programs = processes({ ...ports, acts, log: options.logger });
+  uses.watch(programs.usesNow);
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
@@ -78,6 +85,8 @@ export function workspaces(
       containerRoutes(boxes, keys),
       roleSetupRoutes(tools),
       execRoutes(inside, outputs, cutOffWriting),
+      processRoutes(programs, keys),
+      processStreamRoutes(programs, cutOffReading),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
       insightRoutes(inside, outputs, cutOffReading),
     ],
@@ -86,6 +95,7 @@ export function workspaces(
       operations: work,
       roleSetups: tools,
       reconcile: reconcile(deps),
+      settleProcesses: programs.settleAll,
       measureDisks: watchDiskUsage(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),

@@ -1,0 +1,70 @@
+import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller } from '../../../domain/identity/caller.ts';
+import { ok, type Result } from '../../../domain/result.ts';
+import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
+import { findOwnInEngine, handleOf } from '../find-container.ts';
+import { refuseIfStopped } from '../running-container.ts';
+import { type ControlDeps, endProcess, signalProcess, writeInput } from './control-process.ts';
+import { findProcess } from './find-process.ts';
+import { readOutput } from './process-output.ts';
+import { busyContainers, settleAll, settled } from './settle-processes.ts';
+import { resumeStart, startProcess } from './start-process.ts';
+
+export type Processes = ReturnType<typeof processes>;
+
+/** The processes of a caller's containers. */
+export function processes(deps: ControlDeps) {
+  const busy = busyContainers();
+  return {
+    start: startProcess(deps, busy),
+    resumeStart: resumeStart(deps),
+    list: listProcesses(deps),
+    get: getProcess(deps),
+    output: readOutput(deps),
+    write: writeInput(deps),
+    signal: signalProcess(deps),
+    end: endProcess(deps),
+    settleAll: settleAll(deps, busy),
+    /** Running processes keep their containers from being idle. */
+    usesNow: busy.usesNow,
+  };
+}
+
+/** Running and recently ended ones, newest first. */
+const listProcesses =
+  (deps: ControlDeps) =>
+  async (id: string, caller: Caller): Promise<Result<readonly ContainerProcess[], DomainError>> => {
+    const { repositories } = deps.storage;
+    const container = await findOwnInEngine(repositories, id, caller);
+    if (!container.ok) return container;
+    const records = await repositories.processes.list(container.value.dbId);
+    return await refuseIfStopped(settled(deps, container.value, records).then((all) => ok(all)));
+  };
+
+export type ProcessWithOutput = {
+  readonly process: ContainerProcess;
+  /** null when it is no longer kept, or the container does not run. */
+  readonly output: KeptOutput | null;
+};
+
+const getProcess =
+  (deps: ControlDeps) =>
+  async (id: string, processId: string, caller: Caller): Promise<Result<ProcessWithOutput, DomainError>> => {
+    const found = await findProcess(deps, id, processId, caller);
+    if (!found.ok) return found;
+    const { container, process } = found.value;
+    const handle = container.state === 'running' ? handleOf(container) : null;
+    const read = async () => {
+      // The output of a process that is seen to have ended is whole afterwards.
+      const [now = process] = await settled(deps, container, [process]);
+      const kept = handle === null ? Promise.resolve(null) : deps.processes.kept(handle, process.id);
+      const output = await kept.catch((error: unknown) => {
+        if (error instanceof ContainerNotRunning) return null;
+        throw error;
+      });
+      return ok({ process: now, output });
+    };
+    return await refuseIfStopped(read());
+  };

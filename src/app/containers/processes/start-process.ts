@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import { processDetails } from '../../../domain/containers/processes/process-details.ts';
+import {
+  defaultName,
+  MAX_IN_CONTAINER,
+  MAX_OF_USER,
+  type ProcessOrder,
+  processFaults,
+} from '../../../domain/containers/processes/process-order.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import type { Note } from '../../idempotency.ts';
+import { orRollBack } from '../../transaction.ts';
+import { refuseIfStopped, refuseIfUnknown } from '../running-container.ts';
+import { type FoundRunning, findReachable, findRunningInEngine } from './find-process.ts';
+import type { ProcessDeps } from './process-deps.ts';
+import { type BusyContainers, settled } from './settle-processes.ts';
+
+type Started = Result<ContainerProcess, DomainError>;
+
+export type StartRequest = { readonly order: ProcessOrder; readonly name: string | null };
+
+/** Records a process, then starts it. `note` links the record to the request that makes it. */
+export const startProcess =
+  (deps: ProcessDeps, busy: Pick<BusyContainers, 'add'>) =>
+  async (
+    id: string,
+    { order, name }: StartRequest,
+    caller: Caller,
+    origin: Origin,
+    note: Note,
+  ): Promise<Started> => {
+    const found = await findRunningInEngine(deps, id, caller, 'change');
+    if (!found.ok) return found;
+    const fields = processFaults(order, name);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const { container, handle } = found.value;
+    const { dbId } = container;
+    const { command, takesInput } = order;
+    const made = await orRollBack(deps.storage.inTransaction, async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const refusal = await refusalOf(tx, dbId, caller.user.id, name);
+      if (refusal !== null) return refuse(refusal);
+      const process = await tx.processes.insert({
+        ...{ id: randomUUID(), dbId, userId: caller.user.id, runtimeId: handle.runtimeId },
+        ...{ name: name ?? defaultName(command), command, takesInput },
+      });
+      const details = processDetails(process, caller.credential);
+      await tx.audit.append({ userId: caller.user.id, action: 'process_started', ...origin, details });
+      await note(tx, process.id);
+      return ok(process);
+    });
+    if (!made.ok) return made;
+    busy.add(dbId);
+    await deps.storage.repositories.containers.touch(dbId);
+    return await act(deps, { container, handle, process: made.value }, order);
+  };
+
+/** Continues a start whose service was killed; a process that has got further stays as it is. */
+export const resumeStart =
+  (deps: ProcessDeps) =>
+  async (id: string, processId: string, { order }: StartRequest, caller: Caller): Promise<Started> => {
+    const found = await findReachable(deps, id, processId, caller, 'change');
+    if (!found.ok) return found;
+    const { process, handle } = found.value;
+    if (process.state.kind !== 'starting' || process.runtimeId !== handle.runtimeId) return ok(process);
+    return await act(deps, found.value, order);
+  };
+
+async function refusalOf(
+  tx: Repositories,
+  dbId: string,
+  userId: string,
+  name: string | null,
+): Promise<DomainError | null> {
+  const { ofContainer, ofUser } = await tx.processes.count(dbId, userId);
+  if (ofContainer >= MAX_IN_CONTAINER) return { code: 'process_limit_reached', max: MAX_IN_CONTAINER };
+  if (ofUser >= MAX_OF_USER) return { code: 'process_limit_reached', max: MAX_OF_USER };
+  return name !== null && (await tx.processes.hasNamed(dbId, name)) ? { code: 'name_taken' } : null;
+}
+
+/** A start without an answer stays `starting`, until the container says more. */
+async function act(
+  deps: ProcessDeps,
+  { container, handle, process }: FoundRunning,
+  order: ProcessOrder,
+): Promise<Started> {
+  const { processes } = deps.storage.repositories;
+  const starting = deps.processes.start(handle, process.id, order).then(ok);
+  const started = await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(starting));
+  if (started.ok && started.value.kind === 'started') {
+    const state = { kind: 'running', pid: started.value.pid } as const;
+    await processes.advance(process.id, 'starting', state);
+    return ok({ ...process, state });
+  }
+  if (started.ok && started.value.kind === 'known') {
+    const [now = process] = await settled(deps, container, [process]);
+    return ok(now);
+  }
+  if (!started.ok && started.error.code === 'command_outcome_unknown') return started;
+  const state = { kind: 'ended', pid: null, by: 'not_started', exitCode: null } as const;
+  await processes.advance(process.id, 'starting', { ...state, endedAt: deps.clock.now() });
+  if (!started.ok) return started;
+  const isFull = started.value.kind === 'no_processes';
+  return refuse({ code: isFull ? 'too_many_processes' : 'process_tools_missing' });
+}
