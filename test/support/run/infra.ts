@@ -36,6 +36,8 @@ export type Parts = {
   };
   /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
   readonly systemPostgres: { readonly programs: string };
+  /** Programs that people type commands into. */
+  readonly shells: { readonly bash: string; readonly zsh: string };
 };
 export type Need = keyof Parts;
 export type Answer<N extends Need = Need> =

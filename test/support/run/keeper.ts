@@ -9,6 +9,7 @@ import { startEngine } from './keeper/engine.ts';
 import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { findSystemPostgres, startPostgres } from './keeper/postgres.ts';
 import { startSharedService } from './keeper/service.ts';
+import { findShells } from './keeper/shells.ts';
 
 // The process that owns a run's database server and engine. Its argument is the run's process.
 const owner = Number(process.argv[2]);
@@ -20,6 +21,7 @@ const starters = {
   browser: startBrowser,
   service: startSharedService,
   systemPostgres: findSystemPostgres,
+  shells: findShells,
 };
 /** Interval at which a keeper asks whether another one exists. */
 const BUSY_RETRY_MS = 50;

@@ -3,13 +3,14 @@ import path from 'node:path';
 import type { Test } from 'tap';
 import { aFolder } from '../folder.ts';
 
-/** From its sources, so that no build is needed; `test/e2e` runs the built one. */
-const BERTH = path.resolve('src/cli/berth.ts');
+/** From its sources, so that no build is needed. */
+const SOURCE = path.resolve('src/cli/berth.ts');
+export const BUILT = path.resolve('web/dist/cli/berth.mjs');
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** The command in a folder and with a home of its own, as on another machine. */
-export function theCommand(t: Test, server: string | null, token?: string) {
+export function theCommand(t: Test, server: string | null, token?: string, program = SOURCE) {
   const home = aFolder(t);
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -20,7 +21,7 @@ export function theCommand(t: Test, server: string | null, token?: string) {
   };
   /** Runs while the test does something else. */
   const start = (args: readonly string[], input = '') => {
-    const child = spawn(process.execPath, [BERTH, ...args], { cwd: home, env });
+    const child = spawn(process.execPath, [program, ...args], { cwd: home, env });
     const output = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const) {
       child[name].setEncoding('utf8').on('data', (part: string) => {

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { aScene, signedIn } from '../../support/browser/memory-page.ts';
+import { waitFor } from '../../support/patience.ts';
+import { theCommand } from '../../support/service/command.ts';
+import { aPerson } from '../../support/service/service.ts';
+
+t.setTimeout(120_000);
+
+t.test('the line on the page installs the command, which signs in through the page', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  await aPerson(paged.service, 'ada');
+  const { page } = await signedIn(browser, paged, 'ada');
+  await page.goto(`${paged.address}/settings/tokens`);
+  const line = await page.locator('.command-line').first().innerText();
+  const { home, env } = theCommand(t, null);
+  const shell = spawn('bash', ['-c', line], { env, cwd: home });
+  const [said, code] = await Promise.all([
+    text(shell.stderr),
+    new Promise((resolve) => shell.once('close', resolve)),
+  ]);
+  t.equal(code, 0, said);
+  const forged = line.replace(/[0-9a-f]{64}/, '0'.repeat(64));
+  const refused = spawn('bash', ['-c', forged], { env, cwd: home, stdio: 'ignore' });
+  t.not(await new Promise((resolve) => refused.once('close', resolve)), 0, 'another file is not installed');
+
+  const installed = theCommand(t, paged.address, undefined, path.join(home, '.local/bin/berth'));
+  const login = installed.start(['login']);
+  const link = () => /^Code {2}(\S+)$/m.exec(login.stderr())?.[1];
+  await waitFor(() => link() !== undefined);
+  await page.goto(`${paged.address}/device`);
+  await page.fill('[name=user_code]', link() ?? '');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Sign in the program' }).click();
+  await page.getByText('The program is signed in').waitFor();
+  paged.clock.advance(2_000);
+  t.match(await login.ended, { code: 0, stderr: /Signed in to .* as ada/ });
+  t.match(await installed.run(['ls']), { code: 0, stderr: /No containers/ });
+});
