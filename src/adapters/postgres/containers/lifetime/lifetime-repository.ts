@@ -64,10 +64,11 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
     const ordered = uses.toSorted((a, b) => (`${a.dbId}${a.kind}` < `${b.dbId}${b.kind}` ? -1 : 1));
     const [ids, kinds] = [ordered.map(({ dbId }) => dbId), ordered.map(({ kind }) => kind)];
     await sql`insert into container_activity (db_id, kind, last_at)
-      select distinct u.id, u.kind, clock_timestamp()
+      select u.id, u.kind, clock_timestamp()
       from unnest(${ids}::uuid[], ${kinds}::text[]) as u (id, kind) join containers c on c.db_id = u.id
       where c.idle_seconds is not null
-      order by 1, 2
+      group by u.id, u.kind
+      order by u.id, u.kind
       on conflict (db_id, kind) do update set last_at = greatest(container_activity.last_at, excluded.last_at)`.execute(
       db,
     );
