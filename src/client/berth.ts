@@ -18,7 +18,7 @@ export type BerthOptions = Partial<Omit<RequesterOptions, 'observer'>> & {
 };
 
 export type CreateOptions = CallOptions & {
-  /** Whether `await using` deletes the container at the end of its block. */
+  /** Whether `await using` deletes the container at the end of its block; so it does with an `ephemeral` one. */
   readonly deleteAtEnd?: boolean;
 };
 
@@ -69,7 +69,7 @@ export class Berth {
 
   /** Creates and starts a container. It may still be `creating`: events report the end. */
   async create(body: Schemas['CreateContainerRequest'], options: CreateOptions = {}): Promise<Container> {
-    const { deleteAtEnd = false, ...call } = options;
+    const { deleteAtEnd = body.ephemeral ?? false, ...call } = options;
     return new Container(this.#service, await this.containers.create(body, call), deleteAtEnd);
   }
 

@@ -3,6 +3,7 @@ import { type RunOptions, type RunResult, run } from './inside/command.ts';
 import { Files } from './inside/files.ts';
 import { type LogOptions, logs } from './inside/logs.ts';
 import type { CallOptions, Schemas } from './request/api.ts';
+import { hasStatus } from './request/errors.ts';
 import type { Requester } from './request/requester.ts';
 import type { OpenSocket } from './socket/socket.ts';
 import { openTerminal } from './terminal/open-terminal.ts';
@@ -25,7 +26,7 @@ export class Container implements AsyncDisposable {
   constructor(service: Service, info: Schemas['Container'], deleteAtEnd = false) {
     this.#service = service;
     this.#info = info;
-    this.files = new Files(service.requester, this.#path);
+    this.files = new Files(service.requester, this.#path, service.openSocket);
     this.#deleteAtEnd = deleteAtEnd;
   }
 
@@ -88,6 +89,24 @@ export class Container implements AsyncDisposable {
     return await openTerminal(requester, await openSocket(), this.id, options);
   }
 
+  /** When and why it ends by itself. */
+  lifetime(options?: CallOptions): Promise<Schemas['ExplainedLifetime']> {
+    return this.#service.containers.lifetime(this.id, options);
+  }
+
+  /** Changes when it ends by itself; absent fields stay, `null` removes an end. */
+  setLifetime(
+    change: Schemas['LifetimeRequest'],
+    options?: CallOptions,
+  ): Promise<Schemas['ExplainedLifetime']> {
+    return this.#service.containers.setLifetime(this.id, change, options);
+  }
+
+  /** Nothing ends it by itself for so many seconds from now. */
+  keep(seconds: number, options?: CallOptions): Promise<Schemas['ExplainedLifetime']> {
+    return this.setLifetime({ keep_seconds: seconds }, options);
+  }
+
   stats(options?: CallOptions) {
     return this.#service.containers.stats(this.id, options);
   }
@@ -97,9 +116,12 @@ export class Container implements AsyncDisposable {
     return this.#service.containers.changes(this.id, options);
   }
 
-  /** Deletes a container that was created with `deleteAtEnd`; leaves others as they are. */
+  /** Deletes a container that was created as `ephemeral` or with `deleteAtEnd`, unless it is gone; leaves others as they are. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#deleteAtEnd) await this.delete();
+    if (!this.#deleteAtEnd) return;
+    await this.delete().catch((failure: unknown) => {
+      if (!hasStatus(failure, 404)) throw failure;
+    });
   }
 
   get #path(): string {

@@ -9,6 +9,7 @@ export type ActAction = Extract<
   | 'file_uploaded'
   | 'file_deleted'
   | 'file_downloaded'
+  | 'files_searched'
   | 'recording_downloaded'
   | 'process_signalled'
 >;

@@ -42,6 +42,7 @@ export type AuditAction =
   | 'file_uploaded'
   | 'file_deleted'
   | 'file_downloaded'
+  | 'files_searched'
   | 'collaboration_started'
   | 'collaboration_joined'
   | 'collaboration_left'

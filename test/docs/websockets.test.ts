@@ -6,6 +6,7 @@ import addFormats from 'ajv-formats';
 import fc from 'fast-check';
 import t from 'tap';
 import { EVENT_MESSAGES, Ping } from '../../src/adapters/websocket/events/event-schema.ts';
+import { WATCH_MESSAGES } from '../../src/adapters/websocket/files/watch-frames.ts';
 import { CLOSE_CODES } from '../../src/protocol/close-codes.ts';
 import { schemasOf } from '../../src/protocol/frames.ts';
 import {
@@ -45,6 +46,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
     block('From the client:', { ping: Ping }),
     block('From the service, by `type`:', EVENT_MESSAGES),
   ].join('\n\n'),
+  files: block('From the service, by `type`:', WATCH_MESSAGES),
   codes: ['| Code | Reason |', '|---|---|', ...codes].join('\n'),
 };
 

@@ -212,6 +212,8 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     scene.by(scene.ada)('POST', box(scene, `/processes/${startedProcess}/signal`), { signal: 'INT' }),
   file_uploaded: (scene) => scene.by(scene.ada)('PUT', box(scene, '/files?path=notes'), {}),
   file_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
+  files_searched: (scene) =>
+    scene.by(scene.ada)('POST', box(scene, '/files/search'), { pattern: 'x', path: 'notes' }),
   file_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene, '/files?path=notes')),
   collaboration_started: share,
   collaboration_joined: joined,
@@ -352,6 +354,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   process_signalled: 'ada: {"container_id":"box","session_id":"ID","process_id":"ID","signal":"INT"}',
   file_uploaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_downloaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
+  files_searched: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_deleted: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   collaboration_started: 'ada: {"id":"ID","container_id":"box","mode":"view"}',
   collaboration_joined: 'eve: {"id":"ID","container_id":"box","mode":"view"}',

@@ -2,12 +2,14 @@ import type Docker from 'dockerode';
 import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
+import type { FileSearch } from '../../ports/containers/files/file-search.ts';
 import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import { engineCalls, inContainer } from './engine/engine-client.ts';
 import { ownership } from './engine/ownership.ts';
 import { dockerCommands } from './exec/container-commands.ts';
 import { dockerRoleInstaller } from './exec/role-installer.ts';
 import { dockerFiles } from './files/container-files.ts';
+import { dockerFileSearch } from './files/search/file-search.ts';
 import { dockerInsight } from './insight/container-insight.ts';
 import { shellProcesses } from './processes/container-processes.ts';
 
@@ -15,6 +17,7 @@ export type DockerAccess = {
   readonly commands: ContainerCommands;
   readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
+  readonly fileSearch: FileSearch;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
 };
@@ -25,6 +28,7 @@ export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
   const own = ownership(calls, instanceId);
   const running = dockerCommands(calls, own);
   const files = dockerFiles(calls, own);
+  const search = dockerFileSearch(calls, own);
   const insight = dockerInsight(calls, own);
   const commands: ContainerCommands = { open: (...args) => inContainer(running.open(...args)) };
   return {
@@ -34,6 +38,10 @@ export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
       open: (...args) => inContainer(files.open(...args)),
       write: (...args) => inContainer(files.write(...args)),
       remove: (...args) => inContainer(files.remove(...args)),
+    },
+    fileSearch: {
+      search: (...args) => inContainer(search.search(...args)),
+      watch: (...args) => inContainer(search.watch(...args)),
     },
     insight: {
       logs: (...args) => inContainer(insight.logs(...args)),

@@ -47,13 +47,17 @@ export function quickHasher(): PasswordHasher {
   };
 }
 
-export const memoryAccess = (runtime: ContainerObserver) => ({
-  commands: memoryCommands(runtime),
-  processes: memoryProcesses(runtime),
-  files: memoryFiles(runtime),
-  insight: memoryInsight(runtime),
-  installer: memoryRoleInstaller(runtime),
-});
+export function memoryAccess(runtime: ContainerObserver) {
+  const { search, ...files } = memoryFiles(runtime);
+  return {
+    commands: memoryCommands(runtime),
+    processes: memoryProcesses(runtime),
+    files,
+    fileSearch: search,
+    insight: memoryInsight(runtime),
+    installer: memoryRoleInstaller(runtime),
+  };
+}
 
 export function memoryPorts(clock: Clock = fixedClock()) {
   const runtime = memoryRuntime();

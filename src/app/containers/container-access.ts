@@ -1,17 +1,21 @@
 import { execInContainer, streamExec } from './exec.ts';
+import { type SearchDeps, searchFiles } from './file-search/search-files.ts';
+import { watchFiles } from './file-search/watch-files.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
 import { readChanges, readLogs, readUsage } from './insight.ts';
-import { type AccessDeps, mayContinue } from './running-container.ts';
+import { mayContinue } from './running-container.ts';
 
 export type ContainerAccess = ReturnType<typeof containerAccess>;
 
 /** The use cases inside containers: commands, files, logs, statistics and loss reports. */
-export const containerAccess = (deps: AccessDeps) => ({
+export const containerAccess = (deps: SearchDeps) => ({
   exec: execInContainer(deps),
   streamExec: streamExec(deps),
   openFile: openFile(deps),
   writeFile: writeFile(deps),
   removeFile: removeFile(deps),
+  searchFiles: searchFiles(deps),
+  watchFiles: watchFiles(deps),
   logs: readLogs(deps),
   usage: readUsage(deps),
   changes: readChanges(deps),

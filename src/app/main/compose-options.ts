@@ -6,6 +6,7 @@ import type { ContainerEngine } from '../../ports/containers/container-engine.ts
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { WarmPoolEngine } from '../../ports/containers/container-images.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
+import type { FileSearch } from '../../ports/containers/files/file-search.ts';
 import type { KernelShares } from '../../ports/containers/kernel-shares.ts';
 import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
@@ -26,6 +27,7 @@ export type Ports = {
   readonly commands: ContainerCommands;
   readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
+  readonly fileSearch: FileSearch;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;

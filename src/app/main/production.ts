@@ -200,6 +200,7 @@ const portsOf = async (
   commands: engine.commands,
   processes: engine.processes,
   files: engine.files,
+  fileSearch: engine.fileSearch,
   insight: engine.insight,
   installer: engine.installer,
   warmPool: engine.warmPool,

@@ -37,6 +37,12 @@ export function containersOf(api: Api) {
     /** Erases what is kept of a deleted container. `name` confirms which one. */
     purge: (id: string, name: string, options?: CallOptions) =>
       dataOf(api.POST('/api/containers/{id}/purge', { body: { name }, ...at(id, options) })),
+    /** When and why it ends by itself. */
+    lifetime: (id: string, options?: CallOptions) =>
+      dataOf(api.GET('/api/containers/{id}/lifetime', at(id, options))),
+    /** Changes when it ends by itself; absent fields stay, `null` removes an end. */
+    setLifetime: (id: string, body: Schemas['LifetimeRequest'], options?: CallOptions) =>
+      dataOf(api.PATCH('/api/containers/{id}/lifetime', { body, ...at(id, options) })),
     /** What would be lost if it were recreated. */
     changes: (id: string, options?: CallOptions) =>
       dataOf(api.GET('/api/containers/{id}/changes', at(id, options))),

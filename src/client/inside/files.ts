@@ -1,19 +1,34 @@
 import type { Schemas } from '../request/api.ts';
 import { BerthError } from '../request/errors.ts';
 import type { Requester, RequestOptions } from '../request/requester.ts';
+import type { OpenSocket } from '../socket/socket.ts';
+import { type FileEvent, type WatchOptions, watchFiles } from './watch-files.ts';
 
 type Call = { readonly signal?: AbortSignal };
 type Content = NonNullable<RequestOptions['content']>;
 
 export type FolderEntry = Schemas['Folder']['entries'][number];
 
+export type SearchOptions = Call & {
+  /** A folder or file; `/workspace` by default. */
+  readonly path?: string;
+  /** Whether the pattern is an extended regular expression (POSIX). */
+  readonly regex?: boolean;
+  /** A pattern of file names, such as `*.ts`. */
+  readonly include?: string;
+  /** 1,000 by default, at most 10,000. */
+  readonly max?: number;
+};
+
 /** The files of a container. Paths are relative to `/workspace`, or absolute inside it. */
 export class Files {
   readonly #requester: Requester;
   readonly #url: string;
+  readonly #openSocket: () => Promise<OpenSocket>;
 
-  constructor(requester: Requester, containerPath: string) {
+  constructor(requester: Requester, containerPath: string, openSocket: () => Promise<OpenSocket>) {
     this.#requester = requester;
+    this.#openSocket = openSocket;
     this.#url = `${containerPath}/files`;
   }
 
@@ -60,6 +75,27 @@ export class Files {
   /** Removes a file, or a folder with all below it. */
   async remove(path: string, { signal }: Call = {}): Promise<void> {
     await this.#requester.json(this.#at(path), { method: 'DELETE', signal: signal ?? null });
+  }
+
+  /** The lines with a pattern in text files: at most 20 s and 1 MiB, else `complete` is false. */
+  async search(pattern: string, { signal, ...options }: SearchOptions = {}): Promise<Schemas['FileMatches']> {
+    return await this.#requester.json<Schemas['FileMatches']>(`${this.#url}/search`, {
+      method: 'POST',
+      body: { pattern, ...options },
+      signal: signal ?? null,
+    });
+  }
+
+  /** The changes of a folder from now on, for one `for await`; see {@link watchFiles}. */
+  async watch(
+    path = '',
+    { recursive = false, signal }: WatchOptions = {},
+  ): Promise<AsyncIterableIterator<FileEvent, void, undefined>> {
+    const query = new URLSearchParams({ path, recursive: String(recursive) });
+    const open = await this.#openSocket();
+    return await watchFiles(this.#requester, open, `${this.#url}/watch?${query}`, {
+      ...(signal && { signal }),
+    });
   }
 
   #at(path: string): string {

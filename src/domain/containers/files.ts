@@ -81,3 +81,37 @@ export function parseTarget(text: string): ReturnType<typeof parseFilePath> {
 
 /** The absolute path that clients see. */
 export const pathText = (path: FilePath): string => [HOME, ...path].join('/');
+
+/** What to look for in files. */
+export type SearchQuery = {
+  readonly pattern: string;
+  /** Extended regular expression; else the pattern's own characters. */
+  readonly isRegex: boolean;
+  /** Names of files, such as `*.ts`. */
+  readonly include: string;
+};
+
+export const SEARCH_LIMITS = {
+  patternBytes: 1_000,
+  seconds: 20,
+  matches: 10_000,
+  defaultMatches: 1_000,
+  /** All matches as JSON. */
+  jsonBytes: 1_048_576,
+  /** Entries of a watched folder. */
+  watched: 50_000,
+} as const;
+
+/** Lines are searched one by one, so a pattern with a line end would never match. */
+export function searchFaults({ pattern, include }: SearchQuery): FieldFaults {
+  const faults: Record<string, string> = {};
+  for (const [field, text] of [
+    ['pattern', pattern],
+    ['include', include],
+  ] as const) {
+    if (/[\0\n\r]/.test(text) || !text.isWellFormed()) faults[field] = 'has characters that are not allowed';
+    else if (text === '') faults[field] = 'must not be empty';
+    else if (Buffer.byteLength(text) > SEARCH_LIMITS.patternBytes) faults[field] = 'is too long';
+  }
+  return faults;
+}

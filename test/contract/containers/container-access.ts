@@ -3,23 +3,26 @@ import type { ContainerCommands } from '../../../src/ports/containers/container-
 import type { ContainerFiles } from '../../../src/ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../../src/ports/containers/container-insight.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { FileSearch } from '../../../src/ports/containers/files/file-search.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
 import { commandsContract } from './container-commands.ts';
 import { bytesOf, filesContract, filesOf } from './files.ts';
+import { fileSearchContract } from './sandboxes/file-search.ts';
 
 type Open = {
   readonly runtime: ContainerRuntime;
   readonly commands: ContainerCommands;
   readonly insight: ContainerInsight;
   readonly files: ContainerFiles;
+  readonly fileSearch: FileSearch;
   readonly image: string;
 };
 
 /** Guarantees of commands, files, logs and statistics in a container. */
 export async function containerAccessContract(
   name: string,
-  { runtime, commands, insight, files: kept, image }: Open,
+  { runtime, commands, insight, files: kept, fileSearch, image }: Open,
 ): Promise<void> {
   await t.test(`${name}: access to a container`, async (t) => {
     const handle = await runtime.create(aSpec(image, { hostname: 'box', env: { GIVEN: 'at creation' } }));
@@ -34,6 +37,7 @@ export async function containerAccessContract(
     await runtime.start(handle);
     await commandsContract(t, (request) => commands.open(handle, request));
     await filesContract(t, files);
+    await fileSearchContract(t, { search: fileSearch, handle, files });
     await insightContract(t, { runtime, insight, handle, begunMs });
     await runtime.remove(handle);
     const logs = insight.logs(handle, { tail: null, follow: false });

@@ -149,6 +149,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/containers/:box/files': { ...read, ...box, ok: 200 },
   'PUT /api/containers/:box/files': { ...write, ok: 400 },
   'DELETE /api/containers/:box/files': { ...write, ok: 400 },
+  'POST /api/containers/:box/files/search': { ...read, ...box, ok: 200, payload: { pattern: 'x' } },
+  'GET /api/containers/:box/files/watch': { ...read, ...box, ok: 426 },
   'GET /api/containers/:box/logs': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/stats': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/changes': { ...read, ...box, ok: 200 },

@@ -9,7 +9,7 @@
  * `make`. Links inside the home are followed; then the folder is fixed as the working directory, whatever happens to
  * its name.
  */
-const ENTER = `
+export const ENTER = `
 unset CDPATH TAR_OPTIONS
 say() { printf '%s\\n' "$*"; exit 0; }
 inside() { case "$(pwd -P)/" in "$home"/*) ;; *) say outside;; esac; }

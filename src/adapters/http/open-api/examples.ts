@@ -71,6 +71,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ContainerStopped: { message: 'container stopped', ...changed, status: 'stopped' },
   ContainerDeleted: { message: 'container deleted', ...changed, db_id: ID },
   PurgeRequest: { name: 'dev' },
+  FileSearchRequest: { path: 'src', pattern: 'TODO', include: '*.ts' },
   LifetimeRequest: { idle_seconds: 1800, keep_seconds: 3600 },
   ExecRequest: { command: ['node', '--version'], timeout_seconds: 10 },
   ExecResult: { exit_code: 0, stdout: 'v24.1.0\n', stderr: '', truncated: false, duration_ms: 41.5 },

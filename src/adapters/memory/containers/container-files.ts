@@ -11,17 +11,16 @@ import {
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { ContainerFiles, Opened } from '../../../ports/containers/container-files.ts';
 import type { ContainerObserver } from '../../../ports/containers/container-runtime.ts';
+import type { FileSearch } from '../../../ports/containers/files/file-search.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import { requireRunning } from './container-commands.ts';
-
-type File = { readonly kind: 'file'; readonly content: Buffer; readonly modifiedAt: Date };
-type Folder = { readonly kind: 'folder'; readonly inside: Map<string, Node>; readonly modifiedAt: Date };
-type Node = File | Folder;
+import { memoryFileSearch } from './files/file-search.ts';
+import type { Folder, Node } from './files/file-tree.ts';
 
 const aFolder = (): Folder => ({ kind: 'folder', inside: new Map(), modifiedAt: new Date() });
 
 /** Trees of files and folders that live as long as their container. */
-export function memoryFiles(runtime: ContainerObserver): ContainerFiles {
+export function memoryFiles(runtime: ContainerObserver): ContainerFiles & { readonly search: FileSearch } {
   const homes = new Map<string, Folder>();
   const homeOf = async (handle: Parameters<ContainerFiles['remove']>[0]): Promise<Folder> => {
     await requireRunning(runtime, handle);
@@ -30,6 +29,7 @@ export function memoryFiles(runtime: ContainerObserver): ContainerFiles {
     return home;
   };
   return {
+    search: memoryFileSearch(async (handle, path) => find(await homeOf(handle), path)),
     async open(handle, path, folderAs, room) {
       const node = find(await homeOf(handle), path);
       if (node === undefined) return refuse({ code: 'file_not_found' });

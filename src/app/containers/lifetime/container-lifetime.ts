@@ -9,7 +9,7 @@ import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { ContainerDeps } from '../container-deps.ts';
-import { findOwn } from '../find-container.ts';
+import { findOwnInEngine } from '../find-container.ts';
 
 /** A container's lifetime, the uses that count for it, and an explanation of its end in words. */
 export type ExplainedLifetime = {
@@ -22,7 +22,7 @@ export type ExplainedLifetime = {
 export const readLifetime =
   ({ storage: { repositories } }: Pick<ContainerDeps, 'storage'>) =>
   async (id: string, caller: Caller): Promise<Result<ExplainedLifetime, DomainError>> => {
-    const found = await findOwn(repositories, id, caller);
+    const found = await findOwnInEngine(repositories, id, caller);
     return found.ok ? await explained(repositories, found.value.dbId) : found;
   };
 
@@ -35,7 +35,7 @@ export const changeLifetime =
     caller: Caller,
     origin: Origin,
   ): Promise<Result<ExplainedLifetime, DomainError>> => {
-    const found = await findOwn(storage.repositories, id, caller);
+    const found = await findOwnInEngine(storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const fields = lifetimeFaults(request, found.value.lifetime);

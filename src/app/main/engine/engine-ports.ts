@@ -4,6 +4,7 @@ import type { ContainerFiles } from '../../../ports/containers/container-files.t
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
 import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { FileSearch } from '../../../ports/containers/files/file-search.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
 import type { ContainerProcesses } from '../../../ports/containers/processes/container-processes.ts';
 import type { EngineCall, Metrics, TerminalBytes } from '../../../ports/metrics.ts';
@@ -16,6 +17,7 @@ export type EngineParts = {
   readonly commands: ContainerCommands;
   readonly processes: ContainerProcesses;
   readonly files: ContainerFiles;
+  readonly fileSearch: FileSearch;
   readonly insight: ContainerInsight;
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;
@@ -77,6 +79,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
     commands: forwarded(() => parts().commands),
     processes: forwarded(() => parts().processes),
     files: forwarded(() => parts().files),
+    fileSearch: forwarded(() => parts().fileSearch),
     insight: forwarded(() => parts().insight),
     installer: forwarded(() => parts().installer),
     warmPool: forwarded(() => parts().warmPool),
@@ -108,6 +111,7 @@ export function measured(ports: Ports): Ports {
     commands: timed('commands', ports.commands),
     processes: timed('processes', ports.processes),
     files: timed('files', ports.files),
+    fileSearch: timed('files', ports.fileSearch),
     insight: timed('insight', ports.insight),
     installer: timed('installer', ports.installer),
     terminalBackend: countingBytes(timed('terminals', ports.terminalBackend), metrics.terminalBytes),

@@ -5,8 +5,10 @@ import { insightRoutes } from '../../../adapters/http/routes/containers/insight.
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
+import { fileSearchRoutes } from '../../../adapters/http/routes/containers/sandboxes/file-search.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
+import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import type { OfAgents } from '../../containers/agents/agents.ts';
@@ -88,6 +90,8 @@ export function workspaces(
       processRoutes(programs, keys),
       processStreamRoutes(programs, cutOffReading),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
+      fileSearchRoutes(inside),
+      (http) => watchSocket(http, { access: inside, live, log: options.logger }),
       insightRoutes(inside, outputs, cutOffReading),
     ],
     work: {

@@ -18,7 +18,7 @@ export const lifetimeRoutes =
         schema: {
           operationId: 'containers.lifetime',
           summary: 'Read when and why a container ends by itself',
-          refusals: ['container_not_found', 'not_authorized'],
+          refusals: ['container_not_found', 'not_authorized', 'not_for_agents'],
           params: ContainerParams,
           response: { 200: LifetimeBody },
         },
@@ -33,7 +33,7 @@ export const lifetimeRoutes =
         schema: {
           operationId: 'containers.changeLifetime',
           summary: 'Change when a container ends, or keep it longer',
-          refusals: ['container_not_found', 'not_authorized', 'guest_session_expired'],
+          refusals: ['container_not_found', 'not_authorized', 'not_for_agents', 'guest_session_expired'],
           params: ContainerParams,
           body: LifetimeRequestBody,
           response: { 200: LifetimeBody },

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Storage } from '../../../src/ports/storage.ts';
-import { NOBODY, storedContainer, storedUser } from '../../support/database/stored.ts';
-import { anOperation } from './operations.ts';
+import type { Storage } from '../../../../src/ports/storage.ts';
+import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { anOperation } from '../operations.ts';
 
 /** Guarantees of stored lifetimes. */
 export async function lifetimeRepositoryContract(name: string, storage: Storage): Promise<void> {

@@ -1,0 +1,38 @@
+import { ok, refuse } from '../../../../domain/result.ts';
+import type { FileProgram, FileSearch } from '../../../../ports/containers/files/file-search.ts';
+import type { EngineCalls } from '../../engine/engine-client.ts';
+import type { Ownership } from '../../engine/ownership.ts';
+import { type ScriptRun, startScript } from '../../exec/script-process.ts';
+import { answerOf, refusal, where } from '../file-replies.ts';
+import { changesOf, matchesOf } from './search-records.ts';
+import { SEARCH, WATCH } from './search-scripts.ts';
+
+/** Searches in containers of one Docker engine, through programs that run as the container's user. */
+export function dockerFileSearch(calls: EngineCalls, own: Ownership): FileSearch {
+  return {
+    async search(handle, path, { pattern, isRegex, include }) {
+      const { id } = await own.require(handle);
+      const args = [isRegex ? 'regex' : 'fixed', pattern, include, ...where('keep', path)];
+      const run = await startScript(calls, id, { script: SEARCH, args });
+      const answer = await answerOf(run);
+      if (answer[0] === 'pattern_invalid') return refuse({ code: 'pattern_invalid' });
+      if (answer[0] !== 'matches') return refusal(answer, run);
+      const base = answer[1] === 'folder' ? path : path.slice(0, -1);
+      return ok(program(run, (output) => matchesOf(output, base)));
+    },
+
+    async watch(handle, path, { isRecursive, maxEntries }) {
+      const { id } = await own.require(handle);
+      const args = [isRecursive ? 'recursive' : 'flat', String(maxEntries), ...where('keep', path)];
+      const run = await startScript(calls, id, { script: WATCH, args });
+      const answer = await answerOf(run);
+      if (answer[0] !== 'watching') return refusal(answer, run);
+      return ok(program(run, (output) => changesOf(output, path)));
+    },
+  };
+}
+
+const program = <T>(
+  run: ScriptRun,
+  read: (output: AsyncIterable<Buffer>) => AsyncIterable<T>,
+): FileProgram<T> => ({ items: read(run.rest()), end: run.end });
