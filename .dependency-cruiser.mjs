@@ -93,6 +93,17 @@ export default {
       to: { path: '^src/cli/' },
     },
     {
+      name: 'tools-know-the-client',
+      comment:
+        'the tools of assistants are a client of the interface, in the service too: no way around its checks',
+      severity: 'error',
+      from: { path: '^src/mcp/' },
+      to: {
+        path: '.',
+        pathNot: ['^src/(mcp|client)/', 'node_modules/(@modelcontextprotocol/sdk|@sinclair/typebox)/'],
+      },
+    },
+    {
       name: 'service-knows-no-client',
       comment: 'the service does not call itself over HTTP',
       severity: 'error',

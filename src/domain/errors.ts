@@ -18,6 +18,7 @@ export type DomainError =
   | { readonly code: 'token_restricted' }
   | { readonly code: 'not_authorized' }
   | { readonly code: 'origin_not_allowed' }
+  | { readonly code: 'method_not_allowed' }
   | { readonly code: 'registration_closed' }
   | { readonly code: 'setup_done' }
   | { readonly code: 'setup_code_rejected' }

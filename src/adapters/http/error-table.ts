@@ -14,6 +14,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   token_restricted: [403, 'this token is only for some containers'],
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],
+  method_not_allowed: [405, 'this address takes POST'],
   registration_closed: [403, 'registration is closed'],
   setup_done: [403, 'set-up is already done: sign in'],
   setup_code_rejected: [403, 'this set-up link is no longer valid: restart the service for a new one'],

@@ -34,6 +34,7 @@ import { type AgentWork, agentWing } from './wiring/wire-agents.ts';
 import { auditing } from './wiring/wire-audit.ts';
 import { type WorkspaceWork, workspaces } from './wiring/wire-containers.ts';
 import { identity } from './wiring/wire-identity.ts';
+import { mcpRoutes } from './wiring/wire-mcp.ts';
 import { type SshWork, sshWing } from './wiring/wire-ssh.ts';
 import { type TerminalWork, terminalWing } from './wiring/wire-terminals.ts';
 
@@ -181,6 +182,7 @@ function routesOf(
     ...machines.routes,
     ...secureShell.routes,
     (http) => eventSocket(http, { feed, live, log: options.logger }),
+    mcpRoutes(live, options.version),
   ];
 }
 

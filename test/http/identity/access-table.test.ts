@@ -122,6 +122,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/images': { ...read, ok: 200 },
   'GET /api/roles': { ...read, ok: 200 },
   'GET /api/audit': { ...read, ok: 200 },
+  'POST /api/mcp': { ...read, ok: 400 },
+  'GET /api/mcp': { ...read, ok: 405 },
   'GET /api/events': { ...read, ok: 426 },
 
   'POST /api/containers': { ...write, ok: 400 },

@@ -73,6 +73,7 @@ export function judge(document: ApiDocument) {
       if (found === undefined) return `status ${statusCode} is not described: ${body.slice(0, 200)}`;
       const isShared = '$ref' in found;
       const { content } = isShared ? resolve(document, found.$ref) : found;
+      if (content === undefined && body === '') return null;
       const type = String(headers['content-type'] ?? '').split(';')[0] ?? '';
       if (content?.[type] === undefined) return `${statusCode} as ${type} is not described`;
       if (type !== 'application/json') return null;

@@ -30,6 +30,7 @@ const TAGS = [
   ['/api/ssh', 'SSH', ''],
   ['/api/sessions', 'Sessions', 'Sign-ins of the user, and the screen lock.'],
   ['/api/tokens', 'API tokens', 'Long-lived credentials for programs.'],
+  ['/api/mcp', 'MCP', 'Tools for assistants, by the Model Context Protocol: see docs/mcp.md.'],
   ['/api/audit', 'Audit', 'Who did what.'],
   ['/api/admin/audit', 'Audit', ''],
   ['/api/admin', 'Administration', 'Users, settings, catalogue and open terminals.'],

@@ -14,7 +14,7 @@ export const lifetimeRoutes =
     http.get(
       url,
       {
-        config: { scope: 'read', failure: 'failed to read lifetime' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read lifetime' },
         schema: {
           operationId: 'containers.lifetime',
           summary: 'Read when and why a container ends by itself',
@@ -29,7 +29,7 @@ export const lifetimeRoutes =
     http.patch(
       url,
       {
-        config: { scope: 'write', failure: 'failed to change lifetime' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to change lifetime' },
         schema: {
           operationId: 'containers.changeLifetime',
           summary: 'Change when a container ends, or keep it longer',

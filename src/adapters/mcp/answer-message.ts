@@ -1,0 +1,53 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { mcpServer } from '../../mcp/server.ts';
+import type { ToolContext } from '../../mcp/tool.ts';
+
+const ADDRESS = 'http://berth.invalid/api/mcp';
+const VERSION = 'mcp-protocol-version';
+
+export type Message = {
+  readonly body: unknown;
+  /** As the client named it; null before it knows. */
+  readonly protocolVersion: string | null;
+};
+
+/** `status` 202 without a body for a notification, 400 for a version that the SDK does not know. */
+export type Answered = { readonly status: number; readonly body: unknown };
+
+/** Answers one message by a server that lives as long, so nothing is kept between messages. Rejects when `left`. */
+export async function answerMessage(
+  context: ToolContext,
+  version: string,
+  { body, protocolVersion }: Message,
+  left: AbortSignal,
+): Promise<Answered> {
+  const server = mcpServer(context, version);
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  const gone = Promise.withResolvers<never>();
+  const stop = (): void => gone.reject(left.reason);
+  left.addEventListener('abort', stop, { once: true });
+  if (left.aborted) stop();
+  try {
+    const answer = await Promise.race([
+      transport.handleRequest(requestOf(protocolVersion), { parsedBody: body }),
+      gone.promise,
+    ]);
+    return { status: answer.status, body: answer.status === 202 ? null : await answer.json() };
+  } finally {
+    left.removeEventListener('abort', stop);
+    // ends a tool that still runs
+    await server.close();
+  }
+}
+
+/** The route has checked the message, and answers in JSON whatever the client accepts. */
+const requestOf = (protocolVersion: string | null): Request =>
+  new Request(ADDRESS, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(protocolVersion === null ? {} : { [VERSION]: protocolVersion }),
+    },
+  });

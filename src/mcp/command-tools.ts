@@ -1,0 +1,113 @@
+import { Type } from '@sinclair/typebox';
+import { type CommandResult, runIn } from './command-result.ts';
+import { listeningPorts } from './listening-ports.ts';
+import { firstPart, MAX_OUTPUT_BYTES, readPart } from './output.ts';
+import { aTool, closed, containerOf, inContainer, READS, RUNS, type Tool } from './tool.ts';
+
+/** A command that waits longer should run in the background. */
+export const MAX_COMMAND_SECONDS = 600;
+const DEFAULT_COMMAND_SECONDS = 60;
+const SEARCH_SECONDS = 30;
+const LOG_LINES = 200;
+
+const runCommand = aTool({
+  name: 'run_command',
+  description:
+    'Run a shell command in a container and wait for its end. Start servers in the background, with nohup and &.',
+  input: closed({
+    command: Type.String({ description: 'For sh -c.', maxLength: 32_768 }),
+    ...inContainer,
+    workdir: Type.Optional(Type.String({ description: 'Default: /workspace.' })),
+    stdin: Type.Optional(Type.String()),
+    timeout_seconds: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_COMMAND_SECONDS, description: 'Default: 60.' }),
+    ),
+  }),
+  hints: RUNS,
+  async run(context, { command, container, workdir, stdin, timeout_seconds }, signal) {
+    const found = await containerOf(context, { container }, signal);
+    const body = {
+      command: ['sh', '-c', command],
+      timeout_seconds: timeout_seconds ?? DEFAULT_COMMAND_SECONDS,
+      ...(workdir === undefined ? {} : { workdir }),
+      ...(stdin === undefined ? {} : { stdin }),
+    };
+    return resultText(await runIn(context, found, body, signal));
+  },
+});
+
+const resultText = ({ stdout, stderr, exitCode }: CommandResult): string =>
+  [stdout.text(), stderr.isEmpty ? '' : `[stderr]\n${stderr.text()}`, endText(exitCode)]
+    .filter((part) => part !== '')
+    .join('\n');
+
+function endText(exitCode: CommandResult['exitCode']): string {
+  if (exitCode === undefined) return '[the connection to the container was lost: the command may still run]';
+  return exitCode === null ? '[ended by the time limit]' : `[exit code ${exitCode}]`;
+}
+
+const searchFiles = aTool({
+  name: 'search_files',
+  description: 'Search text files for lines that match an extended regular expression.',
+  input: closed({
+    pattern: Type.String({ minLength: 1, maxLength: 1_000 }),
+    ...inContainer,
+    path: Type.Optional(Type.String({ description: 'File or folder. Default: /workspace.' })),
+    include: Type.Optional(Type.String({ description: 'File names, for example *.ts.' })),
+    ignore_case: Type.Optional(Type.Boolean()),
+    max_matches: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 200.' })),
+  }),
+  hints: READS,
+  async run(context, args, signal) {
+    const { pattern, container, path = '.', include, ignore_case, max_matches = 200 } = args;
+    const found = await containerOf(context, { container }, signal);
+    const options = [
+      ...(ignore_case === true ? ['-i'] : []),
+      ...(include === undefined ? [] : [`--include=${include}`]),
+    ];
+    const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
+    const command = ['grep', '-rnIE', ...options, ...skipped, '-e', pattern, '--', path];
+    const body = { command, timeout_seconds: SEARCH_SECONDS };
+    const { stdout, stderr, exitCode } = await runIn(context, found, body, signal);
+    if (stdout.isEmpty) return exitCode === 1 ? 'no matches' : `the search failed: ${stderr.text()}`;
+    const lines = stdout.text().trimEnd().split('\n');
+    const more = lines.length > max_matches ? `\n[… ${lines.length - max_matches} more matches …]` : '';
+    return lines.slice(0, max_matches).join('\n') + more;
+  },
+});
+
+const listPorts = aTool({
+  name: 'list_ports',
+  description: 'List the TCP ports on which programs in a container listen.',
+  input: closed(inContainer),
+  hints: READS,
+  async run(context, args, signal) {
+    const found = await containerOf(context, args, signal);
+    const command = ['cat', '/proc/net/tcp', '/proc/net/tcp6'];
+    const { stdout } = await runIn(context, found, { command, timeout_seconds: SEARCH_SECONDS }, signal);
+    return JSON.stringify(listeningPorts(stdout.text()));
+  },
+});
+
+const readLogs = aTool({
+  name: 'read_logs',
+  description: "Read the last lines of the log of a container's main process.",
+  input: closed({
+    ...inContainer,
+    tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Lines. Default: 200.' })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes of these lines to skip.' })),
+  }),
+  hints: READS,
+  async run(context, { container, tail = LOG_LINES, offset = 0 }, signal) {
+    const { id } = await containerOf(context, { container }, signal);
+    const params = { path: { id }, query: { tail: String(tail) } };
+    const { response } = await context.berth.api.GET('/api/containers/{id}/logs', {
+      ...{ params, signal, parseAs: 'stream' as const },
+    });
+    if (response.body === null) return '';
+    const { bytes, isWhole } = await readPart(response.body, offset, MAX_OUTPUT_BYTES);
+    return firstPart(bytes, offset, isWhole);
+  },
+});
+
+export const commandTools: readonly Tool[] = [runCommand, searchFiles, listPorts, readLogs];

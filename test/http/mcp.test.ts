@@ -1,0 +1,194 @@
+import t, { type Test } from 'tap';
+import { waitFor } from '../support/patience.ts';
+import { aCluster, inMemory } from '../support/service/cluster.ts';
+import { mcpOverHttp } from '../support/service/mcp-client.ts';
+import { anApiToken, aPerson, aService, as, auditOf, type Bearer } from '../support/service/service.ts';
+import { endless } from '../support/service/streams.ts';
+import { listening } from '../support/terminal/terminals.ts';
+
+const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+const EVERY_TOOL = [
+  ...['list_containers', 'get_container', 'create_container', 'start_container', 'stop_container'],
+  ...['run_command', 'search_files', 'list_ports', 'read_logs', 'read_file', 'write_file', 'list_files'],
+];
+
+async function aScene(t: Test) {
+  const service = await aService();
+  const address = await listening(t, service);
+  const ada = await aPerson(service, 'ada');
+  const token = await anApiToken(service, ada, { name: 'assistant' });
+  const derive = async (request: object): Promise<Bearer> =>
+    (await as(service, token)('POST', '/api/tokens/derive', { name: 'child', ...request })).json();
+  const create = async (name: string): Promise<string> =>
+    (await as(service, ada)('POST', '/api/containers', { name, ...SMALL })).json().db_id;
+  const connect = async ({ token: secret }: Bearer, query?: string) => {
+    const connected = await mcpOverHttp(address, secret, query);
+    t.teardown(() => connected.client.close());
+    return connected;
+  };
+  return { service, ada, token, derive, create, connect };
+}
+
+t.test('an assistant creates a container, works in it and stops it', async (t) => {
+  const { service, token, connect } = await aScene(t);
+  const { client, tools, call } = await connect(token);
+  t.match(client.getServerVersion(), { name: 'berth', version: '0.0.0' });
+  t.same(await tools(), EVERY_TOOL);
+  t.match(JSON.parse((await call('create_container', { name: 'dev', ...SMALL })).text), {
+    status: 'running',
+  });
+  t.match(await call('write_file', { container: 'dev', path: 'notes/a.txt', content: 'héllo\n' }), {
+    text: 'wrote 7 bytes to /workspace/notes/a.txt',
+  });
+  t.same(await call('read_file', { container: 'dev', path: 'notes/a.txt' }), {
+    text: 'héllo\n',
+    isError: false,
+  });
+  t.match((await call('list_files', { container: 'dev', path: 'notes' })).text, /^file\t7\t.*\ta\.txt$/);
+  t.match((await call('list_containers')).text, '"name": "dev"');
+  t.match(await call('stop_container', { container: 'dev' }), { text: 'dev is stopped' });
+  t.match(await call('run_command', { container: 'dev', command: 'true' }), {
+    text: 'container is not running (container_not_running)',
+    isError: true,
+  });
+  const [record] = auditOf(service, 'file_uploaded');
+  t.match(JSON.parse(record?.details ?? '{}'), { token_name: 'assistant', path: '/workspace/notes/a.txt' });
+  t.match(record?.userAgent, /node/, 'the record has the agent of the assistant');
+});
+
+t.test('a long file is read in parts that join to the whole', async (t) => {
+  const { service, ada, token, create, connect } = await aScene(t);
+  const dbId = await create('dev');
+  const whole = 'ü'.repeat(60_001);
+  await service.http.inject({
+    ...{ method: 'PUT', url: `/api/containers/${dbId}/files?path=long`, payload: Buffer.from(whole) },
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/octet-stream' },
+  });
+  const { call } = await connect(token);
+  let read = '';
+  for (let offset = 0; ; ) {
+    const { text } = await call('read_file', { container: 'dev', path: 'long', offset });
+    const [, part = text, next] = /^(.*)\n\[… cut: go on with offset (\d+) …\]$/s.exec(text) ?? [];
+    read += part;
+    if (next === undefined) break;
+    offset = Number(next);
+  }
+  t.ok(read === whole);
+});
+
+t.test('faults of arguments and refusals are answers that the model can read', async (t) => {
+  const { token, create, connect, derive } = await aScene(t);
+  await create('dev');
+  const { call } = await connect(token);
+  const cases: readonly (readonly [string, object, RegExp])[] = [
+    ['run_command', { container: 'dev' }, /^command: /],
+    ['run_command', { container: 'dev', command: 'x', timeout_seconds: 601 }, /^timeout_seconds: /],
+    ['run_command', { container: 'dev', command: 'x', cwd: '/' }, /^cwd: /],
+    ['run_command', { command: 'x' }, /^container is required/],
+    ['read_file', { container: 'dev', path: 'none' }, /^file not found \(file_not_found\)$/],
+    ['read_file', { container: 'dev', path: '/' }, /./],
+    ['get_container', { container: 'none' }, /\(container_not_found\)$/],
+    ['create_container', { name: 'dev', ...SMALL }, /\(name_taken\)$/],
+    ['create_container', { name: '!', ...SMALL }, /^name .*\(validation_failed\)$/],
+    ['fly', {}, /^there is no tool fly$/],
+  ];
+  for (const [name, args, text] of cases)
+    t.match(await call(name, args as Record<string, unknown>), { text, isError: true }, name);
+  const reader = await connect(await derive({ scopes: ['read'] }));
+  t.match(await reader.call('read_logs', { container: 'dev' }), { isError: false });
+  t.match(await reader.call('write_file', { container: 'dev', path: 'a', content: '' }), {
+    text: 'insufficient scope (insufficient_scope)',
+    isError: true,
+  });
+});
+
+t.test('a token or an address for one container shows nothing else', async (t) => {
+  const { token, derive, create, connect } = await aScene(t);
+  await create('dev');
+  const other = await create('other');
+  const narrow = await derive({ containers: ['dev'], expires_in_minutes: 30 });
+  for (const [who, query] of [
+    [narrow, ''],
+    [token, '?containers=dev'],
+  ] as const) {
+    const { tools, call } = await connect(who, query);
+    t.notOk((await tools()).some((name) => ['create_container', 'delete_container'].includes(name)));
+    t.same(
+      JSON.parse((await call('list_containers')).text).map(({ name }: { name: string }) => name),
+      ['dev'],
+    );
+    for (const container of ['other', other])
+      for (const [name, args] of [
+        ['get_container', {}],
+        ['run_command', { command: 'true' }],
+        ['read_file', { path: 'a' }],
+        ['write_file', { path: 'a', content: '' }],
+        ['stop_container', {}],
+      ] as const)
+        t.match(await call(name, { container, ...args }), { isError: true }, `${name} ${container}`);
+  }
+  const { call } = await connect(token, '?containers=dev');
+  t.match(
+    await call('get_container'),
+    { text: '"name": "dev"', isError: false },
+    'the only one need not be named',
+  );
+});
+
+t.test('deleting needs to be allowed, and the right to', async (t) => {
+  const { service, token, derive, create, connect } = await aScene(t);
+  const dbId = await create('dev');
+  const plain = await connect(token);
+  t.match(await plain.call('delete_container', { container: 'dev' }), { isError: true });
+  const reader = await connect(await derive({ scopes: ['read'] }), '?allow_delete=true');
+  t.match(await reader.call('delete_container', { container: 'dev' }), { isError: true });
+  const { client, call } = await connect(token, '?allow_delete=true');
+  const { tools } = await client.listTools();
+  t.match(tools.find(({ name }) => name === 'delete_container')?.annotations, {
+    destructiveHint: true,
+    readOnlyHint: false,
+  });
+  t.equal(auditOf(service, 'container_deleted').length, 0);
+  t.match(await call('delete_container', { container: dbId }), { text: 'dev is deleted', isError: false });
+});
+
+t.test('without a valid token nothing is answered, and only messages are taken', async (t) => {
+  const { service, token } = await aScene(t);
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  t.equal((await as(service, null)('POST', '/api/mcp', ping)).statusCode, 401);
+  const call = as(service, token);
+  t.match((await call('POST', '/api/mcp', ping)).json(), { jsonrpc: '2.0', id: 1, result: {} });
+  const note = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const noted = await call('POST', '/api/mcp', note);
+  t.same([noted.statusCode, noted.body], [202, '']);
+  for (const body of [[ping], { ...ping, jsonrpc: '1.0' }, { id: 1, result: {} }])
+    t.equal((await call('POST', '/api/mcp', body)).statusCode, 400, JSON.stringify(body));
+  const old = await call('POST', '/api/mcp', ping, { 'mcp-protocol-version': '1999-01-01' });
+  t.match([old.statusCode, old.json()], [400, { fields: { 'MCP-Protocol-Version': 'is not supported' } }]);
+  const listened = await call('GET', '/api/mcp');
+  t.same([listened.statusCode, listened.headers.allow], [405, 'POST']);
+});
+
+t.test('a token revoked in the middle ends the call and the command', async (t) => {
+  const work = endless();
+  const cluster = await aCluster(t, { ...inMemory(), ...work.ports });
+  const { call, client } = await mcpOverHttp(cluster.addresses[0], cluster.token.token);
+  t.teardown(() => client.close());
+  const running = call('run_command', { container: 'dev', command: 'sleep infinity' });
+  await waitFor(() => work.atWork() === 1, { what: 'the command runs' });
+  await as(cluster.there, cluster.other)('POST', `/api/tokens/${cluster.tokenId}/revoke`);
+  await t.rejects(running);
+  await waitFor(() => work.atWork() === 0, { what: 'the command has ended' });
+  await t.rejects(call('list_containers'), /401|Invalid or expired API token/);
+});
+
+t.test('a client that leaves ends its command', async (t) => {
+  const work = endless();
+  const cluster = await aCluster(t, { ...inMemory(), ...work.ports });
+  const { call, client } = await mcpOverHttp(cluster.addresses[0], cluster.token.token);
+  const running = call('run_command', { container: 'dev', command: 'sleep infinity' });
+  running.catch(() => undefined);
+  await waitFor(() => work.atWork() === 1, { what: 'the command runs' });
+  await client.close();
+  await waitFor(() => work.atWork() === 0, { what: 'the command has ended' });
+});
