@@ -62,7 +62,7 @@ export function mcpRoute(http: FastifyInstance, deps: McpDeps): void {
       summary: 'Send a message of the Model Context Protocol',
       querystring: McpQuery,
       body: McpMessage,
-      response: { 200: McpAnswer },
+      response: { 200: McpAnswer, 202: Type.Null({ description: 'Taken: a notification has no answer.' }) },
     },
     handler: async (request, reply) => answer(http, request, reply, deps),
   });

@@ -46,6 +46,9 @@ function securityOf({ config }: RouteOptions): Record<string, string[]>[] {
   return scope === 'api_token' ? [token] : [login, token];
 }
 
+/** What the library writes. */
+const UNDESCRIBED = 'Default Response';
+
 const WORDS: Readonly<Record<string, string>> = {
   200: 'Done.',
   201: 'Created.',
@@ -57,7 +60,7 @@ function describeBodies(operation: Operation, schema: RouteOptions['schema']): v
   const media = Object.fromEntries((schema?.alsoAs ?? []).map((type) => [type, { schema: bodyOf(type) }]));
   const declared = Object.keys((schema?.response as object | undefined) ?? {});
   for (const [status, response] of Object.entries(responses)) {
-    response.description = WORDS[status] ?? response.description;
+    if (response.description === UNDESCRIBED) response.description = WORDS[status] ?? UNDESCRIBED;
     if (!declared.includes(status)) delete response.content;
     if (status === '200' && schema?.alsoAs) response.content = { ...response.content, ...media };
   }
