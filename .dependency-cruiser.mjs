@@ -80,7 +80,7 @@ export default {
       to: {
         path: '^src/|node_modules/',
         pathNot: [
-          '^src/(cli|client|protocol)/',
+          '^src/(cli|client|mcp|protocol)/',
           'node_modules/(commander|@commander-js/extra-typings|@bomb\\.sh/tab|@types/node)/',
         ],
       },
@@ -100,7 +100,11 @@ export default {
       from: { path: '^src/mcp/' },
       to: {
         path: '.',
-        pathNot: ['^src/(mcp|client)/', 'node_modules/(@modelcontextprotocol/sdk|@sinclair/typebox)/'],
+        pathNot: [
+          '^src/(mcp|client)/',
+          '^(node:)?stream$',
+          'node_modules/(@modelcontextprotocol/sdk|@sinclair/typebox)/',
+        ],
       },
     },
     {

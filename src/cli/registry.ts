@@ -17,6 +17,7 @@ import { whoami } from './commands/identity/whoami.ts';
 import { audit } from './commands/service/audit.ts';
 import { completion } from './commands/service/completion.ts';
 import { doctor } from './commands/service/doctor.ts';
+import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { record } from './commands/terminals/record.ts';
 import { share } from './commands/terminals/share.ts';
@@ -29,5 +30,5 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, rm, restore, set, stats],
   Terminals: [record, share],
-  'The service': [admin, audit, completion, doctor, migrate],
+  'The service': [admin, audit, completion, doctor, mcp, migrate],
 };

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { small } from '../support/process/fault-scene.ts';
 import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
-import { type McpClient, mcpOverHttp } from '../support/service/mcp-client.ts';
+import { type McpClient, mcpOverHttp, mcpOverStdio } from '../support/service/mcp-client.ts';
 
 /** What an assistant does in a container of a real engine, by its tools alone. */
 async function worksIn(t: Test, { call }: McpClient, container: string): Promise<void> {
@@ -40,7 +40,7 @@ async function worksIn(t: Test, { call }: McpClient, container: string): Promise
   t.match(JSON.parse(await text('list_ports', {})), [{ port: 4321, address: 'all addresses' }]);
 }
 
-t.test('an assistant works in real containers over HTTP', async (t) => {
+t.test('an assistant works in real containers over HTTP and over stdio', async (t) => {
   const installation = await aQuickInstallation(t);
   if (installation === null) return;
   const service = await startService(t, installation);
@@ -51,5 +51,10 @@ t.test('an assistant works in real containers over HTTP', async (t) => {
   t.teardown(() => connected.client.close());
   t.match(await connected.call('create_container', { name: 'dev', ...small }), { isError: false });
   await worksIn(t, connected, 'dev');
+  const env = { BERTH_SERVER: service.address, BERTH_TOKEN: token, HOME: installation.dataDir };
+  const local = await mcpOverStdio(env, ['--container', 'dev']);
+  t.teardown(() => local.client.close());
+  await local.call('run_command', { command: 'pkill perl; rm -r src' });
+  await worksIn(t, local, 'dev');
   t.match(await connected.call('delete_container', { container: 'dev' }), { text: 'dev is deleted' });
 });

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
 import { aCluster, inMemory } from '../support/service/cluster.ts';
-import { mcpOverHttp } from '../support/service/mcp-client.ts';
+import { theCommand } from '../support/service/command.ts';
+import { mcpOverHttp, mcpOverStdio } from '../support/service/mcp-client.ts';
 import { anApiToken, aPerson, aService, as, auditOf, type Bearer } from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
 import { listening } from '../support/terminal/terminals.ts';
@@ -26,7 +27,7 @@ async function aScene(t: Test) {
     t.teardown(() => connected.client.close());
     return connected;
   };
-  return { service, ada, token, derive, create, connect };
+  return { service, address, ada, token, derive, create, connect };
 }
 
 t.test('an assistant creates a container, works in it and stops it', async (t) => {
@@ -191,4 +192,37 @@ t.test('a client that leaves ends its command', async (t) => {
   await waitFor(() => work.atWork() === 1, { what: 'the command runs' });
   await client.close();
   await waitFor(() => work.atWork() === 0, { what: 'the command has ended' });
+});
+
+t.test('berth mcp serves the same tools over stdio, for the containers of its token', async (t) => {
+  const { service, ada, address, derive, create } = await aScene(t);
+  await create('dev');
+  await create('other');
+  const { env } = theCommand(t, address.replace(/^ws/, 'http'));
+  const connect = async ({ token }: Bearer, ...args: string[]) => {
+    const connected = await mcpOverStdio({ ...env, BERTH_TOKEN: token }, args);
+    t.teardown(() => connected.client.close());
+    return connected;
+  };
+  const parent = await anApiToken(service, ada, { name: 'desktop' });
+  const whole = await connect(parent, '--allow-delete');
+  t.same(new Set(await whole.tools()), new Set([...EVERY_TOOL, 'delete_container']));
+  await whole.call('write_file', { container: 'dev', path: 'a', content: 'x' });
+  t.match(auditOf(service, 'file_uploaded').at(-1), {
+    userAgent: /^berth\//,
+    details: /"token_name":"desktop"/,
+  });
+  const named = await connect(parent, '--container', 'dev');
+  t.match(await named.call('read_file', { path: 'a' }), { text: 'x', isError: false });
+  t.match(await named.call('get_container', { container: 'other' }), { isError: true });
+  const narrow = await connect(await derive({ containers: ['dev'] }));
+  t.notOk((await narrow.tools()).includes('create_container'));
+  t.match(await narrow.call('get_container', { container: 'other' }), { isError: true });
+  t.match(JSON.parse((await narrow.call('list_containers')).text), [{ name: 'dev' }]);
+  const { tokens } = (await as(service, ada)('GET', '/api/tokens')).json();
+  const first = tokens.find(({ name }: { name: string }) => name === 'assistant');
+  await as(service, ada)('POST', `/api/tokens/${first.id}/revoke`);
+  t.match(await narrow.call('list_containers'), { text: /Invalid or expired API token/, isError: true });
+  const { code, stderr } = await theCommand(t, address.replace(/^ws/, 'http'), 'svc_wrong').run(['mcp']);
+  t.match([code, stderr], [4, /invalid, expired or revoked/], 'a bad token is told at the start');
 });

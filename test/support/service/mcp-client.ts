@@ -1,4 +1,6 @@
+import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
@@ -25,6 +27,20 @@ export async function mcpClient(transport: Transport): Promise<McpClient> {
     },
   };
 }
+
+/** Connected to `berth mcp`, from its sources. */
+export const mcpOverStdio = (
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): Promise<McpClient> =>
+  mcpClient(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [path.resolve('src/cli/berth.ts'), 'mcp', ...args],
+      env: { ...env },
+      stderr: 'ignore',
+    }),
+  );
 
 /** Connected to a service's `/api/mcp`. */
 export const mcpOverHttp = (address: string, token: string, query = ''): Promise<McpClient> =>
