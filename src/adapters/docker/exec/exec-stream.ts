@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
-import { poll } from '../../../concurrency/poll.ts';
+import { poll, pollUntil } from '../../../concurrency/poll.ts';
 import {
   ContainerNotRunning,
   OutcomeUnknown,
@@ -129,13 +129,27 @@ export async function closesWithin(stream: Duplex, seconds: number): Promise<boo
     .finally(() => clearTimeout(timer));
 }
 
-/** A terminal that is starting or has ended cannot be resized; Podman answers 201. All are fine. */
+/** How long a program may take to start before a resize of its terminal is given up. */
+const STARTS_MS = 2_000;
+
+/** Tried again while the program starts, since the engine refuses that. Podman answers 201. */
 export async function resizeExec(
   calls: EngineCalls,
   exec: Docker.Exec,
   cols: number,
   rows: number,
 ): Promise<void> {
-  const resized = calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
-  await resized.catch(() => {});
+  const hasEnded = async (): Promise<boolean> => {
+    const info = await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }));
+    return !info.Running && info.ExitCode !== null;
+  };
+  const isOver = async (): Promise<boolean> => {
+    try {
+      await calls.read(LIMITS.inspect, (abortSignal) => exec.resize({ w: cols, h: rows, abortSignal }));
+      return true;
+    } catch (error) {
+      return statusOf(error) === 201 || (await hasEnded().catch(() => true));
+    }
+  };
+  await pollUntil(isOver, { withinMs: STARTS_MS });
 }
