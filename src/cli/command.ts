@@ -9,7 +9,7 @@ export const command = (name: string, description: string) => new Command(name).
 
 /** A command that only has subcommands. */
 export function group(name: string, description: string, commands: readonly AnyCommand[]): AnyCommand {
-  const parent = new Command(name).description(description);
+  const parent = new Command(name).description(description).helpCommand(false);
   for (const each of commands) parent.addCommand(each);
   return parent;
 }

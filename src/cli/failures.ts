@@ -16,6 +16,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     next: 'Make a new one: berth tokens create NAME',
   },
   login_token_required: {
+    exit: EXIT.notSignedIn,
     words: 'This needs a sign-in; an API token is not enough.',
     next: 'Sign in: berth login. BERTH_TOKEN and --token must not be given.',
   },

@@ -28,6 +28,7 @@ export type AnyCommand = Command<any, any, any>;
 
 export function addGlobalOptions<C extends AnyCommand>(command: C): C {
   for (const option of GLOBAL) command.addOption(option.helpGroup(GROUP));
+  command.addHelpOption(new Option('-h, --help', 'print this help').helpGroup(GROUP));
   return command;
 }
 

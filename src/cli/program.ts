@@ -1,4 +1,4 @@
-import { Command } from '@commander-js/extra-typings';
+import { type Argument, Command } from '@commander-js/extra-typings';
 import { EXIT } from './exit-codes.ts';
 import { type AnyCommand, addGlobalOptions } from './options.ts';
 import { WINGS } from './registry.ts';
@@ -18,7 +18,6 @@ export function program(): AnyCommand {
   const root: AnyCommand = new Command('berth')
     .description('Container workspaces from the command line')
     .version(VERSION, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
     // before any subcommand: those that run a program pass its options on
     .enablePositionalOptions()
     .addHelpText('after', EXAMPLES);
@@ -27,10 +26,24 @@ export function program(): AnyCommand {
     for (const make of commands) root.addCommand(make());
   }
   root.commandsGroup('Help:');
-  everyCommand(root, (each) =>
-    addGlobalOptions(each).exitOverride().showHelpAfterError('(add --help for what it takes)'),
-  );
+  everyCommand(root, finish);
   return root;
+}
+
+/** What all commands share. */
+const finish = (command: AnyCommand): AnyCommand =>
+  addGlobalOptions(command)
+    .exitOverride()
+    .showHelpAfterError('(add --help for what it takes)')
+    .configureHelp({ subcommandTerm: termOf });
+
+/** Every command has options, and an alias is in its own help. */
+const termOf = (command: Pick<AnyCommand, 'name' | 'registeredArguments'>): string =>
+  [command.name(), ...command.registeredArguments.map(argumentTerm)].join(' ');
+
+function argumentTerm(argument: Argument): string {
+  const term = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${term}>` : `[${term}]`;
 }
 
 export function everyCommand(root: AnyCommand, visit: (command: AnyCommand) => void): void {

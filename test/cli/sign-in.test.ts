@@ -23,7 +23,7 @@ t.test('an API token is read from standard input, kept for its owner alone, and 
   const me = await run(['whoami', '-o', 'json']);
   t.match(JSON.parse(me.stdout), { username: 'ada', server: address });
   const refused = await run(['tokens', 'ls']);
-  t.match(refused, { code: 1, stderr: /needs a sign-in/ });
+  t.match(refused, { code: 4, stderr: /needs a sign-in/ });
   const out = await run(['logout']);
   t.match(await run(['whoami']), { code: 4 });
   for (const { stdout, stderr } of [signedIn, me, refused, out]) t.notMatch(stdout + stderr, token);

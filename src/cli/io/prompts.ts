@@ -53,9 +53,10 @@ const SILENT = Object.assign(new Writable({ write: (_chunk, _encoding, done) => 
 async function ask(io: Io, question: string, output: NodeJS.WritableStream): Promise<string> {
   const lines = createInterface({ input: io.in, output, terminal: isTerminal(io.in), historySize: 0 });
   const interrupted = new Promise<never>((_resolve, reject) => {
-    lines.once('SIGINT', () =>
-      reject(new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' })),
-    );
+    lines.once('SIGINT', () => {
+      io.err.write('\n');
+      reject(new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' }));
+    });
     lines.once('close', () => reject(new CliError('No answer was given.', { code: 'declined' })));
   });
   try {

@@ -44,6 +44,7 @@ export function hostsFile({ env }: Pick<Io, 'env'>): HostsFile {
     read: () => read(file),
     async update(change) {
       mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      closeToOthers(path.dirname(file), 0o700);
       return await withFileLock(`${file}.lock`, async () => {
         const before = read(file);
         const after = await change(before);
@@ -62,7 +63,7 @@ function read(file: string): Hosts {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE;
     throw new CliError(`${file} cannot be read: ${(error as Error).message}`);
   }
-  closeToOthers(file);
+  closeToOthers(file, 0o600);
   try {
     const parsed = JSON.parse(text) as Partial<Hosts>;
     return { current: parsed.current ?? null, profiles: parsed.profiles ?? {} };
@@ -72,9 +73,9 @@ function read(file: string): Hosts {
 }
 
 /** A restored backup or a careless copy may have made it readable. */
-function closeToOthers(file: string): void {
+function closeToOthers(file: string, mode: number): void {
   if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return;
-  chmodSync(file, 0o600);
+  chmodSync(file, mode);
 }
 
 function write(file: string, hosts: Hosts): void {

@@ -32,11 +32,12 @@ export const audit = () =>
           ...(to !== undefined && { to }),
         };
         const { audit: own, admin } = cli.berth();
-        const list =
-          all || user !== undefined
-            ? admin.audit.list({ ...filter, ...(user !== undefined && { user }) })
-            : own.list(filter);
-        cli.print.list(await cli.progress('Reading the audit', first(list, limit)), RECORDS);
+        const isOwn = !all && user === undefined;
+        const list = isOwn
+          ? own.list(filter)
+          : admin.audit.list({ ...filter, ...(user !== undefined && { user }) });
+        const records = await cli.progress('Reading the audit', first(list, limit));
+        cli.print.list(records, isOwn ? OWN : OF_ALL);
       }),
     );
 
@@ -62,14 +63,18 @@ async function first(list: List<AuditRecord>, limit: number): Promise<AuditRecor
   return records;
 }
 
-const RECORDS: Shown<AuditRecord> = {
+const OWN: Shown<AuditRecord> = {
   columns: {
     time: ({ created_at }) => created_at,
-    user: ({ username, user_id }) => username ?? user_id ?? '–',
     action: ({ action }) => action,
     from: ({ ip_address }) => ip_address,
     details: ({ details }) => details,
   },
   name: ({ id }) => id,
   empty: 'No records.',
+};
+
+const OF_ALL: Shown<AuditRecord> = {
+  ...OWN,
+  columns: { user: ({ username, user_id }) => username ?? user_id ?? '–', ...OWN.columns },
 };

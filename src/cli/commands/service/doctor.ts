@@ -15,7 +15,8 @@ export const doctor = () =>
           code: 'unhealthy',
         });
       }
-      cli.talk('All is in order.');
+      const warnings = checks.filter(({ result }) => result === 'warning').length;
+      cli.talk(warnings === 0 ? 'All is in order.' : `It works, with ${warnings} warnings.`);
     }),
   );
 
