@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { AGENT_CONFIG, bundleAgent } from './agent-bundle.mjs';
 import { writeApiTypes } from './api-types.mjs';
 import { capture } from './command.mjs';
 import { Fault } from './fault.mjs';
@@ -18,6 +19,7 @@ const SOURCES = [
   'src',
   'web',
   CLI_CONFIG,
+  AGENT_CONFIG,
   'tsconfig.json',
   'tsconfig.build.json',
   'package.json',
@@ -119,8 +121,17 @@ const pages = {
   draft: path.join('web', DRAFT),
   tool: 'vite',
   args: ['build', 'web', '--outDir', DRAFT, '--emptyOutDir', '--logLevel', 'warn'],
-  after: bundleCli,
+  after: bundlePrograms,
 };
+
+/**
+ * Puts the programs for other machines beside the pages.
+ * @param {string} root
+ */
+async function bundlePrograms(root) {
+  await bundleCli(root);
+  await bundleAgent(root, pages.draft, runTool);
+}
 
 /**
  * Puts the command beside the pages, with its digest in the form of `sha256sum`.

@@ -82,6 +82,6 @@ function wordsOf(end: ConnectionEnd): string {
     case 'closed':
       return `disconnected: ${end.reason}${end.words === '' ? '' : ` (${end.words})`}`;
     case 'broken':
-      return `disconnected: ${end.words}`;
+      return `no connection: ${end.words}`;
   }
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 
 /** Of the agent's own environment only this reaches shells and commands: never its token or its service's settings. */
 const INHERITED = /^(PATH|LANG|LANGUAGE|LC_[A-Z]+|TZ|XDG_RUNTIME_DIR|DBUS_SESSION_BUS_ADDRESS)$/;
@@ -12,11 +12,11 @@ export type HostUser = { readonly name: string; readonly home: string; readonly 
 
 /** The user who runs the agent, with whose rights everything is done. */
 export function hostUser(): HostUser {
-  const { username, homedir, shell } = userInfo();
+  const { username, shell } = userInfo();
   const usual = [shell ?? '', ...SHELLS].find(
     (file) => file !== '' && !NO_SHELL.test(file) && isProgram(file),
   );
-  return { name: username, home: homedir, shell: usual ?? '/bin/sh' };
+  return { name: username, home: homedir(), shell: usual ?? '/bin/sh' };
 }
 
 function isProgram(file: string): boolean {

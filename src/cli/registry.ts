@@ -14,6 +14,7 @@ import { sessions } from './commands/identity/sessions.ts';
 import { tokens } from './commands/identity/tokens.ts';
 import { unlock } from './commands/identity/unlock.ts';
 import { whoami } from './commands/identity/whoami.ts';
+import { agent } from './commands/service/agent.ts';
 import { audit } from './commands/service/audit.ts';
 import { completion } from './commands/service/completion.ts';
 import { doctor } from './commands/service/doctor.ts';
@@ -30,5 +31,5 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, rm, restore, set, stats],
   Terminals: [record, share],
-  'The service': [admin, audit, completion, doctor, mcp, migrate],
+  'The service': [admin, agent, audit, completion, doctor, mcp, migrate],
 };

@@ -2,7 +2,15 @@ import { userInfo } from 'node:os';
 import { SetupFault } from '../identity/credential.ts';
 import { enrol } from '../identity/enrol.ts';
 import { identityFile, identityFor, keepIdentity } from '../identity/state-file.ts';
-import { giveTo, keepToken, type Places, placesOf, removeUnit, startUnit } from '../install/install.ts';
+import {
+  giveTo,
+  keepToken,
+  type Places,
+  placesOf,
+  removeUnit,
+  startUnit,
+  stayingProgram,
+} from '../install/install.ts';
 import { type UnitOptions, unitText } from '../install/unit.ts';
 import { agentCommand, say, secretFromInput, serverOf } from './options.ts';
 
@@ -22,7 +30,7 @@ export const install = () =>
       if (own.user !== undefined && !isSystem) throw new SetupFault('only root can choose the user');
       const places = placesOf(isSystem, process.env);
       const unit: UnitOptions = {
-        program: [process.execPath, process.argv[1] ?? ''],
+        program: [process.execPath, await stayingProgram(process.argv[1] ?? '', places, !print)],
         server,
         isInsecure: options.insecure,
         user: isSystem ? (own.user ?? 'root') : null,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -10,19 +10,46 @@ const NAME = 'berth-agent.service';
 const run = promisify(execFile);
 
 /** Where the parts of an installation are. */
-export type Places = { readonly unit: string; readonly token: string; readonly state: string };
+export type Places = {
+  readonly unit: string;
+  readonly token: string;
+  readonly state: string;
+  /** For the agent itself, when it was downloaded. */
+  readonly program: string;
+};
 
 /** A system installation, or one of this user's own. */
 export function placesOf(isSystem: boolean, env: NodeJS.ProcessEnv): Places {
   const config = env['XDG_CONFIG_HOME'] ?? path.join(homedir(), '.config');
   const state = env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
+  const data = env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share');
   return isSystem
-    ? { unit: `/etc/systemd/system/${NAME}`, token: '/etc/berth-agent/token', state: '/var/lib/berth-agent' }
+    ? {
+        unit: `/etc/systemd/system/${NAME}`,
+        token: '/etc/berth-agent/token',
+        state: '/var/lib/berth-agent',
+        program: '/opt/berth-agent',
+      }
     : {
         unit: path.join(config, 'systemd', 'user', NAME),
         token: path.join(config, 'berth-agent', 'token'),
         state: path.join(state, 'berth-agent'),
+        program: path.join(data, 'berth-agent'),
       };
+}
+
+/** The file of a downloaded agent, whose folder has all that it needs. */
+const DOWNLOADED = 'agent.mjs';
+
+/** The file that a unit starts: a downloaded agent is copied to where it stays, one of a checkout is there. */
+export async function stayingProgram(file: string, { program }: Places, isCopied = true): Promise<string> {
+  const folder = path.dirname(path.resolve(file));
+  if (path.basename(file) !== DOWNLOADED || folder === program) return path.resolve(file);
+  if (isCopied) {
+    await rm(program, { recursive: true, force: true });
+    await cp(folder, program, { recursive: true });
+  }
+  return path.join(program, DOWNLOADED);
 }
 
 /** Writes a token, readable by this user alone. */
@@ -42,13 +69,14 @@ export async function startUnit(places: Places, options: UnitOptions): Promise<v
   await systemctl(isSystem, 'restart', NAME);
 }
 
-/** Stops the unit and removes it, the token and the identity. Repeatable. */
+/** Stops the unit and removes it, the token, the identity and a copied program. Repeatable. */
 export async function removeUnit(places: Places, isSystem: boolean): Promise<void> {
   await systemctl(isSystem, 'disable', '--now', NAME).catch(() => {});
   await rm(places.unit, { force: true });
   await systemctl(isSystem, 'daemon-reload').catch(() => {});
   await rm(path.dirname(places.token), { recursive: true, force: true });
   await rm(places.state, { recursive: true, force: true });
+  await rm(places.program, { recursive: true, force: true });
 }
 
 /** Gives a system unit's state to the user who runs it. */

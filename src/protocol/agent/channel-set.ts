@@ -73,7 +73,7 @@ export class ChannelSet {
     const channel = this.#channels.get(frame.channel);
     // one that has ended here: its last frames crossed that
     if (channel === undefined) return frame.channel <= this.#lastId ? null : 'unknown channel';
-    const fault = channel.receive(frame);
+    const fault = this.#guarded(channel, () => channel.receive(frame));
     return fault === null ? null : `channel ${channel.id}: ${fault}`;
   }
 
@@ -90,7 +90,8 @@ export class ChannelSet {
   }
 
   #receiveOpen({ channel: id, json }: Extract<Received, { type: 'open' }>) {
-    if (this.#options.opened === undefined) return 'only the service opens channels';
+    const { opened } = this.#options;
+    if (opened === undefined) return 'only the service opens channels';
     if (id <= this.#lastId) return 'channel numbers must grow';
     this.#lastId = id;
     const request = decodeRequest(json);
@@ -98,8 +99,20 @@ export class ChannelSet {
     if (this.#channels.size >= MAX_CHANNELS) return this.#refuse(id, 'too_many_channels', '');
     const channel = new Channel(id, request.type, this.#options.role, this.#owner);
     this.#channels.set(id, channel);
-    channel.handle(this.#options.opened(request, channel));
-    return null;
+    return this.#guarded(channel, () => {
+      channel.handle(opened(request, channel));
+      return null;
+    });
+  }
+
+  /** A fault of a handler ends its channel, not the process with all others. */
+  #guarded<T>(channel: Channel, act: () => T): T | null {
+    try {
+      return act();
+    } catch (error) {
+      channel.reset('failed', error instanceof Error ? error.message : String(error));
+      return null;
+    }
   }
 
   #refuse(id: number, code: string, message: string): null {

@@ -13,7 +13,7 @@ import {
 } from './requests.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** What the other side does. `finished` and `reset` are the last call. None may throw. */
+/** What the other side does. `finished` and `reset` are the last call. */
 export interface ChannelHandlers {
   accepted?(reply: ChannelReply): void;
   /** Report the bytes by `consumed` once they are used. They are the handler's to keep. */
@@ -148,9 +148,7 @@ export class Channel {
     if (frame.type === 'open') return 'opened twice';
     const next = receive(this.#state, frame.type);
     if (next === null) return `unexpected ${frame.type}`;
-    const fault = this.#deliver(frame);
-    if (fault !== null) return fault;
-    return null;
+    return this.#deliver(frame);
   }
 
   #receiveCredit(bytes: number): string | null {

@@ -5,6 +5,11 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { useLoaded } from '../../../ui/use-loaded.ts';
 
+const INSTALL = [
+  `curl -fsSL ${location.origin}/agent/berth-agent.tar.gz | tar -xz`,
+  `node berth-agent/agent.mjs install --server ${location.origin}`,
+].join(' && ');
+
 /** How to connect a machine, with a code for it. */
 export function AddAgentDialog({ onClose }: { onClose: () => void }) {
   const enrolment = useLoaded(createEnrolment);
@@ -16,8 +21,11 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
           An agent offers the shells, commands and files of a machine of yours here, like a container. It
           connects out: nothing listens on that machine. There, as the user whose shells it offers:
         </p>
-        <Secret text={`berth agent install --server ${location.origin}`} label="Copy the command" />
-        <p>It asks for this code, which works once, for 15 minutes:</p>
+        <Secret text={INSTALL} label="Copy the command" />
+        <p>
+          It needs Linux with systemd and Node.js 22, and asks for this code, which works once, for 15
+          minutes:
+        </p>
         {failure !== null && <Problem failure={failure} />}
         {value !== null && <Secret text={value.code} label="Copy the code" />}
       </div>

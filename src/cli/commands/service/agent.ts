@@ -1,0 +1,14 @@
+import { CliError } from '../../cli-error.ts';
+import { command } from '../../command.ts';
+
+/** The agent is a program of its own: a checkout starts it before this command is asked. */
+export const agent = () =>
+  command('agent', 'Offer the shells, commands and files of this machine in Berth')
+    .argument('[words...]', 'what the agent is to do')
+    .allowUnknownOption()
+    .action(() => {
+      throw new CliError('berth agent is not in this file: it needs parts of its own.', {
+        code: 'elsewhere',
+        next: 'Get them from your service: curl -fsSL URL/agent/berth-agent.tar.gz | tar -xz\nThen: node berth-agent/agent.mjs --help',
+      });
+    });

@@ -1,0 +1,9 @@
+import t from 'tap';
+import { cutInTheMidst } from '../support/agent/cut-line.ts';
+import { needs } from '../support/run/infra.ts';
+
+t.setTimeout(240_000);
+if ((await needs(t, 'engine')) !== null)
+  t.test('a line that is dead for half a minute loses no byte of a shell, in either direction', (t) =>
+    cutInTheMidst(t, { untilGivenUp: true }),
+  );

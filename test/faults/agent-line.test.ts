@@ -1,0 +1,8 @@
+import t from 'tap';
+import { cutInTheMidst } from '../support/agent/cut-line.ts';
+import { needs } from '../support/run/infra.ts';
+
+if ((await needs(t, 'engine')) !== null)
+  t.test('while packets are lost for a moment, the bytes of a shell wait, and none is lost', (t) =>
+    cutInTheMidst(t, { untilGivenUp: false }),
+  );
