@@ -76,6 +76,7 @@ t.test('what cannot work is said, and ends with a code that the unit does not re
     [['--server', 'http://127.0.0.1:1', '--token', 'a b'], 78, /is not a token/],
     [['--serve'], 2, /unknown option/],
     [['install', '--server', 'http://192.0.2.1:1'], 78, /no TLS/],
+    [['install', '--print', '--insecure', '--server', 'http://192.0.2.1:1'], 0, /^$/],
   ];
   for (const [args, code, words] of cases) {
     const agent = started(t, args);

@@ -4,6 +4,8 @@ import { needs } from '../support/run/infra.ts';
 
 t.setTimeout(240_000);
 if ((await needs(t, 'engine')) !== null)
-  t.test('a line that is dead for half a minute loses no byte of a shell, in either direction', (t) =>
-    cutInTheMidst(t, { untilGivenUp: true }),
+  t.test(
+    'a line that is dead for half a minute loses no byte of a shell, in either direction',
+    { timeout: 240_000 },
+    (t) => cutInTheMidst(t, { untilGivenUp: true }),
   );

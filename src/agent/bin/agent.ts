@@ -14,7 +14,7 @@ async function main(): Promise<void> {
   const version = process.versions.node;
   if (Number.parseInt(version, 10) < OLDEST_NODE)
     throw new SetupFault(`the agent needs Node.js ${OLDEST_NODE} or newer, and this is ${version}`);
-  const program = run().name('berth agent');
+  const program = run().name('berth agent').enablePositionalOptions();
   for (const command of [enrol(), install(), uninstall()]) program.addCommand(command.exitOverride());
   await program.exitOverride().parseAsync();
 }

@@ -22,18 +22,17 @@ export const install = () =>
     .option('--user <user>', 'whose shells it offers (as root only; default: root)')
     .option('--print', 'print the unit and change nothing', false)
     .option('--with-token', 'read an API token from standard input instead of a one-time code', false)
-    .action(async (own, command) => {
-      const options = { ...command.parent?.opts(), ...own };
-      const { print, withToken } = own;
+    .action(async (options) => {
+      const { print, withToken } = options;
       const server = serverOf(options);
       const isSystem = isRoot();
-      if (own.user !== undefined && !isSystem) throw new SetupFault('only root can choose the user');
+      if (options.user !== undefined && !isSystem) throw new SetupFault('only root can choose the user');
       const places = placesOf(isSystem, process.env);
       const unit: UnitOptions = {
         program: [process.execPath, await stayingProgram(process.argv[1] ?? '', places, !print)],
         server,
         isInsecure: options.insecure,
-        user: isSystem ? (own.user ?? 'root') : null,
+        user: isSystem ? (options.user ?? 'root') : null,
         tokenFile: withToken ? places.token : null,
       };
       if (print) {

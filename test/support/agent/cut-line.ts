@@ -66,4 +66,7 @@ export async function cutInTheMidst(
   t.equal(service.greetings.length > 1, untilGivenUp, `${service.greetings.length} connections`);
   const list = service.open({ type: 'shells' });
   t.match(await list.over(), { shells: [{ shell: 'main', viewers: 1 }] }, 'the same shell');
+  // its shell writes into the folder until it has ended
+  agent.process.kill('SIGTERM');
+  t.equal(await agent.ended, 0);
 }
