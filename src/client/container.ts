@@ -2,6 +2,7 @@ import type { ContainerChange, Containers } from './groups/containers.ts';
 import { type RunOptions, type RunResult, run } from './inside/command.ts';
 import { Files } from './inside/files.ts';
 import { type LogOptions, logs } from './inside/logs.ts';
+import { Processes } from './processes/processes.ts';
 import type { CallOptions, Schemas } from './request/api.ts';
 import { hasStatus } from './request/errors.ts';
 import type { Requester } from './request/requester.ts';
@@ -19,6 +20,7 @@ export type Service = {
 /** One container, with its state as last read. */
 export class Container implements AsyncDisposable {
   readonly files: Files;
+  readonly processes: Processes;
   readonly #service: Service;
   readonly #deleteAtEnd: boolean;
   #info: Schemas['Container'];
@@ -27,6 +29,7 @@ export class Container implements AsyncDisposable {
     this.#service = service;
     this.#info = info;
     this.files = new Files(service.requester, this.#path, service.openSocket);
+    this.processes = new Processes(service.requester, this.#path);
     this.#deleteAtEnd = deleteAtEnd;
   }
 

@@ -10,6 +10,9 @@ export { CommandError, type RunOptions, type RunResult } from './inside/command.
 export type { Files, FolderEntry, SearchOptions } from './inside/files.ts';
 export type { LogOptions } from './inside/logs.ts';
 export type { FileEvent, WatchOptions } from './inside/watch-files.ts';
+export { Process, type ProcessOutput } from './processes/process.ts';
+export type { OutputEnd, OutputOptions, OutputPiece } from './processes/process-output.ts';
+export type { Processes, StartOptions } from './processes/processes.ts';
 export type { Api, CallOptions, ListQuery, Schemas } from './request/api.ts';
 export { BerthError, type FieldFaults, hasStatus } from './request/errors.ts';
 export type { List } from './request/pages.ts';

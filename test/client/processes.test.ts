@@ -1,0 +1,93 @@
+import { connect as dial } from 'node:net';
+import t, { type Test } from 'tap';
+import { Berth } from '../../src/client/index.ts';
+import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
+import { ANY_PORT, relay } from '../support/process/lines.ts';
+import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { listening } from '../support/terminal/terminals.ts';
+
+async function aScene(t: Test) {
+  const service = await aService();
+  const server = (await listening(t, service)).replace('ws', 'http');
+  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
+  const berth = new Berth({ server, token });
+  const box = await berth.create({ name: 'dev', memory_mb: 256 });
+  const through = async (origin: string) => await new Berth({ server: origin, token }).container('dev');
+  return { server, box, through };
+}
+
+t.test('a process is started, fed, waited for and found again', async (t) => {
+  const { box } = await aScene(t);
+  const cat = await box.processes.start(['cat'], { name: 'copy', stdin: true });
+  t.match(cat.info, { name: 'copy', status: 'running' });
+  await Promise.all([cat.write('getting '), cat.write('ready\nand m')]);
+  t.equal((await cat.output.until(/rea(dy)/))[1], 'dy');
+  t.equal((await cat.output.until('and m')).index, 14);
+  const again = await box.processes.get('copy');
+  await again.write(Buffer.from('ore'));
+  await again.closeInput();
+  t.match(await again.wait(), { exitCode: 0, signal: null, status: 'ended', endedBy: 'exit' });
+  t.match(await cat.wait(), { exitCode: 0 }, 'also afterwards');
+  let text = '';
+  for await (const piece of cat.output) text += piece.text;
+  t.equal(text, 'getting ready\nand more');
+  await t.rejects(cat.output.until('nothing'), { code: 'process_ended' });
+  await t.rejects(cat.write('late'), { code: 'process_ended' });
+  await t.rejects(box.processes.get('web'), { code: 'process_not_found' });
+  const sleep = await box.processes.start(['sleep', '3600']);
+  const waiting = sleep.wait();
+  await sleep.signal('INT');
+  t.match(await waiting, { exitCode: 130, signal: 'INT' });
+  const other = await box.processes.start(['sleep', '3600']);
+  t.match(await other.kill(), { ended_by: 'signal' });
+  t.match(
+    (await box.processes.list()).map(({ id }) => id),
+    [other.id, sleep.id, cat.id],
+  );
+});
+
+t.test('lost answers start nothing twice, and no input is taken twice', async (t) => {
+  const { server, box, through } = await aScene(t);
+  const line = await answerLosingProxy(t, server);
+  const far = await through(line.origin);
+  line.lose(2);
+  const cat = await far.processes.start(['cat'], { stdin: true });
+  t.equal((await box.processes.list()).length, 1);
+  const text = 'x'.repeat(1_500_000);
+  line.lose(2);
+  await cat.write(text);
+  line.lose(1);
+  await cat.write('end');
+  await cat.closeInput();
+  t.equal(line.lost(), 5);
+  await cat.wait();
+  t.equal((await cat.refresh()).output?.stdout.bytes, text.length + 3);
+});
+
+t.test('output continues at the byte after a lost connection', async (t) => {
+  const { server, box, through } = await aScene(t);
+  const { hostname, port } = new URL(server);
+  const toFar = () => dial(Number(port), hostname);
+  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
+    from.once('close', () => into.destroy()).pipe(into);
+  });
+  const far = await through(`http://${line.host}`);
+  const cat = await box.processes.start(['cat'], { stdin: true });
+  const followed = await far.processes.get(cat.id);
+  const sent = Array.from({ length: 9 }, (_, at) => `line ${at} grüße 🚢\n`);
+  let read = '';
+  const reading = (async () => {
+    for await (const { text, offset } of followed.output) {
+      t.equal(offset, Buffer.byteLength(read));
+      read += text;
+    }
+  })();
+  for (const text of sent) {
+    await cat.write(text);
+    await followed.output.until(text).catch(() => cat.output.until(text));
+    line.hangUp();
+  }
+  await cat.closeInput();
+  await reading;
+  t.equal(read, sent.join(''));
+});
