@@ -171,6 +171,7 @@ t.test('what only containers have is refused clearly', async (t) => {
     ['GET', `${at}/stats`],
     ['GET', `${at}/logs`],
     ['GET', `${at}/changes`],
+    ['PATCH', `${at}/lifetime`, { idle_seconds: 600 }],
     ['POST', `${at}/role-setup/retry`],
     ['POST', `${at}/role-setup/cancel`],
   ] as const;
@@ -249,4 +250,60 @@ t.test('a code installs one machine once, whose token reaches nothing else', asy
   const late = (await by('POST', '/api/agents/enrolments')).json();
   service.clock.advance(15 * 60_000);
   t.equal((await enrol('POST', '/api/agents/enrol', { ...request, code: late.code })).statusCode, 404);
+});
+
+t.test('the terminal of an agent is shared and recorded like that of a container', async (t) => {
+  const { service, address, ada, token, by } = await aScene(t);
+  const machine = aMachine();
+  await connectMachine(address, token, machine);
+  const dbId = machine.id;
+  const owner = await terminalClient({ address, dbId, token: ada.token });
+  await owner.until(() => owner.output().toString() === '$ ');
+  const bob = await aPerson(service, 'bob');
+  for (const [mode, typed] of [
+    ['view', ''],
+    ['control', 'bob'],
+  ] as const) {
+    const { code, id } = (await by('POST', `/api/containers/${dbId}/collaborations`, { mode })).json();
+    await as(service, bob)('POST', '/api/collaborations/join', { code });
+    const guest = await terminalClient({ address, dbId, token: bob.token });
+    await guest.until(() => guest.output().toString() === '$ ');
+    guest.socket.send(Buffer.from('bob'));
+    if (typed !== '') await owner.until(() => owner.output().toString() === `$ ${typed}`);
+    await by('DELETE', `/api/collaborations/${id}`);
+    t.same(await guest.closed(), [4003, 'collaboration ended']);
+    t.equal(owner.output().toString(), `$ ${typed}`, mode);
+  }
+  t.same([...machine.shells.keys()], ['main'], 'the end of a share leaves the shell');
+  const recording = await by('POST', `/api/containers/${dbId}/recordings`, {});
+  t.equal(recording.statusCode, 201, recording.body);
+  t.equal((await by('POST', `/api/recordings/${recording.json().id}/stop`)).statusCode, 200);
+});
+
+t.test('a command of a lost agent has an unknown outcome', async (t) => {
+  const { address, token, by } = await aScene(t);
+  const machine = aMachine();
+  await connectMachine(address, token, machine);
+  const at = `/api/containers/agent:${machine.id}`;
+  const running = by('POST', `${at}/exec`, { command: ['sleep', '60'], timeout_seconds: 60 });
+  await waitFor(() => machine.asked.includes('exec'));
+  await by('POST', `${at}/stop`);
+  t.match((await running).json(), { code: 'command_outcome_unknown' });
+});
+
+t.test('a machine without the session is asked nothing of it', async (t) => {
+  const { address, ada, token } = await aScene(t);
+  const machine = aMachine();
+  const agent = await connectMachine(address, token, machine);
+  const terminal = await terminalClient({ address, dbId: machine.id, token: ada.token });
+  await terminal.until(() => terminal.output().toString() === '$ ');
+  agent.socket.terminate();
+  await agent.closed();
+  machine.session = null;
+  machine.peer = null;
+  const fresh = await connectMachine(address, token, machine);
+  t.equal(fresh.welcome.resumed, false);
+  t.same(await terminal.closed(), [4013, 'detached']);
+  const again = await terminalClient({ address, dbId: machine.id, token: ada.token });
+  await again.until(() => again.output().toString() === '$ ');
 });
