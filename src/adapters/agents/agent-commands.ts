@@ -1,12 +1,18 @@
 import type { Readable } from 'node:stream';
-import type { CommandEvent, ContainerCommands } from '../../ports/containers/container-commands.ts';
+import type {
+  CommandEvent,
+  CommandSignal,
+  ContainerCommands,
+} from '../../ports/containers/container-commands.ts';
 import { NotOffered } from '../../ports/containers/container-runtime.ts';
-import type { Channel } from '../../protocol/agent/index.ts';
+import type { Channel, Peer } from '../../protocol/agent/index.ts';
 import type { AgentHub } from './agent-hub.ts';
 import { CommandOutput } from './command-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { onHost } from './host-paths.ts';
-import { sendWithin, tooMany } from './requests.ts';
+import { ask, sendWithin, tooMany } from './requests.ts';
+
+const SIGNAL_WITHIN_SECONDS = 10;
 
 /** Commands in agents, as the user that runs the agent. */
 export const agentCommands = (hub: AgentHub): ContainerCommands => ({
@@ -15,12 +21,11 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
     const output = new CommandOutput();
     const cwd = workdir === undefined ? null : onHost(workdir);
     const hasInput = stdin !== undefined;
-    const channel = hub
-      .peerOf(handle)
-      .open(
-        { type: 'exec', command, env, cwd, timeout_seconds: timeoutSeconds, stdin: hasInput },
-        output.handlers(),
-      );
+    const peer = hub.peerOf(handle);
+    const channel = peer.open(
+      { type: 'exec', command, env, cwd, timeout_seconds: wholeSeconds(timeoutSeconds), stdin: hasInput },
+      output.handlers(),
+    );
     if (channel === null) throw tooMany();
     output.uses(channel);
     if (stdin !== undefined) void send(channel, stdin, output).catch(() => channel.reset('ended'));
@@ -32,7 +37,7 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
         output.close();
       },
       async signal(name) {
-        channel.note({ type: 'signal', signal: name });
+        if (channel.isOpen) await sendSignal(peer, output.pid(), name).catch(() => {});
       },
       async resize() {},
     };
@@ -58,3 +63,14 @@ async function* eventsOf(output: CommandOutput): AsyncGenerator<CommandEvent> {
     }
   }
 }
+
+/** The protocol has whole seconds. */
+const wholeSeconds = (seconds: number | null): number | null =>
+  seconds === null ? null : Math.ceil(seconds);
+
+/** To the process group of a command, which its agent starts as the leader. */
+const sendSignal = (peer: Peer, pid: number, signal: CommandSignal): Promise<unknown> =>
+  ask(peer, {
+    ...{ type: 'exec', command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)] },
+    ...{ env: {}, cwd: '/', timeout_seconds: SIGNAL_WITHIN_SECONDS, stdin: false },
+  });

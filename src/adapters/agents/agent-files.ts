@@ -57,13 +57,8 @@ async function opened(
 ): Promise<Opened> {
   switch (reply.type) {
     case 'file': {
-      const sizeBytes = reply.size_bytes;
-      return {
-        kind: 'file',
-        sizeBytes,
-        modifiedAt: new Date(reply.modified_at),
-        content: stream.exactly(sizeBytes),
-      };
+      const modifiedAt = new Date(reply.modified_at);
+      return { kind: 'file', sizeBytes: reply.size_bytes, modifiedAt, content: stream };
     }
     case 'archive':
       return { kind: 'archive', content: stream };

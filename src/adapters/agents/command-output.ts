@@ -12,12 +12,16 @@ export class CommandOutput extends EventEmitter {
   #channel: Channel | null = null;
   #error: Error | null = null;
   #isClosed = false;
+  #pid = 0;
   #wake: () => void = () => {};
 
   handlers(): ChannelHandlers {
     this.#begun.promise.catch(() => undefined);
     return {
-      accepted: () => this.#begun.resolve(),
+      accepted: (reply) => {
+        if (reply.type === 'exec') this.#pid = reply.pid;
+        this.#begun.resolve();
+      },
       data: (stream, bytes) => this.#add({ stream, data: Buffer.from(bytes) }),
       room: () => void this.emit('room'),
       finished: (result) => {
@@ -41,6 +45,11 @@ export class CommandOutput extends EventEmitter {
   /** Resolves when the command runs or has ended; throws when it cannot. */
   begun(): Promise<void> {
     return this.#begun.promise;
+  }
+
+  /** Of the command, in the machine; after `begun`. */
+  pid(): number {
+    return this.#pid;
   }
 
   /** Ends the reading. */

@@ -7,6 +7,7 @@ import { errorOf, tooMany } from './requests.ts';
 export class DownloadStream extends Readable {
   #channel: Channel | null = null;
   #owed = 0;
+  /** A longer file is cut; a shorter one is an error, so that nobody keeps half of it. */
   #bytesLeft: number | null = null;
   /** Whether the agent left nothing out; known at the end. */
   isComplete = true;
@@ -15,7 +16,11 @@ export class DownloadStream extends Readable {
   open(peer: Peer, request: RequestOf<'file_open'>): Promise<ChannelReply> {
     const { promise, resolve, reject } = Promise.withResolvers<ChannelReply>();
     this.#channel = peer.open(request, {
-      accepted: resolve,
+      // Before the first bytes, which may follow in the same message.
+      accepted: (reply) => {
+        if (reply.type === 'file') this.#bytesLeft = reply.size_bytes;
+        resolve(reply);
+      },
       data: (_stream, bytes) => this.#add(bytes),
       finished: (result) => this.#finish((result as ResultOf<'file_open'>).complete),
       reset: (fault) => {
@@ -28,12 +33,6 @@ export class DownloadStream extends Readable {
     this.on('error', reject);
     if (this.#channel === null) reject(tooMany());
     return promise;
-  }
-
-  /** Cuts a longer file; fails for a shorter one, so that nobody keeps half of it. */
-  exactly(sizeBytes: number): this {
-    this.#bytesLeft = sizeBytes;
-    return this;
   }
 
   override _read(): void {

@@ -39,7 +39,7 @@ export async function upload(
   );
   if (channel === null) throw tooMany();
   try {
-    await sendAll(channel, content, changes);
+    await sendAll(channel, content, maxBytes, changes);
     hasEnded = true;
     channel.end();
     return await promise;
@@ -51,9 +51,17 @@ export async function upload(
 }
 
 /** Ends early when the agent has refused the file: its reason is the result. */
-async function sendAll(channel: Channel, content: Readable, changes: EventEmitter): Promise<void> {
+async function sendAll(
+  channel: Channel,
+  content: Readable,
+  maxBytes: number,
+  changes: EventEmitter,
+): Promise<void> {
+  let bytesLeft = maxBytes;
   const iterator = content.iterator({ destroyOnReturn: false });
   for await (const chunk of iterator) {
+    bytesLeft -= (chunk as Buffer).length;
+    if (bytesLeft < 0) throw new AgentFault({ code: 'file_too_large', message: 'above the limit' });
     await sendWithin(channel, chunk as Buffer, (room) => changes.once('room', room));
     if (!channel.isOpen) return;
   }

@@ -105,7 +105,8 @@ class Upload {
 async function targetOf(home: string, wanted: string): Promise<Target> {
   const place = await resolvePath(home, wanted);
   if (place.name === '') throw new FileFault('file_in_the_way');
-  for (const folder of place.missing) await mkdir(folder, { mode: 0o755 });
+  // Another upload may make the same folders.
+  for (const folder of place.missing) await mkdir(folder, { mode: 0o755 }).catch(unlessThere);
   if (!(await stat(place.folder)).isDirectory()) throw new FileFault('file_in_the_way');
   const old = await lstat(pathOf(place)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -115,6 +116,10 @@ async function targetOf(home: string, wanted: string): Promise<Target> {
   if (old !== null && !old.isFile()) throw new FileFault('file_special');
   return { ...place, old };
 }
+
+const unlessThere = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EEXIST') throw error;
+};
 
 /** Keeps permissions, and the owner where this user may give a file away. */
 async function keepOwner(file: FileHandle, { mode, uid, gid }: Stats): Promise<void> {

@@ -6,9 +6,13 @@ import { aTerminal, type OpenTerminals, reader } from './terminal-backend.ts';
 
 export type TypedInto = OpenTerminals & {
   readonly shell: string;
+  /** For files; default /workspace. */
+  readonly folder?: string;
   /** Returns a command's output in the same container. */
   sh(script: string): Promise<string>;
 };
+
+const folderOf = ({ folder = '/workspace' }: TypedInto): string => folder;
 
 const EVERY_BYTE = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 const LONE = Buffer.from('c3 41 c3 1b 41 f0 9f e2 82 1b e2 ff c3'.replaceAll(' ', ''), 'hex');
@@ -33,7 +37,7 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
     open.push(pty);
     const output = reader(pty);
     for (const byte of piecesOf(
-      Buffer.from(`echo '${line}' >> /workspace/lines; echo typed-$((${at}+40))\r`),
+      Buffer.from(`echo '${line}' >> ${folderOf(box)}/lines; echo typed-$((${at}+40))\r`),
       1,
     )) {
       pty.write(byte);
@@ -42,7 +46,7 @@ async function typedAtOnce(t: Test, box: TypedInto): Promise<void> {
     }
     await output.until(`typed-${at + 40}`, 30);
   }
-  t.same((await box.sh('cat /workspace/lines; rm /workspace/lines')).trim().split('\n'), lines);
+  t.same((await box.sh(`cat ${folderOf(box)}/lines; rm ${folderOf(box)}/lines`)).trim().split('\n'), lines);
   await Promise.all(open.map((pty, at) => gone(box, pty, `at-once-${at}`)));
 }
 
@@ -62,9 +66,9 @@ async function pasted(t: Test, box: TypedInto): Promise<void> {
   await output.until(/[$#] /);
   const taken: (() => number)[] = [];
   for (const [at, paste] of pastes.entries())
-    taken.push(await intoShell(t, pty, output, `/workspace/pasted-${at}`, paste));
+    taken.push(await intoShell(t, pty, output, `${folderOf(box)}/pasted-${at}`, paste));
   const sums = await box.sh(
-    `for n in ${[...pastes.keys()].join(' ')}; do sha256sum < /workspace/pasted-$n; done`,
+    `for n in ${[...pastes.keys()].join(' ')}; do sha256sum < ${folderOf(box)}/pasted-$n; done`,
   );
   const arrived = sums.split('\n').map((line) => line.split(' ')[0]);
   for (const [at, { pieces }] of pastes.entries()) {

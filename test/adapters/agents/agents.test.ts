@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { anyCommandContract } from '../../contract/containers/container-commands.ts';
+import { filesContract, filesOf } from '../../contract/containers/files.ts';
+import { aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
+import { terminalInput } from '../../contract/terminals/terminal-input.ts';
+import { hostedAgent } from '../../support/agent/hosted.ts';
+import { waitFor } from '../../support/patience.ts';
+
+const agent = await hostedAgent(t);
+const { ports, handle, home, sh } = agent;
+const { terminalBackend: terminals, commands, files } = ports;
+
+await t.test('agents: commands', (t) => anyCommandContract(t, (request) => commands.open(handle, request)));
+
+await t.test('agents: files', (t) => filesContract(t, filesOf(files, handle)));
+
+await terminalInput(t, 'agents', { terminals, handle, shell: '/bin/bash', sh, folder: home });
+
+t.test('what containers have in /workspace is in the home', async (t) => {
+  const pwd = async (workdir?: string) => {
+    const running = await commands.open(handle, {
+      command: ['pwd'],
+      timeoutSeconds: 20,
+      ...(workdir === undefined ? {} : { workdir }),
+    });
+    for await (const event of running.events) if (event.kind === 'output') return String(event.data).trim();
+    return '';
+  };
+  await sh('mkdir -p deep');
+  t.equal(await pwd(), home);
+  t.equal(await pwd('/workspace'), home);
+  t.equal(await pwd('/workspace/deep'), path.join(home, 'deep'));
+  t.equal(await pwd('/'), '/');
+});
+
+t.test("the shell's exit ends its terminals with its code", async (t) => {
+  const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('exits'))));
+  const [first, second] = both;
+  const shown = both.map(reader);
+  first?.write('echo seen-by-$((40+2))\r');
+  await Promise.all(shown.map((each) => each.until('seen-by-42')));
+  const over = both.map((pty) => once(pty.stream, 'close'));
+  second?.write('exit 7\r');
+  await Promise.all(over);
+  for (const pty of both) t.same(await pty.ending(), { kind: 'exited', code: 7 });
+  await t.resolves(first?.close() ?? Promise.reject(), 'a close after the end is harmless');
+});
+
+t.test('a closed terminal ends its shell, unless the service restarts', async (t) => {
+  const pty = await terminals.open(handle, aTerminal('closed'));
+  const output = reader(pty);
+  pty.write('echo pid=$$.\r');
+  const pid = /pid=(\d+)\./.exec(await output.until(/pid=\d+\./))?.[1];
+  await pty.close();
+  await t.rejects(sh(`kill -0 ${pid}`), 'it is gone when the close returns');
+});
+
+t.test('a viewer types nothing, and a forced new shell ends the old one', async (t) => {
+  const owner = await terminals.open(handle, aTerminal('shown'));
+  const shown = reader(owner);
+  owner.write('first');
+  await shown.until('first');
+  const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
+  const seen = reader(guest);
+  await seen.until('first');
+  guest.write('not-heard');
+  owner.write('-second');
+  await Promise.all([seen.until('second'), shown.until('second')]);
+  t.notMatch(shown.all() + seen.all(), /not-heard/);
+  await guest.close();
+  owner.write('-third');
+  await shown.until('third');
+  const over = once(owner.stream, 'close');
+  const fresh = await terminals.open(handle, aTerminal('shown', { forceNew: true }));
+  await over;
+  const after = reader(fresh);
+  fresh.write('new-text');
+  await after.until('new-text');
+  t.notMatch(after.all(), /first/);
+  await terminals.killMuxSession(handle, 'shown');
+  if (!fresh.stream.closed) await once(fresh.stream, 'close');
+  await t.resolves(terminals.killMuxSession(handle, 'never-was'));
+});
+
+t.test('a terminal goes on to the byte over cut connections', async (t) => {
+  const pty = await terminals.open(handle, aTerminal('cut'));
+  const output = reader(pty);
+  await output.until(/[$#] /);
+  await writeFile(
+    path.join(home, 'lines'),
+    Array.from({ length: 60_000 }, (_, at) => `line ${at}\n`).join(''),
+  );
+  pty.write('stty -echo; clear; cat lines; echo E""ND\r');
+  for (const at of [10_000, 30_000, 50_000]) {
+    await output.until(`line ${at}`);
+    agent.cut();
+    await waitFor(() => agent.hub.count() === 0);
+  }
+  await output.until('END');
+  const numbers = [...output.all().matchAll(/line (\d+)\r\n/g)].map(([, number]) => Number(number));
+  t.equal(numbers.length, 60_000);
+  t.equal(
+    numbers.findIndex((number, at) => number !== at),
+    -1,
+    'every line once, in order',
+  );
+  await pty.close();
+});
