@@ -1,5 +1,6 @@
 import { admin } from './commands/admin/admin.ts';
 import { create } from './commands/containers/create.ts';
+import { keep } from './commands/containers/keep.ts';
 import { ls } from './commands/containers/ls.ts';
 import { restore } from './commands/containers/restore.ts';
 import { rm } from './commands/containers/rm.ts';
@@ -29,7 +30,7 @@ type Wing = readonly (() => AnyCommand)[];
 /** Every command, by the heading of the help that lists it. A new one is a file in `commands` and a name here. */
 export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
-  Containers: [ls, create, start, stop, rm, restore, set, stats],
+  Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Terminals: [record, share],
   'The service': [admin, agent, audit, completion, doctor, mcp, migrate],
 };

@@ -27,6 +27,30 @@ t.test('a container is created, stopped, started, deleted and restored by name',
   t.match(await run(['restore', 'box', '--start']), { code: 0, stderr: 'box is running.\n' });
 });
 
+t.test('a container that ends by itself is created without a name, found by label, and kept', async (t) => {
+  const { run } = await aScene(t);
+  const made = await run([
+    'create',
+    '--ephemeral',
+    '--ttl',
+    '2h',
+    '--idle',
+    '30m',
+    '--label',
+    'run=7',
+    '-o',
+    'json',
+  ]);
+  const { name, lifetime, labels } = JSON.parse(made.stdout);
+  t.match([made.code, name, labels], [0, /^sandbox-/, { run: '7' }], made.stderr);
+  t.match(lifetime, { ephemeral: true, idle_seconds: 1_800, on_idle: 'delete' });
+  t.match(await run(['keep', name, '8h']), { code: 0, stderr: `Nothing ends ${name} for 8 h.\n` });
+  const kept = JSON.parse((await run(['keep', name, '-o', 'json'])).stdout);
+  t.match(kept.would_stop, /^in 3600 s: it was kept until then/);
+  t.match(await run(['keep', name, '10s']), { code: 1, stderr: /keep_seconds/ });
+  t.match(await run(['create', 'x', '--on-idle', 'pause']), { code: 2 });
+});
+
 t.test('exit codes and words say what is wrong and what to do', async (t) => {
   const { run, address } = await aScene(t);
   await run(['create', 'dev']);

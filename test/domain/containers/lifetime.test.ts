@@ -188,8 +188,8 @@ t.test('the end is explained in words', (t) => {
   const end = endOf(living({ idleSeconds: 600 }));
   if (end === null) throw new Error('no end');
   t.equal(endReason(living({ idleSeconds: 600 }), end), 'stopped because nothing used it for 600 s');
-  t.match(warningWords(end, 300), /will be stopped in 5 min, because nothing uses it/);
-  t.match(warningWords(end, 30), /in 30 s/);
+  t.match(warningWords(end, 300, 'dev'), /will be stopped in 5 min, because nothing uses it.*berth keep dev/);
+  t.match(warningWords(end, 30, 'dev'), /in 30 s/);
   t.equal(presentWords([{ kind: 'of a later version', lastAt: now }], now), 'of a later version is in use');
   t.equal(lastWords([]), null);
   t.end();

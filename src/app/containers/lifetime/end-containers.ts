@@ -83,7 +83,7 @@ async function warn({ storage, noticeAll }: EndingDeps, dbId: string): Promise<v
     if (now?.step.do !== 'warn') return null;
     const { end, leadSeconds } = now.step;
     if (!(await tx.lifetimes.markWarned(dbId, end.at, leadSeconds))) return null;
-    const message = warningWords(end, leadSeconds);
+    const message = warningWords(end, leadSeconds, now.living.container.name);
     await tx.events.append(endingEvent(now.living.container, end, message));
     return message;
   });

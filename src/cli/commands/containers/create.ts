@@ -5,12 +5,14 @@ import { CliError, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { untilSettled } from '../../values/settled.ts';
 import { megabytes, millicores } from '../../values/sizes.ts';
+import { seconds } from '../../values/times.ts';
 import { CONTAINERS } from './ls.ts';
 
 const HELP = `
 Examples:
   berth create dev
   berth create api --image debian --role node --memory 2g --cpu 1.5 --disk 10g -e NODE_ENV=development
+  berth create --ephemeral --ttl 2h --idle 30m --label run=7
 `;
 
 export const create = () =>
@@ -26,14 +28,29 @@ export const create = () =>
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
     .option('--cpu <processors>', 'such as 1.5 or 500m', millicores)
     .option('--disk <size>', 'of /workspace, such as 10g', megabytes)
+    .option('--ephemeral', 'delete it at its end; it needs no name')
+    .option('--ttl <time>', 'end it after this time, such as 2h', seconds)
+    .option('--idle <time>', 'end it after so long without use, such as 30m', seconds)
+    .addOption(new Option('--on-idle <what>', 'what happens then').choices(['stop', 'delete']))
+    .addOption(
+      new Option('--label <key=value>', 'a label; repeat it for more')
+        .argParser(variable)
+        .default({}, 'none'),
+    )
     .option('--no-wait', 'do not wait until it runs')
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, options) => {
         const { env, image, role, memory, cpu, disk } = options;
-        const name = given ?? (await nameFor(cli));
+        const { ephemeral = false, ttl, idle, onIdle, label } = options;
+        const name = given ?? (ephemeral ? undefined : await nameFor(cli));
         const body = {
-          name,
+          ...(name !== undefined && { name }),
+          ...(ephemeral && { ephemeral }),
+          ...(ttl !== undefined && { ttl_seconds: Math.round(ttl) }),
+          ...(idle !== undefined && { idle_seconds: Math.round(idle) }),
+          ...(onIdle !== undefined && { on_idle: onIdle }),
+          ...(Object.keys(label).length > 0 && { labels: label }),
           ...(image !== undefined && { image }),
           ...(role !== undefined && { role }),
           ...(memory !== undefined && { memory_mb: memory }),
@@ -41,7 +58,7 @@ export const create = () =>
           ...(disk !== undefined && { disk_mb: disk }),
           ...(Object.keys(env).length > 0 && { env }),
         };
-        const container = await cli.progress(`Creating ${name}`, cli.berth().create(body));
+        const container = await cli.progress(`Creating ${name ?? 'a container'}`, cli.berth().create(body));
         if (options.wait) await untilRunning(cli, container);
         report(cli, container);
       }),

@@ -45,8 +45,8 @@ export const endReason = (
     : `${ACTS[action]} because nothing used it for ${idleSeconds} s`;
 
 /** The warning for open terminals. */
-export function warningWords({ because, action }: LifetimeEnd, leadSeconds: number): string {
+export function warningWords({ because, action }: LifetimeEnd, leadSeconds: number, name: string): string {
   const time = leadSeconds >= 60 ? `${Math.round(leadSeconds / 60)} min` : `${Math.round(leadSeconds)} s`;
   const why = because === 'time' ? 'its time ends' : 'nothing uses it';
-  return `This container will be ${ACTS[action]} in ${time}, because ${why}. Keep it longer from the list of containers.`;
+  return `This container will be ${ACTS[action]} in ${time}, because ${why}. Keep it: berth keep ${name}, or in the list of containers.`;
 }

@@ -1,0 +1,27 @@
+import { command, withCli } from '../../command.ts';
+import { findContainers } from '../../values/find.ts';
+import { lengthText, seconds } from '../../values/times.ts';
+
+const HELP = `
+Examples:
+  berth keep dev
+  berth keep dev 8h
+`;
+
+const HOUR = 3_600;
+
+export const keep = () =>
+  command('keep', 'Keep a container that would end by itself')
+    .argument('<container>', 'name or id')
+    .argument('[time]', 'how long from now at least, such as 30m or 8h; one hour without it', seconds)
+    .addHelpText('after', HELP)
+    .action(
+      withCli(async (cli, given, time) => {
+        const length = Math.round(time ?? HOUR);
+        for (const container of await findContainers(cli, [given])) {
+          const lifetime = await container.keep(length);
+          const words = `Nothing ends ${container.name} for ${lengthText(length)}.`;
+          cli.print.done(lifetime, words, container.name);
+        }
+      }),
+    );
