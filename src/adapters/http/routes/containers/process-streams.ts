@@ -21,7 +21,12 @@ export const processStreamRoutes =
     http.get(
       `${one}/output`,
       {
-        config: { scope: 'read', failure: 'failed to read output', lasting: 'downloads' },
+        config: {
+          scope: 'read',
+          forRestricted: true,
+          failure: 'failed to read output',
+          lasting: 'downloads',
+        },
         exposeHeadRoute: false,
         schema: {
           operationId: 'processes.output',
@@ -48,7 +53,7 @@ export const processStreamRoutes =
     http.post(
       `${one}/signal`,
       {
-        config: { scope: 'write', failure: 'failed to signal process' },
+        config: { scope: 'write', forRestricted: true, failure: 'failed to signal process' },
         schema: {
           operationId: 'processes.signal',
           summary: 'Signal a process and everything that it started',
@@ -74,7 +79,7 @@ function inputRoute(http: Parameters<Routes>[0], processes: Processes): void {
   http.post(
     `${one}/input`,
     {
-      config: { scope: 'write', failure: 'failed to send input', lasting: 'uploads' },
+      config: { scope: 'write', forRestricted: true, failure: 'failed to send input', lasting: 'uploads' },
       bodyLimit: MAX_INPUT_BYTES,
       schema: {
         operationId: 'processes.input',

@@ -20,11 +20,23 @@ const MAX_BODY_BYTES = 262_144;
 /** Starting, listing and ending processes. */
 export const processRoutes =
   (processes: Processes, keys: Idempotency): Routes =>
+  (http, tokens) => {
+    startRoute(processes, keys)(http, tokens);
+    listRoutes(processes)(http, tokens);
+  };
+
+const startRoute =
+  (processes: Processes, keys: Idempotency): Routes =>
   (http) => {
     http.post(
       url,
       {
-        config: { scope: 'write', failure: 'failed to start process', lasting: 'commands' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          failure: 'failed to start process',
+          lasting: 'commands',
+        },
         bodyLimit: MAX_BODY_BYTES,
         schema: {
           operationId: 'processes.start',
@@ -57,11 +69,15 @@ export const processRoutes =
         return reply.code(201).send(body);
       },
     );
+  };
 
+const listRoutes =
+  (processes: Processes): Routes =>
+  (http) => {
     http.get(
       url,
       {
-        config: { scope: 'read', failure: 'failed to list processes' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list processes' },
         schema: {
           operationId: 'processes.list',
           summary: 'List running and recently ended processes',
@@ -81,7 +97,7 @@ export const processRoutes =
     http.get(
       one,
       {
-        config: { scope: 'read', failure: 'failed to read process' },
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read process' },
         schema: {
           operationId: 'processes.get',
           summary: 'Get a process',
@@ -97,7 +113,12 @@ export const processRoutes =
     http.delete(
       one,
       {
-        config: { scope: 'write', failure: 'failed to end process', lasting: 'commands' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          failure: 'failed to end process',
+          lasting: 'commands',
+        },
         schema: {
           operationId: 'processes.end',
           summary: 'End a process and everything that it started',
