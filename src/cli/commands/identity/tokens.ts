@@ -13,7 +13,7 @@ const SCOPES = ['read', 'write', 'admin'] as const;
 const SECONDS_A_DAY = 86_400;
 
 export const tokens = () =>
-  group('tokens', 'API tokens, for programs', [list(), create(), revoke(), remove()]);
+  group('tokens', 'API tokens, for programs', [list(), create(), derive(), revoke(), remove()]);
 
 const list = () =>
   command('ls', 'List your API tokens')
@@ -32,13 +32,43 @@ const create = () =>
           ...(scope !== undefined && { scopes: scope }),
           ...(expires !== undefined && { expires_in: expires / SECONDS_A_DAY }),
         };
-        const made = await cli.progress('Creating the token', cli.berth().tokens.create(body));
-        cli.talk('The token. It is not shown again.');
-        // as it is, so that a program can read it
-        if (cli.print.form === 'json') cli.print.one(made, TOKENS_MADE);
-        else cli.print.text(made.token);
+        printMade(cli, await cli.progress('Creating the token', cli.berth().tokens.create(body)));
       }),
     );
+
+const derive = () =>
+  command('derive', 'Create a token that can do at most what yours can, and ends with it')
+    .argument('<name>', 'what it is for')
+    .option('--container <name>', 'reach only this container; repeat it for several', oneMore)
+    .option('--scope <scopes>', 'what it may do; the same as yours without it', scopes)
+    .option('--expires <time>', 'when it ends, such as 30m or 12h; with yours without it', seconds)
+    .option('--uses <count>', 'how many requests it admits', wholeNumber)
+    .action(
+      withCli(async (cli, name, { container, scope, expires, uses }) => {
+        const body = {
+          name,
+          ...(container !== undefined && { containers: [...container] }),
+          ...(scope !== undefined && { scopes: scope }),
+          ...(expires !== undefined && { expires_in: expires / SECONDS_A_DAY }),
+          ...(uses !== undefined && { max_uses: uses }),
+        };
+        printMade(cli, await cli.progress('Creating the token', cli.berth().tokens.derive(body)));
+      }),
+    );
+
+const oneMore = (name: string, before: readonly string[] = []): readonly string[] => [...before, name];
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Give a whole number.');
+  return Number(text);
+}
+
+/** As it is, so that a program can read it. */
+function printMade(cli: Cli, made: Schemas['ApiTokenCreated']): void {
+  cli.talk('The token. It is not shown again.');
+  if (cli.print.form === 'json') cli.print.one(made, TOKENS_MADE);
+  else cli.print.text(made.token);
+}
 
 function scopes(text: string): Scope[] {
   const given = text.split(',');
@@ -82,11 +112,18 @@ const find = async (cli: Cli, given: string | undefined): Promise<Token> =>
     list: 'berth tokens ls',
   });
 
+const limitsOf = ({ containers, uses_left }: Token): string =>
+  [
+    ...(containers === null ? [] : [`${containers.length} container${containers.length === 1 ? '' : 's'}`]),
+    ...(uses_left === null ? [] : [`${uses_left} uses left`]),
+  ].join(', ');
+
 const TOKENS: Shown<Token> = {
   columns: {
     name: ({ name }) => name,
     starts: ({ token_prefix }) => `${token_prefix}…`,
     scopes: ({ scopes }) => scopes.join(','),
+    limits: limitsOf,
     used: ({ last_used_at }) => ago(last_used_at),
     ends: ({ revoked_at, expires_at }) =>
       revoked_at === null ? ago(expires_at) : `revoked ${ago(revoked_at)}`,
