@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { aMachine, connectMachine, openSocket } from '../../support/agent/scripted-agent.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aGuest, anApiToken, aPerson, aService, as, type Person } from '../../support/service/service.ts';
@@ -30,6 +31,12 @@ t.test('a connected machine is listed among the containers, running', async (t) 
   agent.socket.close();
   await waitFor(async () => (await listed(service, ada))[0]?.status === 'stopped');
   t.equal((await by('POST', `/api/containers/${one.id}/start`)).json().code, 'agent_not_connected');
+  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  t.match(state.events, [
+    { type: 'agent_connected', ownerId: ada.id, data: { id: one.id, name: 'My-laptop', status: 'running' } },
+    { type: 'agent_disconnected', data: { id: one.id, status: 'stopped' } },
+  ]);
+  t.equal(state.events.length, 2);
 });
 
 t.test(
