@@ -199,7 +199,12 @@ export async function tokenRepositoryContract(
     const made = await tokens.insert(aRequest(userId, { ...limits, lifeMs: 3_600_000, notAfter }));
     t.match(made, { ...limits, expiresAt: notAfter });
     const request = aRequest(userId, { lifeMs: 1_000, notAfter });
-    t.ok((await tokens.insert(request)).expiresAt?.getTime() ?? 0 < notAfter.getTime());
+    const brief = await tokens.insert(request);
+    t.equal(
+      brief.expiresAt?.getTime(),
+      brief.createdAt.getTime() + 1_000,
+      'an earlier end of its own counts',
+    );
     t.same((await tokens.insert(aRequest(userId, { notAfter }))).expiresAt, notAfter);
     t.match(await tokens.findAllByIdWithUser([made.id]), [{ token: limits }]);
   });
