@@ -51,6 +51,16 @@ t.test('a container that ends by itself is created without a name, found by labe
   t.match(await run(['create', 'x', '--on-idle', 'pause']), { code: 2 });
 });
 
+t.test('a newer service is mentioned once', async (t) => {
+  const service = await aService({}, { version: '99.0.0' });
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
+  const { run } = theCommand(t, address, token);
+  t.match((await run(['ls'])).stderr, /has version 99\.0\.0, this command/);
+  t.notMatch((await run(['ls'])).stderr, /version/);
+});
+
 t.test('exit codes and words say what is wrong and what to do', async (t) => {
   const { run, address } = await aScene(t);
   await run(['create', 'dev']);

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { aFolder } from '../folder.ts';
 
 /** From its sources, so that no build is needed. */
-const SOURCE = path.resolve('src/cli/berth.ts');
+export const SOURCE = path.resolve('src/cli/berth.ts');
 export const BUILT = path.resolve('web/dist/cli/berth.mjs');
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
@@ -16,6 +16,7 @@ export function theCommand(t: Test, server: string | null, token?: string, progr
     PATH: process.env['PATH'] ?? '',
     HOME: home,
     XDG_CONFIG_HOME: path.join(home, 'config'),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     ...(server !== null && { BERTH_SERVER: server }),
     ...(token !== undefined && { BERTH_TOKEN: token }),
   };
