@@ -32,3 +32,14 @@ export const notSignedIn = (message: string, server: string | null): CliError =>
     code: 'not_signed_in',
     next: `Sign in: berth login${server === null ? ' --server URL' : ` --server ${server}`}`,
   });
+
+/** A program in a container has ended: the command ends alike. */
+export class ProgramEnd extends Error {
+  override readonly name = 'ProgramEnd';
+  readonly exit: number;
+
+  constructor(exit: number) {
+    super(`the program ended with exit code ${exit}`);
+    this.exit = exit;
+  }
+}

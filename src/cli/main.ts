@@ -1,5 +1,5 @@
 import { CommanderError } from '@commander-js/extra-typings';
-import type { CliError } from './cli-error.ts';
+import { type CliError, ProgramEnd } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { cliErrorOf } from './failures.ts';
 import { type Io, printable } from './io/io.ts';
@@ -18,6 +18,7 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     return EXIT.ok;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    if (error instanceof ProgramEnd) return error.exit;
     const failure = cliErrorOf(error);
     if (failure === null) throw error;
     return report(failure, wantsJson(args), io);

@@ -15,6 +15,10 @@ import { sessions } from './commands/identity/sessions.ts';
 import { tokens } from './commands/identity/tokens.ts';
 import { unlock } from './commands/identity/unlock.ts';
 import { whoami } from './commands/identity/whoami.ts';
+import { attach } from './commands/processes/attach.ts';
+import { kill } from './commands/processes/kill.ts';
+import { ps } from './commands/processes/ps.ts';
+import { run } from './commands/processes/run.ts';
 import { agent } from './commands/service/agent.ts';
 import { audit } from './commands/service/audit.ts';
 import { completion } from './commands/service/completion.ts';
@@ -31,6 +35,7 @@ type Wing = readonly (() => AnyCommand)[];
 export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
+  Processes: [run, ps, attach, kill],
   Terminals: [record, share],
   'The service': [admin, agent, audit, completion, doctor, mcp, migrate],
 };

@@ -1,0 +1,47 @@
+import type { Process } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { ProgramEnd } from '../../cli-error.ts';
+import { command, withCli } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { findContainer } from '../../values/find.ts';
+import { findProcess } from './find-process.ts';
+
+export const attach = () =>
+  command('attach', 'Follow the output of a process, from its start')
+    .argument('<container>', 'its name or id')
+    .argument('[process]', 'its name or id')
+    .option('-i, --stdin', 'send this command’s input to it; the end of the input as well')
+    .option('--no-follow', 'only what there is now')
+    .action(
+      withCli(async (cli, given, wanted, { stdin = false, follow }) => {
+        const shown = await findProcess(cli, await findContainer(cli, given), wanted);
+        const leaving = new AbortController();
+        const input = stdin ? sendInput(cli, shown, leaving.signal) : Promise.resolve();
+        const exitCode = await showOutput(cli, shown, follow);
+        leaving.abort();
+        await input;
+        if (follow) throw new ProgramEnd(exitCode ?? EXIT.failed);
+      }),
+    );
+
+async function showOutput({ io }: Cli, shown: Process, follow: boolean): Promise<number | null> {
+  const pieces = shown.output.from({ follow });
+  for (;;) {
+    const { done, value } = await pieces.next();
+    if (done) return value.exitCode;
+    const into = value.stream === 'stdout' ? io.out : io.err;
+    if (!into.write(value.bytes)) await new Promise((resolve) => into.once('drain', resolve));
+  }
+}
+
+/** Until the input ends, or the process. */
+async function sendInput({ io }: Cli, shown: Process, left: AbortSignal): Promise<void> {
+  const stop = (): void => void io.in.destroy();
+  left.addEventListener('abort', stop, { once: true });
+  try {
+    for await (const chunk of io.in) await shown.write(new Uint8Array(Buffer.from(chunk)));
+    await shown.closeInput();
+  } catch (failure) {
+    if (!left.aborted) throw failure;
+  }
+}
