@@ -64,7 +64,7 @@ t.test('when it is killed its shells end, and it can start again at once', async
   const second = started(t, ['--server', service.address], env);
   await waitFor(() => service.greetings.length === 2, { what: second.errors });
   t.equal(service.greetings[1]?.session, null);
-  t.match(shell.fault(), { code: 'lost' }, 'the service is told that it is lost');
+  t.match(shell.fault(), { code: 'lost' }, 'the service learns that it is lost');
 });
 
 t.test('what cannot work is said, and ends with a code that the unit does not repeat', async (t) => {

@@ -4,9 +4,9 @@ import { enrol } from '../identity/enrol.ts';
 import { identityFile, identityFor, keepIdentity } from '../identity/state-file.ts';
 import {
   giveTo,
+  type InstallPaths,
+  installPaths,
   keepToken,
-  type Places,
-  placesOf,
   removeUnit,
   startUnit,
   stayingProgram,
@@ -27,21 +27,21 @@ export const install = () =>
       const server = serverOf(options);
       const isSystem = isRoot();
       if (options.user !== undefined && !isSystem) throw new SetupFault('only root can choose the user');
-      const places = placesOf(isSystem, process.env);
+      const paths = installPaths(isSystem, process.env);
       const unit: UnitOptions = {
-        program: [process.execPath, await stayingProgram(process.argv[1] ?? '', places, !print)],
+        program: [process.execPath, await stayingProgram(process.argv[1] ?? '', paths, !print)],
         server,
         isInsecure: options.insecure,
         user: isSystem ? (options.user ?? 'root') : null,
-        tokenFile: withToken ? places.token : null,
+        tokenFile: withToken ? paths.token : null,
       };
       if (print) {
         process.stdout.write(unitText(unit));
         return;
       }
       const secret = await secretFromInput(withToken ? 'API token' : 'Code');
-      const name = await prepare(places, unit, { secret, withToken, name: options.name });
-      await startUnit(places, unit);
+      const name = await prepare(paths, unit, { secret, withToken, name: options.name });
+      await startUnit(paths, unit);
       say(`"${name}" is installed as ${unit.user ?? userInfo().username} and has started`);
       say(`its log: journalctl ${isSystem ? '' : '--user '}-u berth-agent`);
       if (!isSystem)
@@ -51,18 +51,21 @@ export const install = () =>
 type Wanted = { readonly secret: string; readonly withToken: boolean; readonly name: string | undefined };
 
 /** Writes the token or exchanges the code for one. Returns the machine's name. */
-async function prepare(places: Places, { server, user }: UnitOptions, { secret, withToken, name }: Wanted) {
-  const identity = await identityFor(places.state, server, name);
-  if (withToken) await keepToken(places.token, secret);
-  else
-    await keepIdentity(places.state, server, { ...identity, token: await enrol(server, secret, identity) });
-  if (user !== null) await giveTo(user, places.state, [identityFile(server)]);
+async function prepare(
+  paths: InstallPaths,
+  { server, user }: UnitOptions,
+  { secret, withToken, name }: Wanted,
+) {
+  const identity = await identityFor(paths.state, server, name);
+  if (withToken) await keepToken(paths.token, secret);
+  else await keepIdentity(paths.state, server, { ...identity, token: await enrol(server, secret, identity) });
+  if (user !== null) await giveTo(user, paths.state, [identityFile(server)]);
   return identity.name;
 }
 
 /** `berth agent uninstall` */
 export const uninstall = () =>
   agentCommand('uninstall', 'Stop the agent, and remove its unit, token and identity').action(async () => {
-    await removeUnit(placesOf(isRoot(), process.env), isRoot());
+    await removeUnit(installPaths(isRoot(), process.env), isRoot());
     say('removed. Delete it in Berth too: it stays in the list as stopped.');
   });

@@ -46,7 +46,7 @@ export function runCommand(user: HostUser, request: RequestOf<'exec'>, channel: 
   };
 }
 
-/** Most failures to start are told by an event, but some are thrown, such as too long arguments. */
+/** Most failures to start arrive as an event; some are thrown, such as too long arguments. */
 function start(
   [file = '', ...args]: readonly string[],
   cwd: string,

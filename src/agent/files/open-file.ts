@@ -5,7 +5,7 @@ import type { ChannelWriter } from '../channel-writer.ts';
 import { archiveOf } from './archive.ts';
 import { FileFault } from './file-fault.ts';
 import { listFolder } from './list-folder.ts';
-import { type Place, pathOf, resolvePath } from './resolve-path.ts';
+import { pathOf, type ResolvedPath, resolvePath } from './resolve-path.ts';
 
 const READ_BYTES = 65_536;
 /** What the top folder of an archive of the home is called, as in containers. */
@@ -18,18 +18,18 @@ export async function openFile(
   channel: Channel,
   writer: ChannelWriter,
 ): Promise<void> {
-  const place = await resolvePath(home, request.path);
-  const found = await lstat(pathOf(place));
-  if (found.isFile()) await sendFile(place, channel, writer);
+  const resolved = await resolvePath(home, request.path);
+  const found = await lstat(pathOf(resolved));
+  if (found.isFile()) await sendFile(resolved, channel, writer);
   else if (!found.isDirectory()) throw new FileFault('file_special');
-  else if (request.folder_as === 'listing') await sendListing(place, channel, writer);
-  else await sendArchive(place, channel, writer);
+  else if (request.folder_as === 'listing') await sendListing(resolved, channel, writer);
+  else await sendArchive(resolved, channel, writer);
 }
 
-async function sendFile(place: Place, channel: Channel, writer: ChannelWriter): Promise<void> {
+async function sendFile(resolved: ResolvedPath, channel: Channel, writer: ChannelWriter): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   // what was a file may have become a link or a pipe since
-  const file = await open(pathOf(place), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const file = await open(pathOf(resolved), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const { size, mtimeMs } = await regular(file);
     channel.accept({ type: 'file', size_bytes: size, modified_at: Math.max(0, Math.floor(mtimeMs)) });
@@ -52,15 +52,15 @@ async function regular(file: FileHandle) {
   return found;
 }
 
-async function sendListing(place: Place, channel: Channel, writer: ChannelWriter): Promise<void> {
-  const { lines, complete } = await listFolder(pathOf(place));
+async function sendListing(resolved: ResolvedPath, channel: Channel, writer: ChannelWriter): Promise<void> {
+  const { lines, complete } = await listFolder(pathOf(resolved));
   channel.accept({ type: 'listing' });
   if (lines.length > 0) await writer.write(Buffer.from(lines.join('')));
   channel.finish({ type: 'file_open', complete });
 }
 
-async function sendArchive(place: Place, channel: Channel, writer: ChannelWriter): Promise<void> {
-  const archive = archiveOf(pathOf(place), place.name || HOME_NAME);
+async function sendArchive(resolved: ResolvedPath, channel: Channel, writer: ChannelWriter): Promise<void> {
+  const archive = archiveOf(pathOf(resolved), resolved.name || HOME_NAME);
   channel.accept({ type: 'archive' });
   for await (const chunk of archive) if (!(await writer.write(chunk))) return;
   channel.finish({ type: 'file_open', complete: true });

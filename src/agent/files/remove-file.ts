@@ -6,11 +6,11 @@ import { pathOf, resolvePath } from './resolve-path.ts';
 
 /** Removes a file, a link, or a folder with its contents. The home itself stays. */
 export async function removeFile(home: string, wanted: string): Promise<void> {
-  const place = await resolvePath(home, wanted);
-  if (place.name === '') throw new FileFault('file_in_the_way');
-  const found = await lstat(pathOf(place));
-  if (found.isDirectory()) await rm(pathOf(place), { recursive: true });
-  else await unlink(pathOf(place));
+  const resolved = await resolvePath(home, wanted);
+  if (resolved.name === '') throw new FileFault('file_in_the_way');
+  const found = await lstat(pathOf(resolved));
+  if (found.isDirectory()) await rm(pathOf(resolved), { recursive: true });
+  else await unlink(pathOf(resolved));
 }
 
 /** The entry at a path; of the home its own. */

@@ -4,9 +4,9 @@ import { FILE_LIMITS } from '../../domain/containers/files.ts';
 import { FileFault, faultCode } from './file-fault.ts';
 
 /** Where a path leads: a folder that is no link, and a name in it, which may be one. The home and `/` have no name. */
-export type Place = { readonly folder: string; readonly name: string };
+export type ResolvedPath = { readonly folder: string; readonly name: string };
 
-export const pathOf = ({ folder, name }: Place): string => path.join(folder, name);
+export const pathOf = ({ folder, name }: ResolvedPath): string => path.join(folder, name);
 
 /**
  * Resolves a path. A relative one is below the home, and stays there whatever links are on the way; an absolute one may
@@ -15,7 +15,7 @@ export const pathOf = ({ folder, name }: Place): string => path.join(folder, nam
 export async function resolvePath(
   home: string,
   wanted: string,
-): Promise<Place & { readonly missing: readonly string[] }> {
+): Promise<ResolvedPath & { readonly missing: readonly string[] }> {
   const isAbsolute = path.isAbsolute(wanted);
   const names = wanted.split('/').filter((name) => name !== '' && name !== '.');
   if (wanted.includes('\0') || names.length > FILE_LIMITS.depth) throw new FileFault('file_not_found');

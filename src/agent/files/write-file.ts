@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from '
 import path from 'node:path';
 import type { Channel, ChannelHandlers, RequestOf } from '../../protocol/agent/index.ts';
 import { FileFault, faultCode } from './file-fault.ts';
-import { type Place, pathOf, resolvePath } from './resolve-path.ts';
+import { pathOf, type ResolvedPath, resolvePath } from './resolve-path.ts';
 
 const TEMPORARY = '.berth-upload-';
 /** Older temporary files were left by a killed agent. */
@@ -13,7 +13,7 @@ const NEW_MODE = 0o644;
 /** Without setuid, setgid and sticky. */
 const PERMISSIONS = 0o777;
 
-type Target = Place & { readonly old: Stats | null };
+type Target = ResolvedPath & { readonly old: Stats | null };
 
 /**
  * Answers `file_write`: content goes to a temporary file, which replaces the target when it is complete. Until then,
@@ -103,18 +103,18 @@ class Upload {
 }
 
 async function targetOf(home: string, wanted: string): Promise<Target> {
-  const place = await resolvePath(home, wanted);
-  if (place.name === '') throw new FileFault('file_in_the_way');
+  const resolved = await resolvePath(home, wanted);
+  if (resolved.name === '') throw new FileFault('file_in_the_way');
   // Another upload may make the same folders.
-  for (const folder of place.missing) await mkdir(folder, { mode: 0o755 }).catch(unlessThere);
-  if (!(await stat(place.folder)).isDirectory()) throw new FileFault('file_in_the_way');
-  const old = await lstat(pathOf(place)).catch((error: NodeJS.ErrnoException) => {
+  for (const folder of resolved.missing) await mkdir(folder, { mode: 0o755 }).catch(unlessThere);
+  if (!(await stat(resolved.folder)).isDirectory()) throw new FileFault('file_in_the_way');
+  const old = await lstat(pathOf(resolved)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
     throw error;
   });
   if (old?.isDirectory()) throw new FileFault('file_in_the_way');
   if (old !== null && !old.isFile()) throw new FileFault('file_special');
-  return { ...place, old };
+  return { ...resolved, old };
 }
 
 const unlessThere = (error: NodeJS.ErrnoException): void => {

@@ -9,8 +9,8 @@ import { type UnitOptions, unitText } from './unit.ts';
 const NAME = 'berth-agent.service';
 const run = promisify(execFile);
 
-/** Where the parts of an installation are. */
-export type Places = {
+/** Where an installation writes its files. */
+export type InstallPaths = {
   readonly unit: string;
   readonly token: string;
   readonly state: string;
@@ -19,7 +19,7 @@ export type Places = {
 };
 
 /** A system installation, or one of this user's own. */
-export function placesOf(isSystem: boolean, env: NodeJS.ProcessEnv): Places {
+export function installPaths(isSystem: boolean, env: NodeJS.ProcessEnv): InstallPaths {
   const config = env['XDG_CONFIG_HOME'] ?? path.join(homedir(), '.config');
   const state = env['XDG_STATE_HOME'] ?? path.join(homedir(), '.local', 'state');
   const data = env['XDG_DATA_HOME'] ?? path.join(homedir(), '.local', 'share');
@@ -42,7 +42,11 @@ export function placesOf(isSystem: boolean, env: NodeJS.ProcessEnv): Places {
 const DOWNLOADED = 'agent.mjs';
 
 /** The file that a unit starts: a downloaded agent is copied to where it stays, one of a checkout is there. */
-export async function stayingProgram(file: string, { program }: Places, isCopied = true): Promise<string> {
+export async function stayingProgram(
+  file: string,
+  { program }: InstallPaths,
+  isCopied = true,
+): Promise<string> {
   const folder = path.dirname(path.resolve(file));
   if (path.basename(file) !== DOWNLOADED || folder === program) return path.resolve(file);
   if (isCopied) {
@@ -60,9 +64,9 @@ export async function keepToken(file: string, token: string): Promise<void> {
 }
 
 /** Writes the unit and starts it. Repeatable. Throws `SetupFault`. */
-export async function startUnit(places: Places, options: UnitOptions): Promise<void> {
-  await mkdir(path.dirname(places.unit), { recursive: true });
-  await writeFile(places.unit, unitText(options), { mode: 0o644 });
+export async function startUnit(paths: InstallPaths, options: UnitOptions): Promise<void> {
+  await mkdir(path.dirname(paths.unit), { recursive: true });
+  await writeFile(paths.unit, unitText(options), { mode: 0o644 });
   const isSystem = options.user !== null;
   await systemctl(isSystem, 'daemon-reload');
   await systemctl(isSystem, 'enable', NAME);
@@ -70,13 +74,13 @@ export async function startUnit(places: Places, options: UnitOptions): Promise<v
 }
 
 /** Stops the unit and removes it, the token, the identity and a copied program. Repeatable. */
-export async function removeUnit(places: Places, isSystem: boolean): Promise<void> {
+export async function removeUnit(paths: InstallPaths, isSystem: boolean): Promise<void> {
   await systemctl(isSystem, 'disable', '--now', NAME).catch(() => {});
-  await rm(places.unit, { force: true });
+  await rm(paths.unit, { force: true });
   await systemctl(isSystem, 'daemon-reload').catch(() => {});
-  await rm(path.dirname(places.token), { recursive: true, force: true });
-  await rm(places.state, { recursive: true, force: true });
-  await rm(places.program, { recursive: true, force: true });
+  await rm(path.dirname(paths.token), { recursive: true, force: true });
+  await rm(paths.state, { recursive: true, force: true });
+  await rm(paths.program, { recursive: true, force: true });
 }
 
 /** Gives a system unit's state to the user who runs it. */

@@ -27,9 +27,9 @@ export class OutputRing {
     const from = Math.max(0, bytes.length - this.#ring.length);
     for (let at = from; at < bytes.length; ) {
       const into = (this.#end + at) % this.#ring.length;
-      const part = bytes.subarray(at, at + this.#ring.length - into);
-      this.#ring.set(part, into);
-      at += part.length;
+      const piece = bytes.subarray(at, at + this.#ring.length - into);
+      this.#ring.set(piece, into);
+      at += piece.length;
     }
     this.#end += bytes.length;
   }

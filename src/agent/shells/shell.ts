@@ -102,7 +102,7 @@ export class Shell {
 
   #emit(bytes: Buffer): void {
     this.#lastUse = Date.now();
-    // a viewer's place is never overwritten: the program is paused long before
+    // what a viewer has not been sent is never overwritten: the program is paused long before
     this.#output.append(bytes);
     for (const viewer of this.#viewers.values()) this.#send(viewer);
     this.#balance();

@@ -36,7 +36,7 @@ export const report = (position: SessionPosition): SessionPosition => ({
   reported: position.received,
 });
 
-/** Continues on a new connection, whose greeting has told the count. null when that is impossible: see `acknowledge`. */
+/** Continues on a new connection, after the count in its greeting. null when that is impossible: see `acknowledge`. */
 export function resume(position: SessionPosition, peerReceived: number): SessionPosition | null {
   const known = acknowledge(position, peerReceived);
   return known === null ? null : report(known);

@@ -13,7 +13,7 @@ const IN_BYTES = 200_000;
 
 /**
  * An agent on a machine of its own, whose line drops every packet in the midst of output and input. `untilGivenUp`: for
- * so long that the agent gives the line up and looks for another; else its connection survives.
+ * so long that the agent gives the line up and connects again; else its connection survives.
  */
 export async function cutInTheMidst(
   t: Test,

@@ -9,7 +9,7 @@ export type Machine = {
   readonly here: string;
   /** A program that runs there; killed when the test ends. */
   readonly run: (file: string, args: readonly string[]) => Child;
-  /** From now on every packet is dropped, in both directions. Nobody is told. */
+  /** From now on every packet is dropped, in both directions. Neither side learns of it. */
   readonly cut: () => Promise<void>;
   readonly mend: () => Promise<void>;
 };

@@ -163,7 +163,7 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
 }
 
 export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {}): Talk {
-  const parts: { readonly stream: number; readonly bytes: Buffer }[] = [];
+  const pieces: { readonly stream: number; readonly bytes: Buffer }[] = [];
   const notes: ChannelNote[] = [];
   let [reply, result, fault] = [null, null, null] as [
     ChannelReply | null,
@@ -176,7 +176,7 @@ export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {
       reply = it;
     },
     data: (stream, bytes) => {
-      parts.push({ stream, bytes: Buffer.from(bytes) });
+      pieces.push({ stream, bytes: Buffer.from(bytes) });
       if (!isSlow) channel?.consumed(bytes.length);
     },
     note: (it) => notes.push(it),
@@ -199,7 +199,7 @@ export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {
     fault: () => fault,
     bytes: (stream) =>
       Buffer.concat(
-        parts.filter((one) => stream === undefined || one.stream === stream).map(({ bytes }) => bytes),
+        pieces.filter((one) => stream === undefined || one.stream === stream).map(({ bytes }) => bytes),
       ),
     send: async (bytes) => {
       for (let at = 0; at < bytes.length; ) {

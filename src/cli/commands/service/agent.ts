@@ -7,7 +7,7 @@ export const agent = () =>
     .argument('[words...]', 'what the agent is to do')
     .allowUnknownOption()
     .action(() => {
-      throw new CliError('berth agent is not in this file: it needs parts of its own.', {
+      throw new CliError('berth agent is not in this file: it needs a native module.', {
         code: 'elsewhere',
         next: 'Get them from your service: curl -fsSL URL/agent/berth-agent.tar.gz | tar -xz\nThen: node berth-agent/agent.mjs --help',
       });
