@@ -121,6 +121,8 @@ export const deleteContainer =
   (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
     takeDown(deps, agents, 'delete', id, caller, origin);
 
+const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdle: 'stop' } as const;
+
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =
   (deps: ContainerDeps) =>
@@ -137,9 +139,10 @@ export const restoreContainer =
       if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
       if (!space.ok) return space;
       const room = await checkContainerLimit(tx, deleted.name, caller);
-      return room.ok
-        ? ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } })
-        : room;
+      if (!room.ok) return room;
+      // Its end has passed, or would soon: who restores it wants to have it.
+      if (deleted.lifetime.isEphemeral) await tx.lifetimes.change(dbId, ENDLESS);
+      return ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } });
     });
     return done.ok ? ok(acted(done.value)) : done;
   };

@@ -68,6 +68,12 @@ t.test('an ephemeral container needs no name, is deleted at its end, and can be 
     { db_id: made.json().db_id },
   ]);
   t.equal((await call('POST', `${url}/restore`)).statusCode, 200);
+  await pass(7_200);
+  t.match(
+    (await call('GET', url)).json(),
+    { status: 'stopped', lifetime: null },
+    'who restores it may keep it',
+  );
 });
 
 t.test('an idle container is warned twice, stopped with a reason, and may run again', async (t) => {
