@@ -58,5 +58,5 @@ function testFiles(arg) {
 
 /** @param {string} file */
 function needsNoBuild(file) {
-  return /^test\/(domain|app|http|docs|adapters|client|scripts)\b/.test(path.normalize(file));
+  return /^test\/(domain|app|http|docs|adapters|cli|client|scripts)\b/.test(path.normalize(file));
 }

@@ -1,4 +1,4 @@
-import { Berth, type TokenSource } from '../client/index.ts';
+import { Berth, socketBy, type TokenSource } from '../client/index.ts';
 import { notSignedIn } from './cli-error.ts';
 import type { HostsFile } from './profiles/hosts-file.ts';
 import { sessionToken } from './profiles/session-token.ts';
@@ -11,6 +11,8 @@ export const connect = (target: Target, hosts: HostsFile): Berth =>
     server: target.server,
     token: tokenSource(target, hosts),
     headers: { 'user-agent': USER_AGENT },
+    // why: this way the package is in the one file that the command is
+    openSocket: async () => socketBy((await import('ws')).WebSocket),
   });
 
 /** The credential of each request. Throws where nobody is signed in. */

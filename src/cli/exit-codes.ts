@@ -5,5 +5,7 @@ export const EXIT = {
   /** The command line itself is wrong. */
   usage: 2,
   notSignedIn: 4,
+  /** Of `exec`: the program's time is over, as `timeout` says it. */
+  timedOut: 124,
   interrupted: 130,
 } as const;

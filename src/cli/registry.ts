@@ -19,10 +19,13 @@ import { attach } from './commands/processes/attach.ts';
 import { kill } from './commands/processes/kill.ts';
 import { ps } from './commands/processes/ps.ts';
 import { run } from './commands/processes/run.ts';
+import { exec } from './commands/inside/exec.ts';
+import { logs } from './commands/inside/logs.ts';
 import { agent } from './commands/service/agent.ts';
 import { audit } from './commands/service/audit.ts';
 import { completion } from './commands/service/completion.ts';
 import { doctor } from './commands/service/doctor.ts';
+import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { record } from './commands/terminals/record.ts';
@@ -36,6 +39,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Processes: [run, ps, attach, kill],
+  'Inside a container': [exec, logs],
   Terminals: [record, share],
-  'The service': [admin, agent, audit, completion, doctor, mcp, migrate],
+  'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
 };

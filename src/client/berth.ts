@@ -14,7 +14,7 @@ import type { OpenSocket } from './socket/socket.ts';
 
 export type BerthOptions = Partial<Omit<RequesterOptions, 'observer'>> & {
   /** Instead of the package `ws` in Node.js, else the platform's WebSocket. */
-  readonly openSocket?: OpenSocket;
+  readonly openSocket?: () => Promise<OpenSocket>;
 };
 
 export type CreateOptions = CallOptions & {
@@ -46,11 +46,11 @@ export class Berth {
     const requester = new Requester({ ...options, server: serverOf(options.server), token });
     this.api = apiOf(requester);
     this.containers = containersOf(this.api);
-    const { openSocket } = options;
+    const { openSocket = bestSocket } = options;
     this.#service = {
       requester,
       containers: this.containers,
-      openSocket: openSocket === undefined ? bestSocket : async () => openSocket,
+      openSocket,
     };
     this.tokens = tokensOf(this.api);
     this.sessions = sessionsOf(this.api);

@@ -211,7 +211,5 @@ t.test('a refused terminal says why', async (t) => {
   await dev.delete();
   t.match(await refusal(dev.terminal()), { status: 404 });
   const nowhere = new Berth({ server: 'http://127.0.0.1:1', token: 'x' });
-  t.match(await refusal(nowhere.events({ signal: AbortSignal.timeout(50) }).next()), {
-    name: 'TimeoutError',
-  });
+  t.match(await refusal(nowhere.events().next()), { status: 0, code: 'unreachable' });
 });

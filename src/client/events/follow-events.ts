@@ -1,7 +1,7 @@
 import { Queue } from '../queue.ts';
 import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
-import { refusalOf } from '../socket/refusal.ts';
+import { answerWithoutUpgrade, passes, refusalOf } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import { type ContainerEvent, RESYNC, type Resync } from './event.ts';
 import { EventStream, type StreamDeps } from './event-stream.ts';
@@ -19,12 +19,14 @@ export type Events = AsyncIterableIterator<ContainerEvent | Resync, void, undefi
   readonly connected: Promise<void>;
 };
 
+const PATH = '/api/events';
+
 /** More wait for a loop that is this slow as one `resync`. */
 const MAX_WAITING = 1_000;
 
 /**
  * Follows the events across lost connections, without gap or repeat; `resync` tells of a gap. Throws when the
- * credential is refused.
+ * credential is refused, or the service does not answer at first.
  */
 export function followEvents(
   requester: Requester,
@@ -53,13 +55,15 @@ export function followEvents(
     answers: () => {},
     refused: (refusal: BerthError) => fail(refusal),
   };
-  const begin = (open: OpenSocket): void => {
+  const begin = async (): Promise<void> => {
+    const [open, refusal] = await Promise.all([openSocket(), answerWithoutUpgrade(requester, PATH)]);
+    if (refusal !== null && !passes(refusal)) throw refusal;
     const stream = new EventStream(
       {
         origin: requester.webSocketOrigin,
         openSocket: open,
         token: () => requester.token(),
-        refusal: () => refusalOf(requester, '/api/events'),
+        refusal: () => refusalOf(requester, PATH),
         after: after ?? null,
         ...(backoff && { backoff }),
       },
@@ -70,6 +74,6 @@ export function followEvents(
     else stream.open();
   };
   signal?.addEventListener('abort', () => fail(signal.reason), { once: true });
-  openSocket().then(begin, fail);
+  begin().catch(fail);
   return Object.assign(queue, { connected: isConnected });
 }

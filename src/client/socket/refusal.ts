@@ -16,6 +16,10 @@ export async function answerWithoutUpgrade(requester: Requester, path: string): 
   return null;
 }
 
+/** Whether a refusal ends by itself. */
+export const passes = ({ status, retryAfterSeconds }: BerthError): boolean =>
+  (status === 429 || status === 503) && retryAfterSeconds !== null;
+
 /** The same, but null for refusals that pass by themselves. */
 export async function refusalOf(requester: Requester, path: string): Promise<BerthError | null> {
   const refusal = await answerWithoutUpgrade(requester, path);

@@ -1,6 +1,6 @@
 import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
-import { answerWithoutUpgrade } from '../socket/refusal.ts';
+import { answerWithoutUpgrade, passes } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import type { Probe } from './connection-types.ts';
 import { probeOf } from './probe.ts';
@@ -49,7 +49,3 @@ export async function openTerminal(
     terminal.open();
   });
 }
-
-/** Whether the refusal ends by itself. */
-const passes = ({ status, retryAfterSeconds }: BerthError): boolean =>
-  (status === 429 || status === 503) && retryAfterSeconds !== null;

@@ -32,7 +32,12 @@ export function theCommand(t: Test, server: string | null, token?: string, progr
     child.stdin.end(input);
     const ended = new Promise<Ran>((resolve) => child.once('close', (code) => resolve({ code, ...output })));
     t.teardown(() => child.kill());
-    return { ended, stderr: () => output.stderr };
+    return {
+      ended,
+      stdout: () => output.stdout,
+      stderr: () => output.stderr,
+      kill: () => child.kill('SIGINT'),
+    };
   };
   const run = (args: readonly string[], input?: string): Promise<Ran> => start(args, input).ended;
   return { home, env, run, start };

@@ -1,4 +1,3 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Container } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, usageError } from '../../cli-error.ts';
@@ -6,6 +5,7 @@ import { command, withCli } from '../../command.ts';
 import { untilSettled } from '../../values/settled.ts';
 import { megabytes, millicores } from '../../values/sizes.ts';
 import { seconds } from '../../values/times.ts';
+import { variables } from '../../values/variables.ts';
 import { CONTAINERS } from './ls.ts';
 
 const HELP = `
@@ -18,11 +18,7 @@ Examples:
 export const create = () =>
   command('create', 'Create and start a container')
     .argument('[name]', '1 to 64 letters, digits and hyphens')
-    .addOption(
-      new Option('-e, --env <name=value>', 'an environment variable; repeat it for more')
-        .argParser(variable)
-        .default({}, 'none'),
-    )
+    .addOption(variables())
     .option('--image <key>', 'what it is made of')
     .option('--role <key>', 'the tools to install')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
@@ -63,13 +59,6 @@ export const create = () =>
         report(cli, container);
       }),
     );
-
-/** `NAME=value`, added to those before it. */
-function variable(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Give NAME=value.');
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
-}
 
 async function nameFor({ ask }: Cli): Promise<string> {
   if (!ask.possible) throw usageError('Name the container.', 'For example: berth create dev');

@@ -1,0 +1,36 @@
+import type { ContainerEvent } from '../../../client/index.ts';
+import { command, withCli } from '../../command.ts';
+import { printableIn } from '../../io/io.ts';
+import { writeTo } from '../../io/streams.ts';
+import { findContainer } from '../../values/find.ts';
+
+const HELP = `
+Goes on until it is interrupted, across lost connections. With -o json each line is an event as the service sent it.
+`;
+
+export const events = () =>
+  command('events', 'Follow the changes of containers')
+    .argument('[container]', 'of this one only, by name or id')
+    .option('--after <id>', 'first those since this event')
+    .addHelpText('after', HELP)
+    .action(
+      withCli(async (cli, given, { after }) => {
+        const id = given === undefined ? null : (await findContainer(cli, given)).id;
+        const stream = cli.berth().events(after === undefined ? {} : { after });
+        await cli.progress('Connecting', stream.connected);
+        for await (const event of stream) {
+          if (event.type === 'resync') cli.talk('Events were missed. See what there is now: berth ls');
+          else if (id === null || event.data.db_id === id)
+            await writeTo(
+              cli.io.out,
+              `${cli.print.form === 'json' ? JSON.stringify(event) : lineOf(event)}\n`,
+            );
+        }
+      }),
+    );
+
+function lineOf(event: ContainerEvent): string {
+  const { type, time, data } = printableIn(event);
+  const more = data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
+  return [time, type, data.name, data.status, more].join('  ').trimEnd();
+}
