@@ -7,7 +7,7 @@ export const variables = () =>
     .default({}, 'none');
 
 /** `NAME=value`, added to those before it. */
-function variable(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
+export function variable(text: string, before: Readonly<Record<string, string>>): Record<string, string> {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Give NAME=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };

@@ -1,3 +1,4 @@
+import { Option } from '@commander-js/extra-typings';
 import type { Container } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, usageError } from '../../cli-error.ts';
@@ -5,7 +6,7 @@ import { command, withCli } from '../../command.ts';
 import { untilSettled } from '../../values/settled.ts';
 import { megabytes, millicores } from '../../values/sizes.ts';
 import { seconds } from '../../values/times.ts';
-import { variables } from '../../values/variables.ts';
+import { variable, variables } from '../../values/variables.ts';
 import { CONTAINERS } from './ls.ts';
 
 const HELP = `
