@@ -30,6 +30,7 @@ import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { record } from './commands/terminals/record.ts';
 import { share } from './commands/terminals/share.ts';
+import { shell } from './commands/terminals/shell.ts';
 import type { AnyCommand } from './options.ts';
 
 type Wing = readonly (() => AnyCommand)[];
@@ -40,6 +41,6 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, logs],
-  Terminals: [record, share],
+  Terminals: [shell, record, share],
   'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
 };

@@ -1,0 +1,76 @@
+import path from 'node:path';
+import { type IPty, spawn } from '@lydell/node-pty';
+import t, { type Test } from 'tap';
+import { Berth } from '../../src/client/index.ts';
+import { waitFor } from '../support/patience.ts';
+import { cuttingProxy } from '../support/process/lines.ts';
+import { theCommand } from '../support/service/command.ts';
+import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { type FakePty, fakeTerminals, listening } from '../support/terminal/terminals.ts';
+
+/** `berth shell dev` in a terminal of its own, over a line that can be cut. */
+async function aShell(t: Test, ...args: readonly string[]) {
+  const terminals = fakeTerminals();
+  const service = await aService({ terminalBackend: terminals });
+  const server = new URL((await listening(t, service)).replace('ws', 'http'));
+  const line = await cuttingProxy(t, server, { everyMs: 100, bytesPerMs: 10_000, isCalm: true });
+  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
+  await new Berth({ server: server.origin, token }).create({ name: 'dev' });
+  const { env, home, run } = theCommand(t, `http://${line.host}`, token);
+  const berth = path.resolve('src/cli/berth.ts');
+  const script = `"${process.execPath}" "${berth}" shell dev ${args.join(' ')}; echo "code=$?"; stty -a`;
+  const user: IPty = spawn('/bin/sh', ['-c', script], { cols: 90, rows: 30, cwd: home, env });
+  t.teardown(() => user.kill());
+  let shown = '';
+  user.onData((text) => {
+    shown += text;
+  });
+  const shows = (text: string | RegExp): Promise<void> =>
+    waitFor(() => (typeof text === 'string' ? shown.includes(text) : text.test(shown)), {
+      what: () => `${text} in ${JSON.stringify(shown.slice(-500))}`,
+    });
+  await waitFor(() => terminals.opened.length === 1);
+  return { user, shows, line, run, pty: terminals.opened[0] as FakePty };
+}
+
+const RESTORED = /code=\d+[\s\S]* icanon/;
+
+t.test('every key goes to the shell, and its exit code comes back', async (t) => {
+  const { user, shows, pty } = await aShell(t);
+  pty.say('$ ');
+  await shows('$ ');
+  user.write('ls\r\x03\x1a');
+  await waitFor(() => pty.typed() === 'ls\r\x03\x1a');
+  pty.end();
+  await shows(RESTORED);
+  await shows('code=0');
+});
+
+t.test('a lost line is said, and the shell goes on where it was', async (t) => {
+  const { user, shows, pty, line } = await aShell(t);
+  pty.say('before ');
+  await shows('before ');
+  line.begin();
+  await shows('connection lost');
+  user.write('typed meanwhile');
+  pty.say('said meanwhile');
+  line.calm();
+  await shows('said meanwhile');
+  await waitFor(() => pty.typed() === 'typed meanwhile');
+});
+
+t.test('the detach key leaves the shell running, and the terminal as it was', async (t) => {
+  const { user, shows, pty } = await aShell(t, '--detach-key', 'ctrl-]');
+  pty.say('$ ');
+  await shows('$ ');
+  user.write('kept\x1d');
+  await shows('Left running. Return: berth shell dev');
+  await shows(RESTORED);
+  t.equal(pty.typed(), 'kept');
+  t.notOk(pty.stream.destroyed);
+});
+
+t.test('without a terminal it says what to use instead', async (t) => {
+  const { run } = await aShell(t);
+  t.match(await run(['shell', 'dev']), { code: 2, stderr: /berth exec/ });
+});
