@@ -4,6 +4,7 @@ import {
   type Agent,
   agentRuntimeId,
   checkAgentLimit,
+  isAgent,
   NEW_AGENT,
 } from '../../../domain/containers/agents/agent.ts';
 import { agentNameAt, cleanAgentName, isNameOf } from '../../../domain/containers/agents/agent-name.ts';
@@ -41,8 +42,26 @@ export const admitAgent =
     if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const known = await repositories.agents.findByMachine(caller.user.id, machineId.toLowerCase());
-    return known === null ? await roomForAgent(repositories, caller) : ok(null);
+    if (known !== null) return ok(null);
+    if (await isIdOfAnother(repositories, machineId)) return refuse({ code: 'not_authorized' });
+    return await roomForAgent(repositories, caller);
   };
+
+/**
+ * Whether a machine's id is the db id of a container, or of another machine's agent. A token restricted to that id
+ * would reach it.
+ */
+export async function isIdOfAnother(
+  { containers, agents }: Pick<Repositories, 'containers' | 'agents'>,
+  machineId: string,
+): Promise<boolean> {
+  const dbId = machineId.toLowerCase();
+  const row = await containers.findAny(dbId);
+  if (row === null) return false;
+  if (!isAgent(row)) return true;
+  const agent = await agents.find(dbId);
+  return agent !== null && agent.machineId !== dbId;
+}
 
 /** Whether the caller's tier has room for another agent. */
 export async function roomForAgent(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
@@ -94,6 +113,7 @@ async function agentOf(
   await tx.users.lock(caller.user.id);
   const made = await tx.agents.findByMachine(caller.user.id, machineId);
   if (made !== null) return ok({ ...made, platform });
+  if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'not_authorized' });
   const room = await roomForAgent(tx, caller);
   if (!room.ok) return room;
   const dbId = (await tx.containers.findAny(machineId)) === null ? machineId : randomUUID();

@@ -19,7 +19,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
-import { roomForAgent } from './connect-agent.ts';
+import { isIdOfAnother, roomForAgent } from './connect-agent.ts';
 
 export type Enrolments = ReturnType<typeof enrolments>;
 
@@ -59,6 +59,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
       const userId = await tx.agentEnrolments.take(sha256(code));
       const user = userId === null ? null : await tx.users.findById(userId);
       if (user === null || user.disabledAt !== null) return refuse({ code: 'enrolment_not_found' });
+      if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'enrolment_not_found' });
       await tx.users.lock(user.id);
       const { live, stored } = await tx.tokens.count(user.id);
       const room = checkTokenLimit(live, stored);
