@@ -5,12 +5,12 @@ import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
 import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
 import { diskUseRepositoryContract } from './containers/disk-use.ts';
+import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { orphanRepositoryContract } from './containers/orphans.ts';
 import { processRepositoryContract } from './containers/processes/process-repository.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
-import { lifetimeRepositoryContract } from './containers/sandboxes/lifetimes.ts';
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
 import { eventLogContract } from './events.ts';
 import {

@@ -7,8 +7,8 @@ import type { FileSearch } from '../../../src/ports/containers/files/file-search
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
 import { commandsContract } from './container-commands.ts';
+import { fileSearchContract } from './file-search.ts';
 import { bytesOf, filesContract, filesOf } from './files.ts';
-import { fileSearchContract } from './sandboxes/file-search.ts';
 
 type Open = {
   readonly runtime: ContainerRuntime;

@@ -2,8 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Mode } from './collaborations.ts';
 import { Closed, Few, FewNamed, Named, Nullable, Text, Timestamp } from './common.ts';
 import { ChangesBody } from './insight.ts';
+import { LifetimeSummary, lifetimeFields } from './lifetime.ts';
 import { nextCursor } from './pagination.ts';
-import { LifetimeSummary, lifetimeFields } from './sandboxes/lifetime.ts';
 
 /** As in src/domain/containers/environment.ts. */
 const MAX_ENV_NAMES = 512;

@@ -63,6 +63,7 @@ export function watchSocket(http: FastifyInstance, deps: WatchSocketDeps): void 
     url: '/api/containers/:id/files/watch',
     config: {
       scope: SCOPE,
+      forRestricted: true,
       subprotocol: FILES_PROTOCOL,
       failure: 'failed to watch files',
       lasting: 'event_sockets',

@@ -1,11 +1,11 @@
 import { containerRoutes } from '../../../adapters/http/routes/containers/containers.ts';
 import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
+import { fileSearchRoutes } from '../../../adapters/http/routes/containers/file-search.ts';
 import { fileRoutes } from '../../../adapters/http/routes/containers/files.ts';
 import { insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
-import { fileSearchRoutes } from '../../../adapters/http/routes/containers/sandboxes/file-search.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';

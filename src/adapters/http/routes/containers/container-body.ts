@@ -14,7 +14,7 @@ import type {
   UpdatedBody,
 } from '../../schema/containers.ts';
 import { toChangesBody } from './insight.ts';
-import { toLifetimeRequest, toLifetimeSummary } from './sandboxes/lifetime-body.ts';
+import { toLifetimeRequest, toLifetimeSummary } from './lifetime-body.ts';
 
 /** `cpu_shares` is the interface's word for millicores. */
 export const toContainerBody = (container: Container): ContainerBody => ({

@@ -10,8 +10,8 @@ import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
+import { labelQuery } from '../../schema/lifetime.ts';
 import { listQuery } from '../../schema/pagination.ts';
-import { labelQuery } from '../../schema/sandboxes/lifetime.ts';
 import type { Routes } from '../../server.ts';
 import {
   toContainerBody,
@@ -23,8 +23,8 @@ import {
   toVisibleBody,
 } from './container-body.ts';
 import { recoveryRoutes, runRoutes } from './container-states.ts';
-import { lifetimeRoutes } from './sandboxes/lifetime.ts';
-import { toLabelFilters } from './sandboxes/lifetime-body.ts';
+import { lifetimeRoutes } from './lifetime.ts';
+import { toLabelFilters } from './lifetime-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 

@@ -9,7 +9,7 @@ import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { listingAnswer } from '../../replies/listing-reply.ts';
 import { ContainerParams } from '../../schema/common.ts';
-import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files.ts';
+import { FileQuery, FilesQuery, FolderBody, RemovedBody, UploadedBody } from '../../schema/files/files.ts';
 import type { Routes } from '../../server.ts';
 import {
   type AbortGuard,

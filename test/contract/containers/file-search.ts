@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
-import type { SearchQuery } from '../../../../src/domain/containers/files.ts';
-import { type FilePath, pathText } from '../../../../src/domain/containers/files.ts';
-import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
-import type { FileChange, FileSearch } from '../../../../src/ports/containers/files/file-search.ts';
-import { waitFor } from '../../../support/patience.ts';
-import type { filesOf } from '../files.ts';
+import type { SearchQuery } from '../../../src/domain/containers/files.ts';
+import { type FilePath, pathText } from '../../../src/domain/containers/files.ts';
+import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { FileChange, FileSearch } from '../../../src/ports/containers/files/file-search.ts';
+import { waitFor } from '../../support/patience.ts';
+import type { filesOf } from './files.ts';
 
 type Files = ReturnType<typeof filesOf>;
 type Place = { readonly search: FileSearch; readonly handle: RuntimeHandle; readonly files: Files };

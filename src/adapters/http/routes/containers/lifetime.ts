@@ -1,8 +1,8 @@
-import type { Containers } from '../../../../../app/containers/containers.ts';
-import { orThrow } from '../../../errors.ts';
-import { ContainerParams } from '../../../schema/common.ts';
-import { LifetimeBody, LifetimeRequestBody } from '../../../schema/sandboxes/lifetime.ts';
-import type { Routes } from '../../../server.ts';
+import type { Containers } from '../../../../app/containers/containers.ts';
+import { orThrow } from '../../errors.ts';
+import { ContainerParams } from '../../schema/common.ts';
+import { LifetimeBody, LifetimeRequestBody } from '../../schema/lifetime.ts';
+import type { Routes } from '../../server.ts';
 import { toLifetimeBody, toLifetimeRequest } from './lifetime-body.ts';
 
 const url = '/api/containers/:id/lifetime';

@@ -1,11 +1,11 @@
-import type { ContainerAccess } from '../../../../../app/containers/container-access.ts';
-import type { SearchRequest } from '../../../../../app/containers/file-search/search-files.ts';
-import { pathText, SEARCH_LIMITS } from '../../../../../domain/containers/files.ts';
-import { orThrow } from '../../../errors.ts';
-import * as refusals from '../../../refusals.ts';
-import { ContainerParams } from '../../../schema/common.ts';
-import { FoundBody, SearchRequestBody } from '../../../schema/sandboxes/file-search.ts';
-import type { Routes } from '../../../server.ts';
+import type { ContainerAccess } from '../../../../app/containers/container-access.ts';
+import type { SearchRequest } from '../../../../app/containers/file-search/search-files.ts';
+import { pathText, SEARCH_LIMITS } from '../../../../domain/containers/files.ts';
+import { orThrow } from '../../errors.ts';
+import * as refusals from '../../refusals.ts';
+import { ContainerParams } from '../../schema/common.ts';
+import { FoundBody, SearchRequestBody } from '../../schema/files/file-search.ts';
+import type { Routes } from '../../server.ts';
 
 /** Finds lines in files. */
 export const fileSearchRoutes =
@@ -14,7 +14,12 @@ export const fileSearchRoutes =
     http.post(
       '/api/containers/:id/files/search',
       {
-        config: { scope: 'read', failure: 'failed to search files', lasting: 'downloads' },
+        config: {
+          scope: 'read',
+          forRestricted: true,
+          failure: 'failed to search files',
+          lasting: 'downloads',
+        },
         schema: {
           operationId: 'files.search',
           summary: 'Find lines in files',

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, FewNamed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import { Closed, FewNamed, Named, Nullable, Text, Timestamp } from './common.ts';
 
 /** As in src/domain/containers/lifetime/. */
 const TTL_SECONDS = { min: 60, max: 2_592_000 };

@@ -1,14 +1,10 @@
-import type { ExplainedLifetime } from '../../../../../app/containers/lifetime/container-lifetime.ts';
-import type { Container } from '../../../../../domain/containers/container.ts';
-import { type LabelFilter, parseLabelFilter } from '../../../../../domain/containers/lifetime/labels.ts';
-import type { LifetimeRequest } from '../../../../../domain/containers/lifetime/lifetime.ts';
-import { endOf, idleEnd } from '../../../../../domain/containers/lifetime/lifetime-end.ts';
-import { Refusal } from '../../../../../domain/errors.ts';
-import type {
-  LifetimeBody,
-  LifetimeRequestBody,
-  LifetimeSummary,
-} from '../../../schema/sandboxes/lifetime.ts';
+import type { ExplainedLifetime } from '../../../../app/containers/lifetime/container-lifetime.ts';
+import type { Container } from '../../../../domain/containers/container.ts';
+import { type LabelFilter, parseLabelFilter } from '../../../../domain/containers/lifetime/labels.ts';
+import type { LifetimeRequest } from '../../../../domain/containers/lifetime/lifetime.ts';
+import { endOf, idleEnd } from '../../../../domain/containers/lifetime/lifetime-end.ts';
+import { Refusal } from '../../../../domain/errors.ts';
+import type { LifetimeBody, LifetimeRequestBody, LifetimeSummary } from '../../schema/lifetime.ts';
 
 const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
 

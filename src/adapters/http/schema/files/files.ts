@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Closed, Named, Timestamp } from './common.ts';
+import { Closed, Named, Timestamp } from '../common.ts';
 
 const Path = Type.String({
   maxLength: 16_384,
