@@ -27,7 +27,7 @@ export * from './containers/loss-report-size.ts';
 export * from './containers/operation.ts';
 export * from './containers/processes/process.ts';
 export * from './containers/processes/process-details.ts';
-export * from './containers/processes/process-order.ts';
+export * from './containers/processes/process-request.ts';
 export * from './containers/processes/signals.ts';
 export * from './containers/resources.ts';
 export * from './containers/role-setup.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { type Line, MESSAGE_MAX_BYTES } from '../../protocol/agent/index.ts';
+import { type Line, MAX_MESSAGE_BYTES } from '../../protocol/agent/index.ts';
 import { AGENT_PROTOCOL } from '../../protocol/subprotocols.ts';
 import type { ConnectionEnd } from './next-try.ts';
 
@@ -28,7 +28,7 @@ export async function openSocket(
   const socket = new WebSocket(url, [AGENT_PROTOCOL], {
     headers: { authorization: `Bearer ${token}` },
     handshakeTimeout: HANDSHAKE_MS,
-    maxPayload: MESSAGE_MAX_BYTES,
+    maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
   const refusal = new Promise<ConnectionEnd>((resolve) => {

@@ -3,7 +3,7 @@
 export const AGENT_PROTOCOL_VERSION = 1;
 
 /** The longest message. Most are far shorter; a command with its environment may be this long as JSON. */
-export const MESSAGE_MAX_BYTES = 1_048_576;
+export const MAX_MESSAGE_BYTES = 1_048_576;
 
 /** The longest piece of a channel's bytes: a keystroke waits for at most one piece of each busy channel. */
 export const CHUNK_BYTES = 16_384;

@@ -1,6 +1,6 @@
 import type { Channel, ChannelHandlers } from './channel.ts';
 import { ChannelSet } from './channel-set.ts';
-import { ACKNOWLEDGE_BYTES, LINE_BUFFER_BYTES, MESSAGE_MAX_BYTES } from './limits.ts';
+import { ACKNOWLEDGE_BYTES, LINE_BUFFER_BYTES, MAX_MESSAGE_BYTES } from './limits.ts';
 import type { CloseReason, LineMessage } from './line-messages.ts';
 import { encodeAck, encodeClose, encodeNumbered, encodePing, readLineMessage } from './line-messages.ts';
 import { MessageLog } from './message-log.ts';
@@ -116,7 +116,7 @@ export class Peer {
   /** Takes a message of the line. Never throws. */
   receive(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    const message = bytes.length > MESSAGE_MAX_BYTES ? null : readLineMessage(bytes);
+    const message = bytes.length > MAX_MESSAGE_BYTES ? null : readLineMessage(bytes);
     const fault = message === null ? 'malformed message' : this.#take(message, bytes.length);
     if (fault !== null) this.#break(fault);
     else this.pump();

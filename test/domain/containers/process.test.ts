@@ -8,7 +8,7 @@ import {
   type ProcessState,
   START_SECONDS,
 } from '../../../src/domain/containers/processes/process.ts';
-import { defaultName, processFaults } from '../../../src/domain/containers/processes/process-order.ts';
+import { defaultName, processFaults } from '../../../src/domain/containers/processes/process-request.ts';
 import { signalOfExit } from '../../../src/domain/containers/processes/signals.ts';
 
 const startedAt = new Date('2026-01-01T00:00:00.700Z');
@@ -21,8 +21,8 @@ const ended = (by: EndReason, exitCode: number | null = null, at = now): Process
   ...{ kind: 'ended', pid: 7, endedAt: at, by, exitCode },
 });
 const unstarted = (by: EndReason, at = now) => ({ ...ended(by, null, at), pid: null }) as ProcessState;
-const exits = (exitCode: number, isLate = false, at = now): ProcessObservation => ({
-  ...{ kind: 'exited', exitCode, isLate, at },
+const exits = (exitCode: number, isTimedOut = false, at = now): ProcessObservation => ({
+  ...{ kind: 'exited', exitCode, isTimedOut, at },
 });
 const seen: ProcessObservation = { kind: 'running', pid: 7 };
 const [lost, absent, stopped] = [{ kind: 'lost' }, { kind: 'absent' }, { kind: 'stopped' }] as const;

@@ -1,5 +1,5 @@
 import type { ProcessObservation } from '../../../domain/containers/processes/process.ts';
-import type { ProcessOrder } from '../../../domain/containers/processes/process-order.ts';
+import type { ProcessRequest } from '../../../domain/containers/processes/process-request.ts';
 import type { ContainerCommands } from '../../../ports/containers/container-commands.ts';
 import {
   OutcomeUnknown,
@@ -33,9 +33,9 @@ const END_SECONDS = 30;
 export function shellProcesses(commands: ContainerCommands): ContainerProcesses {
   const run = scriptRunner(commands);
 
-  async function start(handle: RuntimeHandle, id: string, order: ProcessOrder): Promise<ProcessStart> {
-    const printed = await run(handle, START, [SUPERVISE, id, ...argumentsOf(order)], {
-      env: order.env,
+  async function start(handle: RuntimeHandle, id: string, request: ProcessRequest): Promise<ProcessStart> {
+    const printed = await run(handle, START, [SUPERVISE, id, ...argumentsOf(request)], {
+      env: request.env,
     });
     const [word, value] = printed.lines[0] ?? [];
     switch (word) {
@@ -83,7 +83,7 @@ export function shellProcesses(commands: ContainerCommands): ContainerProcesses 
   };
 }
 
-function argumentsOf({ keptBytes, timeoutSeconds, takesInput, workdir, command }: ProcessOrder): string[] {
+function argumentsOf({ keptBytes, timeoutSeconds, takesInput, workdir, command }: ProcessRequest): string[] {
   const segment = Math.floor(keptBytes / SEGMENTS);
   // The segment that grows may have twice its size less one read.
   const numbers = [Math.ceil(segment / READ_BYTES), segment, keptBytes - 2 * segment, timeoutSeconds ?? 0];
@@ -108,7 +108,7 @@ function entryOf([id = '', word, ...values]: Line): readonly [string, ProcessObs
     case 'exit': {
       const [code, late, epoch] = values;
       const at = new Date(numberIn(epoch) * 1000);
-      return [[id, { kind: 'exited', exitCode: numberIn(code), isLate: late === 'late', at }]];
+      return [[id, { kind: 'exited', exitCode: numberIn(code), isTimedOut: late === 'late', at }]];
     }
     case 'lost':
       return [[id, { kind: 'lost' }]];

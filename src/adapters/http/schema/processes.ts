@@ -6,7 +6,7 @@ import { listQuery, nextCursor } from './pagination.ts';
 const MAX_ENV_NAMES = 512;
 /** Less would be divided into segments too small to write to. */
 const MIN_KEPT_BYTES = 1_048_576;
-/** As in src/domain/containers/processes/process-order.ts. */
+/** As in src/domain/containers/processes/process-request.ts. */
 const MAX_KEPT_BYTES = 8_388_608;
 const MAX_TIMEOUT_SECONDS = 604_800;
 /** As in src/domain/containers/processes/signals.ts. */

@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  CODE_LIVES_SECONDS,
-  MAX_ENROLMENT_CODES,
-} from '../../../domain/containers/agents/agent-enrolment.ts';
+import { CODE_LIFE_SECONDS, MAX_ENROLMENT_CODES } from '../../../domain/containers/agents/agent-enrolment.ts';
 import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
@@ -41,7 +38,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
         return refuse({ code: 'enrolment_limit_reached', max: MAX_ENROLMENT_CODES });
       const room = await roomForAgent(tx, caller);
       if (!room.ok) return room;
-      const wanted = { userId: user.id, codeHash: sha256(code), lifeSeconds: CODE_LIVES_SECONDS };
+      const wanted = { userId: user.id, codeHash: sha256(code), lifeSeconds: CODE_LIFE_SECONDS };
       const expiresAt = await tx.agentEnrolments.insert(wanted);
       await tx.audit.append({ userId: user.id, action: 'agent_enrolment_created', ...origin, details: '' });
       return ok({ code, expiresAt });

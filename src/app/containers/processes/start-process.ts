@@ -3,11 +3,11 @@ import type { ContainerProcess } from '../../../domain/containers/processes/proc
 import { processDetails } from '../../../domain/containers/processes/process-details.ts';
 import {
   defaultName,
-  MAX_IN_CONTAINER,
-  MAX_OF_USER,
-  type ProcessOrder,
+  MAX_RUNNING_PER_CONTAINER,
+  MAX_RUNNING_PER_USER,
+  type ProcessRequest,
   processFaults,
-} from '../../../domain/containers/processes/process-order.ts';
+} from '../../../domain/containers/processes/process-request.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -21,25 +21,25 @@ import { type BusyContainers, settled } from './settle-processes.ts';
 
 type Started = Result<ContainerProcess, DomainError>;
 
-export type StartRequest = { readonly order: ProcessOrder; readonly name: string | null };
+export type StartRequest = { readonly request: ProcessRequest; readonly name: string | null };
 
 /** Records a process, then starts it. `note` links the record to the request that makes it. */
 export const startProcess =
   (deps: ProcessDeps, busy: Pick<BusyContainers, 'add'>) =>
   async (
     id: string,
-    { order, name }: StartRequest,
+    { request, name }: StartRequest,
     caller: Caller,
     origin: Origin,
     note: Note,
   ): Promise<Started> => {
     const found = await findRunningInEngine(deps, id, caller, 'change');
     if (!found.ok) return found;
-    const fields = processFaults(order, name);
+    const fields = processFaults(request, name);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { container, handle } = found.value;
     const { dbId } = container;
-    const { command, takesInput } = order;
+    const { command, takesInput } = request;
     const made = await orRollBack(deps.storage.inTransaction, async (tx) => {
       await tx.users.lock(caller.user.id);
       const refusal = await refusalOf(tx, dbId, caller.user.id, name);
@@ -56,18 +56,18 @@ export const startProcess =
     if (!made.ok) return made;
     busy.add(dbId);
     await deps.storage.repositories.containers.touch(dbId);
-    return await act(deps, { container, handle, process: made.value }, order);
+    return await act(deps, { container, handle, process: made.value }, request);
   };
 
 /** Continues a start whose service was killed; a process that has got further stays as it is. */
 export const resumeStart =
   (deps: ProcessDeps) =>
-  async (id: string, processId: string, { order }: StartRequest, caller: Caller): Promise<Started> => {
+  async (id: string, processId: string, { request }: StartRequest, caller: Caller): Promise<Started> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
     const { process, handle } = found.value;
     if (process.state.kind !== 'starting' || process.runtimeId !== handle.runtimeId) return ok(process);
-    return await act(deps, found.value, order);
+    return await act(deps, found.value, request);
   };
 
 async function refusalOf(
@@ -77,8 +77,9 @@ async function refusalOf(
   name: string | null,
 ): Promise<DomainError | null> {
   const { ofContainer, ofUser } = await tx.processes.count(dbId, userId);
-  if (ofContainer >= MAX_IN_CONTAINER) return { code: 'process_limit_reached', max: MAX_IN_CONTAINER };
-  if (ofUser >= MAX_OF_USER) return { code: 'process_limit_reached', max: MAX_OF_USER };
+  if (ofContainer >= MAX_RUNNING_PER_CONTAINER)
+    return { code: 'process_limit_reached', max: MAX_RUNNING_PER_CONTAINER };
+  if (ofUser >= MAX_RUNNING_PER_USER) return { code: 'process_limit_reached', max: MAX_RUNNING_PER_USER };
   return name !== null && (await tx.processes.hasNamed(dbId, name)) ? { code: 'name_taken' } : null;
 }
 
@@ -86,10 +87,10 @@ async function refusalOf(
 async function act(
   deps: ProcessDeps,
   { container, handle, process }: FoundRunning,
-  order: ProcessOrder,
+  request: ProcessRequest,
 ): Promise<Started> {
   const { processes } = deps.storage.repositories;
-  const starting = deps.processes.start(handle, process.id, order).then(ok);
+  const starting = deps.processes.start(handle, process.id, request).then(ok);
   const started = await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(starting));
   if (started.ok && started.value.kind === 'started') {
     const state = { kind: 'running', pid: started.value.pid } as const;

@@ -4,18 +4,21 @@ export type Labels = Readonly<Record<string, string>>;
 
 export const MAX_LABELS = 32;
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
-const MAX_VALUE = 255;
+const MAX_VALUE_LENGTH = 255;
 /** A value is shown in lists and terminals. */
 const CONTROL = /[\p{Cc}\p{Cf}]/u;
 
-/** At most 32; keys of 1 to 63 letters, digits and `._/-`; values of at most 255 characters. */
+/** At most 32; keys of 1 to 63 letters, digits and `._/-`, beginning with a letter or digit; values of at most 255 characters. */
 export function labelFaults(labels: Labels): FieldFaults {
   const entries = Object.entries(labels);
   if (entries.length > MAX_LABELS) return { labels: `must have at most ${MAX_LABELS} keys` };
   if (entries.some(([key]) => !KEY.test(key)))
-    return { labels: 'keys must be 1 to 63 letters, digits, dots, slashes, hyphens or underscores' };
-  if (entries.some(([, value]) => value.length > MAX_VALUE || CONTROL.test(value)))
-    return { labels: `values must be at most ${MAX_VALUE} printable characters` };
+    return {
+      labels:
+        'keys must be 1 to 63 letters, digits, dots, slashes, hyphens or underscores, beginning with a letter or digit',
+    };
+  if (entries.some(([, value]) => value.length > MAX_VALUE_LENGTH || CONTROL.test(value)))
+    return { labels: `values must be at most ${MAX_VALUE_LENGTH} printable characters` };
   return {};
 }
 

@@ -40,7 +40,7 @@ export type ContainerProcess = {
 /** How a process is in its container. */
 export type ProcessObservation =
   | { readonly kind: 'running'; readonly pid: number }
-  | { readonly kind: 'exited'; readonly exitCode: number; readonly isLate: boolean; readonly at: Date }
+  | { readonly kind: 'exited'; readonly exitCode: number; readonly isTimedOut: boolean; readonly at: Date }
   /** It has ended unseen. */
   | { readonly kind: 'lost' }
   /** The container does not know it. */
@@ -90,9 +90,9 @@ function revises(by: EndReason, { kind }: ProcessObservation): boolean {
 function exited(
   pid: number | null,
   startedAt: Date,
-  { exitCode, isLate, at }: Extract<ProcessObservation, { kind: 'exited' }>,
+  { exitCode, isTimedOut, at }: Extract<ProcessObservation, { kind: 'exited' }>,
 ): ProcessState {
-  const by = isLate ? 'timeout' : signalOfExit(exitCode) === null ? 'exit' : 'signal';
+  const by = isTimedOut ? 'timeout' : signalOfExit(exitCode) === null ? 'exit' : 'signal';
   return { kind: 'ended', pid, endedAt: at < startedAt ? startedAt : at, by, exitCode };
 }
 

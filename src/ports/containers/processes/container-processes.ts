@@ -1,5 +1,5 @@
 import type { ProcessObservation } from '../../../domain/containers/processes/process.ts';
-import type { ProcessOrder } from '../../../domain/containers/processes/process-order.ts';
+import type { ProcessRequest } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
 import type { RuntimeHandle } from '../container-runtime.ts';
 
@@ -57,7 +57,7 @@ export type InputOutcome =
  */
 export interface ContainerProcesses {
   /** Repeatable with the same id: it starts nothing twice. Throws `OutcomeUnknown` when it may have started. */
-  start(handle: RuntimeHandle, id: string, order: ProcessOrder): Promise<ProcessStart>;
+  start(handle: RuntimeHandle, id: string, request: ProcessRequest): Promise<ProcessStart>;
   /** All that the container knows, by id. */
   list(handle: RuntimeHandle): Promise<ReadonlyMap<string, ProcessObservation>>;
   /** null for an id that it does not know, or whose output is no longer kept. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { ProcessOrder } from '../../../../src/domain/containers/processes/process-order.ts';
+import type { ProcessRequest } from '../../../../src/domain/containers/processes/process-request.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import type {
   ContainerProcesses,
@@ -13,7 +13,7 @@ import { eventually, waitFor } from '../../../support/patience.ts';
 const NOTHING: OutputOffsets = { stdout: 0, stderr: 0 };
 const MIB = 1_048_576;
 
-export const anOrder = (command: readonly string[], over: Partial<ProcessOrder> = {}): ProcessOrder => ({
+export const aRequest = (command: readonly string[], over: Partial<ProcessRequest> = {}): ProcessRequest => ({
   ...{ command, env: {}, workdir: null, takesInput: false, timeoutSeconds: null, keptBytes: MIB },
   ...over,
 });
@@ -26,9 +26,9 @@ type Inside = {
 
 /** The processes of one container. */
 export function processesIn(processes: ContainerProcesses, handle: RuntimeHandle) {
-  const start = async (command: readonly string[], over?: Partial<ProcessOrder>): Promise<string> => {
+  const start = async (command: readonly string[], over?: Partial<ProcessRequest>): Promise<string> => {
     const id = randomUUID();
-    const { kind } = await processes.start(handle, id, anOrder(command, over));
+    const { kind } = await processes.start(handle, id, aRequest(command, over));
     if (kind !== 'started') throw new Error(`a process was not started: ${kind}`);
     return id;
   };
@@ -70,7 +70,7 @@ export async function containerProcessesContract(
     await t.test('a process ends with its exit code and all its output', (t) => ends(t, inside));
     await t.test('a start is repeatable', async (t) => {
       const id = await inside.start(['cat'], { takesInput: true });
-      t.same(await processes.start(handle, id, anOrder(['cat'])), { kind: 'known' });
+      t.same(await processes.start(handle, id, aRequest(['cat'])), { kind: 'known' });
       t.match(await processes.end(handle, id), { kind: 'exited' });
     });
     await t.test('input is taken once, by its offset', (t) => takesInput(t, inside));
@@ -89,10 +89,10 @@ export async function containerProcessesContract(
     await t.test('signals and time limits', async (t) => {
       const sleeping = await inside.start(['sleep', '3600']);
       t.ok(await processes.signal(handle, sleeping, 'INT'));
-      t.match(await inside.ended(sleeping), { exitCode: 130, isLate: false });
+      t.match(await inside.ended(sleeping), { exitCode: 130, isTimedOut: false });
       t.notOk(await processes.signal(handle, sleeping, 'INT'), 'it has ended');
       const limited = await inside.start(['sleep', '3600'], { timeoutSeconds: 1 });
-      t.match(await inside.ended(limited), { isLate: true });
+      t.match(await inside.ended(limited), { isTimedOut: true });
       const other = await inside.start(['sleep', '3600']);
       t.match(await processes.end(handle, other), { kind: 'exited', exitCode: 143 });
       t.match(await processes.end(handle, other), { kind: 'exited', exitCode: 143 }, 'repeatable');
@@ -114,7 +114,7 @@ export async function containerProcessesContract(
 type InsideOne = ReturnType<typeof processesIn>;
 
 async function ends(t: Test, { start, output, ended }: InsideOne): Promise<void> {
-  const all = async (command: readonly string[], over?: Partial<ProcessOrder>) => {
+  const all = async (command: readonly string[], over?: Partial<ProcessRequest>) => {
     const id = await start(command, over);
     const { stdout, stderr } = (await output(id)) ?? {};
     const { exitCode } = (await ended(id)) as { exitCode: number };

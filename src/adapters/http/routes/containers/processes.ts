@@ -2,7 +2,7 @@ import type { Processes, ProcessWithOutput } from '../../../../app/containers/pr
 import type { StartRequest } from '../../../../app/containers/processes/start-process.ts';
 import type { Idempotency } from '../../../../app/idempotency.ts';
 import type { ContainerProcess } from '../../../../domain/containers/processes/process.ts';
-import { MAX_KEPT_BYTES } from '../../../../domain/containers/processes/process-order.ts';
+import { MAX_KEPT_BYTES } from '../../../../domain/containers/processes/process-request.ts';
 import { signalOfExit } from '../../../../domain/containers/processes/signals.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
@@ -134,7 +134,7 @@ const listRoutes =
 
 const toRequest = (body: schema.StartProcessRequest): StartRequest => ({
   name: body.name ?? null,
-  order: {
+  request: {
     command: body.command,
     env: body.env ?? {},
     workdir: body.workdir ?? null,

@@ -26,10 +26,10 @@ export function memoryProcesses(runtime: Pick<ContainerObserver, 'observe'>): Co
   const find = async (handle: RuntimeHandle, id: string) => (await inside(handle)).get(id) ?? null;
 
   return {
-    async start(handle, id, order) {
+    async start(handle, id, request) {
       const programs = await inside(handle);
       if (programs.has(id)) return { kind: 'known' };
-      const program = new MemoryProgram(++lastPid, order);
+      const program = new MemoryProgram(++lastPid, request);
       programs.set(id, program);
       return { kind: 'started', pid: program.pid };
     },

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessOrder } from '../../../../domain/containers/processes/process-order.ts';
+import type { ProcessRequest } from '../../../../domain/containers/processes/process-request.ts';
 import { type ProcessSignal, SIGNALS } from '../../../../domain/containers/processes/signals.ts';
 import type { OutputName } from '../../../../ports/containers/processes/container-processes.ts';
 
@@ -14,7 +14,7 @@ export class MemoryProgram {
     stdout: { bytes: Buffer.alloc(0), firstKept: 0 },
     stderr: { bytes: Buffer.alloc(0), firstKept: 0 },
   };
-  exit: { readonly exitCode: number; readonly isLate: boolean; readonly at: Date } | null = null;
+  exit: { readonly exitCode: number; readonly isTimedOut: boolean; readonly at: Date } | null = null;
   inputOffset = 0;
   isInputClosed = false;
   readonly takesInput: boolean;
@@ -23,12 +23,12 @@ export class MemoryProgram {
   readonly #waiting = new Set<() => void>();
   #unread: Buffer[] = [];
 
-  constructor(pid: number, order: ProcessOrder) {
+  constructor(pid: number, request: ProcessRequest) {
     this.pid = pid;
-    this.takesInput = order.takesInput;
-    this.#keptBytes = order.keptBytes;
-    this.isInputClosed = !order.takesInput;
-    void this.#run(order);
+    this.takesInput = request.takesInput;
+    this.#keptBytes = request.keptBytes;
+    this.isInputClosed = !request.takesInput;
+    void this.#run(request);
   }
 
   /** Resolves at the next output, input or end. */
@@ -55,7 +55,7 @@ export class MemoryProgram {
     if (signal !== 'STOP' && signal !== 'CONT') this.#end(128 + SIGNALS[signal], false);
   }
 
-  async #run({ command, env, workdir, timeoutSeconds }: ProcessOrder): Promise<void> {
+  async #run({ command, env, workdir, timeoutSeconds }: ProcessRequest): Promise<void> {
     const [name = '', ...args] = command;
     if (timeoutSeconds !== null) void this.#limit(timeoutSeconds);
     const given: Readonly<Record<string, string>> = { HOME: '/workspace', ...env };
@@ -111,9 +111,9 @@ export class MemoryProgram {
     this.#changed();
   }
 
-  #end(exitCode: number, isLate: boolean): void {
+  #end(exitCode: number, isTimedOut: boolean): void {
     if (this.exit !== null) return;
-    this.exit = { exitCode, isLate, at: new Date() };
+    this.exit = { exitCode, isTimedOut, at: new Date() };
     this.#ending.abort();
     this.#changed();
   }

@@ -5,11 +5,11 @@ export const MAX_KEPT_BYTES = 8_388_608;
 export const MAX_NAME_LENGTH = 64;
 
 /** Running processes of one container, and of one user. */
-export const MAX_IN_CONTAINER = 64;
-export const MAX_OF_USER = 256;
+export const MAX_RUNNING_PER_CONTAINER = 64;
+export const MAX_RUNNING_PER_USER = 256;
 
 /** What a client asks for. */
-export type ProcessOrder = {
+export type ProcessRequest = {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Relative to /workspace; null for that. */
@@ -23,11 +23,15 @@ export type ProcessOrder = {
 
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$/;
 
-export function processFaults({ command, env }: ProcessOrder, name: string | null): FieldFaults {
+export function processFaults({ command, env }: ProcessRequest, name: string | null): FieldFaults {
   const badName = name !== null && !NAME.test(name);
   return {
     ...commandFaults({ command, env }),
-    ...(badName ? { name: 'must be 1 to 64 letters, digits, dots, hyphens or underscores' } : {}),
+    ...(badName
+      ? {
+          name: 'must be 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit',
+        }
+      : {}),
   };
 }
 
