@@ -71,7 +71,7 @@ export function authentication({ signIn, origin, log, signedIn, giveUp }: Authen
       if (isDone || wrongKeys === 0) return;
       isDone = true;
       signIn
-        .strange(origin)
+        .unknownKey(origin)
         .catch((err: unknown) => log.warn({ err }, 'could not count a failed SSH sign-in'));
     },
   };

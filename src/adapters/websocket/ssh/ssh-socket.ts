@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { createWebSocketStream } from 'ws';
-import type { SshDoor } from '../../../app/terminals/ssh/ssh-door.ts';
+import type { SshAccess } from '../../../app/terminals/ssh/ssh-access.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
@@ -17,7 +17,7 @@ export type SshSocketPeer = {
 };
 
 export type SshSocketDeps = {
-  readonly door: SshDoor;
+  readonly access: SshAccess;
   /** Serves SSH on the stream to a client that is signed in already. */
   readonly serve: (stream: Duplex, peer: SshSocketPeer) => void;
 };
@@ -31,7 +31,7 @@ const REFUSALS = [
 ] as const;
 
 /** GET /api/containers/{id}/ssh: refusals are plain HTTP before the upgrade; then SSH in binary messages. */
-export function sshSocket(http: FastifyInstance, { door, serve }: SshSocketDeps): void {
+export function sshSocket(http: FastifyInstance, { access, serve }: SshSocketDeps): void {
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/ssh',
@@ -44,7 +44,7 @@ export function sshSocket(http: FastifyInstance, { door, serve }: SshSocketDeps)
     },
     schema: { operationId: 'ssh.connect', summary: 'Connect to a container by SSH', refusals: REFUSALS },
     preHandler: async ({ params, caller }) => {
-      const found = await door.check(params.id, caller);
+      const found = await access.check(params.id, caller);
       if (!found.ok) throw new Refusal(found.error);
     },
     handler: plainRequest,

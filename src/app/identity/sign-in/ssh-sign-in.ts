@@ -49,6 +49,6 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
     },
 
     /** Counts and records a connection whose keys no account has. Once each: a client may have several keys. */
-    strange: (origin: Origin): Promise<Result<never, DomainError>> => failed(null, origin),
+    unknownKey: (origin: Origin): Promise<Result<never, DomainError>> => failed(null, origin),
   };
 }

@@ -11,8 +11,8 @@ import { EventFeed } from '../../events/event-feed.ts';
 import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
 import { sshHostKeys } from '../../identity/auth/ssh-host-keys.ts';
 import { sshSignIn } from '../../identity/sign-in/ssh-sign-in.ts';
+import { sshAccess } from '../../terminals/ssh/ssh-access.ts';
 import { sshConnections } from '../../terminals/ssh/ssh-connections.ts';
-import { sshDoor } from '../../terminals/ssh/ssh-door.ts';
 import { sshPrograms } from '../../terminals/ssh/ssh-programs.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
@@ -65,10 +65,10 @@ export function sshWing(
   const listener = sshListener(server, log);
   const port = (): number | null => listener.address()?.port ?? null;
   const host = (): string => (URL.canParse(publicUrl()) ? new URL(publicUrl()).hostname : 'localhost');
-  const door = sshDoor({ storage, clock, hostKeys: hostKeys.all, host, port });
+  const access = sshAccess({ storage, clock, hostKeys: hostKeys.all, host, port });
   const socket: Routes = (http) =>
     sshSocket(http, {
-      door,
+      access,
       serve: (stream, { caller, limits: ofUser, dbId, ipAddress }) =>
         server.accept(stream, {
           ipAddress,
@@ -82,5 +82,5 @@ export function sshWing(
     connections.closeAll(reason);
   };
   const work: SshWork = { ssh: { listen: listener.listen, port, close, over: connections.over } };
-  return { routes: [sshHostKeyRoutes(door), socket], work, reseal: hostKeys.reseal };
+  return { routes: [sshHostKeyRoutes(access), socket], work, reseal: hostKeys.reseal };
 }

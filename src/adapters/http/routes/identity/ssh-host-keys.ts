@@ -1,9 +1,9 @@
-import type { SshDoor } from '../../../../app/terminals/ssh/ssh-door.ts';
+import type { SshAccess } from '../../../../app/terminals/ssh/ssh-access.ts';
 import { SshHostKeysBody } from '../../schema/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
 
 export const sshHostKeyRoutes =
-  (door: Pick<SshDoor, 'describe'>): Routes =>
+  (access: Pick<SshAccess, 'describe'>): Routes =>
   (http) => {
     http.get(
       '/api/ssh/host-keys',
@@ -16,7 +16,7 @@ export const sshHostKeyRoutes =
         },
       },
       async () => {
-        const { host, port, keys } = await door.describe();
+        const { host, port, keys } = await access.describe();
         return {
           ...{ host, port },
           keys: keys.map(({ type, publicKey, fingerprint, knownHostsLine }) => ({

@@ -13,10 +13,10 @@ export type SshDoorDeps = Pick<AccessDeps, 'storage' | 'clock'> & {
   readonly port: () => number | null;
 };
 
-export type SshDoor = ReturnType<typeof sshDoor>;
+export type SshAccess = ReturnType<typeof sshAccess>;
 
 /** How to connect, and whether a caller may. */
-export function sshDoor(deps: SshDoorDeps) {
+export function sshAccess(deps: SshDoorDeps) {
   return {
     /** Whether the caller may connect to the container now. */
     async check(id: string, caller: Caller): Promise<Result<null, DomainError>> {
