@@ -41,7 +41,10 @@ t.test('a command has its input, its output as it comes, and its exit code', asy
   const result = await dev.run(['cat'], { stdin: 'from far away\n', onStdout });
   t.same(result, { exitCode: 0, stdout: 'from far away\n', stderr: '', truncated: false });
   t.equal(pieces.join(''), 'from far away\n');
-  t.match(await dev.run(['cat'], { stdin: '12345', maxOutput: 3 }), { stdout: '123', truncated: true });
+  t.match(await dev.run(['cat'], { stdin: '12345', maxOutputCharacters: 3 }), {
+    stdout: '123',
+    truncated: true,
+  });
   const failed = await refusal(dev.run(['false'], { check: true }));
   t.type(failed, CommandError);
   t.match(failed, { message: 'false ended with exit code 1', result: { exitCode: 1 } });

@@ -19,7 +19,11 @@ export type ContainerEvent = {
     readonly restarted?: boolean;
     /** Of `container_progress`. */
     readonly role_setup?: Schemas['RoleSetup'];
-    /** Why an operation failed. */
+    /** Of `container_ending`: when it ends, in ISO 8601. */
+    readonly ends_at?: string;
+    /** Of `container_ending`. */
+    readonly action?: 'stop' | 'delete';
+    /** Why an operation failed, or why the container ends. */
     readonly reason?: string;
   };
 };

@@ -14,7 +14,7 @@ export type RunOptions = {
   readonly onStdout?: (text: string) => unknown;
   readonly onStderr?: (text: string) => unknown;
   /** How much of each stream the result has, in characters; 8 Mi by default. */
-  readonly maxOutput?: number;
+  readonly maxOutputCharacters?: number;
   /** Whether another exit code than 0 throws a {@link CommandError}. */
   readonly check?: boolean;
   readonly signal?: AbortSignal;
@@ -25,7 +25,7 @@ export type RunResult = {
   readonly exitCode: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** The output was longer than `maxOutput`; the callbacks got all of it. */
+  /** The output was longer than `maxOutputCharacters`; the callbacks got all of it. */
   readonly truncated: boolean;
 };
 
@@ -42,7 +42,7 @@ export class CommandError extends Error {
   }
 }
 
-const MAX_OUTPUT = 8 * 1024 * 1024;
+const MAX_OUTPUT_CHARACTERS = 8 * 1024 * 1024;
 
 type Line = {
   readonly stream?: 'stdout' | 'stderr';
@@ -82,12 +82,12 @@ const bodyOf = (command: readonly string[], { stdin, env, cwd, timeoutSeconds }:
 });
 
 async function collected(response: Response, options: RunOptions): Promise<RunResult> {
-  const { maxOutput = MAX_OUTPUT } = options;
+  const { maxOutputCharacters = MAX_OUTPUT_CHARACTERS } = options;
   const output = { stdout: '', stderr: '' };
   const callbacks = { stdout: options.onStdout, stderr: options.onStderr };
   let truncated = false;
   const take = async ({ stream = 'stdout', data = '' }: Line): Promise<void> => {
-    const room = maxOutput - output[stream].length;
+    const room = maxOutputCharacters - output[stream].length;
     output[stream] += data.slice(0, room);
     truncated ||= data.length > room;
     await callbacks[stream]?.(data);

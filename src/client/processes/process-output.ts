@@ -68,7 +68,7 @@ export async function* outputOf(
       }
     } catch (failure) {
       signal?.throwIfAborted();
-      if (!mayGoOn(failure) || attempt >= MAX_ATTEMPTS) throw failure;
+      if (!mayResume(failure) || attempt >= MAX_ATTEMPTS) throw failure;
     }
     if (attempt >= MAX_ATTEMPTS)
       throw new BerthError(0, 'unreachable', 'the output of the process broke off');
@@ -77,7 +77,7 @@ export async function* outputOf(
 }
 
 /** A service that restarts refuses, or breaks the answer off. */
-const mayGoOn = (failure: unknown): boolean =>
+const mayResume = (failure: unknown): boolean =>
   failure instanceof BerthError
     ? failure.status === 0 || failure.status >= 500
     : !(failure instanceof SyntaxError);

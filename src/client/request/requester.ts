@@ -1,6 +1,6 @@
 import { BerthError, errorOf, hasStatus, unanswered, unreachable } from './errors.ts';
-import { withoutSilenceLimit } from './patience.ts';
 import { CLIENT_RETRIES, type RetryPolicy, retryWaitMs } from './retry.ts';
+import { withoutSilenceLimit } from './silence-limit.ts';
 
 /** A token, or a function of it. The function is called again with a token that the service has `refused`. */
 export type TokenSource = string | null | ((refused?: string) => string | null | Promise<string | null>);
@@ -104,11 +104,13 @@ export class Requester {
     const url = path.startsWith('/') ? this.server + path : path;
     const init = { ...requestInit(options, this.#options.headers, token), method };
     const limitMs = options.timeoutMs === undefined ? timeoutMs : options.timeoutMs;
-    const patience = limitMs === null ? await withoutSilenceLimit() : {};
+    const noSilenceLimit = limitMs === null ? await withoutSilenceLimit() : {};
     const askedAtMs = performance.now();
     let response: Response;
     try {
-      response = await whole(await fetch(url, { ...init, ...patience, signal: limited(signal, limitMs) }));
+      response = await whole(
+        await fetch(url, { ...init, ...noSilenceLimit, signal: limited(signal, limitMs) }),
+      );
     } catch (cause) {
       signal?.throwIfAborted();
       throw method === 'GET' || token === null ? unreachable(cause) : unanswered(cause);

@@ -38,7 +38,7 @@ export const exec = () =>
           ...(!isJson && {
             onStdout: (text: string) => writeTo(io.out, text),
             onStderr: (text: string) => writeTo(io.err, text),
-            maxOutput: 0,
+            maxOutputCharacters: 0,
           }),
         });
         const { exitCode, stdout, stderr, truncated } = result;

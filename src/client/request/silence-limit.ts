@@ -3,15 +3,15 @@ type Dispatcher = { readonly constructor: new (options: object) => object };
 /** Where Node.js keeps what sends its requests. */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
-let patient: Promise<object> | null = null;
+let unlimited: Promise<object> | null = null;
 
 /** For streams: Node.js ends an answer that is silent for five minutes. Empty elsewhere, and behind a proxy agent. */
 export function withoutSilenceLimit(): Promise<object> {
-  patient ??= makePatient();
-  return patient;
+  unlimited ??= makeUnlimited();
+  return unlimited;
 }
 
-async function makePatient(): Promise<object> {
+async function makeUnlimited(): Promise<object> {
   if (!('process' in globalThis)) return {};
   // why: the first request loads it
   await fetch('data:,');
