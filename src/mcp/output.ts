@@ -35,13 +35,13 @@ export class OutputEnds {
   }
 }
 
-/** The first part of an output, and where to go on when there is more. */
+/** The first part of an output, and where to continue when there is more. */
 export function firstPart(output: Uint8Array, offset: number, isWhole: boolean): string {
   const bytes = Buffer.from(output);
   if (isWhole && bytes.length <= MAX_OUTPUT_BYTES) return decoder.decode(bytes);
   const end = startOfCharacter(bytes, Math.min(bytes.length, MAX_OUTPUT_BYTES));
   const next = offset + end;
-  return `${decoder.decode(bytes.subarray(0, end))}\n[… cut: go on with offset ${next} …]`;
+  return `${decoder.decode(bytes.subarray(0, end))}\n[… cut: continue at offset ${next} …]`;
 }
 
 /** The nearest position at or before this one where a character of UTF-8 begins. */

@@ -13,7 +13,7 @@ import { type Tool, type ToolContext, ToolRefusal } from './tool.ts';
 
 const INSTRUCTIONS =
   'Berth runs Linux containers. Files are in /workspace, which survives restarts; all else in a container may not. ' +
-  'Long output is cut: the answer says where to go on.';
+  'Long output is cut: the answer says where to continue.';
 
 /** An MCP server for one connection. Its tools act by `context.berth`, so they have the rights of its token. */
 export function mcpServer(context: ToolContext, version: string): Server {

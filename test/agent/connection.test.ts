@@ -90,7 +90,7 @@ t.test('a service that turns it away instead of a welcome is heard', async (t) =
   service.turnAway('forgotten');
   const { ended, said } = await unconnectedAgent(t, service);
   t.equal(await ended, 76);
-  t.match(said, [/was removed from Berth/]);
+  t.match(said, [/was deleted in Berth/]);
 });
 
 t.test('shells end with the agent, which says so', async (t) => {

@@ -69,7 +69,7 @@ t.test('a long file is read in parts that join to the whole', async (t) => {
   let read = '';
   for (let offset = 0; ; ) {
     const { text } = await call('read_file', { container: 'dev', path: 'long', offset });
-    const [, part = text, next] = /^(.*)\n\[… cut: go on with offset (\d+) …\]$/s.exec(text) ?? [];
+    const [, part = text, next] = /^(.*)\n\[… cut: continue at offset (\d+) …\]$/s.exec(text) ?? [];
     read += part;
     if (next === undefined) break;
     offset = Number(next);

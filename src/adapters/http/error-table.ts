@@ -50,7 +50,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   process_without_input: [409, 'the process was started without input'],
   process_outcome_unknown: [
     503,
-    'the connection to the container engine was lost: repeat the input with its offset, which is taken once',
+    'the connection to the container engine was lost: repeat the input with its offset: it is taken once',
   ],
   process_input_gap: [409, 'input is missing before this offset: continue at input_offset'],
   process_input_closed: [409, 'the input of the process has ended'],
@@ -69,7 +69,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   name_taken: [409, 'name already in use'],
   agent_limit_reached: [409, 'agent limit reached'],
   agent_not_connected: [409, 'agent is not connected'],
-  not_for_agents: [409, 'agents do not have this: it is for containers'],
+  not_for_agents: [409, 'an agent does not support this: only a container does'],
   agent_elsewhere: [503, 'the agent is connected to another process of the service: try again'],
   enrolment_not_found: [404, 'this code is not valid: it works once, for 15 minutes'],
   enrolment_limit_reached: [409, 'too many unused codes: use one, or try again in 15 minutes'],
@@ -109,7 +109,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   token_limit_reached: [409, 'token limit reached'],
   token_cannot_derive: [
     409,
-    'this token makes no others: it has a use count, or too many tokens are above it',
+    'this token cannot make a child token: its uses are counted, or it is the fifth below another',
   ],
   session_not_found: [404, 'session not found'],
   user_not_found: [404, 'user not found'],

@@ -28,16 +28,15 @@ export const EXIT = {
 } as const;
 
 const FIRST_MS = 500;
-const MOST_MS = 15_000;
-const MOST_ASKED_MS = 60_000;
+const MAX_DELAY_MS = 15_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** A service that restarts is back soon. */
 const RESTART_MS = 1_000;
 /** After a stop by a user: long enough to be seen, and back within 15 seconds. */
 const STOPPED_MS = 5_000;
 
 const CODES_THAT_STAY: { readonly [code: string]: string } = {
-  agent_limit_reached: 'remove an agent that is not needed, or ask for a larger tier',
-  agent_taken: "this host's agent id belongs to another user: remove the agent's state file for a new one",
+  agent_limit_reached: 'delete an agent that is not needed, or ask for a larger tier',
 };
 
 /**
@@ -51,7 +50,7 @@ export function nextTry(end: ConnectionEnd, failures: number, random: number): N
     case 'closed':
       return afterClose(end.reason, failures, random);
     case 'broken':
-      return { kind: 'again', delayMs: grown(failures, random) };
+      return { kind: 'again', delayMs: backoffMs(failures, random) };
   }
 }
 
@@ -70,8 +69,8 @@ function afterRefusal(
     return { kind: 'end', exitCode: EXIT.configuration, words: `the service does not understand: ${words}` };
   const hint = status === 409 && code !== null ? CODES_THAT_STAY[code] : undefined;
   if (hint !== undefined) return { kind: 'end', exitCode: EXIT.unavailable, words: `${words}: ${hint}` };
-  const askedMs = Math.min(MOST_ASKED_MS, (retryAfterSeconds ?? 0) * 1_000);
-  return { kind: 'again', delayMs: Math.max(askedMs, grown(failures, random)) };
+  const askedMs = Math.min(MAX_RETRY_AFTER_MS, (retryAfterSeconds ?? 0) * 1_000);
+  return { kind: 'again', delayMs: Math.max(askedMs, backoffMs(failures, random)) };
 }
 
 function afterClose(reason: string, failures: number, random: number): NextTry {
@@ -81,15 +80,15 @@ function afterClose(reason: string, failures: number, random: number): NextTry {
     return {
       kind: 'end',
       exitCode: EXIT.forgotten,
-      words: 'this host was removed from Berth. Start the agent again to add it anew.',
+      words: 'this machine was deleted in Berth: start the agent again to add it as a new one',
     };
   if (reason === 'stopped') return { kind: 'again', delayMs: Math.round(STOPPED_MS * (1 + random)) };
   if (reason === 'restarting') return { kind: 'again', delayMs: Math.round(RESTART_MS * (1 + 2 * random)) };
-  return { kind: 'again', delayMs: grown(failures, random) };
+  return { kind: 'again', delayMs: backoffMs(failures, random) };
 }
 
-/** Doubles up to the most; the upper half is random. */
-function grown(failures: number, random: number): number {
-  const full = Math.min(MOST_MS, FIRST_MS * 2 ** Math.min(failures, 20));
+/** Doubles up to the limit; the upper half is random. */
+function backoffMs(failures: number, random: number): number {
+  const full = Math.min(MAX_DELAY_MS, FIRST_MS * 2 ** Math.min(failures, 20));
   return Math.round(full / 2 + (full / 2) * random);
 }

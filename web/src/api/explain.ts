@@ -66,8 +66,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   sharing_needs_tmux:
     'This container has no tmux. Sharing needs it. Install tmux in the container, then try again.',
   agent_not_connected: 'The machine is not connected. Its agent connects by itself when it can.',
-  agent_elsewhere: 'The machine moved to another part of Berth a moment ago. Try again.',
-  agent_limit_reached: 'Your tier allows no more agents. Remove one you do not need.',
+  agent_elsewhere: 'The machine has just connected to another process of the service. Try again.',
+  agent_limit_reached: 'Your tier allows no more agents. Delete one you do not need.',
   container_not_running: 'The container is not running. Start it first.',
   validation_failed: 'Some values are not valid. Correct the marked fields and try again.',
   code_rejected:

@@ -3,7 +3,7 @@ import { at, within } from './format.ts';
 
 type EndWords = { readonly words: string; readonly reason: string; readonly isSoon: boolean };
 
-const VERBS = { stop: 'stops', delete: 'deleted' } as const;
+const VERBS = { stop: 'will be stopped', delete: 'will be deleted' } as const;
 const SOON_MS = 5 * 60_000;
 
 /** When a container ends by itself, and why; null when nothing ends it. */

@@ -6,13 +6,15 @@ import { Button } from '../../ui/button.tsx';
 
 /** Suggested while the user types; any other is accepted too. */
 const ACTIONS = `
-  login login_failed logged_out session_revoked sessions_revoked_others token_created token_revoked
-  token_deleted container_created container_started container_stopped container_updated container_deleted
-  container_restored container_over_share container_purged agent_enrolled agent_added
-  agent_connected agent_disconnected agent_stopped agent_deleted terminal_opened terminal_closed
-  recording_started recording_deleted recording_downloaded command_run file_uploaded file_deleted
-  file_downloaded collaboration_started collaboration_ended mfa_enabled mfa_disabled password_changed
-  user_updated settings_updated users_listed terminals_listed audit_listed audit_exported
+  login login_failed logged_out session_revoked sessions_revoked_others device_sign_in_approved
+  device_sign_in_denied token_created token_revoked token_deleted container_created container_started
+  container_stopped container_updated container_deleted container_restored container_over_share
+  container_purged lifetime_changed agent_enrolment_created agent_enrolled agent_added agent_connected
+  agent_disconnected agent_stopped agent_deleted terminal_opened terminal_closed recording_started
+  recording_deleted recording_downloaded command_run ssh_connected ssh_disconnected port_forwarded
+  process_started process_signalled file_uploaded file_deleted file_downloaded files_searched
+  collaboration_started collaboration_ended ssh_key_added ssh_key_removed mfa_enabled mfa_disabled
+  password_changed user_updated settings_updated users_listed terminals_listed audit_listed audit_exported
 `
   .trim()
   .split(/\s+/);

@@ -2,7 +2,7 @@ import type { Container } from '../../api/types.ts';
 import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
 import { me } from '../../state/profile.ts';
 import { Confirm } from '../../ui/confirm.tsx';
-import { DisconnectDialog, RemoveAgentDialog } from './agents/agent-dialogs.tsx';
+import { DeleteAgentDialog, DisconnectDialog } from './agents/agent-dialogs.tsx';
 import { isAgent } from './agents/agent-row.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { ToolsDialog } from './role-setup-dialog.tsx';
@@ -34,7 +34,7 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
       />
     );
   if (isAgent(container)) {
-    const AgentDialog = what === 'stop' ? DisconnectDialog : RemoveAgentDialog;
+    const AgentDialog = what === 'stop' ? DisconnectDialog : DeleteAgentDialog;
     return <AgentDialog container={container} onClose={onClose} />;
   }
   if (what === 'stop') {

@@ -18,10 +18,10 @@ export const DisconnectDialog = ({ container, onClose }: Props) => (
   </Confirm>
 );
 
-export const RemoveAgentDialog = ({ container, onClose }: Props) => (
+export const DeleteAgentDialog = ({ container, onClose }: Props) => (
   <Confirm
-    title={`Remove ${container.name}?`}
-    action="Remove"
+    title={`Delete ${container.name}?`}
+    action="Delete"
     danger
     onConfirm={() => void remove(container)}
     onClose={onClose}

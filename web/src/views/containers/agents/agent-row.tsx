@@ -55,7 +55,7 @@ export function AgentRow({ container, onAction }: RowProps & { readonly containe
             ...(isOwn ? [item('stop', 'Disconnect…', open('stop'), { disabled: !isConnected })] : []),
             item('copy', 'Copy name', () => void copy(container.name, 'Name')),
             item('copy', 'Copy id', () => void copy(container.id ?? container.db_id, 'Id')),
-            ...(isOwn ? [item('trash', 'Remove…', open('delete'), { danger: true })] : []),
+            ...(isOwn ? [item('trash', 'Delete…', open('delete'), { danger: true })] : []),
           ]}
         />
       </div>
