@@ -16,6 +16,8 @@ export type DomainError =
   | { readonly code: 'insufficient_scope' }
   /** The route is not about containers, and the token is only for some of them. */
   | { readonly code: 'token_restricted' }
+  /** The credential that it would make would outlast the token. */
+  | { readonly code: 'token_temporary' }
   | { readonly code: 'not_authorized' }
   | { readonly code: 'origin_not_allowed' }
   | { readonly code: 'method_not_allowed' }

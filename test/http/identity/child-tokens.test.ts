@@ -1,5 +1,6 @@
 import t from 'tap';
 import { waitFor } from '../../support/patience.ts';
+import { SSH_KEYS } from '../../support/samples/samples.ts';
 import { aCluster, inMemory } from '../../support/service/cluster.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { anAdmin, anApiToken, aPerson, as, auditOf, type Bearer } from '../../support/service/service.ts';
@@ -176,4 +177,24 @@ t.test('the last use of a token lasts until its socket closes', async (t) => {
   t.ok(await terminal.alive());
   await as(cluster.here, cluster.ada)('POST', `/api/tokens/${once.id}/revoke`);
   t.same(await terminal.closed(), [4001, 'unauthorized']);
+});
+
+t.test('a token that ends by itself makes no credential that outlasts it', async (t) => {
+  const { service, ada, by, derive } = await aScene();
+  const [[type, , base64] = ['', '', '']] = SSH_KEYS;
+  const requests = (who: Bearer) => [
+    by(who)('POST', '/api/me/ssh-keys', { public_key: `${type} ${base64} ada@laptop` }),
+    by(who)('POST', '/api/agents/enrolments'),
+  ];
+  const parent = await anApiToken(service, ada);
+  const temporary: Readonly<Record<string, Bearer>> = {
+    'with an end': await anApiToken(service, ada, { expires_in: 1 }),
+    'with a count': await derive(ada, { max_uses: 9 }),
+    'with a parent': await derive(parent),
+  };
+  for (const [name, token] of Object.entries(temporary))
+    for (const answer of await Promise.all(requests(token)))
+      t.match([answer.statusCode, answer.json()], [403, { code: 'token_temporary' }], name);
+  t.same((await by(ada)('GET', '/api/me/ssh-keys')).json().ssh_keys, []);
+  for (const { statusCode } of await Promise.all(requests(parent))) t.equal(statusCode, 201);
 });

@@ -14,6 +14,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
 import { isIdOfAnother, roomForAgent } from './connect-agent.ts';
@@ -34,6 +35,8 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     const code = newSecret();
     return await orRollBack(storage.inTransaction, async (tx) => {
       await tx.users.lock(user.id);
+      const lasting = await mayMakeLasting(tx, caller);
+      if (!lasting.ok) return lasting;
       if ((await tx.agentEnrolments.count(user.id)) >= MAX_ENROLMENT_CODES)
         return refuse({ code: 'enrolment_limit_reached', max: MAX_ENROLMENT_CODES });
       const room = await roomForAgent(tx, caller);

@@ -11,6 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
+import { mayMakeLasting } from './lasting-credential.ts';
 
 export type SshKeys = ReturnType<typeof sshKeys>;
 
@@ -29,9 +30,10 @@ export const sshKeys = (
   async add(
     publicKey: string,
     name: string | undefined,
-    { user }: Caller,
+    caller: Caller,
     origin: Origin,
   ): Promise<Result<SshKey, DomainError>> {
+    const { user } = caller;
     const parsed = parseSshKey(publicKey);
     if ('fault' in parsed) return refuse({ code: 'validation_failed', fields: { publicKey: parsed.fault } });
     const called = sshKeyName(name, parsed);
@@ -40,6 +42,8 @@ export const sshKeys = (
     const { type, publicKey: line, fingerprint } = parsed;
     return await orRollBack(inTransaction, async (tx) => {
       await tx.users.lock(user.id);
+      const lasting = await mayMakeLasting(tx, caller);
+      if (!lasting.ok) return lasting;
       if ((await tx.sshKeys.count(user.id)) >= MAX_SSH_KEYS)
         return refuse({ code: 'ssh_key_limit_reached', max: MAX_SSH_KEYS });
       const key = await tx.sshKeys.insert({

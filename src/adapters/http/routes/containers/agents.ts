@@ -14,7 +14,12 @@ export const agentRoutes =
         schema: {
           operationId: 'agents.createEnrolment',
           summary: 'Create a one-time code to install an agent with',
-          refusals: ['guest_session_expired', 'agent_limit_reached', 'enrolment_limit_reached'],
+          refusals: [
+            'token_temporary',
+            'guest_session_expired',
+            'agent_limit_reached',
+            'enrolment_limit_reached',
+          ],
           response: { 201: schema.EnrolmentBody },
         },
       },
