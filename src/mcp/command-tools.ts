@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type CommandResult, runIn } from './command-result.ts';
 import { listeningPorts } from './listening-ports.ts';
-import { firstPart, MAX_OUTPUT_BYTES, readPart } from './output.ts';
+import { firstPart, MAX_OFFSET_BYTES, MAX_OUTPUT_BYTES, readPart } from './output.ts';
 import { aTool, closed, containerOf, inContainer, READS, RUNS, type Tool } from './tool.ts';
 
 /** A command that waits longer should run in the background. */
@@ -95,7 +95,12 @@ const readLogs = aTool({
   input: closed({
     ...inContainer,
     tail: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Lines. Default: 200.' })),
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes of these lines to skip.' })),
+    offset: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 0, maximum: MAX_OFFSET_BYTES },
+        description: 'Bytes of these lines to skip.',
+      }),
+    ),
   }),
   hints: READS,
   async run(context, { container, tail = LOG_LINES, offset = 0 }, signal) {

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { firstPart, isBinary, MAX_OUTPUT_BYTES, readPart } from './output.ts';
+import { firstPart, isBinary, MAX_OFFSET_BYTES, MAX_OUTPUT_BYTES, readPart } from './output.ts';
 import { aTool, CHANGES, closed, containerOf, inContainer, READS, type Tool, ToolRefusal } from './tool.ts';
 
 const MAX_ENTRIES = 500;
@@ -13,7 +13,12 @@ const readFile = aTool({
   input: closed({
     path,
     ...inContainer,
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes to skip.' })),
+    offset: Type.Optional(
+      Type.Integer({
+        ...{ minimum: 0, maximum: MAX_OFFSET_BYTES },
+        description: 'Bytes to skip. For what is further on, run tail -c.',
+      }),
+    ),
   }),
   hints: READS,
   async run(context, { path, container, offset = 0 }, signal) {

@@ -1,5 +1,7 @@
 /** Bytes of output in one answer: more would fill a model's context. */
 export const MAX_OUTPUT_BYTES = 50_000;
+/** Of a file or log, that a call skips: all of them are sent by the container first. */
+export const MAX_OFFSET_BYTES = 64 * 1_048_576;
 const HEAD_BYTES = 5_000;
 const TAIL_BYTES = 20_000;
 
@@ -64,7 +66,8 @@ export async function readPart(
   for await (const chunk of stream) {
     const part = chunk.subarray(Math.min(skip, chunk.length));
     skip -= chunk.length - part.length;
-    parts.push(part);
+    // A part of a chunk would keep the whole chunk, even an empty part.
+    if (part.length > 0) parts.push(Uint8Array.from(part));
     length += part.length;
     if (length > limit) return { bytes: Buffer.concat(parts).subarray(0, limit), isWhole: false };
   }

@@ -88,6 +88,8 @@ t.test('faults of arguments and refusals are answers that the model can read', a
     ['run_command', { command: 'x' }, /^container is required/],
     ['read_file', { container: 'dev', path: 'none' }, /^file not found \(file_not_found\)$/],
     ['read_file', { container: 'dev', path: '/' }, /./],
+    ['read_file', { container: 'dev', path: 'a', offset: 67_108_865 }, /^offset: .* 67108864$/],
+    ['read_logs', { container: 'dev', offset: 67_108_865 }, /^offset: .* 67108864$/],
     ['get_container', { container: 'none' }, /\(container_not_found\)$/],
     ['create_container', { name: 'dev', ...SMALL }, /\(name_taken\)$/],
     ['create_container', { name: '!', ...SMALL }, /^name .*\(validation_failed\)$/],
