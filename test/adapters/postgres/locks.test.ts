@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
+import { AGENT_NODE, agentRuntimeId, NEW_AGENT } from '../../../src/domain/containers/agents/agent.ts';
 import { MAX_SSH_KEYS } from '../../../src/domain/identity/ssh-key.ts';
 import { type Storage, StorageUnavailable } from '../../../src/ports/storage.ts';
 import { anOperation } from '../../contract/containers/operations.ts';
@@ -54,6 +55,31 @@ race('a password that is changed while it is checked opens nothing', async (t, {
   await holder.blocks(1);
   await holder.commit();
   t.equal((await signingIn).statusCode, 401);
+});
+
+race('a machine that is forgotten leaves no token that is made at the same time', async (t, scene) => {
+  const { service, storage, ada, holder } = scene;
+  const { containers, agents, tokens } = storage.repositories;
+  const { dbId } = await storedContainer(storage, ada.id, { node: AGENT_NODE });
+  await containers.changeState(dbId, ['running'], { state: 'stopped', runtimeId: agentRuntimeId(dbId) });
+  const machine = { dbId, machineId: dbId, ownerId: ada.id, platform: 'linux x64' };
+  await agents.put({ ...machine, state: NEW_AGENT });
+  const asked = { name: 'parent', containers: [dbId] };
+  const parent = (await as(service, ada)('POST', '/api/tokens/derive', asked)).json();
+  // Tokens can be read, but neither made nor revoked.
+  await holder.sql('lock table api_tokens in share mode');
+  const deriving = as(service, parent)('POST', '/api/tokens/derive', { name: 'child' });
+  await holder.blocks(1);
+  const forgetting = as(service, ada)('DELETE', `/api/containers/agent:${dbId}`);
+  await holder.blocks(2);
+  await holder.commit();
+  t.equal((await forgetting).statusCode, 200);
+  await deriving;
+  const live = (await tokens.listOwned(ada.id)).filter(({ revokedAt }) => revokedAt === null);
+  t.same(
+    live.map(({ name }) => name),
+    [],
+  );
 });
 
 race('a process waits for no operation that another one is just taking over', async (t, scene) => {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { aMachine, connectMachine, openSocket } from '../../support/agent/scripted-agent.ts';
-import { anApiToken, aPerson, aService, as } from '../../support/service/service.ts';
+import { anApiToken, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
 /** Ada, with a container, on a service that listens. */
@@ -45,4 +45,24 @@ t.test('a token that is restricted to a container connects no machine as that co
     [box],
   );
   t.equal((await as(service, child)('GET', `/api/containers/${box}`)).statusCode, 200);
+});
+
+t.test('the tokens of a forgotten machine end from the top, each on record with its reason', async (t) => {
+  const { service, address, by, enrol } = await aScene(t);
+  const machine = aMachine();
+  const enrolled = await enrol(machine.id);
+  await connectMachine(address, enrolled.token, machine);
+  const derive = async (token: string) =>
+    (await as(service, { token })('POST', '/api/tokens/derive', { name: 'child' })).json();
+  const child = await derive(enrolled.token);
+  const gone = await derive(enrolled.token);
+  await by('POST', `/api/tokens/${gone.id}/revoke`);
+  const before = auditOf(service, 'token_revoked').length;
+  t.equal((await by('DELETE', `/api/containers/agent:${machine.id}`)).statusCode, 200);
+  const ended = auditOf(service, 'token_revoked').slice(before);
+  t.match(
+    ended.map(({ details }) => JSON.parse(details)),
+    [{ id: enrolled.id }, { id: child.id, reason: 'parent_revoked', ended_with: enrolled.id }],
+  );
+  t.equal(ended.length, 2);
 });

@@ -6,6 +6,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import { recordEnd } from '../../identity/account/token-records.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { publishAgentChange } from './agent-messages.ts';
 import { type WrittenAgent, writeAgent } from './write-agent.ts';
@@ -60,18 +61,18 @@ export const stopAgent =
     return ok(written.container ?? container);
   };
 
-/** The tokens that reach nothing but this machine, among them that of its enrolment. */
+/** The tokens that reach nothing but this machine, among them that of its enrolment. The user's row is locked. */
 async function revokeTokensOf(
   tx: Repositories,
   { ownerId, machineId }: Agent,
   origin: Origin,
 ): Promise<void> {
-  for (const { id, prefix, containers, revokedAt } of await tx.tokens.listOwned(ownerId)) {
-    const [only, ...others] = containers ?? [];
-    if (only !== machineId || others.length > 0 || revokedAt !== null) continue;
-    await tx.tokens.revoke(id, ownerId);
-    const details = JSON.stringify({ id, token_prefix: prefix });
-    await tx.audit.append({ userId: ownerId, action: 'token_revoked', ...origin, details });
+  const owned = await tx.tokens.listOwned(ownerId);
+  const ofMachine = owned.filter(({ containers }) => containers?.length === 1 && containers[0] === machineId);
+  // From the top, so that each descendant ends with its parent, on record.
+  for (const { id } of ofMachine.toSorted((a, b) => a.depth - b.depth)) {
+    const done = await tx.tokens.revoke(id, ownerId);
+    if (done?.changed) await recordEnd(tx, 'token_revoked', done, origin);
   }
 }
 
@@ -79,8 +80,10 @@ async function revokeTokensOf(
 export const forgetAgent =
   (deps: AgentDeps) =>
   async (container: Container, origin: Origin): Promise<Result<Container, DomainError>> => {
-    const { dbId } = container;
+    const { dbId, ownerId } = container;
     const written = await deps.storage.inTransaction(async (tx) => {
+      // First, so that no token of the machine is made meanwhile.
+      await tx.users.lock(ownerId);
       const agent = await tx.agents.findForUpdate(dbId);
       if (agent === null || agent.state.kind === 'forgotten') return null;
       const done = await writeAgent(tx, agent, { type: 'forget' }, origin);
