@@ -9,7 +9,8 @@ import {
   type NewContainer,
   type StateChange,
 } from '../../../ports/containers/container-repository.ts';
-import type { ContainersTable, Database, Db } from '../schema/database-schema.ts';
+import type { ContainersTable } from '../schema/container-tables.ts';
+import type { Database, Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & {

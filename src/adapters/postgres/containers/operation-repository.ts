@@ -4,7 +4,8 @@ import type {
   Progress,
   StoredOperation,
 } from '../../../ports/containers/operation-repository.ts';
-import type { Db, OperationsTable } from '../schema/database-schema.ts';
+import type { OperationsTable } from '../schema/container-tables.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
 
 export const postgresOperations = (db: Db): OperationRepository => ({

@@ -5,7 +5,8 @@ import {
   MAX_ENDED,
   type ProcessRepository,
 } from '../../../ports/containers/processes/process-repository.ts';
-import type { Db, ProcessesTable } from '../schema/database-schema.ts';
+import type { ProcessesTable } from '../schema/container-tables.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, changedOne, countOf, firstAs, onlyAs } from '../sql.ts';
 
 export const postgresProcesses = (db: Db): ProcessRepository => ({

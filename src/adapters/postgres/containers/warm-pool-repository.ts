@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
-import type { Db, WarmPoolTable } from '../schema/database-schema.ts';
+import type { WarmPoolTable } from '../schema/container-tables.ts';
+import type { Db } from '../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 import type { Agent, AgentState } from '../../../../domain/containers/agents/agent.ts';
 import type { AgentRepository } from '../../../../ports/containers/agents/agent-repository.ts';
-import type { AgentsTable, Db } from '../../schema/database-schema.ts';
+import type { AgentsTable } from '../../schema/container-tables.ts';
+import type { Db } from '../../schema/database-schema.ts';
 import { allAs, COUNT, countOf, firstAs, run } from '../../sql.ts';
 
 const NOW = sql<Date>`now()`;
