@@ -10,10 +10,8 @@ import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { openFilesLimit } from '../../adapters/system/open-files.ts';
-import { repeat } from '../../concurrency/repeat.ts';
 import { unlessAborted } from '../../concurrency/timeout.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/containers/catalogue.ts';
-import { RECORDED_EVERY_SECONDS } from '../../domain/containers/lifetime/activity.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -27,6 +25,7 @@ import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
 import { loadKeys, rotate } from './keys/keys.ts';
 import { loadReplica } from './keys/replica-id.ts';
+import { inBackground } from './process/background-work.ts';
 import { step } from './process/console-progress.ts';
 import { closeService, drain } from './process/drain.ts';
 import { reconcileLoop } from './process/reconcile-loop.ts';
@@ -34,22 +33,6 @@ import type { Stops } from './process/shutdown-stack.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
-const WRITE_EVERY_MS = 1_000;
-const REAP_EVERY_MS = 30_000;
-const SEAL_EVERY_MS = 1_000;
-const ROLES_EVERY_MS = 2_000;
-const SHARED_EVERY_MS = 5_000;
-/** How late an ended process is noticed when nobody looks at it. */
-const PROCESSES_EVERY_MS = 30_000;
-const MEASURE_EVERY_MS = 60_000;
-/** How long a container can exhaust a kernel counter. */
-const SHARES_EVERY_MS = 5_000;
-const SPACE_EVERY_MS = 2_000;
-const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
-/** How soon a purged volume makes room for a new one. */
-const VOLUMES_EVERY_MS = 15_000;
-const COLLECT_EVERY_MS = 300_000;
-const SWEEP_EVERY_MS = 300_000;
 /** Within the thirty seconds of a shutdown. */
 const DRAIN_WITHIN_MS = 16_000;
 const CLOSE_WITHIN_MS = 3_000;
@@ -167,25 +150,6 @@ async function onto(
   void reseal(service, log);
   return { service, rotateKeys, mend: () => engine.parts.engine.mend ?? null };
 }
-
-/** Starts the recurring work; returns the end of each. */
-const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
-  repeat(ROLES_EVERY_MS, service.roleSetups.keep, log),
-  repeat(SHARED_EVERY_MS, service.collaborations.keep, log),
-  repeat(PROCESSES_EVERY_MS, service.settleProcesses, log),
-  repeat(MEASURE_EVERY_MS, service.measureDisks, log),
-  repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
-  repeat(SPACE_EVERY_MS, service.watchSpace, log),
-  repeat(USES_EVERY_MS, service.keepUses, log),
-  repeat(USES_EVERY_MS, service.endContainers, log),
-  repeat(VOLUMES_EVERY_MS, service.collectVolumes, log),
-  repeat(REAP_EVERY_MS, service.reapTerminals, log, 0),
-  repeat(COLLECT_EVERY_MS, service.recordings.sweep, log),
-  repeat(SWEEP_EVERY_MS, service.sweepEvents, log),
-  repeat(SWEEP_EVERY_MS, service.forgetEnded, log),
-  repeat(SEAL_EVERY_MS, service.sealAudit, log),
-  repeat(WRITE_EVERY_MS, service.writeDue, log),
-];
 
 const portsOf = async (
   { storage, bus, metrics }: OpenStorage,
