@@ -28,9 +28,12 @@ import { doctor } from './commands/service/doctor.ts';
 import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
+import { configSsh } from './commands/terminals/config-ssh.ts';
+import { portForward } from './commands/terminals/port-forward.ts';
 import { record } from './commands/terminals/record.ts';
 import { share } from './commands/terminals/share.ts';
 import { shell } from './commands/terminals/shell.ts';
+import { ssh } from './commands/terminals/ssh.ts';
 import type { AnyCommand } from './options.ts';
 
 type Wing = readonly (() => AnyCommand)[];
@@ -41,6 +44,6 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, logs],
-  Terminals: [shell, record, share],
+  Terminals: [ssh, portForward, configSsh, shell, record, share],
   'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
 };

@@ -3,6 +3,7 @@ import { type RunOptions, type RunResult, run } from './inside/command.ts';
 import { Files } from './inside/files.ts';
 import { type LogOptions, logs } from './inside/logs.ts';
 import { Processes } from './processes/processes.ts';
+import { openSsh, type SshStream } from './inside/ssh.ts';
 import type { CallOptions, Schemas } from './request/api.ts';
 import { hasStatus } from './request/errors.ts';
 import type { Requester } from './request/requester.ts';
@@ -108,6 +109,12 @@ export class Container implements AsyncDisposable {
   /** Nothing ends it by itself for so many seconds from now. */
   keep(seconds: number, options?: CallOptions): Promise<Schemas['ExplainedLifetime']> {
     return this.setLifetime({ keep_seconds: seconds }, options);
+  }
+
+  /** Connects to its SSH server: the bytes of an SSH connection, which needs no key. */
+  async ssh(): Promise<SshStream> {
+    const { requester, openSocket } = this.#service;
+    return await openSsh(requester, await openSocket(), `${this.#path}/ssh`);
   }
 
   stats(options?: CallOptions) {

@@ -9,6 +9,7 @@ export type { ContainerChange } from './groups/containers.ts';
 export { CommandError, type RunOptions, type RunResult } from './inside/command.ts';
 export type { Files, FolderEntry, SearchOptions } from './inside/files.ts';
 export type { LogOptions } from './inside/logs.ts';
+export type { SshStream } from './inside/ssh.ts';
 export type { FileEvent, WatchOptions } from './inside/watch-files.ts';
 export { Process, type ProcessOutput } from './processes/process.ts';
 export type { OutputEnd, OutputOptions, OutputPiece } from './processes/process-output.ts';

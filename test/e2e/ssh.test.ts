@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
 import { eventually, inside, small } from '../support/process/fault-scene.ts';
 import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { theCommand } from '../support/service/command.ts';
 import {
   type Ended,
   finish,
@@ -58,6 +59,8 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   await files(t, scene);
   await forwards(t, scene, ssh);
   await sharedScreen(t, scene);
+  const { run } = theCommand(t, scene.address, scene.token);
+  t.match(await run(['ssh', 'dev', '--', 'pwd; exit 5']), { code: 5, stdout: '/workspace\n' }, 'over HTTPS');
   await manyChannels(t, scene);
   await garbage(t, scene);
   await strangers(t, scene, ssh);

@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import type { Container } from '../../client/index.ts';
+import { type Cli, targetIn } from '../cli.ts';
+import { CliError } from '../cli-error.ts';
+import { sshFiles } from './ssh-files.ts';
+import { asVariables, HOST_ENDING, hostKeyAlias, proxyCommand, sshSettings } from './ssh-options.ts';
+
+/** Fetches the service's host keys over HTTPS, so that SSH need not ask about them. */
+export async function fetchHostKeys(cli: Cli): Promise<string> {
+  const { server } = targetIn(cli);
+  const { data } = await cli.berth().api.GET('/api/ssh/host-keys');
+  const files = sshFiles(cli.io);
+  files.writeKnownHosts(hostKeyAlias(server), data?.keys.map(({ public_key }) => public_key) ?? []);
+  return files.knownHosts;
+}
+
+/** Runs this machine's `ssh` to a container, over HTTPS. Resolves with its exit code. */
+export async function runSsh(
+  cli: Cli,
+  { id, name }: Container,
+  { flags = [], command = [] }: { readonly flags?: readonly string[]; readonly command?: readonly string[] },
+): Promise<number> {
+  const target = targetIn(cli);
+  const settings = sshSettings(target.server, await fetchHostKeys(cli));
+  const options = [`ProxyCommand ${proxyCommand(id)}`, ...settings].map((setting) =>
+    setting.replace(' ', '='),
+  );
+  const args = [
+    ...options.flatMap((option) => ['-o', option]),
+    ...flags,
+    `${name}${HOST_ENDING}`,
+    ...command,
+  ];
+  const env = { ...cli.io.env, ...asVariables(target) };
+  // ssh gets an interrupt itself.
+  process.on('SIGINT', () => {});
+  return await new Promise((resolve, reject) => {
+    const child = spawn('ssh', args, { stdio: 'inherit', env });
+    child.once('error', () =>
+      reject(
+        new CliError('ssh could not be started.', { next: 'Install OpenSSH: apt install openssh-client' }),
+      ),
+    );
+    child.once('close', (code) => resolve(code ?? SSH_FAILED));
+  });
+}
+
+const SSH_FAILED = 255;

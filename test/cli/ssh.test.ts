@@ -1,0 +1,57 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { theCommand } from '../support/service/command.ts';
+import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { sshPrograms } from '../support/ssh/ssh-programs.ts';
+
+async function aScene(t: Test) {
+  const service = await aService();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
+  const command = theCommand(t, address, token);
+  await command.run(['create', 'dev']);
+  return { ...command, token };
+}
+
+t.test('berth ssh runs the ssh of this machine, and ends with its exit code', async (t) => {
+  await sshPrograms();
+  const { run } = await aScene(t);
+  // The engine in memory has no shell.
+  t.match(await run(['ssh', 'dev', '--', 'anything']), { code: 127, stderr: /not found/ });
+  t.match(await run(['ssh', 'dve']), { code: 1, stderr: /Did you mean dev/ });
+  t.match(await run(['port-forward', 'dev', '70000']), { code: 2, stderr: /no port/ });
+  await run(['stop', 'dev']);
+  t.match(
+    await run(['ssh', '--stdio', 'dev.berth']),
+    { code: 1, stderr: /berth start/ },
+    'a refusal has words',
+  );
+});
+
+t.test('config-ssh adds one line to the settings of SSH, and removes it again', async (t) => {
+  const { run, home, token } = await aScene(t);
+  const main = path.join(home, '.ssh', 'config');
+  const own = path.join(home, '.ssh', 'berth');
+  const mine = 'Host old\n  Port 23\n';
+  mkdirSync(path.dirname(main));
+  writeFileSync(main, mine);
+  t.match(await run(['config-ssh']), { code: 2, stderr: /--yes/ });
+  t.equal(read(main), mine, 'nothing is written unasked');
+  t.match(await run(['config-ssh', '--yes']), { code: 0 });
+  const written = () => [main, path.join(own, 'config'), path.join(own, 'known_hosts')].map(read);
+  const first = written();
+  const [settings, hosts = '', keys] = first;
+  t.equal(settings, `Include berth/config\n\n${mine}`);
+  t.match(hosts, /^Host dev\.berth \*\.berth\n {2}ProxyCommand .* 'ssh' '--stdio' /m);
+  t.notOk(hosts.includes(token), 'the token stays where it is');
+  t.match(hosts, /StrictHostKeyChecking yes/);
+  t.match(keys, /^berth_127\.0\.0\.1_\d+ ssh-ed25519 .*\nberth_\S+ ssh-rsa /);
+  t.match(await run(['config-ssh']), { code: 0 }, 'a second time it need not ask');
+  t.same(written(), first);
+  t.match(await run(['config-ssh', '--remove']), { code: 0 });
+  t.same([read(main), existsSync(own)], [mine, false]);
+});
+
+const read = (file: string): string => readFileSync(file, 'utf8');
