@@ -3,11 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Io } from '../io/io.ts';
 
-/** Files in `~/.ssh`. */
-export type SshFiles = ReturnType<typeof sshFiles>;
-
 const INCLUDE = 'Include berth/config';
 
+/** Files in `~/.ssh`. */
 export function sshFiles({ env }: Pick<Io, 'env'>) {
   const folder = path.join(env['HOME'] || os.homedir(), '.ssh');
   const own = path.join(folder, 'berth');
