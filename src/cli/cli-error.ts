@@ -23,17 +23,6 @@ export class CliError extends Error {
   }
 }
 
-/** The end of a command that ends with its program's exit code, and has nothing to add. */
-export class ProgramExit extends Error {
-  override readonly name = 'ProgramExit';
-  readonly code: number;
-
-  constructor(code: number) {
-    super(`exit code ${code}`);
-    this.code = code;
-  }
-}
-
 export const usageError = (message: string, next?: string): CliError =>
   new CliError(message, { exit: EXIT.usage, code: 'usage', ...(next === undefined ? {} : { next }) });
 

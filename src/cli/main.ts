@@ -1,9 +1,5 @@
 import { CommanderError } from '@commander-js/extra-typings';
-<<<<<<< HEAD
 import { type CliError, ProgramEnd } from './cli-error.ts';
-=======
-import { type CliError, ProgramExit } from './cli-error.ts';
->>>>>>> 4176d048 (Add berth ssh, port-forward and config-ssh, over HTTPS with a token alone)
 import { EXIT } from './exit-codes.ts';
 import { cliErrorOf } from './failures.ts';
 import { type Io, printable } from './io/io.ts';
@@ -21,7 +17,6 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     }
     return EXIT.ok;
   } catch (error) {
-    if (error instanceof ProgramExit) return error.code;
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     if (error instanceof ProgramEnd) return error.exit;
     const failure = cliErrorOf(error);

@@ -1,4 +1,4 @@
-import { ProgramExit, usageError } from '../../cli-error.ts';
+import { ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { runSsh } from '../../ssh/run-ssh.ts';
 import { findContainer } from '../../values/find.ts';
@@ -18,7 +18,7 @@ export const portForward = () =>
           `127.0.0.1:${local}:localhost:${remote}`,
         ]);
         const flags = ['-N', '-o', 'ExitOnForwardFailure=yes', ...forwards];
-        throw new ProgramExit(await runSsh(cli, container, { flags }));
+        throw new ProgramEnd(await runSsh(cli, container, { flags }));
       }),
     );
 

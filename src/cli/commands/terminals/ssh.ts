@@ -1,5 +1,5 @@
 import type { Cli } from '../../cli.ts';
-import { ProgramExit, usageError } from '../../cli-error.ts';
+import { ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { runSsh } from '../../ssh/run-ssh.ts';
 import { HOST_ENDING } from '../../ssh/ssh-options.ts';
@@ -13,7 +13,7 @@ export const ssh = () =>
     .action(
       withCli(async (cli, given, words, { stdio = false }) => {
         if (stdio) return await carry(cli, given);
-        throw new ProgramExit(await runSsh(cli, await findContainer(cli, given), { command: words }));
+        throw new ProgramEnd(await runSsh(cli, await findContainer(cli, given), { command: words }));
       }),
     );
 
