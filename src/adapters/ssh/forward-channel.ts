@@ -19,6 +19,7 @@ export async function forward(
   const forget = carrier.atEnd(release);
   // The client sends once its channel is accepted, which needs the connection first.
   const stdin = new PassThrough();
+  let giveUp = reject;
   try {
     const opened = await programs.forward(connection, to, stdin);
     if (!opened.ok || opened.value === null || carrier.isClosed) {
@@ -26,6 +27,7 @@ export async function forward(
       return reject();
     }
     const channel = accept();
+    giveUp = () => channel.close();
     const output = new ChannelOutput(channel, carrier);
     const { value: inner } = opened;
     const end = (): void => void inner.end();
@@ -38,7 +40,7 @@ export async function forward(
     channel.end();
   } catch (err) {
     log.info({ err }, 'a forwarded connection was lost');
-    reject();
+    giveUp();
   } finally {
     stdin.destroy();
     forget();

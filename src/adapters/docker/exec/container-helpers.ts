@@ -4,7 +4,12 @@ import type {
   ControlledCommand,
   InnerConnection,
 } from '../../../ports/containers/container-commands.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
+import { inTime } from './in-time.ts';
+
+/** More than the relay's two tries to connect take. */
+const FIRST_FRAME_SECONDS = 30;
 
 /** Runs the helpers by `sh` and `perl`, which every Debian and Ubuntu image has. */
 export const containerHelpers = (commands: ContainerCommands): ContainerHelpers => ({
@@ -22,7 +27,7 @@ export const containerHelpers = (commands: ContainerCommands): ContainerHelpers 
 async function connected(relay: ControlledCommand): Promise<InnerConnection | null> {
   const closed = Promise.withResolvers<void>();
   const frames = framesOf(relay, closed.resolve);
-  const first = await frames.next();
+  const first = await inTime(frames.next(), FIRST_FRAME_SECONDS, relay.end);
   if (first.done) return null;
   return { output: untilEnd(frames), closed: closed.promise, end: relay.end };
 }
@@ -35,7 +40,11 @@ async function* untilEnd(frames: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
   }
 }
 
-async function* framesOf({ events }: ControlledCommand, closed: () => void): AsyncGenerator<Buffer> {
+/** The user can replace `perl`: a length that the relay never sends ends it. */
+async function* framesOf(
+  { events, end: endRelay }: ControlledCommand,
+  closed: () => void,
+): AsyncGenerator<Buffer> {
   let left: Buffer = Buffer.alloc(0);
   try {
     for await (const event of events) {
@@ -47,6 +56,10 @@ async function* framesOf({ events }: ControlledCommand, closed: () => void): Asy
         left = left.subarray(end);
         yield frame;
       }
+      if (left.length >= LENGTH_BYTES && left.readUInt32BE(0) > MAX_FRAME_BYTES) {
+        void endRelay();
+        throw new RuntimeFailure('a relay announced too long a frame');
+      }
     }
   } finally {
     closed();
@@ -54,6 +67,8 @@ async function* framesOf({ events }: ControlledCommand, closed: () => void): Asy
 }
 
 const LENGTH_BYTES = 4;
+/** What RELAY reads at a time. */
+const MAX_FRAME_BYTES = 65_536;
 const frameEnd = (bytes: Buffer): number =>
   bytes.length < LENGTH_BYTES ? Number.POSITIVE_INFINITY : LENGTH_BYTES + bytes.readUInt32BE(0);
 

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { CappedOutput } from '../../../domain/capped-output.ts';
-import { OutcomeUnknown, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Release } from '../engine/engine-queues.ts';
 import { endable } from './container-commands.ts';
 import { endMarked } from './exec.ts';
 import { openExec } from './exec-stream.ts';
 import { drainAfterExit, hasExited } from './exec-tail.ts';
+import { inTime } from './in-time.ts';
 import { frames } from './stream-demux.ts';
 
 /** A silent program is ended after this time. */
@@ -123,18 +124,6 @@ async function drained(
     left -= chunk.length;
     if (left < 0) return await end();
   }
-}
-
-async function inTime<T>(work: Promise<T>, seconds: number | null, end: () => Promise<void>): Promise<T> {
-  if (seconds === null) return await work;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new RuntimeFailure(`a program in the container was silent for ${seconds} s`));
-      void end();
-    }, seconds * 1000);
-  });
-  return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 const AT_ONCE = async (): Promise<Release> => () => {};
