@@ -1,6 +1,15 @@
 import t, { type Test } from 'tap';
+import { publishAllCredentialsChanged } from '../../../src/app/identity/auth/credential-changes.ts';
 import { aMachine, connectMachine, openSocket } from '../../support/agent/scripted-agent.ts';
-import { anApiToken, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import {
+  aGuest,
+  anAdmin,
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+} from '../../support/service/service.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
 /** Ada, with a container, on a service that listens. */
@@ -65,4 +74,17 @@ t.test('the tokens of a forgotten machine end from the top, each on record with 
     [{ id: enrolled.id }, { id: child.id, reason: 'parent_revoked', ended_with: enrolled.id }],
   );
   t.equal(ended.length, 2);
+});
+
+t.test('the machine of a guest is closed with the time of the guest', async (t) => {
+  const { service, address } = await aScene(t);
+  const root = as(service, await anAdmin(service));
+  t.equal((await root('PATCH', '/api/admin/tiers/guest', { max_agents: 1 })).statusCode, 200);
+  const guest = await anApiToken(service, await aGuest(service));
+  const agent = await connectMachine(address, guest.token);
+  const { guest_until } = (await as(service, guest)('GET', '/api/me')).json();
+  service.clock.advance(Date.parse(guest_until) - service.clock.now().getTime());
+  publishAllCredentialsChanged(service.ports.bus);
+  t.same(await agent.closed(), [4001, 'unauthorized']);
+  t.equal((await as(service, guest)('GET', '/api/me')).statusCode, 200, 'the token itself is still good');
 });

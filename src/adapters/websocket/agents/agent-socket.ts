@@ -28,7 +28,7 @@ export type AgentSessions = {
 };
 
 export type AgentSocketDeps = {
-  readonly agents: Pick<Agents, 'admit' | 'connect' | 'lost'>;
+  readonly agents: Pick<Agents, 'admit' | 'connect' | 'mayStay' | 'lost'>;
   readonly sessions: AgentSessions;
   readonly live: AuthorizedConnections;
   readonly log: Logger;
@@ -87,7 +87,7 @@ async function serve(
   let attached: ReturnType<AgentSessions['attach']> | null = null;
   const registration = live.register({
     caller,
-    mayStay: (now) => authorize(now, SCOPE).ok,
+    mayStay: (now) => authorize(now, SCOPE).ok && agents.mayStay(now),
     close: () => line.close('unauthorized'),
   });
   const closed = new Promise<null>((resolve) => socket.once('close', () => resolve(null)));

@@ -1,6 +1,6 @@
 import type { AgentDeps } from './agent-deps.ts';
 import { agentSync } from './agent-sync.ts';
-import { admitAgent, connectAgent } from './connect-agent.ts';
+import { admitAgent, connectAgent, mayStay } from './connect-agent.ts';
 import { forgetAgent, lostAgent, startAgent, stopAgent } from './end-agent.ts';
 
 export type Agents = ReturnType<typeof agents>;
@@ -11,6 +11,7 @@ export type OfAgents = Pick<Agents, 'start' | 'stop' | 'forget'>;
 export const agents = (deps: AgentDeps, monotonicMs: () => number) => ({
   admit: admitAgent(deps),
   connect: connectAgent(deps),
+  mayStay: mayStay(deps),
   lost: lostAgent(deps),
   start: startAgent,
   stop: stopAgent(deps),

@@ -47,6 +47,12 @@ export const admitAgent =
     return await roomForAgent(repositories, caller);
   };
 
+/** Whether the caller, by the present state, may keep a connected machine. */
+export const mayStay =
+  ({ clock }: Pick<AgentDeps, 'clock'>) =>
+  (now: Caller): boolean =>
+    !guestExpired(now.user, clock.now());
+
 /**
  * Whether a machine's id is the db id of a container, or of another machine's agent. A token restricted to that id
  * would reach it.
