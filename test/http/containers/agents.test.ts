@@ -2,7 +2,15 @@ import t from 'tap';
 import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { aMachine, connectMachine, openSocket } from '../../support/agent/scripted-agent.ts';
 import { waitFor } from '../../support/patience.ts';
-import { aGuest, anApiToken, aPerson, aService, as, type Person } from '../../support/service/service.ts';
+import {
+  aGuest,
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  type Person,
+} from '../../support/service/service.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
@@ -126,6 +134,31 @@ t.test('a newer connection of a machine replaces the older one, and takes over i
   terminal.socket.send(Buffer.from('ls'));
   await terminal.until(() => terminal.output().toString() === '$ ls');
   t.equal((await listed(service, ada))[0].status, 'running', 'the end of the older one changes nothing');
+});
+
+t.test('a machine that comes back with another name is renamed, on record and announced', async (t) => {
+  const { service, address, ada, token } = await aScene(t);
+  const machine = aMachine('laptop');
+  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const newSince = (before: number) =>
+    state.events.slice(before).map(({ type, data }) => [type, data['name'], data['status']]);
+  const older = await connectMachine(address, token, machine);
+  const connected = state.events.length;
+  const newer = await connectMachine(address, token, { ...machine, name: 'desk' });
+  await older.closed();
+  t.same(newSince(connected), [['container_updated', 'desk', 'running']]);
+  newer.socket.close();
+  await waitFor(async () => (await listed(service, ada))[0]?.status === 'stopped');
+  const away = state.events.length;
+  await connectMachine(address, token, { ...machine, name: 'tower' });
+  t.same(newSince(away), [
+    ['container_updated', 'tower', 'stopped'],
+    ['agent_connected', 'tower', 'running'],
+  ]);
+  t.same(
+    auditOf(service, 'container_updated').map(({ userId, details }) => [userId, details]),
+    Array(2).fill([ada.id, machine.id]),
+  );
 });
 
 t.test('terminals wait for a lost agent, exactly, and tell their users', async (t) => {

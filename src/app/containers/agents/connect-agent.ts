@@ -10,6 +10,7 @@ import {
 import { agentNameAt, cleanAgentName, isNameOf } from '../../../domain/containers/agents/agent-name.ts';
 import { CONTAINER_STATES } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
+import { containerEvent } from '../../../domain/events.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -90,7 +91,7 @@ export const connectAgent =
     const done = await orRollBack(storage.inTransaction, async (tx) => {
       const agent = await agentOf(tx, greeting, caller, origin);
       if (!agent.ok) return agent;
-      const name = await nameOf(tx, agent.value, greeting);
+      const name = await nameOf(tx, agent.value, greeting, origin);
       return ok({ ...(await writeAgent(tx, agent.value, { type: 'connect', replica }, origin)), name });
     });
     if (!done.ok) return done;
@@ -153,11 +154,15 @@ async function nameOf(
   tx: Repositories,
   { dbId, ownerId }: Agent,
   { name: given }: AgentGreeting,
+  origin: Origin,
 ): Promise<string> {
   const row = await tx.containers.findAny(dbId);
   if (row === null) throw new Error(`the row of agent ${dbId} is gone`);
   if (isNameOf(row.name, cleanAgentName(given))) return row.name;
   const name = await freeName(tx, ownerId, given);
-  await tx.containers.changeState(dbId, CONTAINER_STATES, { state: row.state, name });
+  const renamed = await tx.containers.changeState(dbId, CONTAINER_STATES, { state: row.state, name });
+  if (renamed === null) throw new Error(`the row of agent ${dbId} is gone`);
+  await tx.audit.append({ userId: ownerId, action: 'container_updated', ...origin, details: dbId });
+  await tx.events.append(containerEvent('container_updated', renamed, false));
   return name;
 }
