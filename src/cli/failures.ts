@@ -18,7 +18,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   login_token_required: {
     exit: EXIT.notSignedIn,
     words: 'This needs a sign-in; an API token is not enough.',
-    next: 'Sign in: berth login. BERTH_TOKEN and --token must not be given.',
+    next: 'Sign in: berth login. Use neither BERTH_TOKEN nor --token.',
   },
   insufficient_scope: { next: 'Use a token with more scopes: berth tokens create NAME --scope read,write' },
   not_authorized: { next: 'Ask the owner or an administrator.' },
@@ -30,13 +30,13 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   container_not_found: { next: 'See yours: berth ls' },
   container_not_running: { next: 'Start it: berth start NAME' },
   container_limit_reached: { next: 'Delete one: berth rm NAME' },
-  kept_limit_reached: { next: 'Give one up for good: berth rm --purge NAME' },
+  kept_limit_reached: { next: 'Erase a deleted one for good: berth rm --purge NAME' },
   name_taken: { next: 'See yours: berth ls' },
-  image_not_found: { next: 'See what there is: berth create --help' },
+  image_not_found: { next: 'See the images in the page, or GET /api/images.' },
   unreachable: { words: 'The service did not respond.', next: 'Find out why: berth doctor' },
   unanswered: {
     words: 'The service did not respond, so the change may or may not have been made.',
-    next: 'Look before you repeat it. Find out why: berth doctor',
+    next: 'Check before you repeat it. Find out why: berth doctor',
   },
   rate_limited: { next: 'Wait, then try again.' },
 };

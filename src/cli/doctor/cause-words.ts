@@ -9,10 +9,12 @@ const WORDS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer in time: a firewall may be in between',
   UND_ERR_CONNECT_TIMEOUT: 'no answer in time: a firewall may be in between',
   CERT_HAS_EXPIRED: 'the certificate has expired: its administrator must renew it',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'nobody vouches for the certificate: set NODE_EXTRA_CA_CERTS to its authority',
-  SELF_SIGNED_CERT_IN_CHAIN: 'nobody vouches for the certificate: set NODE_EXTRA_CA_CERTS to its authority',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    "the certificate's authority is not trusted: set NODE_EXTRA_CA_CERTS to its certificate",
+  SELF_SIGNED_CERT_IN_CHAIN:
+    "the certificate's authority is not trusted: set NODE_EXTRA_CA_CERTS to its certificate",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the certificate’s chain is incomplete: its administrator must complete it',
+    "the certificate's chain is incomplete: its administrator must complete it",
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another name: check the address',
   EPROTO: 'it does not speak TLS: try http://',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS: try http://',

@@ -9,7 +9,7 @@ import { olderThan } from '../version-note.ts';
 import { causeWords } from './cause-words.ts';
 import { tryUpgrade } from './upgrade.ts';
 
-/** `skipped`: it could not be found out, as the detail says. */
+/** `skipped`: the check could not be made; the detail says why. */
 export type Result = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export type Check = { readonly check: string; readonly result: Result; readonly detail: string };
@@ -48,7 +48,11 @@ async function reach(server: string): Promise<{ check: Check; version: string; d
 
 const encryption = ({ server }: Target): Check =>
   isUnencrypted(server)
-    ? { check: 'encryption', result: 'warning', detail: 'plain http: who is on the way can read your token' }
+    ? {
+        check: 'encryption',
+        result: 'warning',
+        detail: 'plain http: anyone on the network path can read your token',
+      }
     : {
         check: 'encryption',
         result: 'ok',
@@ -98,7 +102,7 @@ async function sockets(cli: Cli, target: Target): Promise<Check> {
         : {
             check,
             result: 'failed',
-            detail: `answered ${outcome.status}: a proxy between does not pass the Upgrade header on (docs/nginx)`,
+            detail: `answered ${outcome.status}: a proxy does not pass on the Upgrade header (docs/nginx/berth.conf)`,
           };
     case 'failed':
       return { check, result: 'failed', detail: outcome.words };
@@ -124,7 +128,7 @@ async function readiness({ server }: Target): Promise<readonly Check[]> {
   return Object.entries(parts).map(([name, part]): Check => {
     const { status, detail, mend } = part as Parts['database'] & { detail?: string; mend?: string };
     const result = status === 'ready' ? 'ok' : status === 'degraded' ? 'warning' : 'failed';
-    const words = [detail ?? status, mend && `mend it: ${mend}`].filter(Boolean).join('; ');
+    const words = [detail ?? status, mend && `to fix: ${mend}`].filter(Boolean).join('; ');
     return { check: name, result, detail: words };
   });
 }

@@ -1,6 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 
-/** The process that the command runs in. Data goes to `out`, everything said to people to `err`. */
+/** The process that the command runs in. Data goes to `out`, messages to people to `err`. */
 export type Io = {
   readonly in: NodeJS.ReadStream;
   readonly out: NodeJS.WriteStream;
@@ -23,8 +23,7 @@ export const isTerminal = (stream: ReadStream | WriteStream | NodeJS.ReadStream 
 /** Whether a person can be asked: questions are written to `err` and answered on `in`. */
 export const canAsk = ({ in: input, err }: Io): boolean => isTerminal(input) && isTerminal(err);
 
-/** Text from the service, safe to show: without control characters it cannot drive the terminal. */
-/** The same for every text of an answer. */
+/** Every text of an answer as `printable` makes it. */
 export function printableIn<T>(value: T): T {
   if (typeof value === 'string') return printable(value) as T;
   if (Array.isArray(value)) return value.map(printableIn) as T;
@@ -32,4 +31,5 @@ export function printableIn<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, printableIn(one)])) as T;
 }
 
+/** Text from the service, safe to show: without control characters it cannot drive the terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '');

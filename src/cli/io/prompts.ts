@@ -30,7 +30,7 @@ export function prompts(io: Io): Prompts {
     },
     async confirm(question, yes) {
       if (yes) return;
-      if (!possible) throw usageError(`${question} Nobody can be asked here.`, 'Repeat it with --yes.');
+      if (!possible) throw usageError(`${question} There is no terminal to ask on.`, 'Repeat it with --yes.');
       const answer = await line(`${question} [y/N] `);
       if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was changed.', { code: 'declined' });
     },

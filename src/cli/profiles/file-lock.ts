@@ -21,7 +21,9 @@ async function take(file: string): Promise<void> {
   const until = Date.now() + GIVE_UP_MS;
   while (!tryTake(file)) {
     if (Date.now() > until) {
-      throw new CliError(`Another berth holds ${file}.`, { next: 'Remove the file if none is running.' });
+      throw new CliError(`Another berth process has locked ${file}.`, {
+        next: 'If none is running, remove the file.',
+      });
     }
     await delay(RETRY_MS);
   }
@@ -35,8 +37,8 @@ function tryTake(file: string): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new CliError(`${file} cannot be written: ${(error as Error).message}`);
     }
-    const held = statSync(file, { throwIfNoEntry: false });
-    if (held !== undefined && Date.now() - held.mtimeMs > STALE_MS) rmSync(file, { force: true });
+    const lock = statSync(file, { throwIfNoEntry: false });
+    if (lock !== undefined && Date.now() - lock.mtimeMs > STALE_MS) rmSync(file, { force: true });
     return false;
   }
 }

@@ -59,7 +59,7 @@ export function serverAddress(text: string): string {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw usageError(
-      `"${url === null ? text : url.host}" is no server address.`,
+      `"${url === null ? text : url.host}" is not a server address.`,
       'Give https://HOST or http://HOST:PORT.',
     );
   }
