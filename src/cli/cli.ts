@@ -17,23 +17,23 @@ export type Cli = {
   readonly progress: Progress;
   readonly hosts: HostsFile;
   /** To people, on stderr. */
-  readonly talk: (line: string) => void;
+  readonly notify: (line: string) => void;
   /** The service, as the user. Throws where nobody is signed in. */
   readonly berth: () => Berth;
 };
 
 export function openCli(io: Io, options: GlobalOptions): Cli {
-  const talk = (line: string) => void io.err.write(`${line}\n`);
+  const notify = (line: string) => void io.err.write(`${line}\n`);
   const hosts = hostsFile(io);
   let berth: Berth | null = null;
   return {
     io,
     options,
-    print: printer(io, options.output, options.color, talk),
+    print: printer(io, options.output, options.color, notify),
     ask: prompts(io),
     progress: progress(io),
     hosts,
-    talk,
+    notify,
     berth() {
       berth ??= connect(targetIn({ io, options, hosts }), hosts);
       return berth;

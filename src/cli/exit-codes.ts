@@ -1,4 +1,7 @@
-/** What the command's exit code says, also in `docs/cli.md`. `exec`, `shell` and `attach` end with their program's own. */
+/**
+ * What the command's exit code says, also in `docs/cli.md`. `exec`, `attach`, `shell` and `ssh` end with the exit code
+ * of their program.
+ */
 export const EXIT = {
   ok: 0,
   failed: 1,

@@ -11,6 +11,7 @@ Begin with:
   berth ls
 
 Exit codes: ${EXIT.ok} done, ${EXIT.failed} failed, ${EXIT.usage} wrong command line, ${EXIT.notSignedIn} not signed in, ${EXIT.interrupted} interrupted.
+exec, attach, shell and ssh end with the exit code of their program.
 `;
 
 /** The whole command, new for each run. */
@@ -34,7 +35,7 @@ export function program(): AnyCommand {
 const finish = (command: AnyCommand): AnyCommand =>
   addGlobalOptions(command)
     .exitOverride()
-    .showHelpAfterError('(add --help for what it takes)')
+    .showHelpAfterError('(see its options with --help)')
     .configureHelp({ subcommandTerm: termOf });
 
 /** Every command has options, and an alias is in its own help. */

@@ -7,7 +7,7 @@ import { VERSION } from './version.ts';
 const EACH_MS = 86_400_000;
 const LIMIT_MS = 1500;
 
-type Noted = { readonly checkedAt: number; readonly told: string | null };
+type Noted = { readonly checkedAt: number; readonly announced: string | null };
 type Notes = Readonly<Record<string, Noted>>;
 
 /** Whether one version is before another; those that are no versions are not. */
@@ -29,9 +29,9 @@ const numbersOf = (version: string): readonly number[] | null => {
  */
 export async function noteNewerVersion({
   io,
-  talk,
+  notify,
   berth,
-}: Pick<Cli, 'io' | 'talk' | 'berth'>): Promise<void> {
+}: Pick<Cli, 'io' | 'notify' | 'berth'>): Promise<void> {
   try {
     const { server } = berth();
     const file = notesFile(io.env);
@@ -39,11 +39,13 @@ export async function noteNewerVersion({
     const before = notes[server];
     if (before !== undefined && Date.now() - before.checkedAt < EACH_MS) return;
     const version = await berth().version({ signal: AbortSignal.timeout(LIMIT_MS) });
-    const news = olderThan(VERSION, version) && before?.told !== version;
+    const news = olderThan(VERSION, version) && before?.announced !== version;
     if (news)
-      talk(`The service has version ${version}, this command ${VERSION}. Newer: ${server}/settings/tokens`);
-    const told = news ? version : (before?.told ?? null);
-    writeNotes(file, { ...notes, [server]: { checkedAt: Date.now(), told } });
+      notify(
+        `The service has version ${version}, this command ${VERSION}. Install it again from ${server}/settings/tokens`,
+      );
+    const announced = news ? version : (before?.announced ?? null);
+    writeNotes(file, { ...notes, [server]: { checkedAt: Date.now(), announced } });
   } catch {
     // without an answer or a folder to write in there is nothing to say
   }

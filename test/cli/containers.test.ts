@@ -44,7 +44,7 @@ t.test('a container that ends by itself is created without a name, found by labe
   const { name, lifetime, labels } = JSON.parse(made.stdout);
   t.match([made.code, name, labels], [0, /^sandbox-/, { run: '7' }], made.stderr);
   t.match(lifetime, { ephemeral: true, idle_seconds: 1_800, on_idle: 'delete' });
-  t.match(await run(['keep', name, '8h']), { code: 0, stderr: `Nothing ends ${name} for 8 h.\n` });
+  t.match(await run(['keep', name, '8h']), { code: 0, stderr: `${name} will not end by itself for 8 h.\n` });
   const kept = JSON.parse((await run(['keep', name, '-o', 'json'])).stdout);
   t.match(kept.would_stop, /^in 3600 s: it was kept until then/);
   t.match(await run(['keep', name, '10s']), { code: 1, stderr: /keep_seconds/ });

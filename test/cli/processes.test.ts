@@ -10,7 +10,7 @@ t.test('a process is run, listed, fed, followed and ended by name', async (t) =>
   const { run } = theCommand(t, address, token);
   await run(['create', 'dev']);
   const started = await run(['run', 'dev', '--name', 'copy', '--stdin', '--', 'cat', '-u']);
-  t.match(started, { code: 0, stdout: '', stderr: /copy runs.*berth attach dev copy/ });
+  t.match(started, { code: 0, stdout: '', stderr: /copy is running.*berth attach dev copy/ });
   t.match(await run(['ps', 'dev']), { code: 0, stdout: /^ID .*\n\S+ +copy +running +\d+ .*cat -u\n$/ });
   const attached = await run(['attach', 'dev', 'copy', '--stdin'], 'grüße\n');
   t.match(attached, { code: 0, stdout: 'grüße\n', stderr: '' });

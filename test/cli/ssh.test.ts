@@ -21,7 +21,7 @@ t.test('berth ssh runs the ssh of this machine, and ends with its exit code', as
   // The engine in memory has no shell.
   t.match(await run(['ssh', 'dev', '--', 'anything']), { code: 127, stderr: /not found/ });
   t.match(await run(['ssh', 'dve']), { code: 1, stderr: /Did you mean dev/ });
-  t.match(await run(['port-forward', 'dev', '70000']), { code: 2, stderr: /no port/ });
+  t.match(await run(['port-forward', 'dev', '70000']), { code: 2, stderr: /not a port/ });
   await run(['stop', 'dev']);
   t.match(
     await run(['ssh', '--stdio', 'dev.berth']),

@@ -12,7 +12,7 @@ export type Shown<T> = {
   readonly columns: Columns<T>;
   /** What `-o name` prints, and other commands take. */
   readonly name: (item: T) => string;
-  /** Said on stderr instead of an empty table. */
+  /** Printed on stderr instead of an empty table. */
   readonly empty?: string;
 };
 
@@ -28,7 +28,7 @@ export type Printer = {
   text(text: string): void;
 };
 
-export function printer(io: Io, form: OutputForm, colour: boolean, talk: (line: string) => void): Printer {
+export function printer(io: Io, form: OutputForm, colour: boolean, notify: (line: string) => void): Printer {
   const style = styleOf(io.out, io, colour);
   const text = (lines: string) => void io.out.write(`${lines}\n`);
   const json = (value: unknown) => text(JSON.stringify(value, null, isTerminal(io.out) ? 2 : undefined));
@@ -38,7 +38,7 @@ export function printer(io: Io, form: OutputForm, colour: boolean, talk: (line: 
     list(items, { columns, name, empty }) {
       if (form === 'json') json(items);
       else if (form === 'name') for (const item of printableIn(items)) text(name(item));
-      else if (items.length === 0) talk(empty ?? 'nothing to show');
+      else if (items.length === 0) notify(empty ?? 'nothing to show');
       else text(tableText(headings(columns, style), rows(printableIn(items), columns, style)));
     },
     one(item, { columns, name }) {
@@ -47,7 +47,7 @@ export function printer(io: Io, form: OutputForm, colour: boolean, talk: (line: 
       else text(tableText(['', ''], cells(printableIn(item), columns, style)).replace(/^\n/, ''));
     },
     done(answer, words, name) {
-      talk(words);
+      notify(words);
       if (form === 'json') json(answer);
       else if (form === 'name' && name !== undefined) text(name);
     },

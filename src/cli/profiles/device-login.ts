@@ -11,7 +11,7 @@ import { anonymous, pollDeviceSignIn, type SignedIn, startDeviceSignIn } from '.
 export async function signInByCode(cli: Cli, server: string): Promise<SignedIn> {
   const berth = anonymous(server);
   const started = await cli.progress(`Asking ${server}`, startDeviceSignIn(berth, machine()));
-  cli.talk(`Open  ${started.verification_url}\nCode  ${started.user_code}`);
+  cli.notify(`Open  ${started.verification_url}\nCode  ${started.user_code}`);
   if (opensBrowser(cli)) open(started.verification_url_complete);
   const until = Date.parse(started.expires_at);
   const left = () => Math.max(0, Math.ceil((until - Date.now()) / 60_000));
@@ -41,7 +41,7 @@ function refused(error: unknown): null {
   throw new CliError(words, { code: error.code, next: 'Start again: berth login' });
 }
 
-/** The name that who confirms sees. */
+/** The name that the page shows where the code is confirmed. */
 const machine = (): string => `${os.userInfo().username}@${os.hostname()}`.slice(0, 64);
 
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {

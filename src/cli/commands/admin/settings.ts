@@ -29,7 +29,10 @@ const set = () =>
         const { admin } = berth();
         const known = listed(await admin.settings.get());
         const change = Object.fromEntries(given.map((text) => readChange(text, known)));
-        print.done(await admin.settings.update(change as Schemas['SettingsChange']), 'Changed.');
+        print.done(
+          await admin.settings.update(change as Schemas['SettingsChange']),
+          'The settings are changed.',
+        );
       }),
     );
 

@@ -17,10 +17,12 @@ const list = () =>
     .action(withCli(async (cli) => cli.print.list(await all(cli), USERS)));
 
 const set = () =>
-  command('set', "Change a user's tier or role, or whether the account is open")
+  command('set', "Change a user's tier or role, or disable or enable the account")
     .argument('[user]', 'a username, email address or id')
-    .option('--tier <name>', 'the limits')
-    .addOption(new Option('--role <role>', 'the rights').choices(['user', 'admin'] as const))
+    .option('--tier <name>', 'the tier, which sets the limits')
+    .addOption(
+      new Option('--role <role>', 'the role, which sets the rights').choices(['user', 'admin'] as const),
+    )
     .option('--disable', 'end all sign-ins, and allow no new ones')
     .option('--enable', 'undo --disable')
     .action(
@@ -31,7 +33,7 @@ const set = () =>
           ...(role !== undefined && { role }),
           ...((disable || enable) && { disabled: disable }),
         };
-        if (Object.keys(change).length === 0) throw usageError('Nothing to change was given.');
+        if (Object.keys(change).length === 0) throw usageError('No change was given.');
         const { id, username } = await findOne(cli, await all(cli), given, {
           what: 'user',
           id: (user) => user.id,
@@ -52,7 +54,7 @@ const USERS: Shown<User> = {
     role: ({ role }) => role,
     tier: ({ tier }) => tier,
     created: ({ created_at }) => ago(created_at),
-    state: ({ disabled_at }) => (disabled_at === null ? 'open' : `disabled ${ago(disabled_at)}`),
+    state: ({ disabled_at }) => (disabled_at === null ? 'enabled' : `disabled ${ago(disabled_at)}`),
     id: ({ id }) => id,
   },
   name: ({ username }) => username,

@@ -20,15 +20,15 @@ export const create = () =>
   command('create', 'Create and start a container')
     .argument('[name]', '1 to 64 letters, digits and hyphens')
     .addOption(variables())
-    .option('--image <key>', 'what it is made of')
+    .option('--image <key>', 'the key of its image')
     .option('--role <key>', 'the tools to install')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
     .option('--cpu <processors>', 'such as 1.5 or 500m', millicores)
-    .option('--disk <size>', 'of /workspace, such as 10g', megabytes)
-    .option('--ephemeral', 'delete it at its end; it needs no name')
+    .option('--disk <size>', 'the size of /workspace, such as 10g', megabytes)
+    .option('--ephemeral', 'delete it when it ends; it needs no name')
     .option('--ttl <time>', 'end it after this time, such as 2h', seconds)
-    .option('--idle <time>', 'end it after so long without use, such as 30m', seconds)
-    .addOption(new Option('--on-idle <what>', 'what happens then').choices(['stop', 'delete']))
+    .option('--idle <time>', 'end it after this time without use, such as 30m', seconds)
+    .addOption(new Option('--on-idle <what>', 'what to do after --idle').choices(['stop', 'delete']))
     .addOption(
       new Option('--label <key=value>', 'a label; repeat it for more')
         .argParser(variable)
@@ -76,10 +76,10 @@ async function untilRunning(cli: Cli, container: Container): Promise<void> {
   });
 }
 
-function report({ print, talk }: Cli, { name, info }: Container): void {
+function report({ print, notify }: Cli, { name, info }: Container): void {
   const { status, role_setup } = info;
   const words = status === 'running' ? `${name} is running.` : `${name} is ${status}.`;
-  talk(role_setup.status === 'installing' ? `${words} The tools of its role are being installed.` : words);
-  if (status === 'running' && print.form === 'table') talk(`Open a shell: berth shell ${name}`);
+  notify(role_setup.status === 'installing' ? `${words} The tools of its role are being installed.` : words);
+  if (status === 'running' && print.form === 'table') notify(`Open a shell: berth shell ${name}`);
   if (print.form !== 'table') print.one(info, CONTAINERS);
 }

@@ -13,14 +13,14 @@ const HOUR = 3_600;
 export const keep = () =>
   command('keep', 'Keep a container that would end by itself')
     .argument('<container>', 'name or id')
-    .argument('[time]', 'how long from now at least, such as 30m or 8h; one hour without it', seconds)
+    .argument('[time]', 'for at least how long from now, such as 30m or 8h; 1h if not given', seconds)
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, time) => {
         const length = Math.round(time ?? HOUR);
         for (const container of await findContainers(cli, [given])) {
           const lifetime = await container.keep(length);
-          const words = `Nothing ends ${container.name} for ${lengthText(length)}.`;
+          const words = `${container.name} will not end by itself for ${lengthText(length)}.`;
           cli.print.done(lifetime, words, container.name);
         }
       }),

@@ -14,7 +14,7 @@ export const ls = () =>
   command('ls', 'List containers')
     .alias('list')
     .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
-    .option('--deleted', 'the deleted ones that can still be restored')
+    .option('--deleted', 'only the deleted ones that can still be restored')
     .action(
       withCli(async ({ berth, print, progress }, { status, deleted = false }) => {
         const query = {

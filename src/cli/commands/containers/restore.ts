@@ -12,7 +12,7 @@ export const restore = () =>
         const { containers } = cli.berth();
         await cli.progress(`Restoring ${name}`, containers.restore(db_id));
         if (start) await cli.progress(`Starting ${name}`, containers.start(db_id));
-        cli.talk(start ? `${name} is running.` : `${name} is restored. Start it: berth start ${name}`);
+        cli.notify(start ? `${name} is running.` : `${name} is restored. Start it: berth start ${name}`);
         if (cli.print.form !== 'table') cli.print.one(await containers.get(db_id), CONTAINERS);
       }),
     );

@@ -24,7 +24,7 @@ export const rm = () =>
 async function purgeAll(cli: Cli, given: readonly string[], yes: boolean): Promise<void> {
   for (const each of given.length === 0 ? [undefined] : given) {
     const { db_id, name } = await findDeleted(cli, each);
-    await cli.ask.confirm(`Erase what is kept of ${name}? This cannot be undone.`, yes);
+    await cli.ask.confirm(`Erase the files of ${name} for good? This cannot be undone.`, yes);
     const answer = await cli.progress(`Erasing ${name}`, cli.berth().containers.purge(db_id, name));
     cli.print.done(answer, `${name} is being erased.`, name);
   }

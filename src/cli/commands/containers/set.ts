@@ -13,7 +13,7 @@ export const set = () =>
     .option('--name <name>', 'a new name')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
     .option('--cpu <processors>', 'such as 1.5 or 500m', millicores)
-    .option('--disk <size>', 'of /workspace, such as 10g', megabytes)
+    .option('--disk <size>', 'the size of /workspace, such as 10g', megabytes)
     .option('--carry-over', 'keep what was installed outside /workspace')
     .option('-y, --yes', 'do not ask')
     .action(
@@ -25,7 +25,7 @@ export const set = () =>
           ...(disk !== undefined && { disk_mb: disk }),
         };
         if (Object.keys(change).length === 0) {
-          throw usageError('Nothing to change was given.', 'For example: berth set dev --memory 2g');
+          throw usageError('No change was given.', 'For example: berth set dev --memory 2g');
         }
         const container = await findContainer(cli, given);
         if (!carryOver && isRecreated(container, change)) await confirmLoss(cli, container, yes);
@@ -34,7 +34,7 @@ export const set = () =>
           `Changing ${container.name}`,
           work.then(() => untilSettled(container)),
         );
-        cli.talk(`${container.name} is ${container.info.status} with its new settings.`);
+        cli.notify(`${container.name} is ${container.info.status} with its new settings.`);
         if (cli.print.form !== 'table') cli.print.one(container.info, CONTAINERS);
       }),
     );
@@ -44,13 +44,13 @@ const isRecreated = ({ info: { resources } }: Container, change: ContainerChange
     (field) => change[field] !== undefined && change[field] !== resources[field],
   );
 
-/** Asks when something outside of the volume would be lost. */
+/** Asks when something outside the volume would be lost. */
 async function confirmLoss(cli: Cli, container: Container, yes: boolean): Promise<void> {
   if (yes || container.info.status !== 'running') return;
-  const words = lossOf(await cli.progress(`Looking into ${container.name}`, container.changes()));
+  const words = lossOf(await cli.progress(`Checking ${container.name}`, container.changes()));
   if (words === null) return;
   await cli.ask.confirm(
-    `${words} outside of /workspace will be lost; --carry-over keeps that. Restart ${container.name}?`,
+    `${words} outside /workspace will be lost; --carry-over keeps them. Restart ${container.name}?`,
     false,
   );
 }

@@ -16,7 +16,7 @@ Examples:
   berth login --server https://berth.example.com --with-token < token.txt
 
 The sign-in is saved in $XDG_CONFIG_HOME/berth/hosts.json, which only you can read. With several servers, --profile
-gives it a name; without one it is named like its server.
+gives it a name; without one it has the name of its server.
 `;
 
 export const login = () =>
@@ -26,15 +26,17 @@ export const login = () =>
     .action(
       withCli(async (cli, { withToken = false }) => {
         const server = await serverFor(cli);
-        if (isUnencrypted(server)) cli.talk(`Warning: the connection to ${server} is not encrypted.`);
+        if (isUnencrypted(server)) cli.notify(`Warning: the connection to ${server} is not encrypted.`);
         const profile = withToken ? await byToken(cli, server) : await byCode(cli, server);
         const name = cli.options.profile ?? new URL(server).host;
         await cli.hosts.update(({ profiles }) => ({
           current: name,
           profiles: { ...profiles, [name]: profile },
         }));
-        cli.talk(`Signed in to ${server} as ${profile.username}.`);
-        cli.talk(cli.io.env['BERTH_TOKEN'] ? 'BERTH_TOKEN is set and wins over it.' : 'Begin with: berth ls');
+        cli.notify(`Signed in to ${server} as ${profile.username}.`);
+        cli.notify(
+          cli.io.env['BERTH_TOKEN'] ? 'BERTH_TOKEN is set and is used instead.' : 'Begin with: berth ls',
+        );
       }),
     );
 
@@ -56,7 +58,7 @@ async function byCode(cli: Cli, server: string): Promise<Profile> {
 }
 
 async function byToken(cli: Cli, server: string): Promise<Profile> {
-  if (cli.ask.possible) cli.talk('Paste the API token, then press Enter.');
+  if (cli.ask.possible) cli.notify('Paste the API token, then press Enter.');
   const token = cli.ask.possible ? await cli.ask.secret('Token: ') : await readAll(cli.io, MAX_TOKEN_BYTES);
   const credential = { kind: 'api_token', token: token.trim() } as const;
   const berth = new Berth({ server, token: credential.token, headers: { 'user-agent': USER_AGENT } });

@@ -12,25 +12,28 @@ export const logout = () =>
     withCli(async (cli) => {
       const target = targetIn(cli);
       if (target.kind === 'given') {
-        throw usageError('A token from outside cannot be signed out.', 'Revoke it: berth tokens revoke NAME');
+        throw usageError(
+          'BERTH_TOKEN or --token is in use: there is no saved sign-in to end.',
+          'Revoke the token: berth tokens revoke NAME',
+        );
       }
-      if (target.kind === 'anonymous') return cli.talk(`You are not signed in to ${target.server}.`);
+      if (target.kind === 'anonymous') return cli.notify(`You are not signed in to ${target.server}.`);
       await cli.progress('Signing out', endSession(cli, target));
       await cli.hosts.update((hosts) => without(hosts, target.name));
-      cli.talk(`Signed out of ${target.server}.`);
+      cli.notify(`Signed out of ${target.server}.`);
     }),
   );
 
 /** An API token stays valid: other programs may use it. An unreachable service does not keep the sign-in here. */
 async function endSession(cli: Cli, target: Extract<Target, { kind: 'profile' }>): Promise<void> {
   if (target.profile.credential.kind === 'api_token') {
-    return cli.talk('The API token stays valid. Revoke it: berth tokens revoke NAME');
+    return cli.notify('The API token stays valid. Revoke it: berth tokens revoke NAME');
   }
   try {
     await connect(target, cli.hosts).api.POST('/api/auth/logout');
   } catch (error) {
     if (error instanceof BerthError && error.status === 0) {
-      cli.talk('The service did not respond. End the session there later: berth sessions revoke');
+      cli.notify('The service did not respond. End the session there later: berth sessions revoke');
     }
   }
 }

@@ -27,15 +27,15 @@ const list = () =>
     );
 
 const use = () =>
-  command('use', 'Choose the sign-in to use where none is given')
+  command('use', 'Choose the sign-in to use when none is given')
     .argument('<profile>', 'its name')
     .action(
-      withCli(async ({ hosts, talk }, name) => {
+      withCli(async ({ hosts, notify }, name) => {
         const { profiles: saved } = await hosts.update((before) => {
           if (before.profiles[name] === undefined) throw unknownProfile(name, before);
           return { ...before, current: name };
         });
-        talk(`In use: ${name}, ${saved[name]?.server}`);
+        notify(`In use: ${name}, ${saved[name]?.server}`);
       }),
     );
 

@@ -17,18 +17,18 @@ const list = () =>
 const revoke = () =>
   command('revoke', 'End a sign-in')
     .argument('[session]', 'its id, or the start of it')
-    .option('--reason <text>', 'for the list')
+    .option('--reason <text>', 'shown in the list of sign-ins')
     .action(
       withCli(async (cli, given, { reason }) => {
         const active = (await all(cli)).filter(({ revoked_at }) => revoked_at === null);
         const { id } = await findOne(cli, active, given, NAMED);
-        cli.print.done(await cli.berth().sessions.revoke(id, reason), 'The session is ended.', id);
+        cli.print.done(await cli.berth().sessions.revoke(id, reason), 'The session has ended.', id);
       }),
     );
 
 const revokeOthers = () =>
   command('revoke-others', 'End all sign-ins but this one')
-    .option('--reason <text>', 'for the list')
+    .option('--reason <text>', 'shown in the list of sign-ins')
     .option('-y, --yes', 'do not ask')
     .action(
       withCli(async (cli, { reason, yes = false }) => {

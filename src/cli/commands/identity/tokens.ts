@@ -23,8 +23,8 @@ const list = () =>
 const create = () =>
   command('create', 'Create an API token; it is shown once')
     .argument('<name>', 'what it is for')
-    .option('--scope <scopes>', 'what it may do: read, write, admin, with commas between', scopes)
-    .option('--expires <time>', 'when it ends, such as 12h or 90d; never without it', seconds)
+    .option('--scope <scopes>', 'what it may do: read, write, admin, separated by commas', scopes)
+    .option('--expires <time>', 'when it ends, such as 12h or 90d; never if not given', seconds)
     .action(
       withCli(async (cli, name, { scope, expires }) => {
         const body = {
@@ -40,9 +40,9 @@ const derive = () =>
   command('derive', 'Create a token that can do at most what yours can, and ends with it')
     .argument('<name>', 'what it is for')
     .option('--container <name>', 'reach only this container; repeat it for several', oneMore)
-    .option('--scope <scopes>', 'what it may do; the same as yours without it', scopes)
-    .option('--expires <time>', 'when it ends, such as 30m or 12h; with yours without it', seconds)
-    .option('--uses <count>', 'how many requests it admits', wholeNumber)
+    .option('--scope <scopes>', 'what it may do; the same as yours if not given', scopes)
+    .option('--expires <time>', 'when it ends, such as 30m or 12h; when yours ends if not given', seconds)
+    .option('--uses <count>', 'how many requests it may make', wholeNumber)
     .action(
       withCli(async (cli, name, { container, scope, expires, uses }) => {
         const body = {
@@ -65,7 +65,7 @@ function wholeNumber(text: string): number {
 
 /** As it is, so that a program can read it. */
 function printMade(cli: Cli, made: Schemas['ApiTokenCreated']): void {
-  cli.talk('The token. It is not shown again.');
+  cli.notify('Save this token. It is not shown again.');
   if (cli.print.form === 'json') cli.print.one(made, TOKENS_MADE);
   else cli.print.text(made.token);
 }

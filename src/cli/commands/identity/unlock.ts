@@ -11,6 +11,6 @@ export const unlock = () =>
       const given = ask.possible ? await ask.secret('Passcode: ') : (await readAll(io, MAX_BYTES)).trim();
       if (given === '') throw usageError('No passcode was given.');
       await cli.berth().api.POST('/api/sessions/unlock', { body: { passcode: given } });
-      cli.talk('Unlocked.');
+      cli.notify('Unlocked.');
     }),
   );

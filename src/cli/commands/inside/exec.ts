@@ -7,7 +7,7 @@ import { seconds } from '../../values/times.ts';
 import { variables } from '../../values/variables.ts';
 
 const HELP = `
-Ends with the program's exit code, or ${EXIT.timedOut} when its time is over. What the program writes is passed on as text.
+Ends with the program's exit code, or ${EXIT.timedOut} at its time limit. The program's output is passed on as text.
 
 Examples:
   berth exec dev -- npm test
@@ -20,9 +20,9 @@ export const exec = () =>
     .argument('<container>', 'its name or id')
     .argument('<command...>', 'the program and its arguments, after --')
     .addOption(variables())
-    .option('-i, --stdin', 'pass standard input on, to its end')
-    .option('-w, --workdir <folder>', 'where it runs, instead of /workspace')
-    .option('--timeout <time>', 'when it is ended, such as 10m; 1m without it, at most 1h', seconds)
+    .option('-i, --stdin', 'pass all of standard input to it')
+    .option('-w, --workdir <folder>', 'its working folder, instead of /workspace')
+    .option('--timeout <time>', 'end it after this time, such as 10m; 1m if not given, at most 1h', seconds)
     .passThroughOptions()
     .addHelpText('after', HELP)
     .action(

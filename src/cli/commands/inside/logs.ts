@@ -6,8 +6,8 @@ import { findContainer } from '../../values/find.ts';
 export const logs = () =>
   command('logs', "Show the output of a container's first program")
     .argument('[container]', 'its name or id')
-    .option('-f, --follow', 'go on as it grows')
-    .option('-n, --tail <lines>', 'only the last lines', lines)
+    .option('-f, --follow', 'keep printing new output')
+    .option('-n, --tail <lines>', 'only this many of the last lines', lines)
     .action(
       withCli(async (cli, given, { follow = false, tail }) => {
         const container = await findContainer(cli, given);

@@ -10,8 +10,8 @@ export const attach = () =>
   command('attach', 'Follow the output of a process, from its start')
     .argument('<container>', 'its name or id')
     .argument('[process]', 'its name or id')
-    .option('-i, --stdin', 'send this command’s input to it; the end of the input as well')
-    .option('--no-follow', 'only what there is now')
+    .option('-i, --stdin', 'pass standard input to it, and close its input at the end')
+    .option('--no-follow', 'print only the output so far')
     .action(
       withCli(async (cli, given, wanted, { stdin = false, follow }) => {
         const shown = await findProcess(cli, await findContainer(cli, given), wanted);

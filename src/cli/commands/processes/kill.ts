@@ -6,10 +6,10 @@ import { findProcess } from './find-process.ts';
 const SIGNALS = ['HUP', 'INT', 'QUIT', 'KILL', 'USR1', 'USR2', 'TERM', 'CONT', 'STOP'] as const;
 
 export const kill = () =>
-  command('kill', 'End a process with everything that it started')
+  command('kill', 'End a process and everything that it started')
     .argument('<container>', 'its name or id')
     .argument('[process]', 'its name or id')
-    .addOption(new Option('-s, --signal <signal>', 'only send this signal').choices(SIGNALS))
+    .addOption(new Option('-s, --signal <signal>', 'send only this signal').choices(SIGNALS))
     .action(
       withCli(async (cli, given, wanted, { signal }) => {
         const found = await findProcess(cli, await findContainer(cli, given), wanted);

@@ -16,10 +16,10 @@ Examples:
 
 export const audit = () =>
   command('audit', 'Show who did what, newest first')
-    .option('--action <action>', 'only these, such as container_started')
-    .option('--from <time>', 'since then, such as 2h or 2026-03-01', pointInTime)
-    .option('--to <time>', 'until then', pointInTime)
-    .option('--limit <count>', 'how many', count, 50)
+    .option('--action <action>', 'only this action, such as container_started')
+    .option('--from <time>', 'since this time, such as 2h or 2026-03-01', pointInTime)
+    .option('--to <time>', 'until this time', pointInTime)
+    .option('--limit <count>', 'at most this many records', count, 50)
     .option('--all', 'of all users, for administrators')
     .option('--user <name>', 'of one user, for administrators')
     .addHelpText('after', HELP)

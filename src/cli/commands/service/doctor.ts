@@ -11,12 +11,12 @@ export const doctor = () =>
       cli.print.list(checks, CHECKS);
       const failed = checks.filter(({ result }) => result === 'failed');
       if (failed.length > 0) {
-        throw new CliError(`Not in order: ${failed.map(({ check }) => check).join(', ')}.`, {
+        throw new CliError(`These checks failed: ${failed.map(({ check }) => check).join(', ')}.`, {
           code: 'unhealthy',
         });
       }
       const warnings = checks.filter(({ result }) => result === 'warning').length;
-      cli.talk(warnings === 0 ? 'All is in order.' : `It works, with ${warnings} warnings.`);
+      cli.notify(warnings === 0 ? 'All checks passed.' : `No check failed; there are ${warnings} warnings.`);
     }),
   );
 

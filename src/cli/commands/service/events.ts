@@ -5,13 +5,14 @@ import { writeTo } from '../../io/streams.ts';
 import { findContainer } from '../../values/find.ts';
 
 const HELP = `
-Goes on until it is interrupted, across lost connections. With -o json each line is an event as the service sent it.
+Runs until you interrupt it, and reconnects after a lost connection.
+With -o json each line is an event as the service sent it.
 `;
 
 export const events = () =>
   command('events', 'Follow the changes of containers')
-    .argument('[container]', 'of this one only, by name or id')
-    .option('--after <id>', 'first those since this event')
+    .argument('[container]', 'only of this one, by name or id')
+    .option('--after <id>', 'begin after this event')
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, { after }) => {
@@ -19,7 +20,7 @@ export const events = () =>
         const stream = cli.berth().events(after === undefined ? {} : { after });
         await cli.progress('Connecting', stream.connected);
         for await (const event of stream) {
-          if (event.type === 'resync') cli.talk('Events were missed. See what there is now: berth ls');
+          if (event.type === 'resync') cli.notify('Events were missed. See the present state: berth ls');
           else if (id === null || event.data.db_id === id)
             await writeTo(
               cli.io.out,

@@ -8,21 +8,21 @@ import { USER_AGENT, VERSION } from '../../version.ts';
 const TIMEOUT_MS = 700_000;
 
 const HELP = `
-The program at the other end, such as a desktop assistant, starts this. Give it a token for one container:
+An MCP client, such as a desktop assistant, starts this command. Give it a token for one container:
   BERTH_TOKEN=svc_… berth mcp --container dev
 `;
 
 export const mcp = () =>
   command('mcp', 'Give an assistant tools for containers, over stdio')
     .option('--container <name>', 'offer only this container; repeat it for several', oneMore)
-    .option('--allow-delete', 'offer to delete containers')
+    .option('--allow-delete', 'also offer to delete containers')
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, { container, allowDelete = false }) => {
         const berth = connect(cli);
         const mayCreate = container === undefined && (await mayCreateContainers(berth));
         const scope = { containers: container ?? null, mayCreate, mayDelete: allowDelete };
-        // Most commands do not need it, and it takes a while to load.
+        // why: no other command needs it, and it takes a while to load
         const { serveOverStdio } = await import('../../../mcp/stdio.ts');
         await serveOverStdio({ berth, scope }, VERSION, { input: cli.io.in, output: cli.io.out });
       }),

@@ -5,14 +5,16 @@ import { sshFiles } from '../../ssh/ssh-files.ts';
 import { HOST_ENDING, proxyCommand, sshSettings } from '../../ssh/ssh-options.ts';
 
 export const configSsh = () =>
-  command('config-ssh', 'Make containers hosts of this machine’s SSH: NAME.berth in every program')
+  command('config-ssh', 'Add your containers to the SSH settings of this machine, as NAME.berth')
     .option('--remove', 'undo it')
     .option('-y, --yes', 'do not ask')
     .action(
       withCli(async (cli, { remove = false, yes = false }) => {
         const files = sshFiles(cli.io);
         if (remove) {
-          cli.talk(files.remove() ? 'Berth is out of your SSH settings.' : 'There was nothing to remove.');
+          cli.notify(
+            files.remove() ? 'Berth is removed from your SSH settings.' : 'There was nothing to remove.',
+          );
           return;
         }
         if (!files.isIncluded()) {
@@ -31,6 +33,6 @@ export const configSsh = () =>
           ...settings.map((setting) => `  ${setting}`),
         ]);
         if (!files.isIncluded()) files.include();
-        cli.talk(`Connect: ssh NAME${HOST_ENDING}`);
+        cli.notify(`Connect: ssh NAME${HOST_ENDING}`);
       }),
     );

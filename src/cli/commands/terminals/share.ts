@@ -25,8 +25,10 @@ const create = () =>
         const body = { mode, ...(expires !== undefined && { expires_in_minutes: Math.ceil(expires / 60) }) };
         const made = await cli.progress(`Sharing ${name}`, cli.berth().collaborations.create(id, body));
         const what = mode === 'view' ? 'watch' : 'use';
-        cli.talk(`Who opens this link can ${what} the terminal of ${name}, until ${made.expires_at}.`);
-        cli.talk(`End it: berth share end ${made.id}`);
+        cli.notify(
+          `Anyone who opens this link can ${what} the terminal of ${name}, until ${made.expires_at}.`,
+        );
+        cli.notify(`End it: berth share end ${made.id}`);
         if (cli.print.form === 'json') cli.print.one(made, { columns: {}, name: ({ url }) => url });
         else cli.print.text(made.url);
       }),
@@ -39,7 +41,7 @@ const list = () =>
     .action(withCli(async (cli, given) => cli.print.list(await all(cli, given), SHARES)));
 
 const end = () =>
-  command('end', 'End a link; who used it is disconnected')
+  command('end', 'End a link and disconnect its participants')
     .argument('[share]', 'its id, or the name of the container')
     .action(
       withCli(async (cli, given) => {
@@ -54,7 +56,7 @@ const end = () =>
         });
         cli.print.done(
           await cli.berth().collaborations.end(id),
-          `${container} is no longer shared by it.`,
+          `The link to the terminal of ${container} has ended.`,
           id,
         );
       }),

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Terminal, TerminalEnd } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, ProgramEnd, usageError } from '../../cli-error.ts';
@@ -8,8 +8,8 @@ import { writeTo } from '../../io/streams.ts';
 import { findContainer } from '../../values/find.ts';
 
 const HELP = `
-The shell outlives the connection: after a lost line it goes on where it was, and it waits for you after the detach key.
-It ends with the exit code of the shell.
+The shell outlives the connection: after a lost connection it continues where it was, and the detach key
+leaves it running. The command ends with the exit code of the shell.
 
 Examples:
   berth shell dev
@@ -21,9 +21,13 @@ export const shell = () =>
   command('shell', 'Open a terminal in a container')
     .argument('[container]', 'its name or id')
     .option('--session <name>', 'which of its terminals', 'main')
-    .option('--new', 'end what runs in it, and start anew')
-    .option('--watch', 'only look')
-    .option('--detach-key <key>', 'leaves it running, such as ctrl-]; or none', detachKey, 0x1c)
+    .option('--new', 'end what runs in it, and start a new shell')
+    .option('--watch', 'watch without typing')
+    .addOption(
+      new Option('--detach-key <key>', 'the key that leaves it running, such as ctrl-], or none')
+        .argParser(detachKey)
+        .default(0x1c, 'ctrl-\\'),
+    )
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, { session, new: fresh = false, watch = false, detachKey: key }) => {
@@ -38,14 +42,14 @@ export const shell = () =>
           watch,
           beforeRedraw: `${SOFT_RESET}\x1b[H\x1b[2J`,
           onState: ({ kind }) =>
-            kind === 'waiting' && raw.isRaw() && raw.note('connection lost, coming back…'),
+            kind === 'waiting' && raw.isRaw() && raw.note('connection lost, reconnecting…'),
         });
         const end = await relay(cli, raw, terminal, key);
         report(cli, end, container.name);
       }),
     );
 
-/** Until the terminal's end, whatever that is; this terminal is as before then. */
+/** Until the remote terminal ends, for any reason. The user's own terminal is then restored. */
 async function relay(
   cli: Cli,
   raw: RawTerminal,
@@ -76,12 +80,12 @@ const WORDS: Readonly<Partial<Record<TerminalEnd['why'], string>>> = {
   collaboration_ended: 'The terminal is no longer shared with you.',
   deleted: 'The container was deleted.',
   stopped: 'The container was stopped.',
-  refused: 'The terminal is refused.',
+  refused: 'The service refused the terminal.',
 };
 
-function report({ talk }: Cli, { why, exitCode }: TerminalEnd, name: string): void {
+function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string): void {
   if (why === 'detached') {
-    talk(`Left running. Return: berth shell ${name}`);
+    notify(`Left running. Return: berth shell ${name}`);
     return;
   }
   if (why === 'ended') throw new ProgramEnd(exitCode ?? 0);

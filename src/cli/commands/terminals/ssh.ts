@@ -6,10 +6,10 @@ import { HOST_ENDING } from '../../ssh/ssh-options.ts';
 import { findContainer } from '../../values/find.ts';
 
 export const ssh = () =>
-  command('ssh', 'Connect to a container by the ssh of this machine, over HTTPS')
+  command('ssh', 'Connect to a container with ssh, over HTTPS')
     .argument('[container]', 'its name or id')
     .argument('[command...]', 'what to run instead of a shell, after --')
-    .option('--stdio', 'carry an SSH connection on standard input and output, as ProxyCommand')
+    .option('--stdio', 'carry an SSH connection on standard input and output, as a ProxyCommand')
     .action(
       withCli(async (cli, given, words, { stdio = false }) => {
         if (stdio) return await carry(cli, given);
