@@ -1,9 +1,12 @@
-import { createInterface } from 'node:readline';
 import { entryJsonBytes, FILE_LIMITS, type FileEntry } from '../../domain/containers/files.ts';
 import { RuntimeFailure } from '../../ports/containers/container-runtime.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 import { decodeEntry } from '../../protocol/agent/index.ts';
 import type { DownloadStream } from './download-stream.ts';
+
+/** As for a record of a container's listing; no entry needs more. */
+const MAX_LINE_BYTES = 8192;
+const LINE_END = 0x0a;
 
 /** Reads a listing, within the limits of one. Above the free size of `room` it waits for permission. */
 export async function listingOf(
@@ -14,7 +17,7 @@ export async function listingOf(
   let bytes = 0;
   let freeBytes = room?.freeBytes ?? Number.POSITIVE_INFINITY;
   try {
-    for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of linesOf(stream)) {
       const entry = entryOf(line);
       bytes += entryJsonBytes(entry);
       if (entries.length === FILE_LIMITS.listed || bytes > FILE_LIMITS.listedJsonBytes)
@@ -25,16 +28,33 @@ export async function listingOf(
       }
       entries.push(entry);
     }
-    if (stream.errored !== null) throw stream.errored;
     return { entries, complete: stream.isComplete };
   } finally {
     stream.destroy();
   }
 }
 
+/** The user can run another agent, whose lines may never end. */
+async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    rest = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = rest.indexOf(LINE_END); end >= 0; end = rest.indexOf(LINE_END, start)) {
+      yield rest.toString('utf8', start, end);
+      start = end + 1;
+    }
+    rest = rest.subarray(start);
+    if (rest.length > MAX_LINE_BYTES) throw malformed();
+  }
+  if (rest.length > 0) yield rest.toString();
+}
+
+const malformed = (): RuntimeFailure => new RuntimeFailure('an agent sent a malformed listing');
+
 function entryOf(line: string): FileEntry {
   const entry = decodeEntry(line);
-  if (entry === null) throw new RuntimeFailure('an agent sent a malformed listing');
+  if (entry === null) throw malformed();
   return {
     name: entry.name,
     kind: entry.kind,
