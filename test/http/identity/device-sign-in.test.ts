@@ -140,9 +140,13 @@ t.test('a code ends after ten minutes, an approval after one', async (t) => {
   t.same(outcome(await second.poll()), [400, 'expired_token'], 'a stolen approval is soon worth nothing');
 });
 
-t.test('an approval ends with the session that gave it, and with the account', async (t) => {
+t.test('an approval ends with the session that gave it, with its lock, and with the account', async (t) => {
   const ends: Readonly<Record<string, (service: InTime, who: Bearer, id: string) => Promise<unknown>>> = {
     'sign out': (service, who) => as(service, who)('POST', '/api/auth/logout'),
+    locked: async (service, who) => {
+      await as(service, who)('PUT', '/api/me/lock', { passcode: '1234' });
+      await as(service, who)('POST', '/api/sessions/lock');
+    },
     disabled: async (service, _who, id) => {
       const root = await anAdmin(service);
       await as(service, root)('PATCH', `/api/admin/users/${id}`, { disabled: true });
