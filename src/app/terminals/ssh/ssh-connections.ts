@@ -89,20 +89,22 @@ async function connect(open: Open, client: SshClient): Promise<Result<SshConnect
   if (!admitted.ok) return admitted;
   const release = open.counts.take(`connection ${caller.user.id}`, SSH_LIMITS.connectionsPerUser);
   if (release === null) return refuse({ code: 'too_many_at_once', retryAfterSeconds: 5 });
+  const undo = [release];
+  const undoAll = (): void => undo.forEach((step) => void step());
   try {
     const { container, names } = await targetOf(repositories, client);
-    const subscription = container === null ? null : await follow(open.deps, client, container);
-    const used = container === null ? null : await open.deps.uses.begin(container, 'ssh');
+    if (container !== null) {
+      undo.push((await follow(open.deps, client, container)).end);
+      undo.push(await open.deps.uses.begin(container, 'ssh'));
+    }
     const details = detailsOf(client, container);
     await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });
     const registration = live.register({ caller, mayStay, close: () => client.close(CLOSE.unauthorized) });
+    undo.push(registration.end);
     const startMs = performance.now();
     const end = (bytes: number): void => {
       if (!open.clients.delete(client)) return;
-      registration.end();
-      subscription?.end();
-      used?.();
-      release();
+      undoAll();
       const seconds = Math.round((performance.now() - startMs) / 1000);
       recordEnd(open, { ...entryOf(client, { ...details, seconds, bytes }), action: 'ssh_disconnected' });
     };
@@ -113,7 +115,7 @@ async function connect(open: Open, client: SshClient): Promise<Result<SshConnect
       takeChannel: channels(open, client),
     });
   } catch (error) {
-    release();
+    undoAll();
     throw error;
   }
 }

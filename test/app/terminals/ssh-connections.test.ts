@@ -1,0 +1,83 @@
+import pino from 'pino';
+import t from 'tap';
+import { fixedClock, memoryBusHub, memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { containerUses } from '../../../src/app/containers/lifetime/container-uses.ts';
+import { EventFeed } from '../../../src/app/events/event-feed.ts';
+import { sshConnections } from '../../../src/app/terminals/ssh/ssh-connections.ts';
+import { DEFAULT_USE_LIMITS } from '../../../src/domain/identity/use-limits.ts';
+import { ok } from '../../../src/domain/result.ts';
+import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
+import { storedContainer, storedUser } from '../../support/database/stored.ts';
+import { aCaller } from '../../support/samples/samples.ts';
+
+const log = pino({ level: 'silent' });
+const fault = async () => {
+  throw new Error('the database has gone');
+};
+
+/** A client of a container that stops when idle, and what its connection leaves. */
+async function aScene() {
+  const clock = fixedClock();
+  const storage = memoryStorage(clock);
+  const { repositories } = storage;
+  const user = await storedUser(storage);
+  const { dbId } = await storedContainer(storage, user.id);
+  await repositories.lifetimes.change(dbId, { idleSeconds: 60 });
+  const feed = new EventFeed({
+    ...{ events: repositories.events, bus: memoryBusHub().join(), log, encode: (event) => event },
+  });
+  const uses = containerUses(repositories, () => clock.now().getTime());
+  let registered = 0;
+  const register = () => {
+    registered += 1;
+    const end = () => {
+      registered -= 1;
+    };
+    return { use: () => true, end };
+  };
+  const connections = sshConnections({
+    ...{ repositories, feed, uses, log, mayStay: () => true },
+    live: { register, closeAll() {}, count: () => registered },
+    requests: { admitFor: () => ok(null) },
+  });
+  const signedIn = { caller: aCaller({ user }), requestsPerMinute: 0, limits: DEFAULT_USE_LIMITS };
+  let closes = 0;
+  const connect = () =>
+    connections.connect({
+      ...{ signedIn, origin: { ipAddress: '', userAgent: 'ssh' }, wanted: dbId },
+      close: () => {
+        closes += 1;
+      },
+    });
+  /** What is left once its time has come. */
+  const left = async () => {
+    clock.advance(600_000);
+    await uses.keep();
+    const [last] = await repositories.lifetimes.activity(dbId);
+    feed.close(CLOSE.serviceRestarting);
+    return { isUsed: last?.lastAt.getTime() === clock.now().getTime(), closes, registered };
+  };
+  return { repositories, connect, left };
+}
+
+for (const [step, breakIt] of [
+  ['its use', ({ lifetimes }) => Object.assign(lifetimes, { noteUses: fault })],
+  ['its start', ({ audit }) => Object.assign(audit, { append: fault })],
+] as const satisfies readonly [string, (of: Awaited<ReturnType<typeof aScene>>['repositories']) => void][])
+  t.test(`a connection that cannot record ${step} leaves nothing`, async (t) => {
+    const { repositories, connect, left } = await aScene();
+    const { lifetimes } = repositories;
+    const { noteUses } = lifetimes;
+    breakIt(repositories);
+    await t.rejects(connect(), { message: 'the database has gone' });
+    Object.assign(lifetimes, { noteUses });
+    t.same(await left(), { isUsed: false, closes: 0, registered: 0 });
+  });
+
+t.test('an ended connection leaves nothing', async (t) => {
+  const { connect, left } = await aScene();
+  const connected = await connect();
+  if (!connected.ok) throw new Error(connected.error.code);
+  connected.value.end(7);
+  t.same(await left(), { isUsed: false, closes: 0, registered: 0 });
+});
