@@ -20,17 +20,18 @@ export async function forward(
   // The client sends once its channel is accepted, which needs the connection first.
   const stdin = new PassThrough();
   let giveUp = reject;
+  let end = (): void => {};
   try {
     const opened = await programs.forward(connection, to, stdin);
     if (!opened.ok || opened.value === null || carrier.isClosed) {
       if (opened.ok) await opened.value?.end();
       return reject();
     }
+    const { value: inner } = opened;
+    end = () => void inner.end();
     const channel = accept();
     giveUp = () => channel.close();
     const output = new ChannelOutput(channel, carrier);
-    const { value: inner } = opened;
-    const end = (): void => void inner.end();
     channel.once('close', end);
     inputOf(channel, client).pipe(stdin);
     for await (const data of inner.output) await output.write('stdout', data);
@@ -40,6 +41,7 @@ export async function forward(
     channel.end();
   } catch (err) {
     log.info({ err }, 'a forwarded connection was lost');
+    end();
     giveUp();
   } finally {
     stdin.destroy();

@@ -29,7 +29,9 @@ async function connected(relay: ControlledCommand): Promise<InnerConnection | nu
   const frames = framesOf(relay, closed.resolve);
   const first = await inTime(frames.next(), FIRST_FRAME_SECONDS, relay.end);
   if (first.done) return null;
-  return { output: untilEnd(frames), closed: closed.promise, end: relay.end };
+  // Frames that nobody reads do not end by themselves.
+  const end = (): Promise<void> => relay.end().finally(closed.resolve);
+  return { output: untilEnd(frames), closed: closed.promise, end };
 }
 
 /** Reads on after the last frame, until the other direction has ended too. */
