@@ -74,22 +74,38 @@ async function aShell(t: Test, program: string, args: readonly string[], setUp: 
   );
   await until(/ready/);
   t.notMatch(output, /readonly|error/i, 'it can be read twice');
-  output = '';
-  return { type, until, home, output: () => output };
+  // The line editor switches bracketed paste on, and off when the line is entered.
+  const atPrompt = async () => {
+    await until(/\[\?2004h(?![\s\S]*\[\?2004l)/);
+    output = '';
+  };
+  return { type, until, atPrompt, home, output: () => output };
 }
 
 for (const [program, args, setUp] of [
   ['bash', ['--norc', '--noprofile', '-i'], 'true'],
-  ['zsh', ['-f', '-i'], 'autoload -U compinit; compinit -u'],
+  // Its usual TAB also expands, which runs commands by design.
+  ['zsh', ['-f', '-i'], "autoload -U compinit; compinit -u; bindkey '^I' complete-word"],
 ] as const) {
   t.test(`TAB completes commands, options and live container names in ${program}`, async (t) => {
     if ((await needs(t, 'shells')) === null) return;
-    const { type, until, home, output } = await aShell(t, program, args, setUp);
-    type('berth sto\tweb\t\r');
-    await until(/webserver is stopped/);
-    type('berth create box --mem\t512m --cp\t0.1\r');
-    await until(/box is running/);
-    type("\u0015berth stop $(touch owned)\t\u0015echo do''ne\r");
+    const { type, until, atPrompt, home, output } = await aShell(t, program, args, setUp);
+    // A TAB that arrives before the line is edited, or with more input behind it, is only a character.
+    const line = async (...typed: readonly (readonly [string, RegExp])[]) => {
+      await atPrompt();
+      for (const [text, shown] of typed) {
+        type(text);
+        await until(shown);
+      }
+    };
+    await line(['berth sto\t', /berth stop/], ['web\t', /webserver/], ['\r', /webserver is stopped/]);
+    await line(
+      ['berth create box --mem\t', /--memory/],
+      ['512m --cp\t', /--cpu/],
+      ['0.1\r', /box is running/],
+    );
+    await atPrompt();
+    type("\u0015berth stop --a$(touch owned)=\t\u0015echo do''ne\r");
     await until(/done/);
     t.throws(() => chmodSync(path.join(home, 'owned'), 0o600), { code: 'ENOENT' }, output());
   });

@@ -1,0 +1,13 @@
+/** For zsh, after `compinit`. What has been typed is passed on, never evaluated; files follow where nothing is found. */
+export const zshScript = (name: string): string => `#compdef ${name}
+_${name}() {
+  local -a found
+  local value description
+  while IFS=$'\\t' read -r value description; do
+    [[ "$value" == :* ]] && continue
+    found+=("\${value//:/\\\\:}:$description")
+  done < <(${name} complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  _describe ${name} found || _files
+}
+compdef _${name} ${name}
+`;
