@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   CommandEvent,
   ContainerCommands,
@@ -13,12 +14,16 @@ import { FOLLOW } from './stream-scripts.ts';
 
 /** The exit codes of FOLLOW that end the reading: the process has ended, or is not followed. */
 const DONE = [0, 5];
-/** Of a reader that has lasted long enough. */
-const RENEW = 4;
 const UNKNOWN_PROCESS = 44;
-/** Readers in a row that found output, but could not read it. */
+/** Readers in a row that ended early, with little output. */
 const MAX_FRUITLESS = 20;
+/** Less than a segment of the smallest output: a reader that passes more has read from a flood. */
+const LITTLE_BYTES = 16_384;
+/** A reader that asks to be started again lasts longer, unless much is written. */
+const EARLY_MS = 60_000;
+const PAUSE = { firstMs: 50, maxMs: 1_000 };
 const MAX_HEADER_BYTES = 64;
+const MAX_EARLY_BYTES = 1_048_576;
 const READER_SECONDS = 3600;
 
 type Request = {
@@ -34,30 +39,55 @@ type Reader = {
   readonly events: AsyncGenerator<CommandEvent>;
 };
 
-/** Reads a process's output by a program in the container, and by another one where that one ends too early. */
+/** The time between two readers. A pause ends early on the signal. */
+export type ReaderPace = {
+  readonly nowMs: () => number;
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+};
+
+const REAL_PACE: ReaderPace = {
+  nowMs: () => performance.now(),
+  pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+};
+
+const pauseMs = (early: number): number => Math.min(PAUSE.firstMs * 2 ** (early - 1), PAUSE.maxMs);
+
+/**
+ * Reads a process's output by a program in the container, and by another one where that one ends too early. A user can
+ * replace the program's shell, so one that ends at once is started again slowly, and not forever.
+ */
 export async function followOutput(
   commands: ContainerCommands,
   request: Request,
+  pace = REAL_PACE,
 ): Promise<ProcessOutput | null> {
-  const open = openReaders(commands, request);
+  const over = new AbortController();
+  const pause: Pause = async (early) => {
+    await pace.pause(pauseMs(early), over.signal);
+    return over.signal.aborted;
+  };
+  const open = openReaders(commands, request, pause);
   const first = await open(request.after);
   if (first === null) return null;
-  const reading: Reading = { open, current: first, isOver: false };
+  const reading: Reading = { open, current: first, over, nowMs: pace.nowMs, pause };
   return {
     start: first.start,
     pieces: allPieces(reading),
     end: async () => {
-      reading.isOver = true;
+      over.abort();
       await reading.current.running.end();
     },
   };
 }
 
-/** null for an unknown process. */
+/** Before a reader that follows so many early ones. Returns whether the caller has left meanwhile. */
+type Pause = (early: number) => Promise<boolean>;
+
+/** null for an unknown process, or when the caller has left. */
 type Open = (from: OutputOffsets) => Promise<Reader | null>;
 
 const openReaders =
-  (commands: ContainerCommands, { handle, id, follow }: Request): Open =>
+  (commands: ContainerCommands, { handle, id, follow }: Request, pause: Pause): Open =>
   async (from) => {
     const args = [id, String(from.stdout), String(from.stderr), follow ? 'yes' : 'no'];
     const command = ['/bin/sh', '-c', FOLLOW, 'berth', ...args];
@@ -70,45 +100,57 @@ const openReaders =
       // While much is written, the oldest output may be removed before it is opened.
       if (tries === MAX_FRUITLESS)
         throw new RuntimeFailure(`output cannot be read: a reader ended with ${found}`);
+      if (await pause(tries)) return null;
     }
   };
 
-type Reading = { readonly open: Open; current: Reader; isOver: boolean };
+type Reading = {
+  readonly open: Open;
+  current: Reader;
+  readonly over: AbortController;
+  readonly nowMs: () => number;
+  readonly pause: Pause;
+};
 
 async function* allPieces(reading: Reading): AsyncGenerator<OutputPiece> {
-  for (let fruitless = 0; ; ) {
-    const { at, exitCode, isFruitless } = yield* piecesOf(reading.current);
-    if (reading.isOver || DONE.includes(exitCode ?? -1)) return;
-    // A quiet reader that ends by itself has lasted for minutes.
-    fruitless = isFruitless && exitCode !== RENEW ? fruitless + 1 : 0;
+  const { open, over, nowMs, pause } = reading;
+  for (let [early, fruitless] = [0, 0]; ; ) {
+    const startMs = nowMs();
+    const { at, exitCode, bytes } = yield* piecesOf(reading.current);
+    if (over.signal.aborted || DONE.includes(exitCode ?? -1)) return;
+    const isEarly = nowMs() - startMs < EARLY_MS;
+    early = isEarly ? early + 1 : 0;
+    fruitless = isEarly && bytes < LITTLE_BYTES ? fruitless + 1 : 0;
     if (fruitless > MAX_FRUITLESS) throw new RuntimeFailure(`a reader ended with ${exitCode}`);
-    const next = await reading.open(at);
+    if (isEarly && (await pause(early))) return;
+    const next = await open(at);
     if (next === null) return;
     reading.current = next;
     // The caller may have left meanwhile.
-    if (reading.isOver) await reading.current.running.end();
+    if (over.signal.aborted) await reading.current.running.end();
   }
 }
 
 type ReaderEnd = {
   readonly at: OutputOffsets;
   readonly exitCode: number | null;
-  readonly isFruitless: boolean;
+  /** What it has read. */
+  readonly bytes: number;
 };
 
 async function* piecesOf({ start, events }: Reader): AsyncGenerator<OutputPiece, ReaderEnd> {
   const at = { ...start };
   let exitCode: number | null = null;
-  let isFruitless = true;
+  let bytes = 0;
   for await (const event of events) {
     if (event.kind === 'exit') exitCode = event.exitCode;
     else {
-      isFruitless = false;
+      bytes += event.data.length;
       yield { stream: event.stream, offset: at[event.stream], data: event.data };
       at[event.stream] += event.data.length;
     }
   }
-  return { at, exitCode, isFruitless };
+  return { at, exitCode, bytes };
 }
 
 /** The reader once it has printed where it starts; its exit code where it printed nothing. */
@@ -116,12 +158,15 @@ async function withHeader(running: RunningCommand): Promise<Reader | number | nu
   const events = running.events[Symbol.asyncIterator]();
   const early: CommandEvent[] = [];
   let header = Buffer.alloc(0);
+  let earlyBytes = 0;
   for (;;) {
     const { value: event, done } = await events.next();
     if (done) return null;
     if (event.kind === 'exit') return event.exitCode;
-    if (event.stream === 'stderr') early.push(event);
-    else {
+    if (event.stream === 'stderr') {
+      early.push(event);
+      earlyBytes += event.data.length;
+    } else {
       header = Buffer.concat([header, event.data]);
       const end = header.indexOf('\n');
       if (end >= 0) {
@@ -131,8 +176,7 @@ async function withHeader(running: RunningCommand): Promise<Reader | number | nu
         return { running, start, events: joined(early, events) };
       }
     }
-    const waiting = early.length;
-    if (header.length > MAX_HEADER_BYTES || waiting > 1024) {
+    if (header.length > MAX_HEADER_BYTES || early.length > 1024 || earlyBytes > MAX_EARLY_BYTES) {
       await running.end();
       throw new RuntimeFailure('a reader did not say where it starts');
     }
