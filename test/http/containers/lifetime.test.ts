@@ -131,6 +131,17 @@ t.test('a program that uses the processor keeps its container, although nobody w
   t.match((await call('GET', url)).json(), { status: 'stopped' });
 });
 
+t.test('a quiet process keeps its container when the service returns after the idle time', async (t) => {
+  const { service, call, url, now } = await aLiving({ idle_seconds: 60 });
+  await call('POST', `${url}/processes`, { command: ['sleep', '3600'] });
+  service.clock.advance(3_600_000);
+  for (let left = 300; left > 0; left -= 5) {
+    service.clock.advance(5_000);
+    await service.endContainers();
+  }
+  t.match(await now(), { status: 'running' });
+});
+
 t.test('it is kept for longer, and its terminals and other processes hear of the end once', async (t) => {
   const shared = { ...inMemory(), bus: memoryBusHub().join };
   const cluster = await aCluster(t, {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { outputLines } from '../../../src/adapters/http/replies/process-output-reply.ts';
 import { memoryProcesses } from '../../../src/adapters/memory/containers/processes/container-processes.ts';
-import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { OutputPiece } from '../../../src/ports/containers/processes/container-processes.ts';
 import { eventually } from '../../support/patience.ts';
 import { aBoxOfAda } from '../../support/service/cluster.ts';
@@ -154,7 +154,7 @@ t.test(
       if (isKilled) throw new Error('killed');
       return await processes.start(...args);
     };
-    const { service, call, url, start } = await aScene({
+    const { call, url, start } = await aScene({
       runtime,
       processes: { ...processes, start: startUnlessKilled },
     });
@@ -170,9 +170,57 @@ t.test(
     const [left] = (await call('GET', `${url}?status=starting`)).json().processes;
     const after = await start(body, cut);
     t.match(after, { id: left.id, status: 'running' });
-    t.equal((await service.ports.storage.repositories.processes.active(100)).length, 2);
+    t.equal((await call('GET', `${url}?status=running`)).json().processes.length, 2);
   },
 );
+
+/** The service with a container of Ada's and one of Eve's, whose shell does not answer until `answer` is called. */
+async function aSceneWithEve() {
+  const runtime = memoryRuntime();
+  const processes = memoryProcesses(runtime);
+  const answers = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  let silentId = '';
+  const list: typeof processes.list = async (handle) => {
+    if (handle.runtimeId === silentId) {
+      asked.resolve();
+      await answers.promise;
+    }
+    return await processes.list(handle);
+  };
+  const scene = await aScene({ ...memoryPorts(), runtime, processes: { ...processes, list } });
+  const eve = as(scene.service, await aPerson(scene.service, 'eve'));
+  const { db_id: dbId, id } = (await eve('POST', '/api/containers', { name: 'dev', disk_mb: 512 })).json();
+  await eve('POST', `/api/containers/${dbId}/processes`, { command: ['sleep', '3600'] });
+  silentId = id;
+  return { ...scene, asked: asked.promise, answer: answers.resolve };
+}
+
+t.test('a process that starts during a pass keeps its container', async (t) => {
+  const { service, call, box, start, asked, answer } = await aSceneWithEve();
+  await call('PATCH', `/api/containers/${box.db_id}/lifetime`, { idle_seconds: 60 });
+  const settling = service.settleProcesses();
+  await asked;
+  await start({ command: ['sleep', '3600'] });
+  answer();
+  await settling;
+  await service.keepUses();
+  const { lifetimes } = service.ports.storage.repositories;
+  t.ok((await lifetimes.activity(box.db_id)).some(({ kind }) => kind === 'process'));
+});
+
+t.test('a container that does not answer delays no process of another owner', async (t) => {
+  const { service, box, start, answer, input } = await aSceneWithEve();
+  const { id } = await start({ command: ['cat'], stdin: true });
+  await input(id, '', '?eof=true');
+  const { processes } = service.ports.storage.repositories;
+  const state = async () => (await processes.find(id, box.db_id))?.state.kind;
+  t.equal(await state(), 'running', 'nobody has noticed its end yet');
+  await service.settleProcesses();
+  t.equal(await state(), 'ended');
+  await service.settleProcesses();
+  answer();
+});
 
 t.test('a follower is cut when its credential ends', async (t) => {
   const { service, ada, url, start } = await aScene();

@@ -71,14 +71,14 @@ export const postgresProcesses = (db: Db): ProcessRepository => ({
       .where('state', '=', from)
       .$call(changedOne),
 
-  active: (limit) =>
+  busyContainers: () =>
     db
-      .selectFrom('processes')
-      .selectAll()
-      .where('state', '<>', 'ended')
-      .orderBy('started_at')
-      .limit(limit)
-      .$call(allAs(toProcess)),
+      .selectFrom('processes as p')
+      .innerJoin('containers as c', 'c.db_id', 'p.db_id')
+      .where('p.state', '<>', 'ended')
+      .select(['c.db_id', 'c.owner_id'])
+      .distinct()
+      .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id }))),
 
   async forget() {
     const shown = sql<boolean>`id in (

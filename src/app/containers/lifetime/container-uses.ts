@@ -6,7 +6,7 @@ import type {
 } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 
 /** Uses that are in progress now. */
-type UsesNow = () => readonly ContainerUse[];
+type UsesNow = () => readonly ContainerUse[] | Promise<readonly ContainerUse[]>;
 
 export type ContainerUses = ReturnType<typeof containerUses>;
 
@@ -64,7 +64,8 @@ export function containerUses(
     async keep(): Promise<void> {
       for (const [key, atMs] of notedAtMs)
         if (monotonicMs() - atMs > RECORDED_EVERY_SECONDS * 1_000) notedAtMs.delete(key);
-      await note([...[...counts.values()].map(({ use }) => use), ...sources.flatMap((source) => source())]);
+      const ofSources = await Promise.all(sources.map((source) => source()));
+      await note([...[...counts.values()].map(({ use }) => use), ...ofSources.flat()]);
     },
   };
 }

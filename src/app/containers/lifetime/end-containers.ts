@@ -54,7 +54,7 @@ async function act(deps: EndingDeps, living: LivingContainer): Promise<void> {
   else await end(deps, living, step.end);
 }
 
-/** Whether a program uses the processor although nobody uses the container; recorded as a use. */
+/** Whether a process or the processor is in use although nobody uses the container; recorded as a use. */
 async function isAtWork(
   { insight, storage }: EndingDeps,
   { container }: LivingContainer,
@@ -62,9 +62,12 @@ async function isAtWork(
 ): Promise<boolean> {
   const handle = handleOf(container);
   if (because !== 'idle' || container.state !== 'running' || handle === null) return false;
-  const { cpuMillicores } = await insight.usage(handle);
-  if (cpuMillicores < BUSY_MILLICORES) return false;
-  await storage.repositories.lifetimes.noteUses([{ dbId: container.dbId, kind: 'processor' }]);
+  const { dbId, ownerId } = container;
+  const { lifetimes, processes } = storage.repositories;
+  const { ofContainer } = await processes.count(dbId, ownerId);
+  const isIdle = ofContainer === 0 && (await insight.usage(handle)).cpuMillicores < BUSY_MILLICORES;
+  if (isIdle) return false;
+  await lifetimes.noteUses([{ dbId, kind: ofContainer > 0 ? 'process' : 'processor' }]);
   return true;
 }
 

@@ -3,22 +3,22 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
 import { findOwnInEngine, handleOf } from '../find-container.ts';
 import { refuseIfStopped } from '../running-container.ts';
 import { type ControlDeps, endProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
 import { readOutput } from './process-output.ts';
-import { busyContainers, settleAll, settled } from './settle-processes.ts';
+import { settleAll, settled } from './settle-processes.ts';
 import { resumeStart, startProcess } from './start-process.ts';
 
 export type Processes = ReturnType<typeof processes>;
 
 /** The processes of a caller's containers. */
 export function processes(deps: ControlDeps) {
-  const busy = busyContainers();
   return {
-    start: startProcess(deps, busy),
+    start: startProcess(deps),
     resumeStart: resumeStart(deps),
     list: listProcesses(deps),
     get: getProcess(deps),
@@ -26,11 +26,16 @@ export function processes(deps: ControlDeps) {
     write: writeInput(deps),
     signal: signalProcess(deps),
     end: endProcess(deps),
-    settleAll: settleAll(deps, busy),
+    settleAll: settleAll(deps),
     /** Running processes keep their containers from being idle. */
-    usesNow: busy.usesNow,
+    usesNow: usesNow(deps),
   };
 }
+
+const usesNow = (deps: ControlDeps) => async (): Promise<readonly ContainerUse[]> => {
+  const busy = await deps.storage.repositories.processes.busyContainers();
+  return busy.map(({ dbId }) => ({ dbId, kind: 'process' }));
+};
 
 /** Running and recently ended ones, newest first. */
 const listProcesses =

@@ -1,3 +1,5 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { within } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import {
   type ContainerProcess,
@@ -5,12 +7,12 @@ import {
   observed,
 } from '../../../domain/containers/processes/process.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
-import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import { handleOf } from '../find-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
 
-/** Processes of all containers that a pass looks at. */
-const MAX_IN_PASS = 5000;
+const OWNERS_AT_A_TIME = 4;
+/** A pass does not wait longer for a container. It is not asked again until it has answered. */
+const LATE_MS = 2_000;
 
 /** Brings the records of a container's processes up to date; returns them. */
 export async function settled(
@@ -48,37 +50,37 @@ async function settledOne(
   return (await repositories.processes.find(record.id, record.dbId)) ?? record;
 }
 
-/** The containers in which processes run, as of the last pass. */
-export function busyContainers() {
-  let ids: ReadonlySet<string> = new Set();
-  return {
-    add(dbId: string): void {
-      ids = new Set([...ids, dbId]);
-    },
-    replace(dbIds: ReadonlySet<string>): void {
-      ids = dbIds;
-    },
-    usesNow: (): ContainerUse[] => [...ids].map((dbId) => ({ dbId, kind: 'process' })),
+/**
+ * Notices what has ended, and forgets what is no longer shown; for a timer. Owners do not wait for each other: a
+ * container's own shell lists its processes, and may never answer.
+ */
+export function settleAll(deps: ProcessDeps): () => Promise<void> {
+  const underway = new Set<string>();
+  const settleInTime = async (dbId: string): Promise<void> => {
+    if (underway.has(dbId)) return;
+    underway.add(dbId);
+    const settling = settleContainer(deps, dbId).finally(() => underway.delete(dbId));
+    await within(LATE_MS, settling, undefined);
+  };
+  return async () => {
+    const { processes } = deps.storage.repositories;
+    const ofOwners = Map.groupBy(await processes.busyContainers(), ({ ownerId }) => ownerId);
+    await forEachAtMost(OWNERS_AT_A_TIME, [...ofOwners.values()], async (containers) => {
+      for (const { dbId } of containers) await settleInTime(dbId);
+    });
+    await processes.forget();
   };
 }
 
-export type BusyContainers = ReturnType<typeof busyContainers>;
-
-/** Notices what has ended, and forgets what is no longer shown; for a timer. */
-export const settleAll =
-  (deps: ProcessDeps, busy: Pick<BusyContainers, 'replace'>) => async (): Promise<void> => {
-    const stillBusy = new Set<string>();
-    const { containers, processes } = deps.storage.repositories;
-    const open = await processes.active(MAX_IN_PASS);
-    for (const [dbId, records] of Map.groupBy(open, (record) => record.dbId)) {
-      const container = await containers.findAny(dbId);
-      if (container === null) continue;
-      const now = await settled(deps, container, records).catch((err: unknown) => {
-        deps.log.warn({ err, dbId }, 'could not look at the processes of a container');
-        return records;
-      });
-      if (now.some(({ state }) => state.kind !== 'ended')) stillBusy.add(dbId);
-    }
-    busy.replace(stillBusy);
-    await processes.forget();
-  };
+async function settleContainer(deps: ProcessDeps, dbId: string): Promise<void> {
+  const { containers, processes } = deps.storage.repositories;
+  try {
+    const records = await processes.list(dbId);
+    const open = records.filter(({ state }) => state.kind !== 'ended');
+    // Read later, it is never older than its processes.
+    const container = await containers.findAny(dbId);
+    if (container !== null) await settled(deps, container, open);
+  } catch (err) {
+    deps.log.warn({ err, dbId }, 'could not look at the processes of a container');
+  }
+}

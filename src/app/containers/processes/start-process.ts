@@ -17,7 +17,7 @@ import { orRollBack } from '../../transaction.ts';
 import { refuseIfStopped, refuseIfUnknown } from '../running-container.ts';
 import { type FoundRunning, findReachable, findRunningInEngine } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
-import { type BusyContainers, settled } from './settle-processes.ts';
+import { settled } from './settle-processes.ts';
 
 type Started = Result<ContainerProcess, DomainError>;
 
@@ -25,7 +25,7 @@ export type StartRequest = { readonly request: ProcessRequest; readonly name: st
 
 /** Records a process, then starts it. `note` links the record to the request that makes it. */
 export const startProcess =
-  (deps: ProcessDeps, busy: Pick<BusyContainers, 'add'>) =>
+  (deps: ProcessDeps) =>
   async (
     id: string,
     { request, name }: StartRequest,
@@ -54,7 +54,6 @@ export const startProcess =
       return ok(process);
     });
     if (!made.ok) return made;
-    busy.add(dbId);
     await deps.storage.repositories.containers.touch(dbId);
     return await act(deps, { container, handle, process: made.value }, request);
   };

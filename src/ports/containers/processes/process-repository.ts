@@ -6,6 +6,9 @@ export type NewProcess = Omit<ContainerProcess, 'state' | 'startedAt'>;
 export const KEPT_HOURS = 24;
 export const MAX_ENDED = 100;
 
+/** A container in which a process has not ended. */
+export type BusyContainer = { readonly dbId: string; readonly ownerId: string };
+
 export interface ProcessRepository {
   /** As `starting`. */
   insert(process: NewProcess): Promise<ContainerProcess>;
@@ -18,8 +21,8 @@ export interface ProcessRepository {
   hasNamed(dbId: string, name: string): Promise<boolean>;
   /** Changes the state; false when it was no longer `from`. */
   advance(id: string, from: ProcessState['kind'], to: ProcessState): Promise<boolean>;
-  /** Those that have not ended, of all containers, oldest first. */
-  active(limit: number): Promise<readonly ContainerProcess[]>;
+  /** All containers in which one has not ended. */
+  busyContainers(): Promise<readonly BusyContainer[]>;
   /** Removes those that `list` does not show any more. */
   forget(): Promise<void>;
 }

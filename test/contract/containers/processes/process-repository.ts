@@ -48,16 +48,20 @@ export async function processRepositoryContract(
     const box = await aBox();
     const other = { ...box, dbId: (await storedContainer(storage, box.userId)).dbId };
     t.same(await processes.count(box.dbId, box.userId), { ofContainer: 0, ofUser: 0 });
-    const [one] = [await begun(box, 'one'), await begun(box), await begun(other)];
+    const [one, two] = [await begun(box, 'one'), await begun(box), await begun(other)];
     t.same(await processes.count(box.dbId, box.userId), { ofContainer: 2, ofUser: 3 });
     t.ok(await processes.hasNamed(box.dbId, 'one'));
     t.notOk(await processes.hasNamed(other.dbId, 'one'));
-    const active = async () => (await processes.active(1000)).map(({ id }) => id);
-    t.ok((await active()).includes(one.id));
+    const isBusy = async (dbId: string) =>
+      (await processes.busyContainers()).filter((busy) => busy.dbId === dbId);
+    t.same(await isBusy(box.dbId), [{ dbId: box.dbId, ownerId: box.userId }], 'once, for two processes');
     await processes.advance(one.id, 'starting', await end());
     t.same(await processes.count(box.dbId, box.userId), { ofContainer: 1, ofUser: 2 });
     t.notOk(await processes.hasNamed(box.dbId, 'one'));
-    t.notOk((await active()).includes(one.id));
+    t.equal((await isBusy(box.dbId)).length, 1);
+    await processes.advance(two.id, 'starting', await end());
+    t.same(await isBusy(box.dbId), []);
+    t.equal((await isBusy(other.dbId)).length, 1);
   });
 
   await t.test(`${name}: ended ones are kept for a day, the last hundred`, async (t) => {

@@ -47,7 +47,12 @@ export function memoryProcessRecords(state: MemoryState, clock: Clock): ProcessR
       return found !== undefined;
     },
 
-    active: async (limit) => state.processes.filter(isActive).slice(0, limit),
+    async busyContainers() {
+      const busy = new Set(state.processes.filter(isActive).map(({ dbId }) => dbId));
+      return state.containers
+        .filter(({ dbId }) => busy.has(dbId))
+        .map(({ dbId, ownerId }) => ({ dbId, ownerId }));
+    },
 
     async forget() {
       const kept = new Set(state.processes.flatMap(({ dbId }) => shown(dbId)));
