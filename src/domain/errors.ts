@@ -17,7 +17,7 @@ export type DomainError =
   /** The route is not about containers, and the token is only for some of them. */
   | { readonly code: 'token_restricted' }
   /** The credential that it would make would outlast the token. */
-  | { readonly code: 'token_temporary' }
+  | { readonly code: 'token_dependent' }
   | { readonly code: 'not_authorized' }
   | { readonly code: 'origin_not_allowed' }
   | { readonly code: 'method_not_allowed' }

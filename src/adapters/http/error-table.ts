@@ -12,9 +12,9 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   login_token_required: [403, 'login token required'],
   insufficient_scope: [403, 'insufficient scope'],
   token_restricted: [403, 'this token is only for some containers'],
-  token_temporary: [
+  token_dependent: [
     403,
-    'this token ends by time, by its uses or with the token above it, and may make nothing that outlasts it: use a login token',
+    'this token ends by its uses or with the token above it, and may make nothing that outlasts it: use a login token',
   ],
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],

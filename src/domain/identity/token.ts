@@ -75,9 +75,12 @@ export const tokenAccepted = (token: ApiToken, user: User, now: Date): boolean =
 export const tokenStillGood = (token: ApiToken, user: User, now: Date): boolean =>
   ['active', 'used_up'].includes(tokenState(token, now)) && user.disabledAt === null;
 
-/** Whether something other than its own revocation ends it: then it may make no credential that would outlast it. */
-export const isTemporary = ({ expiresAt, parentId, depth, maxUses }: ApiToken): boolean =>
-  expiresAt !== null || parentId !== null || depth > 0 || maxUses !== null;
+/**
+ * Whether another token or a count ends it: then it may make no credential that would outlast it. A token of its user
+ * with an end may: scope `write` includes SSH keys.
+ */
+export const isDependent = ({ parentId, depth, maxUses }: ApiToken): boolean =>
+  parentId !== null || depth > 0 || maxUses !== null;
 
 /** The secret from `TOKEN_RANDOM_BYTES` random bytes, and the prefix that may be shown. */
 export function mintToken(random: Buffer): { readonly secret: string; readonly prefix: string } {

@@ -1,10 +1,10 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
-import { isTemporary } from '../../../domain/identity/token.ts';
+import { isDependent } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
-/** Whether the caller may make a credential that no other ends, such as an SSH key: a temporary token may not. */
+/** Whether the caller may make a credential that no other ends, such as an SSH key: a dependent token may not. */
 export async function mayMakeLasting(
   { tokens }: Pick<Repositories, 'tokens'>,
   { credential }: Caller,
@@ -12,5 +12,5 @@ export async function mayMakeLasting(
   if (credential.kind !== 'api_token') return ok(null);
   const [found] = await tokens.findAllByIdWithUser([credential.tokenId]);
   if (found === undefined) return refuse({ code: 'api_token_rejected' });
-  return isTemporary(found.token) ? refuse({ code: 'token_temporary' }) : ok(null);
+  return isDependent(found.token) ? refuse({ code: 'token_dependent' }) : ok(null);
 }

@@ -15,7 +15,7 @@ export const agentRoutes =
           operationId: 'agents.createEnrolment',
           summary: 'Create a one-time code to install an agent with',
           refusals: [
-            'token_temporary',
+            'token_dependent',
             'guest_session_expired',
             'agent_limit_reached',
             'enrolment_limit_reached',

@@ -33,7 +33,7 @@ export const sshKeyRoutes =
         schema: {
           operationId: 'sshKeys.add',
           summary: 'Add an SSH key',
-          refusals: ['token_temporary', 'ssh_key_exists', 'ssh_key_limit_reached'],
+          refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
           body: schema.SshKeyRequest,
           response: { 201: schema.SshKeyBody },
         },
