@@ -81,7 +81,7 @@ export default {
         path: '^src/|node_modules/',
         pathNot: [
           '^src/(cli|client|mcp|protocol)/',
-          'node_modules/(commander|@commander-js/extra-typings|@bomb\\.sh/tab|@types/node|@types/ws|ws)/',
+          'node_modules/(commander|@commander-js/extra-typings|@bomb\\.sh/tab|@types/node|@types/ws|tar|ws)/',
         ],
       },
     },

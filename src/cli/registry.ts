@@ -15,6 +15,7 @@ import { sessions } from './commands/identity/sessions.ts';
 import { tokens } from './commands/identity/tokens.ts';
 import { unlock } from './commands/identity/unlock.ts';
 import { whoami } from './commands/identity/whoami.ts';
+import { cp } from './commands/inside/cp.ts';
 import { exec } from './commands/inside/exec.ts';
 import { logs } from './commands/inside/logs.ts';
 import { attach } from './commands/processes/attach.ts';
@@ -43,7 +44,7 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Processes: [run, ps, attach, kill],
-  'Inside a container': [exec, logs],
+  'Inside a container': [exec, cp, logs],
   Terminals: [ssh, portForward, configSsh, shell, record, share],
   'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
 };

@@ -7,7 +7,7 @@ export type { Events, EventsOptions } from './events/follow-events.ts';
 export type { AuditFilter, AuditFormat } from './groups/audit.ts';
 export type { ContainerChange } from './groups/containers.ts';
 export { CommandError, type RunOptions, type RunResult } from './inside/command.ts';
-export type { Files, FolderEntry, SearchOptions } from './inside/files.ts';
+export type { Files, FolderEntry, OpenedFile, SearchOptions } from './inside/files.ts';
 export type { LogOptions } from './inside/logs.ts';
 export type { SshStream } from './inside/ssh.ts';
 export type { FileEvent, WatchOptions } from './inside/watch-files.ts';

@@ -9,6 +9,12 @@ type Content = NonNullable<RequestOptions['content']>;
 
 export type FolderEntry = Schemas['Folder']['entries'][number];
 
+/** A file's bytes, or a folder with all below it as a tar stream. */
+export type OpenedFile = {
+  readonly kind: 'file' | 'folder';
+  readonly content: ReadableStream<Uint8Array>;
+};
+
 export type SearchOptions = Call & {
   /** A folder or file; `/workspace` by default. */
   readonly path?: string;
@@ -44,6 +50,24 @@ export class Files {
     if (isFolder) throw await refused(response, 'is_a_folder', `${path} is a folder`);
     if (format === 'stream') return bodyOf(response);
     return format === 'bytes' ? new Uint8Array(await response.arrayBuffer()) : await response.text();
+  }
+
+  /** A file or a folder, whichever the path names. */
+  async open(path: string, { signal }: Call = {}): Promise<OpenedFile> {
+    const { response, isFolder } = await this.#open(path, signal);
+    return { kind: isFolder ? 'folder' : 'file', content: bodyOf(response) };
+  }
+
+  /** What a path names, without its content; null for nothing. */
+  async kindOf(path: string, { signal }: Call = {}): Promise<'file' | 'folder' | null> {
+    try {
+      const response = await this.#requester.send(this.#at(path), { signal: signal ?? null });
+      await response.body?.cancel();
+      return response.headers.get('content-type')?.startsWith('application/json') ? 'folder' : 'file';
+    } catch (failure) {
+      if (failure instanceof BerthError && failure.code === 'file_not_found') return null;
+      throw failure;
+    }
   }
 
   /** A folder with all below it, as a tar stream. */
