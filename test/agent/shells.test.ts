@@ -35,8 +35,8 @@ t.test('a shell runs in the home of the user, without the token', async (t) => {
   shell.channel.note({ type: 'resize', cols: 100, rows: 30 });
   type(shell, 'stty size');
   await shows(shell, '30 100');
-  type(shell, 'sleep 1000');
-  await shows(shell, 'sleep 1000');
+  type(shell, `sh -c "echo ru''ns; exec sleep 1000"`);
+  await shows(shell, 'runs');
   shell.channel.note({ type: 'signal', signal: 'INT' });
   type(shell, 'echo "code $?"');
   await shows(shell, 'code 130');
