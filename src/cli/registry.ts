@@ -30,6 +30,7 @@ import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { configSsh } from './commands/terminals/config-ssh.ts';
+import { play } from './commands/terminals/play.ts';
 import { portForward } from './commands/terminals/port-forward.ts';
 import { record } from './commands/terminals/record.ts';
 import { share } from './commands/terminals/share.ts';
@@ -45,6 +46,6 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, cp, logs],
-  Terminals: [ssh, portForward, configSsh, shell, record, share],
+  Terminals: [ssh, portForward, configSsh, shell, record, play, share],
   'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
 };

@@ -14,6 +14,7 @@ export type { FileEvent, WatchOptions } from './inside/watch-files.ts';
 export { Process, type ProcessOutput } from './processes/process.ts';
 export type { OutputEnd, OutputOptions, OutputPiece } from './processes/process-output.ts';
 export type { Processes, StartOptions } from './processes/processes.ts';
+export type { RecordingEvent } from './recordings/recording-events.ts';
 export type { Api, CallOptions, ListQuery, Schemas } from './request/api.ts';
 export { BerthError, type FieldFaults, hasStatus } from './request/errors.ts';
 export type { List } from './request/pages.ts';

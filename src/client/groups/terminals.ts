@@ -1,11 +1,18 @@
+import { type RecordingEvent, recordingEvents } from '../recordings/recording-events.ts';
 import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
 import { List } from '../request/pages.ts';
 import type { Requester } from '../request/requester.ts';
 
 const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
+type DownloadOptions = { readonly signal?: AbortSignal | null };
+
 /** Recordings of terminals. */
 export function recordingsOf(api: Api, requester: Requester) {
+  const download = async (id: string, { signal = null }: DownloadOptions = {}): Promise<Response> => {
+    const path = `/api/recordings/${encodeURIComponent(id)}/cast`;
+    return await requester.send(path, { headers: { accept: '*/*' }, signal, timeoutMs: null });
+  };
   return {
     list: (query: ListQuery<'/api/recordings'> = {}, options?: CallOptions) =>
       new List<Schemas['Recording']>(async (page) => {
@@ -24,9 +31,10 @@ export function recordingsOf(api: Api, requester: Requester) {
     delete: (id: string, options?: CallOptions) =>
       dataOf(api.DELETE('/api/recordings/{id}', at(id, options))),
     /** The recording as asciicast v2, one event a line. */
-    download: async (id: string, { signal = null as AbortSignal | null } = {}): Promise<Response> => {
-      const path = `/api/recordings/${encodeURIComponent(id)}/cast`;
-      return await requester.send(path, { headers: { accept: '*/*' }, signal, timeoutMs: null });
+    download,
+    /** What the terminal showed, in order. */
+    async *events(id: string, options?: DownloadOptions): AsyncGenerator<RecordingEvent, void, undefined> {
+      yield* recordingEvents((await download(id, options)).body);
     },
   };
 }

@@ -45,11 +45,15 @@ const remove = () =>
     .option('-y, --yes', 'do not ask')
     .action(
       withCli(async (cli, given, { yes = false }) => {
-        const { id, container_name, started_at } = await findOne(cli, await all(cli), given, NAMED);
+        const { id, container_name, started_at } = await findRecording(cli, given);
         await cli.ask.confirm(`Delete the recording of ${container_name}, started ${ago(started_at)}?`, yes);
         cli.print.done(await cli.berth().recordings.delete(id), 'The recording is deleted.', id);
       }),
     );
+
+/** Of one's own, by its id or its container's name; without one a person picks. */
+export const findRecording = async (cli: Cli, given: string | undefined): Promise<Recording> =>
+  await findOne(cli, await all(cli), given, NAMED);
 
 const all = (cli: Cli): Promise<Recording[]> =>
   cli.progress('Listing recordings', cli.berth().recordings.list().all());
