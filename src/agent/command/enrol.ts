@@ -4,7 +4,7 @@ import { agentCommand, say, secretFromInput, serverOf } from './options.ts';
 
 /** `berth agent enrol`: exchanges a one-time code for this machine's own token. */
 export const enrol = () =>
-  agentCommand('enrol', 'Exchange a one-time code for a token of this machine').action(
+  agentCommand('enrol', 'Exchange a one-time code, from standard input, for a token of this machine').action(
     async (own, command) => {
       const options = { ...command.parent?.opts(), ...own };
       const server = serverOf(options);
