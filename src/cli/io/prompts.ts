@@ -23,8 +23,8 @@ export function prompts(io: Io): Prompts {
     possible,
     line,
     async secret(question) {
-      io.err.write(question);
-      const answer = await ask(io, '', SILENT);
+      // Shown once the terminal echoes nothing: a fast answer would be shown otherwise.
+      const answer = await ask(io, '', SILENT, () => io.err.write(question));
       io.err.write('\n');
       return answer;
     },
@@ -50,8 +50,14 @@ export function prompts(io: Io): Prompts {
 /** Takes what the line editor would show. */
 const SILENT = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { isTTY: true });
 
-async function ask(io: Io, question: string, output: NodeJS.WritableStream): Promise<string> {
+async function ask(
+  io: Io,
+  question: string,
+  output: NodeJS.WritableStream,
+  onReady: () => void = () => undefined,
+): Promise<string> {
   const lines = createInterface({ input: io.in, output, terminal: isTerminal(io.in), historySize: 0 });
+  onReady();
   const interrupted = new Promise<never>((_resolve, reject) => {
     lines.once('SIGINT', () => {
       io.err.write('\n');
