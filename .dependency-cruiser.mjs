@@ -86,7 +86,7 @@ export default {
       },
     },
     {
-      name: 'nobody-imports-the-command',
+      name: 'command-is-an-entry-point',
       comment: 'the command is an entry point',
       severity: 'error',
       from: { path: '^(src|web/src)/', pathNot: '^src/cli/' },
@@ -168,7 +168,7 @@ export default {
       'node_modules/(@lydell/node-pty|@commander-js/extra-typings|commander|tar|ws|@types/(node|ws))/',
     ]),
     {
-      name: 'nobody-imports-the-agent',
+      name: 'agent-is-an-entry-point',
       comment: 'the agent is a program of its own',
       severity: 'error',
       from: { path: '^(src|web/src)/', pathNot: '^src/agent/' },

@@ -7,7 +7,7 @@ import { CliError } from '../cli-error.ts';
 import { isTerminal } from '../io/io.ts';
 import { anonymous, pollDeviceSignIn, type SignedIn, startDeviceSignIn } from './auth-calls.ts';
 
-/** Signs in by a code, which somebody who is signed in to the page confirms. */
+/** Signs in by a code, which a user who is signed in to the page confirms. */
 export async function signInByCode(cli: Cli, server: string): Promise<SignedIn> {
   const berth = anonymous(server);
   const started = await cli.progress(`Asking ${server}`, startDeviceSignIn(berth, machine()));

@@ -1,7 +1,7 @@
 import type { Origin } from './caller.ts';
 
 /**
- * A sign-in of a program that has no browser, as in RFC 8628. The program shows a short code; somebody who is signed in
+ * A sign-in of a program that has no browser, as in RFC 8628. The program shows a short code; a signed-in user
  * confirms it:
  *
  *   waiting --approve--> approved --poll--> a session, and the sign-in is gone

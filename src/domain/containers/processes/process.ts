@@ -5,7 +5,7 @@ import { signalOfExit } from './signals.ts';
 /**
  * A program in a container that belongs to the container, not to the request that started it.
  *
- *   starting --> running --> ended        an end that nobody saw is revised when the process is seen after all
+ *   starting --> running --> ended        an inferred end is revised when the process is found running
  *       |                      ^
  *       +----------------------+
  */
@@ -80,7 +80,7 @@ export function observed(
   }
 }
 
-/** Whether an observation refutes an end that nobody saw. A container that was only paused runs on. */
+/** Whether an observation refutes an inferred end. A container that was only paused runs on. */
 function revises(by: EndReason, { kind }: ProcessObservation): boolean {
   if (by === 'container_stopped') return kind === 'running';
   return (by === 'lost' || by === 'not_started') && (kind === 'running' || kind === 'exited');
