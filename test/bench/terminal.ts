@@ -3,13 +3,14 @@
  * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`.
  */
 import { loadavg } from 'node:os';
+import { agent } from './support/terminals/agents.ts';
 import { echo, relay } from './support/terminals/echo.ts';
 import { fair, idle } from './support/terminals/many.ts';
 import { stopped, throughput } from './support/terminals/output.ts';
 import { aScene, type Figure, type Part } from './support/terminals/scene.ts';
 
 // Parts that increase the service's memory come last.
-const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, fair, stopped, idle };
+const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, agent, fair, stopped, idle };
 
 const args = process.argv.slice(2);
 const given = (name: string, otherwise: number): number =>

@@ -36,6 +36,7 @@ const LONG_SECONDS = new Map([
   ['adapters/docker/terminals/terminals', 37],
   ['adapters/docker/containers/runtime', 34],
   ['faults/backup', 32],
+  ['faults/agent-line', 30],
   ['adapters/docker/terminals/tools', 30],
 ]);
 

@@ -3,10 +3,16 @@ import type { StreamEnd } from '../../domain/terminals/terminal-end.ts';
 import type { Channel, ChannelHandlers } from '../../protocol/agent/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
+/** The longest piece of output. What waits is read in few large pieces: each small one costs its reader a turn. */
+const MAX_PIECE_BYTES = 65_536;
+
 /** A shell's channel as a stream. Unread output stops the shell; input waits while the channel has no room. */
 export class ShellStream extends Duplex {
   #channel: Channel | null = null;
-  #owed = 0;
+  /** Output that nobody has asked for yet: at most the channel's window. */
+  #unread: Uint8Array[] = [];
+  #isWanted = false;
+  #hasEnded = false;
   #waiting: { readonly bytes: Buffer; readonly done: () => void } | null = null;
   /** Input bytes that the shell had before, plus those written here. */
   #position = 0;
@@ -14,7 +20,7 @@ export class ShellStream extends Duplex {
   readonly #ended = Promise.withResolvers<StreamEnd>();
 
   constructor() {
-    super({ allowHalfOpen: false });
+    super({ allowHalfOpen: false, readableHighWaterMark: 1 });
   }
 
   /** `ready`: the shell has begun. `failed`: it will not, for this code. */
@@ -25,8 +31,8 @@ export class ShellStream extends Duplex {
         ready();
       },
       data: (_stream, bytes) => {
-        if (this.push(bytes)) this.#channel?.consumed(bytes.length);
-        else this.#owed += bytes.length;
+        this.#unread.push(bytes);
+        this.#pass();
       },
       note: (note) => {
         if (note.type === 'input') this.#taken(note.offset);
@@ -36,7 +42,8 @@ export class ShellStream extends Duplex {
         const code = result.type === 'shell' ? exitCodeOf(result) : null;
         this.#ended.resolve({ kind: 'exited', code });
         this.once('end', () => this.destroy());
-        this.push(null);
+        this.#hasEnded = true;
+        this.#pass();
       },
       reset: ({ code }) => {
         failed(code);
@@ -62,10 +69,8 @@ export class ShellStream extends Duplex {
   }
 
   override _read(): void {
-    if (this.#owed === 0) return;
-    const owed = this.#owed;
-    this.#owed = 0;
-    this.#channel?.consumed(owed);
+    this.#isWanted = true;
+    this.#pass();
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
@@ -77,6 +82,27 @@ export class ShellStream extends Duplex {
     this.#channel?.reset('detached');
     this.#ended.resolve({ kind: 'lost' });
     done(error);
+  }
+
+  /** Passes on what has arrived, if somebody wants it, in one piece. */
+  #pass(): void {
+    if (!this.#isWanted) return;
+    const piece = this.#takePiece();
+    if (piece !== null) {
+      this.#isWanted = false;
+      this.#channel?.consumed(piece.length);
+      this.push(piece);
+    } else if (this.#hasEnded) this.push(null);
+  }
+
+  #takePiece(): Buffer | null {
+    let bytes = 0;
+    const fit = this.#unread.findIndex((piece) => {
+      bytes += piece.length;
+      return bytes > MAX_PIECE_BYTES;
+    });
+    const taken = this.#unread.splice(0, fit === -1 ? this.#unread.length : Math.max(1, fit));
+    return taken.length === 0 ? null : Buffer.concat(taken);
   }
 
   #send(): void {

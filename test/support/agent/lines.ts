@@ -130,10 +130,10 @@ export function session({ isSlow = false } = {}) {
       } while (deliver());
     },
     /** The service opens a channel; its agent's side is there once that has been delivered. */
-    open: (request: ChannelRequest = shellRequest()): Opened => {
+    open: (request: ChannelRequest = shellRequest(), handlers?: ChannelHandlers): Opened => {
       const index = opens++;
       const near = inbox(() => opened, isSlow);
-      const opened = service.open(request, near.handlers);
+      const opened = service.open(request, handlers ?? near.handlers);
       if (opened === null) throw new Error('too many channels');
       const far = (): { channel: Channel; box: Inbox } => {
         const one = agents[index];

@@ -9,7 +9,8 @@ const LINE = 'The quick brown fox jumps over the lazy dog, and the terminal show
 const LINES = 1_000_000;
 /** The program's output; the terminal adds a carriage return per line. */
 export const OUTPUT_LINE_BYTES = LINE.length + 1;
-const BYTES = OUTPUT_LINE_BYTES * LINES;
+/** Of one round. */
+export const OUTPUT_BYTES = OUTPUT_LINE_BYTES * LINES;
 const WARM_UP = 1;
 
 type Round = { readonly seconds: number; readonly received: number };
@@ -24,19 +25,12 @@ async function one(scene: Scene, rounds: number, what: string): Promise<Figure> 
   const box = await scene.box(`out-${tmux}`, { tmux });
   const lines = { bare: await scene.open('bare', box), berth: await scene.open('berth', box) };
   await prepareOutput(lines.bare);
-  const all: Record<Side, Round[]> = { bare: [], berth: [] };
   const usedBefore = usedMs(scene.service.pid);
-  for (let round = -WARM_UP; round < rounds; round += 1) {
-    for (const side of round % 2 === 0 ? SIDES : SIDES.toReversed()) {
-      const measured = await runOutput(lines[side], round);
-      if (round >= 0) all[side].push(measured);
-    }
-  }
+  const all = await takeTurns(SIDES, lines, rounds);
   const used = (usedMs(scene.service.pid) - usedBefore) / 1000;
   await close(scene, box, lines);
-  const rate = (side: Side): number => median(all[side].map(({ seconds }) => BYTES / seconds / 1e6));
   const received = all.berth.reduce((sum, round) => sum + round.received, 0) * (1 + WARM_UP / rounds);
-  const ratio = rate('berth') / rate('bare');
+  const ratio = rate(all.berth) / rate(all.bare);
   return {
     what: `${what}: a program's MB/s (${(used / (received / 1e9)).toFixed(1)} s of processor for each GB received)`,
     bare: spread(all.bare),
@@ -47,9 +41,29 @@ async function one(scene: Scene, rounds: number, what: string): Promise<Figure> 
   };
 }
 
-/** Makes the file that `runOutput` prints. */
+/** Rounds of all sides, the first ones left out. Every second round goes backwards. */
+export async function takeTurns<S extends string>(
+  sides: readonly S[],
+  lines: Readonly<Record<S, Line>>,
+  rounds: number,
+): Promise<Readonly<Record<S, readonly Round[]>>> {
+  const all = Object.fromEntries(sides.map((side) => [side, [] as Round[]])) as Record<S, Round[]>;
+  for (let round = -WARM_UP; round < rounds; round += 1) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      const measured = await runOutput(lines[side], round);
+      if (round >= 0) all[side].push(measured);
+    }
+  }
+  return all;
+}
+
+/** The median, in MB/s. */
+export const rate = (rounds: readonly Round[]): number =>
+  median(rounds.map(({ seconds }) => OUTPUT_BYTES / seconds / 1e6));
+
+/** Makes the file that `runOutput` prints. A shell's variable `OUT` may name another file. */
 export async function prepareOutput(line: Line, lineCount = LINES): Promise<void> {
-  line.write(`yes '${LINE}' | head -n ${lineCount} > /tmp/out; echo made-$((40+2))\r`);
+  line.write(`yes '${LINE}' | head -n ${lineCount} > "\${OUT:-/tmp/out}"; echo made-$((40+2))\r`);
   await line.until('made-42');
 }
 
@@ -65,13 +79,13 @@ export async function runOutput(line: Line, round: number): Promise<Round> {
     if (tail.includes(mark)) done.resolve();
   });
   const start = performance.now();
-  line.write(`cat /tmp/out; echo done-$((100+${round}))\r`);
+  line.write(`cat "\${OUT:-/tmp/out}"; echo done-$((100+${round}))\r`);
   await done.promise;
   return { seconds: (performance.now() - start) / 1000, received };
 }
 
-function spread(rounds: readonly Round[]): string {
-  const rates = rounds.map(({ seconds }) => BYTES / seconds / 1e6);
+export function spread(rounds: readonly Round[]): string {
+  const rates = rounds.map(({ seconds }) => OUTPUT_BYTES / seconds / 1e6);
   return `${median(rates).toFixed(1)} (${Math.min(...rates).toFixed(1)}–${Math.max(...rates).toFixed(1)})`;
 }
 

@@ -26,6 +26,8 @@ export type Scene = {
   /** A terminal in it at its first prompt; both sides run the same command line. */
   open(side: Side, box: Box, pane?: string): Promise<Line>;
   remove(box: Box): Promise<void>;
+  /** The service's interface, for its administrator. */
+  readonly admin: Client;
   stop(): Promise<void>;
 };
 
@@ -52,6 +54,7 @@ function parts(
 ): Omit<Scene, 'service' | 'endpoint' | 'stop'> {
   return {
     at,
+    admin,
     async box(name, { tmux = false, memoryMb = 512 } = {}) {
       const resources = { memory_mb: memoryMb, cpu_shares: 1000, disk_mb: 512 };
       const made = await admin.call<{ db_id: string; id: string }>('POST', '/api/containers', {
