@@ -19,6 +19,8 @@ bound_dirty() {
  *
  * - `mount_attached OPTIONS`: mounts the device that the image still has. 1: it has none. 2: it cannot be mounted.
  * - `released`: waits until the image has no device; only then may a program write to the image.
+ *
+ * Both wait up to 20 seconds: on a busy machine the last process of a container takes that long to end.
  */
 export const LOOP_DEVICE = `
 attached() { losetup -n -O NAME -j "$image"; }
@@ -30,7 +32,7 @@ mount_attached() {
       attached | grep -qx "$device" && return 0
       umount "$at"
     fi
-    [ $tries -lt 50 ] || { echo "$fault" >&2; return 2; }
+    [ $tries -lt 200 ] || { echo "$fault" >&2; return 2; }
     tries=$((tries + 1)); sleep 0.1
   done
   return 1
@@ -38,7 +40,7 @@ mount_attached() {
 released() {
   tries=0
   while [ -n "$(attached)" ]; do
-    [ $tries -lt 50 ] || { echo 'it is in use' >&2; return 1; }
+    [ $tries -lt 200 ] || { echo 'it is in use' >&2; return 1; }
     tries=$((tries + 1)); sleep 0.1
   done
 }
