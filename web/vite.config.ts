@@ -1,7 +1,24 @@
-import { defineConfig } from 'vite';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig, type Plugin } from 'vite';
+
+const FONTS = ['@fontsource-variable/inter', '@fontsource-variable/jetbrains-mono'];
+
+/** The fonts' licences go where the fonts go. */
+const fontLicences: Plugin = {
+  name: 'font-licences',
+  generateBundle() {
+    for (const name of FONTS) {
+      const folder = path.resolve(import.meta.dirname, '../node_modules', name);
+      const fileName = `licences/${path.basename(name)}.txt`;
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(path.join(folder, 'LICENSE')) });
+    }
+  },
+};
 
 export default defineConfig({
   root: import.meta.dirname,
+  plugins: [fontLicences],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

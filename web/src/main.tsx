@@ -1,3 +1,6 @@
+import '@fontsource-variable/inter/wght.css';
+import '@fontsource-variable/jetbrains-mono/wght.css';
+import './styles/base/fonts.css';
 import './styles/base/tokens.css';
 import './styles/base/base.css';
 import './styles/base/controls.css';
@@ -5,6 +8,7 @@ import './styles/base/fields.css';
 import './styles/base/overlays.css';
 import './styles/base/toasts.css';
 import './styles/base/shell.css';
+import './styles/navigation.css';
 import './styles/auth.css';
 import './styles/device.css';
 import './styles/containers.css';

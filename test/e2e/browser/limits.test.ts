@@ -66,9 +66,9 @@ t.test('deleted containers that use space are found, restored and deleted perman
   await page.keyboard.press('Enter');
   await page.getByText('Deleted containers still count against your tier').waitFor();
   t.match(faults.splice(0), [/409/], 'what the browser says of a refusal');
-  await page.getByRole('dialog').getByRole('link', { name: 'Deleted containers' }).click();
+  await page.getByRole('dialog').getByRole('link', { name: 'Recently deleted' }).click();
   await page.getByText('300 of 1000 MB in /workspace').first().waitFor();
-  t.equal(await focusedName(page), 'Deleted containers', 'the keyboard starts at the top of the page');
+  t.equal(await focusedName(page), 'Recently deleted', 'the keyboard starts at the top of the page');
   t.match(await page.locator('.item').allInnerTexts(), [/second.*kept until/s, /first.*kept until/s]);
 
   await page.getByRole('button', { name: 'Delete first permanently' }).focus();
@@ -82,7 +82,7 @@ t.test('deleted containers that use space are found, restored and deleted perman
   await page.keyboard.press('Enter');
   await page.getByText('first is permanently deleted').waitFor();
   await waitFor(async () => (await page.locator('.item').count()) === 1);
-  await waitFor(async () => (await focusedName(page)) === 'Deleted containers');
+  await waitFor(async () => (await focusedName(page)) === 'Recently deleted');
 
   await page.getByRole('button', { name: 'Restore second' }).focus();
   await page.keyboard.press('Enter');
@@ -111,7 +111,7 @@ t.test('a guest is told that nothing is kept', async (t) => {
   await page.getByText('You are a guest: the files in').waitFor();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByText('No containers yet').waitFor();
-  await page.getByRole('link', { name: 'Deleted containers' }).click();
+  await page.getByRole('link', { name: 'Recently deleted' }).click();
   await page.getByText(/erased in 50 min/).waitFor();
 });
 

@@ -92,6 +92,7 @@ t.test('a terminal is shared by a link, typed in by two, viewed, and ended', asy
   await waitForLine(eve.page, /^heard$/);
   t.notMatch(await owner.page.locator('.xterm-rows').innerText(), /not-heard/);
   await eve.page.goto(address);
+  await eve.page.getByRole('link', { name: 'Shared with me' }).click();
   await eve.page.getByText(`shared by ${owner.person.username}`).waitFor();
   await shoot(eve.page, 'sharing-list');
 

@@ -102,7 +102,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 const LINKS: Readonly<Record<string, Explanation['link']>> = {
-  kept_limit_reached: { href: '/deleted', label: 'Deleted containers' },
+  kept_limit_reached: { href: '/deleted', label: 'Recently deleted' },
 };
 
 const byStatus = (error: BerthError): Explanation => {

@@ -1,5 +1,5 @@
 import type { ReadyAnswer } from '../../../src/adapters/http/schema/service.ts';
-import { exchange } from './request.ts';
+import { exchange, request } from './request.ts';
 
 /** One part of the service that is not well. */
 export type Fault = {
@@ -39,3 +39,7 @@ export const getHealth = async (token: string | null): Promise<Health> => {
   const { body } = await exchange('/readyz', token === null ? {} : { token });
   return healthOf(body as Partial<ReadyAnswer> | null);
 };
+
+/** The version of the service. */
+export const getVersion = async (): Promise<string> =>
+  (await request<{ readonly version: string }>('/api/version')).version;

@@ -1,6 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
+const ENABLED = '[role^="menuitem"]:enabled';
+
 export type MenuItem = {
   readonly label: string;
   readonly icon: IconName;
@@ -8,9 +10,13 @@ export type MenuItem = {
   readonly danger?: boolean;
   readonly disabled?: boolean;
   readonly keys?: string;
+  /** Whether this is the choice in force; absent where the item is no choice. */
+  readonly checked?: boolean;
+  /** Items in sequence with the same group have its name above them. */
+  readonly group?: string;
 };
 
-type More = Pick<MenuItem, 'danger' | 'disabled' | 'keys'>;
+type More = Pick<MenuItem, 'danger' | 'disabled' | 'keys' | 'checked' | 'group'>;
 
 export const item = (icon: IconName, label: string, onSelect: () => void, more: More = {}): MenuItem => ({
   icon,
@@ -26,7 +32,7 @@ type MenuProps = {
   readonly text?: string;
 };
 
-/** A button with a menu below it: arrows move, Enter selects, Escape and a click elsewhere close. */
+/** A button with a menu below it: arrows, Home and End move, Enter selects, Escape and a click elsewhere close. */
 export function Menu({ label, icon, items, text }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -37,7 +43,7 @@ export function Menu({ label, icon, items, text }: MenuProps) {
   // Before the next key arrives, which belongs to the menu.
   useLayoutEffect(() => {
     if (!open) return;
-    root.current?.querySelector<HTMLElement>('[role="menuitem"]:enabled')?.focus();
+    root.current?.querySelector<HTMLElement>(ENABLED)?.focus();
     const onPress = (event: Event): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -81,35 +87,73 @@ type ListProps = Pick<MenuProps, 'label' | 'items'> & {
 
 function MenuList({ label, items, onSelect, onClose }: ListProps) {
   const list = useRef<HTMLDivElement>(null);
+  const choices = (): readonly HTMLElement[] => [
+    ...(list.current?.querySelectorAll<HTMLElement>(ENABLED) ?? []),
+  ];
   const move = (by: number): void => {
-    const all = [...(list.current?.querySelectorAll<HTMLElement>('[role="menuitem"]:enabled') ?? [])];
+    const all = choices();
     const at = all.indexOf(document.activeElement as HTMLElement);
     all[(at + by + all.length) % all.length]?.focus();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') move(1);
     else if (event.key === 'ArrowUp') move(-1);
+    else if (event.key === 'Home') choices()[0]?.focus();
+    else if (event.key === 'End') choices().at(-1)?.focus();
     else if (event.key === 'Tab') onClose();
     else return;
     event.preventDefault();
   };
   return (
     <div class="menu-list" role="menu" aria-label={label} tabIndex={-1} ref={list} onKeyDown={onKeyDown}>
-      {items.map((item) => (
-        <button
-          key={item.label}
-          type="button"
-          role="menuitem"
-          tabIndex={-1}
-          class={item.danger ? 'danger' : ''}
-          disabled={item.disabled}
-          onClick={() => onSelect(item)}
-        >
-          <Icon name={item.icon} />
-          <span>{item.label}</span>
-          {item.keys && <kbd>{item.keys}</kbd>}
-        </button>
-      ))}
+      {groupsOf(items).map(({ name, members }) =>
+        name === undefined ? (
+          members.map((item) => <ItemButton key={item.label} item={item} onSelect={onSelect} />)
+        ) : (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset is no group of a menu
+          <div key={name} role="group" aria-label={name} class="menu-group">
+            <div class="menu-heading" aria-hidden="true">
+              {name}
+            </div>
+            {members.map((item) => (
+              <ItemButton key={item.label} item={item} onSelect={onSelect} />
+            ))}
+          </div>
+        ),
+      )}
     </div>
+  );
+}
+
+type Group = { readonly name: string | undefined; readonly members: MenuItem[] };
+
+function groupsOf(items: readonly MenuItem[]): readonly Group[] {
+  const groups: Group[] = [];
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (last !== undefined && last.name === item.group) last.members.push(item);
+    else groups.push({ name: item.group, members: [item] });
+  }
+  return groups;
+}
+
+type ItemProps = { readonly item: MenuItem; readonly onSelect: (item: MenuItem) => void };
+
+function ItemButton({ item, onSelect }: ItemProps) {
+  const isChoice = item.checked !== undefined;
+  return (
+    <button
+      type="button"
+      {...(isChoice ? { role: 'menuitemradio', 'aria-checked': item.checked } : { role: 'menuitem' })}
+      tabIndex={-1}
+      class={item.danger ? 'danger' : ''}
+      disabled={item.disabled}
+      onClick={() => onSelect(item)}
+    >
+      <Icon name={item.icon} />
+      <span>{item.label}</span>
+      {item.keys && <kbd>{item.keys}</kbd>}
+      {item.checked && <Icon name="check" />}
+    </button>
   );
 }

@@ -4,26 +4,16 @@ import { navigate, nextPath, path, signInPath } from '../lib/browser/router.ts';
 import { lockWhenIdle } from '../session/auto-lock.ts';
 import { locked, lockNow, session } from '../session/session.ts';
 import { forgetContainers } from '../state/containers.ts';
-import { DEVICE_PATH } from '../state/device-code.ts';
 import { followEvents } from '../state/events.ts';
-import { JOIN_PATH } from '../state/invitation.ts';
 import { loadMe, me } from '../state/profile.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Arriving } from '../ui/button.tsx';
 import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
-import { AdminPage } from './admin/page.tsx';
-import { DevicePage } from './auth/device-page.tsx';
-import { DeletedPage } from './containers/deleted-page.tsx';
-import { ContainersPage } from './containers/page.tsx';
 import { LockScreen } from './lock-screen.tsx';
-import { NotFound } from './not-found.tsx';
 import { Shell } from './page-shell.tsx';
 import { GATES, isGate } from './public-routes.ts';
-import { RecordingsPage } from './recordings/list-page.tsx';
-import { PlaybackPage } from './recordings/playback-page.tsx';
-import { SettingsPage } from './settings/page.tsx';
-import { JoinPage } from './sharing/join.tsx';
+import { PageAt } from './routes.tsx';
 import { Shortcuts } from './shortcuts-dialog.tsx';
 import { TerminalPage } from './terminal/page.tsx';
 
@@ -59,7 +49,6 @@ function Outside() {
   return Gate ? <Gate /> : null;
 }
 
-const RECORDING_PATH = /^\/recordings\/([^/]+)$/;
 const TERMINAL_PATH = /^\/containers\/([^/]+)$/;
 
 /** Loads the profile of the signed-in user, and locks the screen as it says. */
@@ -84,19 +73,6 @@ function useEvents(userId: string): void {
   useEffect(() => (isLocked ? undefined : followEvents()), [userId, isLocked]);
 }
 
-function View({ at, user }: { at: string; user: User }) {
-  if (at === '/') return <ContainersPage />;
-  if (at === '/deleted') return <DeletedPage />;
-  if (at === JOIN_PATH) return <JoinPage />;
-  if (at === DEVICE_PATH) return <DevicePage />;
-  if (at === '/recordings') return <RecordingsPage />;
-  const recording = RECORDING_PATH.exec(at)?.[1];
-  if (recording !== undefined) return <PlaybackPage key={recording} id={decodeURIComponent(recording)} />;
-  if (at === '/settings' || at.startsWith('/settings/')) return <SettingsPage />;
-  if ((at === '/admin' || at.startsWith('/admin/')) && user.role === 'admin') return <AdminPage />;
-  return <NotFound />;
-}
-
 function Inside({ user }: { user: User }) {
   const [help, setHelp] = useState(false);
   const at = path.value;
@@ -111,7 +87,7 @@ function Inside({ user }: { user: User }) {
         <TerminalPage key={id} id={decodeURIComponent(id)} onHelp={() => setHelp(true)} />
       ) : (
         <Shell user={user} onHelp={() => setHelp(true)} onLock={lock}>
-          <View at={at} user={user} />
+          <PageAt path={at} user={user} />
         </Shell>
       )}
       {help && <Shortcuts onClose={() => setHelp(false)} />}

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { path } from '../lib/browser/router.ts';
 import { useTitle } from '../ui/use-title.ts';
 import { NotFound } from './not-found.tsx';
@@ -16,12 +17,16 @@ export function TabbedPage({ title, tabs }: TabbedProps) {
 
 function Tabbed({ title, tabs, current }: TabbedProps & { readonly current: Tab }) {
   useTitle(`${current.label} · ${title}`);
+  const strip = useRef<HTMLElement>(null);
+  useLayoutEffect(() => {
+    strip.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [current.href]);
   return (
-    <div class="page tabbed">
+    <div class="page">
       <div class="page-head">
         <h1>{title}</h1>
       </div>
-      <nav class="tabs" aria-label={title}>
+      <nav class="tabs" aria-label={title} ref={strip}>
         {tabs.map(({ href, label }) => (
           <a key={href} href={href} aria-current={href === current.href ? 'page' : undefined}>
             {label}

@@ -1,4 +1,4 @@
-import { cycleTheme, isDark } from '../lib/browser/preferences.ts';
+import { isDark, switchColours } from '../lib/browser/preferences.ts';
 import { IconButton } from '../ui/button.tsx';
 
 export function ThemeButton() {
@@ -7,7 +7,7 @@ export function ThemeButton() {
     <IconButton
       icon={dark ? 'sun' : 'moon'}
       label={dark ? 'Use light colours' : 'Use dark colours'}
-      onClick={cycleTheme}
+      onClick={switchColours}
     />
   );
 }

@@ -21,8 +21,10 @@ export function clampFont(px: number): number {
   return Number.isFinite(px) ? Math.min(MAX_FONT_PX, Math.max(MIN_FONT_PX, Math.round(px))) : DEFAULT_FONT_PX;
 }
 
-export function cycleTheme(): void {
-  theme.value = isDark() ? 'light' : 'dark';
+/** Switches between light and dark; to the system's own colours without fixing them. */
+export function switchColours(): void {
+  const dark = !isDark();
+  theme.value = dark === systemDark.value ? 'system' : dark ? 'dark' : 'light';
 }
 
 /** Keeps the page and the storage in step with the preferences. */

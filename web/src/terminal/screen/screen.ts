@@ -6,14 +6,12 @@ import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 import { fitting } from './fit.ts';
+import { FONTS, followFonts, fontLoaded } from './fonts.ts';
 import { guardParser } from './parser-guard.ts';
 import type { Scrollback } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { contrastFor, themeFor } from './themes.ts';
 import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
-
-const FONTS =
-  'ui-monospace, "SF Mono", "Cascadia Mono", "JetBrains Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 export type ScreenListener = {
   input(bytes: Uint8Array): void;
@@ -115,6 +113,7 @@ export async function openScreen(
   appearance: Appearance,
   listener: ScreenListener,
 ): Promise<Screen> {
+  await fontLoaded();
   const terminal = makeTerminal(appearance);
   let fontPx = appearance.fontPx;
   const fit = fitting(terminal, host, () => fontPx);
@@ -129,6 +128,7 @@ export async function openScreen(
     type: (text) => listener.input(latin1(text)),
   });
   terminal.onData(() => scrollback.typed());
+  const unfollowFonts = followFonts(terminal, fit.now);
   const search = searchIn(terminal, (found) => listener.found(found));
   const screen: Screen = {
     terminal,
@@ -148,6 +148,7 @@ export async function openScreen(
     fit: fit.fix,
     dispose() {
       fit.stop();
+      unfollowFonts();
       scrollback.dispose();
       terminal.dispose();
     },

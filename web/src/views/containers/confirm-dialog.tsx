@@ -68,8 +68,7 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
       ) : (
         <p>
           The files in <code>/workspace</code> are kept for the number of days that an administrator has set.
-          Until then they count against your tier, and you can restore the container under “Deleted
-          containers”.
+          Until then they count against your tier, and you can restore the container under “Recently deleted”.
         </p>
       )}
     </Confirm>

@@ -1,23 +1,28 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Container } from '../../api/types.ts';
 import { plural } from '../../lib/format/format.ts';
-import { containers, followContainers, listFailure, refreshContainers } from '../../state/containers.ts';
+import { containers, followContainers, listFailure } from '../../state/containers.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Problem } from '../../ui/problem.tsx';
 import { useHotkeys } from '../../ui/use-hotkeys.ts';
 import { useTitle } from '../../ui/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
-import { ActionDialog } from './confirm-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
+import { ListFailure } from './list-failure.tsx';
 import type { ContainerAction } from './row.tsx';
+import { useContainerActions } from './use-container-actions.tsx';
+
+/** The containers of the signed-in user; null until they have come. */
+const ownContainers = (): readonly Container[] | null =>
+  containers.value?.filter(({ collaboration }) => collaboration === undefined) ?? null;
 
 /** All containers of the signed-in user. */
 export function ContainersPage() {
   const [creating, setCreating] = useState(false);
   const [adding, setAdding] = useState(false);
-  const [action, setAction] = useState<ContainerAction | null>(null);
+  const [onAction, dialog] = useContainerActions();
   const [filter, setFilter] = useState('');
   const filterInput = useRef<HTMLInputElement>(null);
   useEffect(followContainers, []);
@@ -28,7 +33,7 @@ export function ContainersPage() {
     '/': () => filterInput.current?.focus(),
     ArrowDown: focusFirst,
   });
-  const all = containers.value;
+  const all = ownContainers();
   return (
     <div class="page">
       <div class="page-head">
@@ -50,12 +55,12 @@ export function ContainersPage() {
       <ListBody
         filter={filter}
         onClear={() => setFilter('')}
-        onAction={setAction}
+        onAction={onAction}
         onCreate={() => setCreating(true)}
       />
       {all !== null && (
         <p class="page-foot">
-          <a href="/deleted">Deleted containers</a>{' '}
+          <a href="/deleted">Recently deleted</a>
           <button type="button" class="row-again" onClick={() => setAdding(true)}>
             Add an agent
           </button>
@@ -63,24 +68,8 @@ export function ContainersPage() {
       )}
       {adding && <AddAgentDialog onClose={() => setAdding(false)} />}
       {creating && <CreateDialog onClose={() => setCreating(false)} />}
-      {action && (
-        <ActionDialog
-          key={action.what}
-          action={action}
-          onAction={setAction}
-          onClose={() => setAction(null)}
-        />
-      )}
+      {dialog}
     </div>
-  );
-}
-
-function ListFailure() {
-  if (listFailure.value === null) return null;
-  return (
-    <Problem failure={listFailure.value}>
-      <Button onClick={() => void refreshContainers()}>Try again now</Button>
-    </Problem>
   );
 }
 
@@ -92,7 +81,7 @@ type BodyProps = {
 };
 
 function ListBody({ filter, onClear, onAction, onCreate }: BodyProps) {
-  const all = containers.value;
+  const all = ownContainers();
   if (all === null) return listFailure.value === null ? <ListSkeleton /> : null;
   if (all.length === 0) return <EmptyList onCreate={onCreate} />;
   const words = filter.toLowerCase().trim();

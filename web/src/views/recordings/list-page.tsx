@@ -29,7 +29,7 @@ export function RecordingsPage() {
   const [removing, setRemoving] = useState<Recording | null>(null);
   useTitle('Recordings');
   return (
-    <div class="page tabbed">
+    <div class="page">
       <div class="page-head">
         <h1>Recordings</h1>
       </div>
@@ -39,7 +39,7 @@ export function RecordingsPage() {
       >
         <Items
           of={list}
-          none="No recordings yet. To start one, open a terminal and press the red circle in its bar."
+          none="No recordings yet. To start one, open a terminal and choose “Record this terminal” in its bar."
           row={(recording) => (
             <Row
               key={recording.id}

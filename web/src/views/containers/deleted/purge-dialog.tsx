@@ -1,9 +1,9 @@
-import { purgeContainer } from '../../api/containers.ts';
-import type { Container } from '../../api/types.ts';
-import { toastOk } from '../../state/toasts.ts';
-import { useForm } from '../auth/use-submit.ts';
-import { FormDialog } from '../form-dialog.tsx';
-import { NameField } from './name-field.tsx';
+import { purgeContainer } from '../../../api/containers.ts';
+import type { Container } from '../../../api/types.ts';
+import { toastOk } from '../../../state/toasts.ts';
+import { useForm } from '../../auth/use-submit.ts';
+import { FormDialog } from '../../form-dialog.tsx';
+import { NameField } from '../name-field.tsx';
 
 type PurgeProps = {
   readonly container: Container;

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listDeleted } from '../../api/containers.ts';
-import type { Container } from '../../api/types.ts';
-import { now } from '../../lib/clock.ts';
-import { keptFacts } from '../../lib/format/deleted-container-facts.ts';
-import { changes, restore } from '../../state/containers.ts';
-import { watch } from '../../state/events.ts';
-import { me } from '../../state/profile.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
-import { Item, Items, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
-import { useTitle } from '../../ui/use-title.ts';
+import { listDeleted } from '../../../api/containers.ts';
+import type { Container } from '../../../api/types.ts';
+import { now } from '../../../lib/clock.ts';
+import { keptFacts } from '../../../lib/format/deleted-container-facts.ts';
+import { changes, restore } from '../../../state/containers.ts';
+import { watch } from '../../../state/events.ts';
+import { me } from '../../../state/profile.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Item, Items, Section } from '../../../ui/section.tsx';
+import { useLoaded } from '../../../ui/use-loaded.ts';
+import { useTitle } from '../../../ui/use-title.ts';
 import { PurgeDialog } from './purge-dialog.tsx';
 
 const LEAD =
@@ -33,16 +33,16 @@ export function DeletedPage() {
   const list = useDeleted();
   const [purging, setPurging] = useState<Container | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
-  useTitle('Deleted containers');
+  useTitle('Recently deleted');
   useEffect(() => {
     // why: the focus was on a link or a row that is gone
     if (document.activeElement === document.body) heading.current?.focus();
   }, [list.value]);
   return (
-    <div class="page tabbed">
+    <div class="page">
       <div class="page-head">
         <h1 ref={heading} tabIndex={-1}>
-          Deleted containers
+          Recently deleted
         </h1>
         <a class="button plain" href="/">
           All containers

@@ -1,0 +1,85 @@
+import type { Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { violationsEverywhere } from '../../support/browser/axe.ts';
+import { aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
+import { shootBoth } from '../../support/browser/page.ts';
+import { waitFor } from '../../support/patience.ts';
+import { anAdmin, aPerson } from '../../support/service/service.ts';
+
+t.setTimeout(300_000);
+
+const AREAS = ['Containers', 'Shared with me', 'Recordings', 'Administration', 'Settings'];
+
+const main = (page: Page) => page.getByRole('navigation', { name: 'Main' });
+const current = (page: Page) => main(page).locator('[aria-current=page]').innerText();
+
+/** Presses Tab until the element of that name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 20; presses += 1) {
+    await page.keyboard.press('Tab');
+    if ((await focusedName(page)) === name) return;
+  }
+  throw new Error(`the keyboard does not reach ${name}`);
+}
+
+t.test('every area is reached by keyboard, marked, and found without fault by axe', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const root = await anAdmin(paged.service);
+  await paged.container(root, 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const outside: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(paged.address)) outside.push(request.url());
+  });
+  const lefts = new Set<number | undefined>();
+  for (const name of AREAS) {
+    await tabTo(page, name);
+    await page.keyboard.press('Enter');
+    const heading = page.getByRole('heading', { level: 1, name });
+    await heading.waitFor();
+    t.equal(await current(page), name);
+    const box = await heading.boundingBox();
+    lefts.add(box?.x);
+    await shootBoth(page, `navigation-${name}`);
+    t.same(await violationsEverywhere(page), [], name);
+  }
+  t.equal(lefts.size, 1, 'headings of all areas stand in one place');
+  t.equal(await page.evaluate('document.fonts.check(\'500 14px "Inter Variable"\')'), true);
+  t.same(outside, [], 'nothing comes from elsewhere');
+  await menus(t, page);
+  t.same(faults, []);
+
+  await aPerson(paged.service, 'ada');
+  const other = await signedIn(browser, paged, 'ada');
+  t.equal(await main(other.page).getByRole('link').count(), AREAS.length - 1);
+  await other.page.goto(`${paged.address}/admin`);
+  await other.page.getByText('Page not found').waitFor();
+});
+
+/** The theme goes back to the system's, and help says which version this is. */
+async function menus(t: Test, page: Page): Promise<void> {
+  const themeOf = () => page.evaluate('document.documentElement.dataset.theme');
+  const account = page.getByRole('button', { name: 'root' });
+  await account.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  t.equal(await focusedName(page), 'Dark');
+  await page.keyboard.press('Enter');
+  t.equal(await themeOf(), 'dark');
+  await page.keyboard.press('Enter');
+  t.same(await violationsEverywhere(page), [], 'the account menu');
+  t.equal(await page.getByRole('menuitemradio', { name: 'Dark' }).getAttribute('aria-checked'), 'true');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await waitFor(async () => (await themeOf()) === 'system');
+
+  await page.getByRole('button', { name: 'Help' }).click();
+  await page.getByRole('menuitem', { name: 'Copy version 0.0.0' }).waitFor();
+  await page.getByRole('menuitem', { name: 'API reference' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+}

@@ -1,0 +1,35 @@
+import { useEffect } from 'preact/hooks';
+import { containers, followContainers } from '../../state/containers.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { useTitle } from '../../ui/use-title.ts';
+import { ContainerList, ListSkeleton } from './list.tsx';
+import { ListFailure } from './list-failure.tsx';
+import { useContainerActions } from './use-container-actions.tsx';
+
+/** Containers whose terminals other users share with this one. */
+export function SharedPage() {
+  const [onAction, dialog] = useContainerActions();
+  useEffect(followContainers, []);
+  useTitle('Shared with me');
+  const shared = containers.value?.filter(({ collaboration }) => collaboration !== undefined) ?? null;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Shared with me</h1>
+      </div>
+      <ListFailure />
+      {shared === null && <ListSkeleton />}
+      {shared?.length === 0 && <NothingShared />}
+      {shared !== null && shared.length > 0 && <ContainerList containers={shared} onAction={onAction} />}
+      {dialog}
+    </div>
+  );
+}
+
+const NothingShared = () => (
+  <div class="empty">
+    <Icon name="share" size={44} />
+    <h2>Nothing is shared with you</h2>
+    <p>When somebody sends you a link to a terminal, open it to join. The terminal is then listed here.</p>
+  </div>
+);
