@@ -36,7 +36,7 @@ export type DomainError =
   | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
   | { readonly code: 'process_not_found' | 'process_ended' | 'process_tools_missing' }
   | { readonly code: 'process_limit_reached'; readonly max: number }
-  | { readonly code: 'process_without_input' | 'process_outcome_unknown' }
+  | { readonly code: 'process_without_input' | 'process_without_terminal' | 'process_outcome_unknown' }
   /** `inputOffset`: the bytes of input that the process has. */
   | {
       readonly code: 'process_input_gap' | 'process_input_closed' | 'process_input_full';

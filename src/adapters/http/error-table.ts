@@ -52,6 +52,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   process_tools_missing: [409, 'the image lacks a program needed to run processes'],
   process_limit_reached: [409, 'process limit reached: end a running one first'],
   process_without_input: [409, 'the process was started without input'],
+  process_without_terminal: [409, 'the process was started without a terminal'],
   process_outcome_unknown: [
     503,
     'the connection to the container engine was lost: repeat the input with its offset: it is taken once',

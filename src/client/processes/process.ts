@@ -86,6 +86,11 @@ export class Process {
     this.#info = await this.#requester.json(`${this.#path}/signal`, { method: 'POST', body: { signal } });
   }
 
+  /** Changes the size of its terminal. */
+  async resize(size: Schemas['TerminalSize']): Promise<void> {
+    this.#info = await this.#requester.json(`${this.#path}/resize`, { method: 'POST', body: size });
+  }
+
   /** Ends it with everything that it started: SIGTERM, and SIGKILL after five seconds. */
   async kill(): Promise<Schemas['Process']> {
     this.#info = await this.#requester.json(this.#path, { method: 'DELETE' });

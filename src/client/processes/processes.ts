@@ -11,6 +11,8 @@ export type StartOptions = CallOptions & {
   readonly cwd?: string;
   /** Whether it takes input. */
   readonly stdin?: boolean;
+  /** Runs it in a terminal of this size: all its output is stdout. */
+  readonly pty?: Schemas['TerminalSize'];
   readonly timeoutSeconds?: number;
   readonly keepOutputBytes?: number;
 };
@@ -27,10 +29,10 @@ export class Processes {
 
   /** Starts a program, which runs on when this client leaves. A string is run by `sh -c`. Repeated safely. */
   async start(command: string | readonly string[], options: StartOptions = {}): Promise<Process> {
-    const { name, env, cwd, stdin, timeoutSeconds, keepOutputBytes, signal } = options;
+    const { name, env, cwd, stdin, pty, timeoutSeconds, keepOutputBytes, signal } = options;
     const words = typeof command === 'string' ? ['sh', '-c', command] : command;
     const body = {
-      ...{ command: words, name, env, workdir: cwd, stdin },
+      ...{ command: words, name, env, workdir: cwd, stdin, pty },
       ...{ timeout_seconds: timeoutSeconds, keep_output_bytes: keepOutputBytes },
     };
     const headers = { 'idempotency-key': randomKey() };

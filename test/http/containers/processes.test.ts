@@ -87,6 +87,25 @@ t.test('input is taken once', async (t) => {
   t.match((await signal(deaf, 'KILL')).json(), { code: 'process_ended' });
 });
 
+t.test('a process runs in a terminal of a size', async (t) => {
+  const { call, url, start, linesOf, input } = await aScene();
+  const pty = { cols: 132, rows: 43 };
+  const { id: sized } = await start({ command: ['stty', 'size'], pty });
+  t.match(await linesOf(sized, '?follow=true'), [{ data: '4' }, { data: '3 132\r\n' }, { exit_code: 0 }]);
+  const { id, stdin } = await start({ command: ['cat'], pty });
+  t.ok(stdin, 'it takes input');
+  t.same((await input(id, 'x', '?offset=0')).json(), { input_offset: 1 });
+  const resize = (id: string, size: object) => call('POST', `${url}/${id}/resize`, size);
+  t.match((await resize(id, { cols: 90, rows: 20 })).json(), { id, pty: { cols: 90, rows: 20 } });
+  t.match((await call('GET', `${url}/${id}`)).json(), { pty: { cols: 90, rows: 20 } });
+  t.match((await resize(id, { cols: 1001, rows: 20 })).json().fields, { cols: String });
+  const { id: plain, pty: none } = await start({ command: ['sleep', '3600'] });
+  t.equal(none, null);
+  t.match((await resize(plain, pty)).json(), { code: 'process_without_terminal' });
+  t.match((await resize(sized, pty)).json(), { code: 'process_ended' });
+  t.match(await start({ command: ['cat'], pty, stdin: false }), { stdin: false });
+});
+
 t.test('what is not there, not allowed or not valid', async (t) => {
   const { service, call, url, start } = await aScene();
   const { id } = await start({ command: ['sleep', '3600'] });
@@ -96,6 +115,7 @@ t.test('what is not there, not allowed or not valid', async (t) => {
       ['GET', path],
       ['GET', `${path}/output`],
       ['POST', `${path}/signal`, { signal: 'TERM' }],
+      ['POST', `${path}/resize`, { cols: 80, rows: 24 }],
       ['DELETE', path],
     ] as const;
   const notThere = await call('GET', `${url}/${NOBODY}`);
@@ -110,7 +130,7 @@ t.test('what is not there, not allowed or not valid', async (t) => {
     t.equal((await eve(method, path, body)).body, foreign.body, method);
   for (const [body, field] of [
     [{ command: [] }, 'command'],
-    [{ command: ['true'], pty: { cols: 80, rows: 24 } }, 'pty'],
+    [{ command: ['true'], pty: { cols: 0, rows: 24 } }, 'pty'],
     [{ command: ['true'], name: '-x' }, 'name'],
     [{ command: ['true'], env: { 'A=B': '' } }, 'env'],
     [{ command: ['true'], timeout_seconds: 0 }, 'timeout_seconds'],

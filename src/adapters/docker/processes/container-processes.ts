@@ -17,6 +17,7 @@ import { followOutput } from './output-reader.ts';
 import { type Printed, scriptRunner } from './run-script.ts';
 import { WRITE } from './stream-scripts.ts';
 import { START, SUPERVISE } from './supervisor-scripts.ts';
+import { RESIZE } from './terminal-scripts.ts';
 
 /** Input that a program has not read yet. */
 const MAX_WAITING_BYTES = 8 * 1_048_576;
@@ -76,6 +77,11 @@ export function shellProcesses(commands: ContainerCommands): ContainerProcesses 
       return (await run(handle, SIGNAL, [id, signal])).lines[0]?.[0] === 'sent';
     },
 
+    async resize(handle, id, { cols, rows }) {
+      const asked = await run(handle, RESIZE, [id, String(cols), String(rows)]);
+      return asked.lines[0]?.[0] === 'resized';
+    },
+
     async end(handle, id) {
       const [line = []] = (await run(handle, END, [id], { seconds: END_SECONDS })).lines;
       return entryOf(line)[0]?.[1] ?? { kind: 'absent' };
@@ -83,11 +89,13 @@ export function shellProcesses(commands: ContainerCommands): ContainerProcesses 
   };
 }
 
-function argumentsOf({ keptBytes, timeoutSeconds, takesInput, workdir, command }: ProcessRequest): string[] {
+function argumentsOf(request: ProcessRequest): string[] {
+  const { keptBytes, timeoutSeconds, takesInput, terminal, workdir, command } = request;
   const segment = Math.floor(keptBytes / SEGMENTS);
   // The segment that grows may have twice its size less one read.
   const numbers = [Math.ceil(segment / READ_BYTES), segment, keptBytes - 2 * segment, timeoutSeconds ?? 0];
-  return [...numbers.map(String), yesOrNo(takesInput), workdir ?? '', ...command];
+  const size = terminal === null ? '' : `${terminal.cols}x${terminal.rows}`;
+  return [...numbers.map(String), yesOrNo(takesInput), workdir ?? '', size, ...command];
 }
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');

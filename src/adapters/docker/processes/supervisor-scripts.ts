@@ -1,10 +1,11 @@
 import { FOLDER, SETSID, TOOLS, TREE } from './common-scripts.ts';
+import { RUN_IN_TERMINAL } from './terminal-scripts.ts';
 
 /** Ended processes whose output a container keeps, how long, and how much, whichever comes first. */
 const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
 
 /**
- * `HOME UMASK PATH STARTER ID READS SEGMENT KEPT SECONDS STDIN WORKDIR COMMAND...`, with the program's environment, and
+ * `HOME UMASK PATH STARTER ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's environment, and
  * the starter's standard output as descriptor 3. It runs the program in the foreground: in the background, a shell makes
  * it ignore SIGINT. So it reports by ending the script that started it.
  *
@@ -85,10 +86,13 @@ BERTH_FEEDER= BERTH_LIMIT=
   case "\${11}" in '') ;; /*) cd "\${11}";; *) cd "$1/\${11}";; esac || exit 126
   trap - TERM HUP INT QUIT
   umask "$2"
-  PATH=$3 BERTH_PROCESS=$5
-  export PATH BERTH_PROCESS
+  PATH=$3
+  export PATH
   unset BERTH_SELF BERTH_REST BERTH_FEEDER BERTH_LIMIT
-  shift 11
+  [ -z "\${12}" ] || ${RUN_IN_TERMINAL}
+  BERTH_PROCESS=$5
+  export BERTH_PROCESS
+  shift 12
   exec ${SETSID} /bin/sh -c 'exec "$@"' sh "$@"
 )
 code=$?
@@ -103,16 +107,17 @@ done
 late=no
 [ ! -e late ] || late=late
 mv state "exit.$code.$late.$(date +%s)"
-rm -f stdin bell timer in.*
+rm -f stdin bell timer tty in.*
 `;
 
-/** `ID STDIN`: makes the folder of a process, after it has removed what is no longer kept of earlier ones. */
+/** `ID STDIN TERMINAL`: makes the folder of a process, after it has removed what is no longer kept of earlier ones. */
 const PREPARE = `
 prepare() {
   ${TOOLS}
   for tool in dd mkfifo wc cat mv rm ln date sort du sleep tail; do
     command -v $tool > /dev/null || { echo "tools $tool"; return 1; }
   done
+  [ -z "$3" ] || command -v perl > /dev/null || { echo "tools perl"; return 1; }
   mkdir -p ${FOLDER} && cd ${FOLDER} || return 1
   now=$(date +%s)
   for state in */state; do
@@ -137,11 +142,11 @@ is_much() { size=$(du -sk .); set -- $size; [ "$1" -gt ${KEPT.kib} ]; }
 `;
 
 /**
- * `SUPERVISE ID READS SEGMENT KEPT SECONDS STDIN WORKDIR COMMAND...`: prints `started PID`, `known` for an id that it
+ * `SUPERVISE ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`: prints `started PID`, `known` for an id that it
  * has, or `tools NAME` for one that the image lacks. It starts nothing twice.
  */
 export const START = `${TREE}${PREPARE}
-(prepare "$2" "$7") || exit
+(prepare "$2" "$7" "$9") || exit
 (
   unset BERTH_EXEC
   BERTH_SCRIPT=$1

@@ -10,12 +10,13 @@ import type { Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, changedOne, countOf, firstAs, onlyAs } from '../sql.ts';
 
 export const postgresProcesses = (db: Db): ProcessRepository => ({
-  insert: ({ id, dbId, userId, runtimeId, name, command, takesInput }) =>
+  insert: ({ id, dbId, userId, runtimeId, name, command, takesInput, terminal }) =>
     db
       .insertInto('processes')
       .values({
         ...{ id, db_id: dbId, user_id: userId, runtime_id: runtimeId, name },
         ...{ command: JSON.stringify(command), takes_input: takesInput },
+        ...{ terminal_cols: terminal?.cols ?? null, terminal_rows: terminal?.rows ?? null },
       })
       .returningAll()
       .$call(onlyAs(toProcess)),
@@ -71,6 +72,11 @@ export const postgresProcesses = (db: Db): ProcessRepository => ({
       .where('state', '=', from)
       .$call(changedOne),
 
+  async resize(id, { cols, rows }) {
+    const size = { terminal_cols: cols, terminal_rows: rows };
+    await db.updateTable('processes').set(size).where('id', '=', id).execute();
+  },
+
   busyContainers: () =>
     db
       .selectFrom('processes as p')
@@ -118,9 +124,13 @@ const toProcess = (row: Selectable<ProcessesTable>): ContainerProcess => ({
   name: row.name,
   command: row.command,
   takesInput: row.takes_input,
+  terminal: terminalOf(row),
   startedAt: row.started_at,
   state: stateOf(row),
 });
+
+const terminalOf = ({ terminal_cols: cols, terminal_rows: rows }: Selectable<ProcessesTable>) =>
+  cols === null || rows === null ? null : { cols, rows };
 
 function stateOf(row: Selectable<ProcessesTable>): ProcessState {
   const { state, pid, ended_at: endedAt, ended_by: by, exit_code: exitCode } = row;

@@ -131,6 +131,8 @@ export type ProcessesTable = {
   name: string;
   command: Json<readonly string[]>;
   takes_input: boolean;
+  terminal_cols: number | null;
+  terminal_rows: number | null;
   state: Defaulted<ProcessState['kind']>;
   pid: number | null;
   started_at: Generated<Date>;

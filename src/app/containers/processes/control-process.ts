@@ -1,4 +1,5 @@
 import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
@@ -69,6 +70,27 @@ export const signalProcess =
     if (!sent.ok) return sent;
     const [now = process] = await settled(deps, container, [process]);
     return sent.value || now.state.kind === 'starting' ? ok(now) : refuse({ code: 'process_ended' });
+  };
+
+/** Changes the size of a process's terminal, of which its foreground programs get SIGWINCH. */
+export const resizeProcess =
+  (deps: ControlDeps) =>
+  async (
+    id: string,
+    processId: string,
+    size: PtySize,
+    caller: Caller,
+  ): Promise<Result<ContainerProcess, DomainError>> => {
+    const found = await findReachable(deps, id, processId, caller, 'change');
+    if (!found.ok) return found;
+    const { process, handle } = found.value;
+    if (process.terminal === null) return refuse({ code: 'process_without_terminal' });
+    if (process.state.kind === 'ended') return refuse({ code: 'process_ended' });
+    const resized = await refuseIfStopped(deps.processes.resize(handle, process.id, size).then(ok));
+    if (!resized.ok) return resized;
+    if (!resized.value) return refuse({ code: 'process_ended' });
+    await deps.storage.repositories.processes.resize(process.id, size);
+    return ok({ ...process, terminal: size });
   };
 
 /** Ends a process and all that it started. One that has ended, or whose container does not run, stays as it is. */

@@ -7,7 +7,7 @@ import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-r
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
 import { findOwnInEngine, handleOf } from '../find-container.ts';
 import { refuseIfStopped } from '../running-container.ts';
-import { type ControlDeps, endProcess, signalProcess, writeInput } from './control-process.ts';
+import { type ControlDeps, endProcess, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
 import { readOutput } from './process-output.ts';
 import { settleAll, settled } from './settle-processes.ts';
@@ -25,6 +25,7 @@ export function processes(deps: ControlDeps) {
     output: readOutput(deps),
     write: writeInput(deps),
     signal: signalProcess(deps),
+    resize: resizeProcess(deps),
     end: endProcess(deps),
     settleAll: settleAll(deps),
     /** Running processes keep their containers from being idle. */

@@ -39,14 +39,14 @@ export const startProcess =
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { container, handle } = found.value;
     const { dbId } = container;
-    const { command, takesInput } = request;
+    const { command, takesInput, terminal } = request;
     const made = await orRollBack(deps.storage.inTransaction, async (tx) => {
       await tx.users.lock(caller.user.id);
       const refusal = await refusalOf(tx, dbId, caller.user.id, name);
       if (refusal !== null) return refuse(refusal);
       const process = await tx.processes.insert({
         ...{ id: randomUUID(), dbId, userId: caller.user.id, runtimeId: handle.runtimeId },
-        ...{ name: name ?? defaultName(command), command, takesInput },
+        ...{ name: name ?? defaultName(command), command, takesInput, terminal },
       });
       const details = processDetails(process, caller.credential);
       await tx.audit.append({ userId: caller.user.id, action: 'process_started', ...origin, details });

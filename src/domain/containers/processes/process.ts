@@ -1,5 +1,6 @@
 import { unreachable } from '../../result.ts';
 import type { Container } from '../container.ts';
+import type { PtySize } from './process-request.ts';
 import { signalOfExit } from './signals.ts';
 
 /**
@@ -33,6 +34,8 @@ export type ContainerProcess = {
   readonly name: string;
   readonly command: readonly string[];
   readonly takesInput: boolean;
+  /** null: it runs without a terminal. */
+  readonly terminal: PtySize | null;
   readonly startedAt: Date;
   readonly state: ProcessState;
 };

@@ -1,5 +1,5 @@
 import type { ProcessObservation } from '../../../domain/containers/processes/process.ts';
-import type { ProcessRequest } from '../../../domain/containers/processes/process-request.ts';
+import type { ProcessRequest, PtySize } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
 import type { RuntimeHandle } from '../container-runtime.ts';
 
@@ -76,6 +76,8 @@ export interface ContainerProcesses {
   write(handle: RuntimeHandle, id: string, input: ProcessInput): Promise<InputOutcome>;
   /** Signals the program and everything that it started; false when nothing of it runs. */
   signal(handle: RuntimeHandle, id: string, signal: ProcessSignal): Promise<boolean>;
+  /** Changes the size of its terminal; false when it has none, or does not run. */
+  resize(handle: RuntimeHandle, id: string, size: PtySize): Promise<boolean>;
   /** SIGTERM, after 5 s SIGKILL, for the program and everything that it started. */
   end(handle: RuntimeHandle, id: string): Promise<ProcessObservation>;
 }

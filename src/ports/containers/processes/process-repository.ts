@@ -1,4 +1,5 @@
 import type { ContainerProcess, ProcessState } from '../../../domain/containers/processes/process.ts';
+import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
 
 export type NewProcess = Omit<ContainerProcess, 'state' | 'startedAt'>;
 
@@ -21,6 +22,8 @@ export interface ProcessRepository {
   hasNamed(dbId: string, name: string): Promise<boolean>;
   /** Changes the state; false when it was no longer `from`. */
   advance(id: string, from: ProcessState['kind'], to: ProcessState): Promise<boolean>;
+  /** Records the size of a terminal. */
+  resize(id: string, size: PtySize): Promise<void>;
   /** All containers in which one has not ended. */
   busyContainers(): Promise<readonly BusyContainer[]>;
   /** Removes those that `list` does not show any more. */

@@ -18,13 +18,20 @@ const sh = async ({ commands }: TestInstance, handle: RuntimeHandle, script: str
 const TREE = `setsid sleep 4001 & env -i sh -c 'sleep 4002; :' & echo started; wait`;
 const LEFT = "pgrep -c -f 'sleep 400[0-9]' || true";
 
+const TERMINAL = { terminal: { cols: 80, rows: 24 } };
+const WAITS_FOR_A_SIZE = 'trap "stty size; exit 4" WINCH; echo ready; while :; do sleep 0.1; done';
+const LEAVES_ITS_TERMINAL =
+  'exec < /dev/null > /dev/null 2>&1; sleep 0.3; echo back > /dev/tty; setsid -f sleep 4007; exit 6';
+
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
   await containerProcessesContract('docker', instance);
   const busybox = await needs(t, 'busybox');
   if (busybox !== null)
-    await containerProcessesContract('docker with BusyBox', { ...instance, image: busybox.bare });
+    await containerProcessesContract('docker with BusyBox', {
+      ...{ ...instance, image: busybox.bare, hasTerminals: false },
+    });
   const handle = await instance.runtime.create(aSpec(instance.image));
   await instance.runtime.start(handle);
   await t.test('a signal reaches everything that a process started', (t) => tree(t, instance, handle));
@@ -32,6 +39,7 @@ if (engine !== null) {
   await t.test('a process that signals its group does not lose its output', (t) =>
     group(t, instance, handle),
   );
+  await t.test('a terminal', (t) => terminal(t, instance, handle));
   await t.test('a flood is capped while it is followed', (t) => flood(t, instance, handle));
   await t.test('a killed supervisor is noticed', (t) => lost(t, instance, handle));
   await t.test('a restarted container has the output, but not the process', (t) =>
@@ -74,6 +82,30 @@ async function group(t: Test, instance: TestInstance, handle: RuntimeHandle): Pr
   ]);
   t.equal(String((await output(id))?.stdout), 'first\nlast words\n');
   t.match(await ended(id), { exitCode: 9 });
+}
+
+async function terminal(
+  t: Test,
+  { processes, ...instance }: TestInstance,
+  handle: RuntimeHandle,
+): Promise<void> {
+  const { start, output, ended } = processesIn(processes, handle);
+  const text = async (id: string, follow = true) => String((await output(id, NOTHING, follow))?.stdout);
+  const waiting = await start(['sh', '-c', WAITS_FOR_A_SIZE], TERMINAL);
+  await eventually(
+    () => text(waiting, false),
+    (shown) => shown === 'ready\r\n',
+  );
+  t.ok(await processes.resize(handle, waiting, { cols: 100, rows: 40 }));
+  t.equal(await text(waiting), 'ready\r\n40 100\r\n', 'the program gets SIGWINCH');
+  t.match(await ended(waiting), { exitCode: 4 });
+  const numbers = Array.from({ length: 50_000 }, (_, at) => `${at + 1}\r\n`).join('');
+  for (let run = 0; run < 3; run += 1)
+    t.ok((await text(await start(['seq', '50000'], TERMINAL))) === numbers, 'no end is lost');
+  const away = await start(['sh', '-c', LEAVES_ITS_TERMINAL], TERMINAL);
+  t.equal(await text(away), 'back\r\n', 'a program may close its terminal and come back');
+  t.match(await ended(away), { exitCode: 6 }, 'whatever it leaves behind');
+  await sh({ processes, ...instance }, handle, 'pkill -x -f "sleep 4007"');
 }
 
 async function flood(t: Test, instance: TestInstance, handle: RuntimeHandle): Promise<void> {

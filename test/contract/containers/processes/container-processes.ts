@@ -14,7 +14,8 @@ const NOTHING: OutputOffsets = { stdout: 0, stderr: 0 };
 const MIB = 1_048_576;
 
 export const aRequest = (command: readonly string[], over: Partial<ProcessRequest> = {}): ProcessRequest => ({
-  ...{ command, env: {}, workdir: null, takesInput: false, timeoutSeconds: null, keptBytes: MIB },
+  ...{ command, env: {}, workdir: null, takesInput: false, terminal: null },
+  ...{ timeoutSeconds: null, keptBytes: MIB },
   ...over,
 });
 
@@ -22,6 +23,8 @@ type Inside = {
   readonly runtime: ContainerRuntime;
   readonly processes: ContainerProcesses;
   readonly image: string;
+  /** Whether the image has what terminals need. */
+  readonly hasTerminals?: boolean;
 };
 
 /** The processes of one container. */
@@ -60,7 +63,7 @@ export function processesIn(processes: ContainerProcesses, handle: RuntimeHandle
 /** Guarantees of processes in a container. */
 export async function containerProcessesContract(
   name: string,
-  { runtime, processes, image }: Inside,
+  { runtime, processes, image, hasTerminals = true }: Inside,
 ): Promise<void> {
   await t.test(`${name}: processes`, async (t) => {
     const handle = await runtime.create(aSpec(image));
@@ -97,6 +100,9 @@ export async function containerProcessesContract(
       t.match(await processes.end(handle, other), { kind: 'exited', exitCode: 143 });
       t.match(await processes.end(handle, other), { kind: 'exited', exitCode: 143 }, 'repeatable');
     });
+    await t.test('a program in a terminal', (t) =>
+      hasTerminals ? inTerminal(t, inside, processes, handle) : withoutTools(t, processes, handle),
+    );
     await t.test('what is not known', async (t) => {
       const id = randomUUID();
       t.equal(await inside.state(id), null);
@@ -104,6 +110,7 @@ export async function containerProcessesContract(
       t.equal(await processes.kept(handle, id), null);
       t.equal(await processes.signal(handle, id, 'TERM'), false);
       t.same(await inside.write(id, 'x'), { kind: 'ended' });
+      t.equal(await processes.resize(handle, id, { cols: 80, rows: 24 }), false);
       t.same(await processes.end(handle, id), { kind: 'absent' });
     });
     await runtime.remove(handle);
@@ -147,6 +154,40 @@ async function takesInput(t: Test, { start, output, write }: InsideOne): Promise
   const idle = await start(['sleep', '3600'], { takesInput: true });
   t.same(await write(idle, '', null, true), { kind: 'taken', inputOffset: 0 });
   t.same(await write(idle, 'x'), { kind: 'closed', inputOffset: 0 });
+}
+
+const SIZE = { cols: 91, rows: 33 };
+
+async function inTerminal(
+  t: Test,
+  { start, output, write, ended }: InsideOne,
+  processes: ContainerProcesses,
+  handle: RuntimeHandle,
+): Promise<void> {
+  const sized = await start(['stty', 'size'], { terminal: SIZE });
+  t.equal(String((await output(sized))?.stdout), '33 91\r\n');
+  t.match(await ended(sized), { exitCode: 0 });
+  const wrong = await start(['no-such-command'], { terminal: SIZE });
+  t.match(String((await output(wrong))?.stdout), /not found\r\n$/, 'all output is one stream');
+  t.match(await ended(wrong), { exitCode: 127 });
+  const cat = await start(['cat'], { terminal: SIZE, takesInput: true });
+  t.same(await write(cat, 'grüße\n', 0), { kind: 'taken', inputOffset: 8 });
+  const echoed = async () => String((await output(cat, NOTHING, false))?.stdout);
+  await waitFor(async () => (await echoed()) === 'grüße\r\n'.repeat(2), { what: 'echo and output' });
+  t.ok(await processes.resize(handle, cat, { cols: 100, rows: 40 }));
+  t.same(await write(cat, '', 8, true), { kind: 'taken', inputOffset: 8 });
+  t.match(await ended(cat), { exitCode: 0 }, 'the end of the input ends it');
+  t.notOk(await processes.resize(handle, cat, SIZE), 'it has ended');
+  const plain = await start(['sleep', '3600']);
+  t.notOk(await processes.resize(handle, plain, SIZE), 'it has no terminal');
+  const asleep = await start(['sleep', '3600'], { terminal: SIZE });
+  t.ok(await processes.signal(handle, asleep, 'INT'));
+  t.match(await ended(asleep), { exitCode: 130 });
+}
+
+async function withoutTools(t: Test, processes: ContainerProcesses, handle: RuntimeHandle): Promise<void> {
+  const request = aRequest(['true'], { terminal: SIZE });
+  t.same(await processes.start(handle, randomUUID(), request), { kind: 'tool_missing', tool: 'perl' });
 }
 
 async function resumes(

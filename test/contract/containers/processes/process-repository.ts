@@ -22,7 +22,7 @@ export async function processRepositoryContract(
   const begun = async ({ userId, dbId }: { userId: string; dbId: string }, label = 'web') =>
     await processes.insert({
       ...{ id: randomUUID(), dbId, userId, runtimeId: 'f'.repeat(64), name: label },
-      ...{ command: ['echo', 'héllo "🚢"'], takesInput: true },
+      ...{ command: ['echo', 'héllo "🚢"'], takesInput: true, terminal: { cols: 80, rows: 24 } },
     });
   const end = async (hoursAgo = 0): Promise<ProcessState> => ({
     ...{ kind: 'ended', pid: 7, by: 'exit', exitCode: 3 },
@@ -38,6 +38,8 @@ export async function processRepositoryContract(
     t.ok(await processes.advance(made.id, 'starting', { kind: 'running', pid: 9 }));
     t.notOk(await processes.advance(made.id, 'starting', { kind: 'running', pid: 8 }));
     t.match(await processes.find(made.id, box.dbId), { state: { kind: 'running', pid: 9 } });
+    await processes.resize(made.id, { cols: 132, rows: 43 });
+    t.match(await processes.find(made.id, box.dbId), { terminal: { cols: 132, rows: 43 } });
     const ended = await end();
     const both = [processes.advance(made.id, 'running', ended), processes.advance(made.id, 'running', ended)];
     t.same((await Promise.all(both)).sort(), [false, true]);

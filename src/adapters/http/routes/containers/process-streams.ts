@@ -69,6 +69,28 @@ export const processStreamRoutes =
         ),
     );
 
+    http.post(
+      `${one}/resize`,
+      {
+        config: { scope: 'write', forRestricted: true, failure: 'failed to resize terminal' },
+        schema: {
+          operationId: 'processes.resize',
+          summary: 'Resize the terminal of a process',
+          refusals: [
+            ...refusals.PROCESS,
+            'guest_session_expired',
+            'process_ended',
+            'process_without_terminal',
+          ],
+          params: schema.ProcessParams,
+          body: schema.TerminalSize,
+          response: { 200: schema.ProcessBody },
+        },
+      },
+      async ({ params, body, caller }) =>
+        toProcessBody(orThrow(await processes.resize(params.id, params.process_id, body, caller))),
+    );
+
     void http.register(async (inputs: typeof http) => inputRoute(inputs, processes));
   };
 

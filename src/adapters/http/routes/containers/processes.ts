@@ -138,7 +138,8 @@ const toRequest = (body: schema.StartProcessRequest): StartRequest => ({
     command: body.command,
     env: body.env ?? {},
     workdir: body.workdir ?? null,
-    takesInput: body.stdin ?? false,
+    takesInput: body.stdin ?? body.pty !== undefined,
+    terminal: body.pty ?? null,
     timeoutSeconds: body.timeout_seconds ?? null,
     keptBytes: body.keep_output_bytes ?? MAX_KEPT_BYTES,
   },
@@ -151,13 +152,14 @@ export function toProcessBody({
   name,
   command,
   takesInput,
+  terminal,
   startedAt,
   state,
 }: ContainerProcess): schema.ProcessBody {
   const end = state.kind === 'ended' ? state : null;
   const exitCode = end?.exitCode ?? null;
   return {
-    ...{ id, name, command: [...command], status: state.kind, stdin: takesInput },
+    ...{ id, name, command: [...command], status: state.kind, stdin: takesInput, pty: terminal },
     pid: 'pid' in state ? state.pid : null,
     started_at: startedAt.toISOString(),
     ended_at: end?.endedAt.toISOString() ?? null,

@@ -71,6 +71,13 @@ export function memoryProcesses(runtime: Pick<ContainerObserver, 'observe'>): Co
       return true;
     },
 
+    async resize(handle, id, size) {
+      const program = await find(handle, id);
+      if (program === null || program.exit !== null || program.terminal === null) return false;
+      program.terminal = size;
+      return true;
+    },
+
     async end(handle, id) {
       const program = await find(handle, id);
       program?.signal('TERM');

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProcessRequest } from '../../../../domain/containers/processes/process-request.ts';
+import type { ProcessRequest, PtySize } from '../../../../domain/containers/processes/process-request.ts';
 import { type ProcessSignal, SIGNALS } from '../../../../domain/containers/processes/signals.ts';
 import type { OutputName } from '../../../../ports/containers/processes/container-processes.ts';
 
@@ -18,6 +18,8 @@ export class MemoryProgram {
   inputOffset = 0;
   isInputClosed = false;
   readonly takesInput: boolean;
+  /** Its lines end and are echoed as by a terminal. */
+  terminal: PtySize | null;
   readonly #keptBytes: number;
   readonly #ending = new AbortController();
   readonly #waiting = new Set<() => void>();
@@ -26,6 +28,7 @@ export class MemoryProgram {
   constructor(pid: number, request: ProcessRequest) {
     this.pid = pid;
     this.takesInput = request.takesInput;
+    this.terminal = request.terminal;
     this.#keptBytes = request.keptBytes;
     this.isInputClosed = !request.takesInput;
     void this.#run(request);
@@ -41,6 +44,7 @@ export class MemoryProgram {
 
   write(data: Buffer): void {
     this.inputOffset += data.length;
+    if (this.terminal !== null) this.#print('stdout', data);
     this.#unread.push(data);
     this.#changed();
   }
@@ -69,6 +73,9 @@ export class MemoryProgram {
       case 'env':
         for (const [variable, value] of Object.entries(given))
           this.#print('stdout', `${variable}=${value}\n`);
+        return this.#end(0, false);
+      case 'stty':
+        this.#print('stdout', `${this.terminal?.rows} ${this.terminal?.cols}\n`);
         return this.#end(0, false);
       case 'cat':
         return await this.#copyInput();
@@ -103,8 +110,10 @@ export class MemoryProgram {
   }
 
   #print(stream: OutputName, data: string | Buffer): void {
-    const kept = this.output[stream];
-    const all = Buffer.concat([kept.bytes, Buffer.from(data)]);
+    const hasTerminal = this.terminal !== null;
+    const kept = this.output[hasTerminal ? 'stdout' : stream];
+    const printed = hasTerminal ? String(data).replaceAll('\n', '\r\n') : data;
+    const all = Buffer.concat([kept.bytes, Buffer.from(printed)]);
     const dropped = Math.max(0, all.length - this.#keptBytes);
     kept.bytes = all.subarray(dropped);
     kept.firstKept += dropped;

@@ -47,6 +47,10 @@ export function memoryProcessRecords(state: MemoryState, clock: Clock): ProcessR
       return found !== undefined;
     },
 
+    async resize(id, terminal) {
+      state.processes = state.processes.map((row) => (row.id === id ? { ...row, terminal } : row));
+    },
+
     async busyContainers() {
       const busy = new Set(state.processes.filter(isActive).map(({ dbId }) => dbId));
       return state.containers
