@@ -34,6 +34,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
         version: '0',
         trustProxy: [],
         openFiles: null,
+        overHttps: false,
         auth: {
           localMetrics: true,
           allowedOrigins: new Set(),
@@ -117,6 +118,20 @@ t.test('only the playback page may compile WebAssembly, and it runs no foreign s
     t.equal(await scriptsOf(path), "script-src 'self'", path);
   const id = '99999999-9999-4999-8999-999999999999';
   t.equal(await scriptsOf(`/recordings/${id}`), "script-src 'self' 'wasm-unsafe-eval'");
+});
+
+t.test('browsers must insist on https only where users reach the service by it', async (t) => {
+  const webRoot = aFolderOf(t, { 'index.html': '<html></html>' });
+  for (const [secureCookie, expected] of [
+    [false, undefined],
+    [true, 'max-age=31536000'],
+  ] as const) {
+    const { http } = await aService({}, { webRoot, secureCookie });
+    for (const url of ['/', '/docs']) {
+      const { headers } = await http.inject({ url, headers: { accept: 'text/html' } });
+      t.equal(headers['strict-transport-security'], expected, 'never for other services below the same name');
+    }
+  }
 });
 
 const secret = { status: 'degraded', detail: 'private, 20.10.24', mend: 'update the engine' } as const;

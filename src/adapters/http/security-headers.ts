@@ -20,12 +20,21 @@ export function headersOfEveryAnswer(http: Http): void {
 export const headersOfData = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.headers(OF_DATA).header('x-request-id', request.id);
 
+type Documents = {
+  /** Users reach the service by https, so browsers may insist on it. */
+  readonly overHttps: boolean;
+  readonly scripts?: readonly string[];
+};
+
 /**
  * helmet's headers for the browser app, computed once: doing so per request costs more than the rest of a small one.
  */
-export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Record<string, string>>> {
+export async function headersOfDocuments({
+  overHttps,
+  scripts = SCRIPTS,
+}: Documents): Promise<Readonly<Record<string, string>>> {
   const asked = Fastify();
-  await asked.register(fastifyHelmet, optionsOf(scripts));
+  await asked.register(fastifyHelmet, optionsOf(scripts, overHttps));
   asked.get('/', (_request, reply) => {
     reply.hijack().raw.end();
   });
@@ -38,8 +47,8 @@ export async function headersOfDocuments(scripts = SCRIPTS): Promise<Readonly<Re
 const SCRIPTS: readonly string[] = ["'self'"];
 
 /** The player of recordings runs WebAssembly. Only its page may compile it, and no page runs foreign scripts. */
-export const headersOfPlayback = (): Promise<Readonly<Record<string, string>>> =>
-  headersOfDocuments([...SCRIPTS, "'wasm-unsafe-eval'"]);
+export const headersOfPlayback = (overHttps: boolean): Promise<Readonly<Record<string, string>>> =>
+  headersOfDocuments({ overHttps, scripts: [...SCRIPTS, "'wasm-unsafe-eval'"] });
 
 const OF_THE_TRANSFER: ReadonlySet<string> = new Set([
   'connection',
@@ -48,7 +57,9 @@ const OF_THE_TRANSFER: ReadonlySet<string> = new Set([
   'transfer-encoding',
 ]);
 
-const optionsOf = (scripts: readonly string[]) => ({
+const optionsOf = (scripts: readonly string[], overHttps: boolean) => ({
+  // Other services may be below the same name, without https.
+  strictTransportSecurity: overHttps && { includeSubDomains: false },
   contentSecurityPolicy: {
     useDefaults: false,
     directives: {

@@ -31,6 +31,8 @@ export type HttpOptions = {
   readonly version: string;
   /** Limit of this process's open files; null for no limit. */
   readonly openFiles: number | null;
+  /** Users reach the service by https. */
+  readonly overHttps: boolean;
 };
 
 /** Registers routes; the composition root passes one function per part of the interface. */
@@ -69,7 +71,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
-  await publishReferencePage(http);
+  await publishReferencePage(http, options.overHttps);
   // Before the authentication: this plugin must see an upgrade to close a refused one.
   await http.register(fastifyWebsocket, {
     options: {

@@ -10,10 +10,10 @@ const FOREVER_SECONDS = 31_536_000;
  * The browser app: files by name, and its page for all other addresses that request HTML. Names below `assets/` have a
  * hash, so those are cached for ever.
  */
-export async function staticFiles(http: Http, root: string): Promise<void> {
+export async function staticFiles(http: Http, root: string, overHttps: boolean): Promise<void> {
   if (!existsSync(path.join(root, 'index.html'))) return;
-  const headers = await headersOfDocuments();
-  const ofPlayback = await headersOfPlayback();
+  const headers = await headersOfDocuments({ overHttps });
+  const ofPlayback = await headersOfPlayback(overHttps);
   await http.register(fastifyStatic, { root, serve: false, cacheControl: false });
   http.get('/*', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
     const name = decodeURIComponent(request.url.split('?', 1)[0] ?? '/').slice(1);

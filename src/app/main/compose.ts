@@ -81,12 +81,12 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const http = await httpServer(
     {
       ...{ logger: options.logger, version: options.version, signingKeys: options.keys.live },
-      ...{ trustProxy: web.trustProxy, openFiles: web.openFiles },
+      ...{ trustProxy: web.trustProxy, openFiles: web.openFiles, overHttps: web.secureCookie },
       ...accessOf(ports, web, shared, draining),
     },
     routesOf(ports, options, shared, wings),
   );
-  if (web.webRoot !== null) await staticFiles(http, web.webRoot);
+  if (web.webRoot !== null) await staticFiles(http, web.webRoot, web.secureCookie);
   return serviceOf(http, options, shared, wings, draining);
 }
 

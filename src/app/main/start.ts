@@ -5,7 +5,7 @@ import { within } from '../../concurrency/timeout.ts';
 import type { Config } from './config.ts';
 import { say } from './process/console-progress.ts';
 import { rotateOnSignal, stopOnSignal } from './process/exit.ts';
-import { addressOf, originsOf, requireFreePort } from './process/listen-address.ts';
+import { addressOf, originsOf, requireFreePort, stepForOthers } from './process/listen-address.ts';
 import { REDACTED } from './process/log-redaction.ts';
 import { stops } from './process/shutdown-stack.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
@@ -91,4 +91,6 @@ async function announce(
   const code = await accounts.newSetupCode();
   if (code === null) say(`Berth is ready: ${address}`);
   else say(`Berth is ready. Create the first administrator here: ${address}/setup#code=${code}`);
+  const step = stepForOthers(host, publicUrl);
+  if (step !== null) say(step);
 }

@@ -3,7 +3,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { type Config, readConfig } from '../../../src/app/main/config.ts';
-import { addressOf, originsOf, requireFreePort } from '../../../src/app/main/process/listen-address.ts';
+import {
+  addressOf,
+  originsOf,
+  requireFreePort,
+  stepForOthers,
+} from '../../../src/app/main/process/listen-address.ts';
 
 const config = (env: NodeJS.ProcessEnv): Config => {
   const read = readConfig(env);
@@ -215,9 +220,10 @@ t.test('a taken or impossible port is refused, naming the setting', async (t) =>
 });
 
 t.test('only the printed address and its loopback names may open sockets', async (t) => {
-  t.equal(addressOf('0.0.0.0', 80), 'http://127.0.0.1:80');
-  t.equal(addressOf('::', 80), 'http://127.0.0.1:80');
-  t.equal(addressOf('::1', 80), 'http://[::1]:80');
+  for (const host of ['0.0.0.0', '::', '127.0.0.1', '::1'])
+    t.equal(addressOf(host, 80), 'http://localhost:80', 'browsers make passkeys for this name alone');
+  t.equal(addressOf('192.0.2.1', 80), 'http://192.0.2.1:80');
+  t.equal(addressOf('2001:db8::1', 80), 'http://[2001:db8::1]:80');
   t.same(originsOf('http://127.0.0.1:8080'), [
     'http://127.0.0.1:8080',
     'http://127.0.0.1:8080',
@@ -228,4 +234,11 @@ t.test('only the printed address and its loopback names may open sockets', async
     'https://127.0.0.1',
     'https://localhost',
   ]);
+});
+
+t.test('the operator learns what others need to reach the service', async (t) => {
+  for (const host of ['127.0.0.1', 'localhost', '::1'])
+    t.match(stepForOthers(host, null), /Only this machine/);
+  for (const host of ['0.0.0.0', '::', '192.0.2.1']) t.match(stepForOthers(host, null), /without https/);
+  t.equal(stepForOthers('127.0.0.1', 'https://berth.example.org'), null, 'a proxy is in front');
 });

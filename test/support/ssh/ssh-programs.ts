@@ -30,7 +30,7 @@ export async function sshHome(
   const config = path.join(folder, 'config');
   const lines = [
     'Host *',
-    '  HostName 127.0.0.1',
+    '  HostName localhost',
     `  Port ${port}`,
     `  IdentityFile ${key}`,
     '  IdentitiesOnly yes',

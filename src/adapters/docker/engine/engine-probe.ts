@@ -102,7 +102,7 @@ export function floorWarning(version: EngineVersion): string | null {
   if (runc !== null && runcIsOld(runc)) old.push(`runc ${runc} is below ${FLOOR.runc.join(' and ')}`);
   return old.length === 0
     ? null
-    : `${old.join(', ')}: fixes for known container escapes may be missing; update the engine`;
+    : `${old.join(', ')}: fixes for known container escapes may be missing. How to get a newer engine: docs/engine.md`;
 }
 
 function runcIsOld(runc: string): boolean {

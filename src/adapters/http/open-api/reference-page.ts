@@ -16,8 +16,8 @@ apply();
 const STYLES = '.dark-mode .swagger-ui .headers-wrapper .header-col { color: #e4e6e6; }\n';
 
 /** Gives what the library will register our scope and headers; before the hook that refuses routes without a scope. */
-export async function publishReferencePage(http: Http): Promise<void> {
-  const headers = { ...(await headersOfDocuments()), 'cache-control': 'no-cache' };
+export async function publishReferencePage(http: Http, overHttps: boolean): Promise<void> {
+  const headers = { ...(await headersOfDocuments({ overHttps })), 'cache-control': 'no-cache' };
   http.addHook('onRoute', (route) => {
     if (route.url === PREFIX || route.url.startsWith(`${PREFIX}/`)) publish(route, headers);
   });

@@ -177,7 +177,7 @@ async function attach(
   for (const turns of [slots, work]) turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', slots.waiting);
   metrics.watch('engine_work_waiting', work.waiting);
-  if (warning !== null) log.warn(warning);
+  if (warning !== null) say(`Warning: ${warning}`);
   const [network, disk] = await Promise.all([
     ensureNetwork(engine, { instanceId, log }),
     keepSizes(engine, setUp, slot, parts),

@@ -19,11 +19,12 @@ export async function requireFreePort(host: string, port: number, settings = 'BE
   }
 }
 
-const WILDCARD = new Set(['0.0.0.0', '::']);
+/** What a browser on this machine reaches by the one name for which it makes passkeys without https. */
+const LOCAL = new Set(['0.0.0.0', '::', '127.0.0.1', '::1']);
 
-/** The address of a server listening there. */
+/** The address of a server listening there, for browsers on its machine. */
 export function addressOf(host: string, port: number): string {
-  const name = WILDCARD.has(host) ? '127.0.0.1' : host;
+  const name = LOCAL.has(host) ? 'localhost' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
@@ -33,3 +34,13 @@ export function originsOf(address: string): readonly string[] {
   const at = port === '' ? '' : `:${port}`;
   return [origin, `${protocol}//127.0.0.1${at}`, `${protocol}//localhost${at}`];
 }
+
+/** What the operator does so that others reach the service; null once its public address is set. */
+export function stepForOthers(host: string, publicUrl: string | null): string | null {
+  if (publicUrl !== null) return null;
+  return isLoopback(host)
+    ? 'Only this machine can reach it. To let others in, see docs/install.md: a service, https, a firewall.'
+    : 'Others reach it without https. Put a proxy in front and set BERTH_PUBLIC_URL: see docs/install.md.';
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127\..*|::1)$/.test(host);
