@@ -24,6 +24,9 @@ export type AgentOptions = {
   readonly keptMs?: number;
 };
 
+/** A connection that lasted for so long has worked: the next delay is short again. */
+const STEADY_MS = 5_000;
+
 /** Serves this host until the signal, or until the service refuses it for good. Returns the exit code. */
 export async function runAgent(options: AgentOptions): Promise<number> {
   const { server, token, identity, say, signal, keptMs, user = hostUser() } = options;
@@ -38,17 +41,17 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     ...(keptMs === undefined ? {} : { keptMs }),
   });
   const connected = (resumed: boolean): void => {
-    wasConnected = true;
+    connectedMs = performance.now();
     say(`connected to ${server} as "${identity.name}"${resumed ? ', where it left off' : ''}`);
   };
   let failures = 0;
-  let wasConnected = false;
+  let connectedMs: number | null = null;
   while (!signal.aborted) {
     const end = await connection({ server, token, agentId: identity.id, session, connected, signal });
     if (signal.aborted) break;
-    // a service that lets agents in and closes at once is not asked ever faster
-    if (wasConnected && end.kind === 'broken') failures = 0;
-    wasConnected = false;
+    // a service that lets agents in and closes at once is asked less and less
+    if (connectedMs !== null && performance.now() - connectedMs >= STEADY_MS) failures = 0;
+    connectedMs = null;
     const next = nextTry(end, failures++, Math.random());
     if (next.kind === 'end') {
       await shells.endAll();

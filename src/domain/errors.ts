@@ -53,8 +53,8 @@ export type DomainError =
   | { readonly code: 'agent_not_connected' }
   /** The operation is for containers. */
   | { readonly code: 'not_for_agents' }
-  /** The agent is connected to another process. */
-  | { readonly code: 'agent_elsewhere'; readonly retryAfterSeconds: number }
+  /** Nothing was done: the agent is connected to another process, or its connection was lost. */
+  | { readonly code: 'agent_elsewhere' | 'agent_unresponsive'; readonly retryAfterSeconds: number }
   | { readonly code: 'enrolment_not_found' }
   | { readonly code: 'enrolment_limit_reached'; readonly max: number }
   | { readonly code: 'guests_disabled' }

@@ -70,6 +70,18 @@ t.test('a service that is away is waited for', async (t) => {
   await waitFor(service.isConnected);
 });
 
+t.test('a service that lets it in and drops it at once is asked less and less', async (t) => {
+  const { service, said } = await connectedAgent(t);
+  const delays = () =>
+    said.flatMap((line) => /trying again in (\d+\.\d) s/.exec(line)?.[1] ?? []).map(Number);
+  for (const tries of [1, 2, 3]) {
+    await waitFor(() => service.greetings.length === tries && service.isConnected());
+    service.drop();
+    await waitFor(() => delays().length === tries);
+  }
+  t.ok((delays()[2] ?? 0) >= 1, `${delays()}`);
+});
+
 t.test('it comes back after a restart, and ends for good when it is replaced or forgotten', async (t) => {
   const again = await connectedAgent(t);
   again.service.close('restarting');

@@ -11,6 +11,7 @@ import {
   type Greeting,
   type Line,
   Peer,
+  REQUEST_KEPT_MS,
   SESSION_KEPT_MS,
 } from '../../protocol/agent/index.ts';
 
@@ -39,17 +40,23 @@ type Session = {
   epoch: number;
   line: AgentSocketLine | null;
   keptBy: NodeJS.Timeout | undefined;
+  requestsKeptBy: NodeJS.Timeout | undefined;
 };
 
-/** The sessions of the agents at this process. A session outlives its connection for five minutes. */
+/**
+ * The sessions of the agents at this process. A session outlives its connection for five minutes, and so do its shells;
+ * other requests are answered after half a minute.
+ */
 export class AgentHub implements AgentLines {
   readonly #sessions = new Map<string, Session>();
   readonly #log: Logger;
+  readonly #requestsKeptMs: number;
   readonly #unflushed = new Set<Peer>();
   #isLeaving = false;
 
-  constructor(log: Logger) {
+  constructor(log: Logger, requestsKeptMs = REQUEST_KEPT_MS) {
     this.#log = log;
+    this.#requestsKeptMs = requestsKeptMs;
   }
 
   /** The service stops: what runs in agents stays for its return. */
@@ -83,7 +90,7 @@ export class AgentHub implements AgentLines {
     const resumed =
       known !== undefined && known.id === greeting.session && known.peer.canResume(greeting.received);
     const session = resumed ? known : this.#begin(dbId);
-    clearTimeout(session.keptBy);
+    stopWaiting(session);
     session.line?.close('replaced');
     Object.assign(session, { line, epoch });
     if (!resumed) known?.line?.close('replaced');
@@ -142,7 +149,8 @@ export class AgentHub implements AgentLines {
         this.#drop(dbId, session);
       },
     });
-    const session: Session = { id: randomUUID(), peer, epoch: 0, line: null, keptBy: undefined };
+    const none = { line: null, keptBy: undefined, requestsKeptBy: undefined };
+    const session: Session = { id: randomUUID(), peer, epoch: 0, ...none };
     this.#sessions.set(dbId, session);
     return session;
   }
@@ -151,11 +159,13 @@ export class AgentHub implements AgentLines {
     if (session.line !== line) return;
     session.line = null;
     session.peer.detach();
+    stopWaiting(session);
     session.keptBy = setTimeout(() => this.#drop(dbId, session), SESSION_KEPT_MS).unref();
+    session.requestsKeptBy = setTimeout(() => session.peer.giveUpRequests(), this.#requestsKeptMs).unref();
   }
 
   #drop(dbId: string, session: Session): void {
-    clearTimeout(session.keptBy);
+    stopWaiting(session);
     session.line = null;
     if (this.#sessions.get(dbId) === session) this.#sessions.delete(dbId);
     session.peer.end();
@@ -171,6 +181,11 @@ export class AgentHub implements AgentLines {
     for (const peer of this.#unflushed) peer.flush();
     this.#unflushed.clear();
   }
+}
+
+function stopWaiting({ keptBy, requestsKeptBy }: Session): void {
+  clearTimeout(keptBy);
+  clearTimeout(requestsKeptBy);
 }
 
 const CLOSED_FOR: { readonly [E in AgentEnd]: CloseReason } = {

@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
-import { RuntimeFailure, RuntimeUnavailable } from '../../ports/containers/container-runtime.ts';
+import {
+  OutcomeUnknown,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../ports/containers/container-runtime.ts';
 import type { Channel, ChannelReply, Peer, RequestOf, ResultOf } from '../../protocol/agent/index.ts';
-import { errorOf, tooMany } from './requests.ts';
+import { errorOf, notDone, tooMany } from './requests.ts';
 
 /** The bytes of a file, an archive or a listing from an agent. Destroying it ends the agent's work. */
 export class DownloadStream extends Readable {
@@ -25,8 +29,8 @@ export class DownloadStream extends Readable {
       finished: (result) => this.#finish((result as ResultOf<'file_open'>).complete),
       reset: (fault) => {
         const error = errorOf(fault);
-        reject(error);
         // Reading is repeatable: nothing is unknown.
+        reject(error instanceof OutcomeUnknown ? notDone() : error);
         this.destroy(new RuntimeUnavailable('the agent stopped sending', { cause: error }));
       },
     });

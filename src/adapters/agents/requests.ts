@@ -1,4 +1,4 @@
-import { OutcomeUnknown, RuntimeFailure } from '../../ports/containers/container-runtime.ts';
+import { OutcomeUnknown, RuntimeBusy, RuntimeFailure } from '../../ports/containers/container-runtime.ts';
 import type {
   Channel,
   ChannelFault,
@@ -18,9 +18,17 @@ export class AgentFault extends RuntimeFailure {
   }
 }
 
+const RETRY_SECONDS = 5;
+
+/** The agent has not begun, and will not. */
+export const notDone = (): RuntimeBusy => new RuntimeBusy('agent_unresponsive', RETRY_SECONDS);
+
 /** A channel's end without a result, as an error: a lost one leaves open whether the work was done. */
-export const errorOf = (fault: ChannelFault): Error =>
-  fault.code === 'lost' ? new OutcomeUnknown('the connection to the agent was lost') : new AgentFault(fault);
+export function errorOf(fault: ChannelFault): Error {
+  if (fault.code === 'unsent') return notDone();
+  if (fault.code === 'lost') return new OutcomeUnknown('the connection to the agent was lost');
+  return new AgentFault(fault);
+}
 
 export const tooMany = (): Error =>
   new AgentFault({ code: 'too_many_channels', message: 'too many at once' });

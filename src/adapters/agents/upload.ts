@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
 import type { Channel, Peer, ResultOf } from '../../protocol/agent/index.ts';
-import { AgentFault, errorOf, sendWithin, tooMany } from './requests.ts';
+import { AgentFault, errorOf, notDone, sendWithin, tooMany } from './requests.ts';
 
 type Written = ResultOf<'file_write'>;
 
@@ -29,10 +29,8 @@ export async function upload(
         changes.emit('room');
       },
       reset: (fault) => {
-        const isKnown = fault.code === 'lost' && !hasEnded;
-        reject(
-          isKnown ? new AgentFault({ code: 'lost_early', message: 'nothing was written' }) : errorOf(fault),
-        );
+        // Without its end the agent writes nothing.
+        reject(fault.code === 'lost' && !hasEnded ? notDone() : errorOf(fault));
         changes.emit('room');
       },
     },

@@ -41,11 +41,11 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   ],
   command_outcome_unknown: [
     503,
-    'the command was sent to the container, but the connection to the container engine was lost: it may have finished, or still be running. Check before you repeat it',
+    'the command was sent, but the connection to the container engine or the machine was lost: it may have finished, or still be running. Check before you repeat it',
   ],
   file_outcome_unknown: [
     503,
-    'the connection to the container engine was lost: the change may or may not have been made. Check before you repeat it',
+    'the connection to the container engine or the machine was lost: the change may or may not have been made. Check before you repeat it',
   ],
   process_not_found: [404, 'process not found'],
   process_ended: [409, 'the process has ended'],
@@ -76,6 +76,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   agent_not_connected: [409, 'agent is not connected'],
   not_for_agents: [409, 'an agent does not support this: only a container does'],
   agent_elsewhere: [503, 'the agent is connected to another process of the service: try again'],
+  agent_unresponsive: [503, 'the machine does not answer, and nothing was done: try again'],
   enrolment_not_found: [404, 'this code is not valid: it works once, for 15 minutes'],
   enrolment_limit_reached: [409, 'too many unused codes: use one, or try again in 15 minutes'],
   file_not_found: [404, 'file not found'],

@@ -8,6 +8,7 @@ export const INSIDE = [
   'engine_busy',
   'container_unresponsive',
   'agent_elsewhere',
+  'agent_unresponsive',
   'not_for_agents',
   'too_many_processes',
 ] as const;

@@ -91,10 +91,11 @@ export class RuntimeUnavailable extends Error {
 /**
  * Nothing was done: the caller's turn did not come in time. `container_unresponsive`: an earlier process start in this
  * container has not ended. `agent_elsewhere`: another process of the service has the connection of this agent.
+ * `agent_unresponsive`: its connection was lost before it began.
  */
 export class RuntimeBusy extends RuntimeUnavailable {
   override name = 'RuntimeBusy';
-  readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere';
+  readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere' | 'agent_unresponsive';
   readonly retryAfterSeconds: number;
   constructor(code: RuntimeBusy['code'], retryAfterSeconds: number) {
     super(`not done: ${code}`);

@@ -11,7 +11,10 @@ const HEADER_BYTES = 5;
 /** Which of a program's streams: 0 is the only one, or input; 1 and 2 are standard output and error of `exec`. */
 export type StreamNumber = 0 | 1 | 2;
 
-/** Why a channel ended without a result. `lost`: with its session. Others are the agent's or the service's words. */
+/**
+ * Why a channel ended without a result. `lost`: with its session, or after too long without a connection. `unsent`: the
+ * same, before the other side could know of it. Others are the agent's or the service's words.
+ */
 export type ChannelFault = { readonly code: string; readonly message: string };
 
 const RESETS = { reset: { code: matching(/^[a-z_]{1,64}$/), message: textUpTo(1_024) } };

@@ -89,6 +89,18 @@ export class ChannelSet {
     this.#resets.length = 0;
   }
 
+  /**
+   * Ends these channels with `lost`, or with `unsent` when the other side has not heard of them and never will. The
+   * others go on.
+   */
+  giveUp(isGivenUp: (channel: Channel) => boolean): void {
+    for (const channel of [...this.#channels.values()].filter(isGivenUp)) {
+      const code = channel.isRequested ? 'lost' : 'unsent';
+      this.#over(channel, channel.isRequested ? { code, message: 'no longer waited for' } : undefined);
+      channel.lose({ code, message: 'the connection was lost for too long' });
+    }
+  }
+
   #receiveOpen({ channel: id, json }: Extract<Received, { type: 'open' }>) {
     const { opened } = this.#options;
     if (opened === undefined) return 'only the service opens channels';

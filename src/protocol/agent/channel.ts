@@ -45,6 +45,8 @@ export class Channel {
   #receiving: credit.ReceiveWindow;
   #handlers: ChannelHandlers = { reset: () => {} };
   readonly #role: 'service' | 'agent';
+  /** The other side knows of it, or soon will. */
+  #isRequested: boolean;
   readonly #queue = new SendQueue();
   readonly #owner: ChannelOwner;
 
@@ -53,6 +55,7 @@ export class Channel {
     this.kind = kind;
     this.#role = role;
     this.#owner = owner;
+    this.#isRequested = role === 'agent';
     this.#state = newChannel(role);
     this.#sending = credit.sendWindow(WINDOW_BYTES[kind]);
     this.#receiving = credit.receiveWindow(WINDOW_BYTES[kind]);
@@ -102,7 +105,7 @@ export class Channel {
 
   /** Ends the channel at once; what waits is dropped. `code`: small letters and underscores. */
   reset(code: string, message = ''): void {
-    if (this.#step('reset')) this.#owner.over(this, { code, message });
+    if (this.#step('reset')) this.#owner.over(this, this.#isRequested ? { code, message } : undefined);
   }
 
   /** Bytes of `data` were used: the other side may send as many again. */
@@ -116,7 +119,11 @@ export class Channel {
     this.#push({ type: 'open', request });
   }
 
-  /** Ends it on this side alone, with its session. */
+  get isRequested(): boolean {
+    return this.#isRequested;
+  }
+
+  /** Ends it on this side alone. */
   lose(fault: ChannelFault): void {
     if (this.#step('reset')) this.#handlers.reset(fault);
   }
@@ -128,6 +135,7 @@ export class Channel {
   /** The next frame but credit. */
   shift(): Sent | null {
     const frame = this.#queue.shift();
+    this.#isRequested = true;
     if (frame?.type === 'result') this.#owner.over(this);
     return frame;
   }

@@ -37,6 +37,9 @@ export const ACKNOWLEDGE_BYTES = 65_536;
 /** How long both sides keep a session, and the agent its shells, without a connection or a viewer. */
 export const SESSION_KEPT_MS = 300_000;
 
+/** How long a request that is not a shell waits for a lost connection. Then it is answered without its result. */
+export const REQUEST_KEPT_MS = 30_000;
+
 export const PING_EVERY_MS = 10_000;
 
 /** Silence after which a line is given up: two pings were not answered. */

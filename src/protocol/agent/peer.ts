@@ -92,6 +92,11 @@ export class Peer {
     this.#channels.lose({ code: 'lost', message: 'the connection was lost for too long' });
   }
 
+  /** Requests without a result by now are not waited for: see `ChannelFault`. Shells go on. */
+  giveUpRequests(): void {
+    this.#channels.giveUp(({ kind }) => kind !== 'shell');
+  }
+
   /** Opens a channel, even without a line. null when there are too many. */
   open(request: ChannelRequest, handlers: ChannelHandlers): Channel | null {
     return this.#isOver ? null : this.#channels.open(request, handlers);

@@ -12,6 +12,8 @@ import {
 } from '../../support/service/service.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
+const GUEST_MS = 24 * 3_600_000;
+
 /** Ada, with a container, on a service that listens. */
 async function aScene(t: Test) {
   const service = await aService();
@@ -42,6 +44,25 @@ t.test('a code makes no token for a container, or for another machine', async (t
   t.not(renewed, machine.id, 'its agent has another id than the machine');
   t.equal((await enrol(renewed)).code, 'enrolment_not_found');
   t.match(await enrol(machine.id), { token: String }, 'the machine itself may enrol again');
+});
+
+t.test('a code of a guest whose time is over makes no token', async (t) => {
+  const { service } = await aScene(t);
+  const guest = await aGuest(service);
+  await as(service, await anAdmin(service))('PATCH', `/api/admin/users/${guest.id}`, { tier: 'free' });
+  const by = as(service, guest);
+  const enrol = async () => {
+    const { code } = (await by('POST', '/api/agents/enrolments')).json();
+    return async () => {
+      const request = { code, agent: aMachine().id, name: 'laptop' };
+      return (await as(service, null)('POST', '/api/agents/enrol', request)).json();
+    };
+  };
+  t.match(await (await enrol())(), { token: String });
+  service.clock.advance(GUEST_MS - 60_000);
+  const late = await enrol();
+  service.clock.advance(60_000);
+  t.equal((await late()).code, 'enrolment_not_found');
 });
 
 t.test('a token that is restricted to a container connects no machine as that container', async (t) => {

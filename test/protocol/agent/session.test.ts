@@ -118,6 +118,45 @@ t.test('a keystroke passes the floods of twenty other shells', async (t) => {
   t.equal(Buffer.concat(typed.near.bytes).toString(), 'x');
 });
 
+const COMMAND = {
+  type: 'exec',
+  command: ['true'],
+  env: {},
+  cwd: null,
+  timeout_seconds: null,
+  stdin: false,
+} as const;
+
+t.test('requests are given up on a lost line, with the truth about each, and shells go on', async (t) => {
+  const both = session();
+  const [shell, begun] = [both.open(), both.open(COMMAND)];
+  both.settle();
+  both.service.detach();
+  const unsent = both.open(COMMAND);
+  both.service.giveUpRequests();
+  t.equal(begun.near.events.at(-1), 'reset lost', 'it may have been done');
+  t.same(unsent.near.events, ['reset unsent'], 'nobody has heard of it');
+  both.cut();
+  both.settle();
+  t.equal(begun.far.events.at(-1), 'reset lost', 'the agent ends what it had begun');
+  t.equal(both.agent.channelCount, 1, 'and never hears of the other');
+  shell.agent().write(Buffer.from('still here'));
+  both.settle();
+  t.equal(Buffer.concat(shell.near.bytes).toString(), 'still here');
+  t.same(both.broken, []);
+});
+
+t.test('a channel that ends before it was sent is not mentioned to the agent', async (t) => {
+  const both = session();
+  both.service.detach();
+  both.open(COMMAND).service.reset('ended');
+  both.cut();
+  both.open();
+  both.settle();
+  t.same(both.broken, []);
+  t.equal(both.agent.channelCount, 1);
+});
+
 t.test('a session that the other side has forgotten loses its channels', async (t) => {
   const both = session();
   const { near, service } = both.open();

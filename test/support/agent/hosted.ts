@@ -26,8 +26,8 @@ export type HostedAgent = {
 };
 
 /** The agent's program in this process, with a home of its own, and the service's adapters at the other end. */
-export async function hostedAgent(t: Test): Promise<HostedAgent> {
-  const hub = new AgentHub(pino({ level: 'silent' }));
+export async function hostedAgent(t: Test, requestsKeptMs?: number): Promise<HostedAgent> {
+  const hub = new AgentHub(pino({ level: 'silent' }), requestsKeptMs);
   const dbId = randomUUID();
   const handle = { node: AGENT_NODE, runtimeId: `agent:${dbId}` };
   let epoch = 0;

@@ -66,6 +66,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   sharing_needs_tmux:
     'This container has no tmux. Sharing needs it. Install tmux in the container, then try again.',
   agent_not_connected: 'The machine is not connected. Its agent connects by itself when it can.',
+  agent_unresponsive: 'The machine does not answer, and nothing was done. Try again.',
   agent_elsewhere: 'The machine has just connected to another process of the service. Try again.',
   agent_limit_reached: 'Your tier allows no more agents. Delete one you do not need.',
   container_not_running: 'The container is not running. Start it first.',

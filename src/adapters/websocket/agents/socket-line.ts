@@ -1,9 +1,16 @@
 import type { WebSocket } from 'ws';
-import { type CloseReason, encodeClose, type Line } from '../../../protocol/agent/index.ts';
+import { type CloseReason, encodeClose, type Line, SILENT_LINE_MS } from '../../../protocol/agent/index.ts';
 
-/** Time for the peer to answer a close, and to take anything while much waits. */
+/** Time for the peer to answer a close. */
 const ANSWER_WITHIN_MS = 500;
-const STALLED_MS = 60_000;
+
+export type LineLimits = {
+  /** Time for the peer to take anything while something waits for it. */
+  readonly stalledMs: number;
+  /** Time without a message of the peer, which pings. */
+  readonly silentMs: number;
+};
+const LIMITS: LineLimits = { stalledMs: 60_000, silentMs: SILENT_LINE_MS };
 
 const CODES: { readonly [R in CloseReason]: number } = {
   ended: 1000,
@@ -21,22 +28,36 @@ export type SocketLine = Line & {
   close(reason: CloseReason): void;
 };
 
-/** `drained`: the socket has room for more. A peer that takes nothing for a minute is cut off. */
-export function socketLine(socket: WebSocket, drained: () => void): SocketLine {
+/** `drained`: the socket has room for more. A peer that takes nothing, or says nothing, for too long is cut off. */
+export function socketLine(
+  socket: WebSocket,
+  drained: () => void,
+  { stalledMs, silentMs }: LineLimits = LIMITS,
+): SocketLine {
   let stalled: NodeJS.Timeout | undefined;
+  let silent: NodeJS.Timeout | undefined;
+  const heard = (): void => {
+    clearTimeout(silent);
+    silent = setTimeout(() => socket.terminate(), silentMs);
+  };
+  heard();
+  socket.on('message', heard);
   const sent = (): void => {
     clearTimeout(stalled);
-    stalled = socket.bufferedAmount > 0 ? setTimeout(() => socket.terminate(), STALLED_MS) : undefined;
+    stalled = socket.bufferedAmount > 0 ? setTimeout(() => socket.terminate(), stalledMs) : undefined;
     drained();
   };
-  socket.once('close', () => clearTimeout(stalled));
+  socket.once('close', () => {
+    clearTimeout(silent);
+    clearTimeout(stalled);
+  });
   return {
     get bufferedBytes() {
       return socket.bufferedAmount;
     },
     send(message) {
       if (socket.readyState !== socket.OPEN) return;
-      stalled ??= setTimeout(() => socket.terminate(), STALLED_MS);
+      stalled ??= setTimeout(() => socket.terminate(), stalledMs);
       socket.send(message, sent);
     },
     close(reason) {

@@ -58,7 +58,8 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     return await orRollBack(storage.inTransaction, async (tx) => {
       const userId = await tx.agentEnrolments.take(sha256(code));
       const user = userId === null ? null : await tx.users.findById(userId);
-      if (user === null || user.disabledAt !== null) return refuse({ code: 'enrolment_not_found' });
+      const mayEnrol = user !== null && user.disabledAt === null && !guestExpired(user, clock.now());
+      if (!mayEnrol) return refuse({ code: 'enrolment_not_found' });
       if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'enrolment_not_found' });
       await tx.users.lock(user.id);
       const { live, stored } = await tx.tokens.count(user.id);
