@@ -6,6 +6,7 @@ export type ActAction = Extract<
   AuditAction,
   | 'command_run'
   | 'port_forwarded'
+  | 'ssh_agent_forwarded'
   | 'file_uploaded'
   | 'file_deleted'
   | 'file_downloaded'

@@ -37,6 +37,7 @@ export type AuditAction =
   | 'ssh_connected'
   | 'ssh_disconnected'
   | 'port_forwarded'
+  | 'ssh_agent_forwarded'
   | 'process_started'
   | 'process_signalled'
   | 'file_uploaded'

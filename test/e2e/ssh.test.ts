@@ -6,45 +6,12 @@ import path from 'node:path';
 import ssh2 from 'ssh2';
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
-import { eventually, inside, small } from '../support/process/fault-scene.ts';
-import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { eventually, inside } from '../support/process/fault-scene.ts';
+import { client } from '../support/process/running-service.ts';
 import { theCommand } from '../support/service/command.ts';
-import {
-  type Ended,
-  finish,
-  type SshHome,
-  sshHome,
-  sshPrograms,
-  start,
-} from '../support/ssh/ssh-programs.ts';
+import { type Ended, finish, sshHome, start } from '../support/ssh/ssh-programs.ts';
+import { anSshScene, type SshScene } from '../support/ssh/ssh-scene.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
-
-type Call = ReturnType<typeof client>;
-type Scene = {
-  readonly address: string;
-  readonly token: string;
-  readonly call: Call;
-  readonly dbId: string;
-  readonly port: number;
-  readonly home: SshHome;
-  readonly knownHosts: readonly string[];
-};
-
-async function aScene(t: Test): Promise<Scene | null> {
-  const installation = await aQuickInstallation(t, { BERTH_SSH_PORT: '0' });
-  if (installation === null) return null;
-  await sshPrograms();
-  const { address, ...service } = await startService(t, installation);
-  const token = await signInAdmin({ address, ...service });
-  const call = client(address, token);
-  const { body } = await client(address)('GET', '/api/ssh/host-keys');
-  const { port, keys } = body as { port: number; keys: { known_hosts_line: string }[] };
-  const knownHosts = keys.map((key) => key.known_hosts_line);
-  const home = await sshHome(t, { port, knownHosts });
-  await call('POST', '/api/me/ssh-keys', { public_key: home.publicKey });
-  const made = await call('POST', '/api/containers', { name: 'dev', ...small });
-  return { address, token, call, port, home, knownHosts, dbId: made.body['db_id'] as string };
-}
 
 /** A server in the container that answers what it was sent, once all of it has come. */
 const ECHO_SERVER = `perl -MIO::Socket::INET -e '
@@ -52,7 +19,7 @@ my $s = IO::Socket::INET->new(Listen => 5, LocalAddr => "127.0.0.1", LocalPort =
 while (my $c = $s->accept) { local $/; my $all = <$c>; print $c "heard $all"; close $c }' >/dev/null 2>&1 &`;
 
 t.test('the programs of OpenSSH work in a container', async (t) => {
-  const scene = await aScene(t);
+  const scene = await anSshScene(t);
   if (scene === null) return;
   const ssh = (args: readonly string[], input?: string) => finish(t, scene.home, 'ssh', args, input);
   await commands(t, scene, ssh);
@@ -69,7 +36,7 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
 
 type Ssh = (args: readonly string[], input?: string) => Promise<Ended>;
 
-async function commands(t: Test, { call }: Scene, ssh: Ssh): Promise<void> {
+async function commands(t: Test, { call }: SshScene, ssh: Ssh): Promise<void> {
   const script = 'cat; echo "$PWD $LC_TEST." >&2; exit 7';
   const sent = await ssh(['-o', 'SetEnv=LC_TEST=given LD_PRELOAD=no', 'dev@berth', script], 'typed\n');
   t.same(sent, { code: 7, stdout: 'typed\n', stderr: '/workspace given.\n' }, 'input ends, output is apart');
@@ -88,7 +55,7 @@ async function commands(t: Test, { call }: Scene, ssh: Ssh): Promise<void> {
   t.type(key?.last_used_at, 'string');
 }
 
-async function files(t: Test, { home }: Scene): Promise<void> {
+async function files(t: Test, { home }: SshScene): Promise<void> {
   const [from, to] = [path.join(home.folder, 'from'), path.join(home.folder, 'to')];
   const bytes = randomBytes(5_000_000);
   writeFileSync(from, bytes);
@@ -111,7 +78,7 @@ async function files(t: Test, { home }: Scene): Promise<void> {
   t.match(listed, { code: 0, stdout: /^\/workspace\/here$/m });
 }
 
-async function forwards(t: Test, { call, dbId }: Scene, ssh: Ssh): Promise<void> {
+async function forwards(t: Test, { call, dbId }: SshScene, ssh: Ssh): Promise<void> {
   await inside(call, dbId, ECHO_SERVER);
   const heard = await eventually(
     () => ssh(['-W', 'localhost:3000', 'dev@berth'], 'this'),
@@ -123,7 +90,7 @@ async function forwards(t: Test, { call, dbId }: Scene, ssh: Ssh): Promise<void>
 }
 
 /** A terminal by SSH shows what the browser shows, and what is typed in either is in both. */
-async function sharedScreen(t: Test, { address, dbId, token, call, home }: Scene): Promise<void> {
+async function sharedScreen(t: Test, { address, dbId, token, call, home }: SshScene): Promise<void> {
   const at = { address: address.replace('http', 'ws'), dbId, token };
   const browser = await terminalClient(at, { cols: 90, rows: 25 }, { origin: address });
   browser.socket.send(Buffer.from('echo "=$((6*7))="\r'));
@@ -147,7 +114,7 @@ async function sharedScreen(t: Test, { address, dbId, token, call, home }: Scene
   browser.socket.terminate();
 }
 
-async function manyChannels(t: Test, { home, port }: Scene): Promise<void> {
+async function manyChannels(t: Test, { home, port }: SshScene): Promise<void> {
   const connection = new ssh2.Client();
   connection.connect({
     host: '127.0.0.1',
@@ -176,7 +143,7 @@ async function manyChannels(t: Test, { home, port }: Scene): Promise<void> {
   connection.end();
 }
 
-async function garbage(t: Test, { port }: Scene): Promise<void> {
+async function garbage(t: Test, { port }: SshScene): Promise<void> {
   for (const start of ['', 'SSH-2.0-fuzz\r\n', 'GET / HTTP/1.1\r\n\r\n']) {
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {}).resume();
@@ -186,7 +153,7 @@ async function garbage(t: Test, { port }: Scene): Promise<void> {
   t.pass('random bytes end their own connection');
 }
 
-async function strangers(t: Test, { port, knownHosts, call, address }: Scene, ssh: Ssh): Promise<void> {
+async function strangers(t: Test, { port, knownHosts, call, address }: SshScene, ssh: Ssh): Promise<void> {
   const audit = async (action: string) => {
     const { body } = await call('GET', '/api/admin/audit?limit=100');
     const { records } = body as { records: { action: string; details: string; user_id: string | null }[] };
@@ -219,7 +186,7 @@ async function strangers(t: Test, { port, knownHosts, call, address }: Scene, ss
 }
 
 /** Connections end with their key, and with their container. */
-async function ends(t: Test, { home, call, dbId, knownHosts, port }: Scene, ssh: Ssh): Promise<void> {
+async function ends(t: Test, { home, call, dbId, knownHosts, port }: SshScene, ssh: Ssh): Promise<void> {
   const other = await sshHome(t, { port, knownHosts });
   const added = await call('POST', '/api/me/ssh-keys', { public_key: other.publicKey });
   const running = start(t, other, 'ssh', ['dev@berth', 'echo up; cat']);

@@ -197,6 +197,10 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     (await openSsh(scene)).forwardOut('127.0.0.1', 1, 'localhost', 3000, () => {});
     await recordOf(scene, 'port_forwarded');
   },
+  ssh_agent_forwarded: async (scene) => {
+    (await openSsh(scene)).exec('true', () => {});
+    await recordOf(scene, 'ssh_agent_forwarded');
+  },
   ssh_disconnected: async (scene) => {
     (await openSsh(scene)).end();
     await recordOf(scene, 'ssh_disconnected');
@@ -348,6 +352,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   command_run: 'ada: {"container_id":"box","session_id":"ID","command":"true"}',
   ssh_connected: 'ada: {"container_id":"box","session_id":"ID"}',
   port_forwarded: 'ada: {"container_id":"box","session_id":"ID","port":"3000"}',
+  ssh_agent_forwarded: 'ada: {"container_id":"box","session_id":"ID"}',
   ssh_disconnected: 'ada: {"container_id":"box","session_id":"ID","seconds":0,"bytes":0}',
   process_started:
     'ada: {"container_id":"box","session_id":"ID","process_id":"ID","name":"cat","command":"cat"}',

@@ -3,8 +3,9 @@ import type { SshConnection } from '../../app/terminals/ssh/ssh-connections.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { type SshDestination, sshDestination, sshSocket } from '../../domain/terminals/ssh.ts';
-import { EXIT, refusalWords, type SignedInClient, unknownWords } from './client.ts';
+import { EXIT, refusalWords, type SessionClient, type SignedInClient, unknownWords } from './client.ts';
 import { forward } from './forward-channel.ts';
+import { agentSocket, serveRemoteForwards } from './remote-forwards.ts';
 import { serveSession } from './session-channel.ts';
 
 export type EnteredClient = Omit<SignedInClient, 'connection'> & {
@@ -15,13 +16,14 @@ export type EnteredClient = Omit<SignedInClient, 'connection'> & {
 /** Serves the channels of a signed-in client. One that has none to be served still learns why. */
 export function serveClient(connection: Connection, given: EnteredClient): void {
   const { entered, wanted, carrier } = given;
-  connection.on('request', (_accept, reject) => reject?.());
   if (!entered.ok) {
+    connection.on('request', (_accept, reject) => reject?.());
     refuseAll(connection, refusalWords(entered.error, wanted));
     return;
   }
   const { container, names, takeChannel, end } = entered.value;
   const client: SignedInClient = { ...given, connection: entered.value };
+  const sessions: SessionClient = { ...client, agentSocket: agentSocket(connection, client) };
   const words = container === null ? unknownWords(wanted, names) : null;
   carrier.atEnd(() => end(carrier.bytes));
   connection.on('session', (accept, reject) => {
@@ -36,8 +38,9 @@ export function serveClient(connection: Connection, given: EnteredClient): void 
       forget();
       taken.value();
     });
-    serveSession(session, client, words);
+    serveSession(session, sessions, words);
   });
+  serveRemoteForwards(connection, client);
   const open = (to: SshDestination | null, accept: () => ServerChannel, reject: () => void): void =>
     void forward(client, to, accept, reject);
   connection.on('tcpip', (accept, reject, { destIP, destPort }) =>

@@ -15,6 +15,12 @@ export type SignedInClient = {
   readonly close: (reason: CloseReason) => void;
 };
 
+/** For its programs. */
+export type SessionClient = SignedInClient & {
+  /** The path inside the container that reaches the client's SSH agent; null when that cannot be. */
+  readonly agentSocket: () => Promise<string | null>;
+};
+
 /** A line for people, who read it in their own terminal. */
 export function refusalWords(error: DomainError, containerName: string): string {
   switch (error.code) {

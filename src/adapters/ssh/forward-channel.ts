@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 import type { SshDestination } from '../../domain/terminals/ssh.ts';
+import type { InnerConnection } from '../../ports/containers/container-commands.ts';
 import { ChannelOutput } from './channel-output.ts';
 import type { SignedInClient } from './client.ts';
 import { inputOf } from './program-channel.ts';
@@ -31,14 +32,7 @@ export async function forward(
     end = () => void inner.end();
     const channel = accept();
     giveUp = () => channel.close();
-    const output = new ChannelOutput(channel, carrier);
-    channel.once('close', end);
-    inputOf(channel, client).pipe(stdin);
-    for await (const data of inner.output) await output.write('stdout', data);
-    channel.eof();
-    await inner.closed;
-    channel.off('close', end);
-    channel.end();
+    await carry(client, channel, inner, stdin);
   } catch (err) {
     log.info({ err }, 'a forwarded connection was lost');
     end();
@@ -48,4 +42,22 @@ export async function forward(
     forget();
     release();
   }
+}
+
+/** Carries bytes between a channel and a connection in the container until both directions have ended. */
+export async function carry(
+  client: SignedInClient,
+  channel: ServerChannel,
+  inner: InnerConnection,
+  stdin: PassThrough,
+): Promise<void> {
+  const end = (): void => void inner.end();
+  const output = new ChannelOutput(channel, client.carrier);
+  channel.once('close', end);
+  inputOf(channel, client).pipe(stdin);
+  for await (const data of inner.output) await output.write('stdout', data);
+  channel.eof();
+  await inner.closed;
+  channel.off('close', end);
+  channel.end();
 }

@@ -6,7 +6,7 @@ import {
   type CommandTerminal,
   type ControlledCommand,
 } from '../../ports/containers/container-commands.ts';
-import { EXIT, type SignedInClient } from './client.ts';
+import { EXIT, type SessionClient } from './client.ts';
 import { runOn } from './program-channel.ts';
 import { showShell } from './shell-channel.ts';
 
@@ -14,6 +14,7 @@ type Request = {
   readonly env: Map<string, string>;
   terminal: CommandTerminal | null;
   isStarted: boolean;
+  forwardsAgent: boolean;
   resize: (cols: number, rows: number) => Promise<void>;
   signal: (name: CommandSignal) => Promise<void>;
 };
@@ -34,11 +35,12 @@ const terminalOf = ({ cols, rows, term }: PseudoTtyInfo & { readonly term?: stri
 const isSignal = (name: string): name is CommandSignal => COMMAND_SIGNALS.some((known) => known === name);
 
 /** Serves one session channel: its settings first, then one program. `words`: why it cannot have one. */
-export function serveSession(session: Session, client: SignedInClient, words: string | null): void {
+export function serveSession(session: Session, client: SessionClient, words: string | null): void {
   const request: Request = {
     env: new Map(),
     terminal: null,
     isStarted: false,
+    forwardsAgent: false,
     resize: async () => {},
     signal: async () => {},
   };
@@ -48,6 +50,10 @@ export function serveSession(session: Session, client: SignedInClient, words: st
   });
   session.on('env', (accept, _reject, { key, val }) => {
     if (isPassedVariable(key)) addVariable(request.env, key, String(val));
+    accept?.();
+  });
+  session.on('auth-agent', (accept) => {
+    request.forwardsAgent = true;
     accept?.();
   });
   session.on('window-change', (accept, _reject, { cols, rows }) => {
@@ -86,7 +92,7 @@ type Serve = (channel: ServerChannel) => Promise<void>;
 
 async function serveProgram(
   channel: ServerChannel,
-  { connection }: SignedInClient,
+  { connection }: SessionClient,
   words: string | null,
   serve: () => Promise<void>,
 ): Promise<void> {
@@ -108,26 +114,39 @@ const controls = (request: Request) => (command: ControlledCommand) => {
 };
 
 const commandOf =
-  (client: SignedInClient, request: Request, line: string | null): Serve =>
-  (channel) => {
-    const env = Object.fromEntries(request.env);
+  (client: SessionClient, request: Request, line: string | null): Serve =>
+  async (channel) => {
+    const env = { ...Object.fromEntries(request.env), ...(await agentOf(client, request, channel)) };
     const { terminal } = request;
     const start = (stdin: Parameters<Parameters<typeof runOn>[2]>[0]) =>
       client.programs.run(client.connection, { line, env, terminal, stdin });
-    return runOn(channel, client, start, controls(request));
+    await runOn(channel, client, start, controls(request));
   };
 
-/** Without a terminal the shell reads its commands from the channel, as editors use it. */
+const NO_AGENT = 'your SSH agent cannot be forwarded\r\n';
+
+async function agentOf(client: SessionClient, request: Request, channel: ServerChannel) {
+  if (!request.forwardsAgent) return {};
+  const path = await client.agentSocket();
+  if (path !== null) return { SSH_AUTH_SOCK: path };
+  channel.stderr.write(NO_AGENT);
+  return {};
+}
+
+/**
+ * Without a terminal the shell reads its commands from the channel, as editors use it. One with the user's SSH agent is
+ * not shown to others, and ends with its connection.
+ */
 const shellOf =
-  (client: SignedInClient, request: Request): Serve =>
+  (client: SessionClient, request: Request): Serve =>
   (channel) =>
-    request.terminal === null
+    request.terminal === null || request.forwardsAgent
       ? commandOf(client, request, null)(channel)
       : showShell(channel, client, request.terminal, (resize) => {
           request.resize = resize;
         });
 
 const sftpOf =
-  (client: SignedInClient): Serve =>
+  (client: SessionClient): Serve =>
   (channel) =>
     runOn(channel, client, (stdin) => client.programs.serveSftp(client.connection, stdin));

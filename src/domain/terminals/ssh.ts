@@ -4,6 +4,8 @@ export const SSH_LIMITS = {
   channelsPerConnection: 64,
   /** A channel may hold 2 MiB that a program has not read yet. */
   channelsPerUser: 128,
+  /** Remote and agent forwards. */
+  listenersPerUser: 20,
   signInSeconds: 30,
   signInTries: 6,
   /** Connections that have not signed in yet: of one address, and of all. */
@@ -35,9 +37,18 @@ const MAX_SOCKET_PATH = 107;
 
 /** null for a path that no UNIX socket can have. */
 export const sshSocket = (path: string): SshDestination | null =>
-  path.startsWith('/') && !path.includes('\0') && Buffer.byteLength(path) <= MAX_SOCKET_PATH
+  path.startsWith('/') && !/\p{Cc}/u.test(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH
     ? { kind: 'socket', path }
     : null;
+
+/** Where connections inside the container are accepted for the client. `private`: for its SSH agent. Port 0: a free one. */
+export type SshListening = SshDestination | { readonly kind: 'private' };
+
+/** Always on the container's loopback: null for an address that is another's. */
+export function sshListening(host: string, port: number, containerName: string): SshListening | null {
+  const asked = sshDestination(host === '*' ? '' : host, port === 0 ? 1 : port, containerName);
+  return asked === null ? null : { kind: 'port', port };
+}
 
 /** The audit's word for a destination. */
 export const destinationName = (to: SshDestination): string =>

@@ -75,10 +75,36 @@ export interface InnerConnection {
   end(): Promise<void>;
 }
 
+/** Where a helper listens: port 0 is a free one; `private` is a new UNIX socket that the container's user alone opens. */
+export type InnerListening = InnerAddress | { readonly kind: 'private' };
+
+/** A connection that waits at a listener, for 30 seconds. */
+export interface InnerArrival {
+  /** The end of `stdin` is passed on. null when it has gone. */
+  connect(stdin: Readable): Promise<InnerConnection | null>;
+  /** Ends it. Never throws. */
+  refuse(): void;
+}
+
+/** Something that listens in a container. */
+export interface InnerListener {
+  readonly address: InnerAddress;
+  /** Read by one reader; ends with the listener. */
+  readonly arrivals: AsyncIterable<InnerArrival>;
+  /** Resolves when it and its connections have ended. */
+  readonly closed: Promise<void>;
+  /** Accepts no more; its connections go on. Never throws. */
+  stop(): void;
+  /** Ends it and its connections, and removes its socket. Never throws. */
+  end(): Promise<void>;
+}
+
 /** Berth's own programs in a container of any image. They throw like `ContainerCommands`. */
 export interface ContainerHelpers {
   /** An SFTP server on its input and output. Exits with 127 where the image can run none. */
   serveSftp(handle: RuntimeHandle, stdin: Readable): Promise<ControlledCommand>;
   /** The end of `stdin` is passed on. null when nothing listens there. */
   connect(handle: RuntimeHandle, to: InnerAddress, stdin: Readable): Promise<InnerConnection | null>;
+  /** null when the address cannot be had. It ends with the service too, however that ends. */
+  listen(handle: RuntimeHandle, at: InnerListening): Promise<InnerListener | null>;
 }

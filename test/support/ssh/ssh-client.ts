@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import ssh2 from 'ssh2';
 import { createWebSocketStream, WebSocket } from 'ws';
 
-/** An SSH client over the WebSocket of a container, which the token alone signs in. */
+/** An SSH client over the WebSocket of a container, which the token alone signs in. It forwards an agent. */
 export async function sshOverWebSocket(
   address: string,
   dbId: string,
@@ -11,7 +11,8 @@ export async function sshOverWebSocket(
   const url = `${address.replace(/^http/, 'ws')}/api/containers/${dbId}/ssh`;
   const socket = new WebSocket(url, ['berth.ssh.v1', `bearer.${token}`]);
   const client = new ssh2.Client();
-  client.connect({ sock: createWebSocketStream(socket), username: 'berth' });
+  const agent = { agent: '/nonexistent', agentForward: true };
+  client.connect({ sock: createWebSocketStream(socket), username: 'berth', ...agent });
   await once(client, 'ready');
   return client;
 }

@@ -40,6 +40,8 @@ export type SshConnection = {
   readonly use: Registration['use'];
   /** Takes one of the channels; the result releases it. Refused when too many are open, or were opened this minute. */
   takeChannel(): Result<() => void, DomainError>;
+  /** The same for a listener. */
+  takeListener(): Result<() => void, DomainError>;
   /** Records the end, once. `bytes`: received and sent. */
   end(bytes: number): void;
 };
@@ -113,6 +115,7 @@ async function connect(open: Open, client: SshClient): Promise<Result<SshConnect
       ...{ caller, origin: client.origin, container, names, end },
       use: registration.use,
       takeChannel: channels(open, client),
+      takeListener: listeners(open, client),
     });
   } catch (error) {
     undoAll();
@@ -145,6 +148,16 @@ function channels(open: Open, client: SshClient): SshConnection['takeChannel'] {
     ofConnection?.();
     ofUser?.();
     return refuse({ code: 'too_many_at_once', retryAfterSeconds: 5 });
+  };
+}
+
+function listeners(open: Open, client: SshClient): SshConnection['takeListener'] {
+  const key = `listener ${client.signedIn.caller.user.id}`;
+  return () => {
+    const admitted = admit(open, client);
+    if (!admitted.ok) return admitted;
+    const release = open.counts.take(key, SSH_LIMITS.listenersPerUser);
+    return release === null ? refuse({ code: 'too_many_at_once', retryAfterSeconds: 5 }) : ok(release);
   };
 }
 

@@ -3,14 +3,16 @@ import type { Readable } from 'node:stream';
 import { commandFaults } from '../../../domain/containers/command.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import { destinationName, type SshDestination } from '../../../domain/terminals/ssh.ts';
+import { destinationName, type SshDestination, type SshListening } from '../../../domain/terminals/ssh.ts';
 import type { CloseReason, TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type {
   CommandTerminal,
   ContainerCommands,
   ContainerHelpers,
   ControlledCommand,
+  InnerArrival,
   InnerConnection,
+  InnerListener,
 } from '../../../ports/containers/container-commands.ts';
 import { type ProgramStart, type StartProgram, whileUsed } from '../../containers/exec.ts';
 import type { OpenTerminal } from '../open-terminal.ts';
@@ -77,15 +79,51 @@ export const sshPrograms = (deps: SshProgramsDeps) => ({
     to: SshDestination,
     stdin: Readable,
   ): Promise<Result<InnerConnection | null, DomainError>> {
-    const act = { action: 'port_forwarded', what: { port: destinationName(to) } } as const;
-    return deps.start({ ...startOf(connection, act), kind: 'port' }, async (handle, _container, ended) => {
-      const opened = await deps.helpers.connect(handle, to, stdin);
-      if (opened === null) ended();
-      else void opened.closed.then(ended);
-      return opened;
-    });
+    return deps.start(forwardOf(connection, destinationName(to)), async (handle, _container, ended) =>
+      whileOpen(await deps.helpers.connect(handle, to, stdin), ended),
+    );
+  },
+
+  /** Accepts connections inside the container. null when the address cannot be had. */
+  listen(connection: SshConnection, at: SshListening): Promise<Result<InnerListener | null, DomainError>> {
+    return deps.start(listenerOf(connection, at), async (handle, _container, ended) =>
+      whileOpen(await deps.helpers.listen(handle, at), ended),
+    );
+  },
+
+  /** Connects a listener's arrival. null when it has gone. */
+  accept(
+    connection: SshConnection,
+    at: SshListening,
+    arrival: InnerArrival,
+    stdin: Readable,
+  ): Promise<Result<InnerConnection | null, DomainError>> {
+    const started = listenerOf(connection, at);
+    return deps.start(started, async (_handle, _container, ended) =>
+      whileOpen(await arrival.connect(stdin), ended),
+    );
   },
 });
+
+/** Calls `over` at the end of what was opened; at once when nothing was. */
+function whileOpen<T extends { readonly closed: Promise<void> }>(
+  opened: T | null,
+  over: () => void,
+): T | null {
+  if (opened === null) over();
+  else void opened.closed.then(over);
+  return opened;
+}
+
+const forwardOf = (connection: SshConnection, port: string): ProgramStart => ({
+  ...startOf(connection, { action: 'port_forwarded', what: { port } }),
+  kind: 'port',
+});
+
+const listenerOf = (connection: SshConnection, at: SshListening): ProgramStart =>
+  at.kind === 'private'
+    ? { ...startOf(connection, { action: 'ssh_agent_forwarded', what: {} }), kind: 'port' }
+    : forwardOf(connection, `remote ${destinationName(at)}`);
 
 const startOf = ({ caller, origin, container }: SshConnection, act: ProgramStart['act']): ProgramStart => ({
   id: container?.dbId ?? '',

@@ -12,7 +12,7 @@ const ACTIONS = `
   container_purged lifetime_changed agent_enrolment_created agent_enrolled agent_added agent_connected
   agent_disconnected agent_stopped agent_deleted terminal_opened terminal_closed recording_started
   recording_deleted recording_downloaded command_run ssh_connected ssh_disconnected port_forwarded
-  process_started process_signalled file_uploaded file_deleted file_downloaded files_searched
+  ssh_agent_forwarded process_started process_signalled file_uploaded file_deleted file_downloaded files_searched
   collaboration_started collaboration_ended ssh_key_added ssh_key_removed mfa_enabled mfa_disabled
   password_changed user_updated settings_updated users_listed terminals_listed audit_listed audit_exported
 `
