@@ -8,6 +8,7 @@ export type EventType =
   | 'container_stopped'
   | 'container_updated'
   | 'container_deleted'
+  | 'container_purged'
   | 'container_progress'
   | 'container_ending'
   | 'agent_connected'

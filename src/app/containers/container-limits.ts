@@ -1,6 +1,7 @@
 import type { Tier } from '../../domain/containers/resources.ts';
 import { mostWithKept } from '../../domain/containers/volume-retention.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import { containerEvent } from '../../domain/events.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -59,6 +60,7 @@ async function makesRoom(tx: Repositories, ownerId: string, excess: number): Pro
   if (oldest === undefined || givenUp + 1 <= excess) return false;
   await tx.retention.purge(oldest.dbId);
   await tx.audit.append({ ...BY_BERTH, action: 'container_purged', details: oldest.dbId });
+  await tx.events.append(containerEvent('container_purged', oldest));
   return true;
 }
 

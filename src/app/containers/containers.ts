@@ -3,7 +3,7 @@ import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
-import { listKept } from './deleted-containers.ts';
+import { listKept, sumKept } from './deleted-containers.ts';
 import { findVisible, listVisible } from './find-container.ts';
 import { changeLifetime, readLifetime } from './lifetime/container-lifetime.ts';
 import { purgeContainer } from './purge-container.ts';
@@ -15,6 +15,7 @@ export const containers = (deps: ContainerDeps, agents: OfAgents) => ({
   create: createContainer(deps),
   list: (caller: Caller) => listVisible(deps.storage.repositories, caller),
   listKept: listKept(deps),
+  sumKept: sumKept(deps),
   get: (id: string, caller: Caller) => findVisible(deps.storage.repositories, id, caller),
   start: startContainer(deps, agents),
   stop: stopContainer(deps, agents),

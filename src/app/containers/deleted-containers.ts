@@ -1,24 +1,52 @@
 import type { Container } from '../../domain/containers/container.ts';
-import { keptUntil } from '../../domain/containers/volume-retention.ts';
+import { CONDEMNED_HOURS, keptUntil } from '../../domain/containers/volume-retention.ts';
 import { type Caller, reaches } from '../../domain/identity/caller.ts';
+import type { KeptSum } from '../../ports/containers/deleted-container-repository.ts';
 import type { ContainerDeps } from './container-deps.ts';
 
 /** A restorable deleted container, and the earliest end of its retention. */
-export type DeletedContainer = { readonly container: Container; readonly keptUntil: Date };
+export type DeletedContainer = {
+  readonly container: Container;
+  readonly keptUntil: Date;
+  /** Whether what was installed outside the volume is kept, as the last change of limits saved it. */
+  readonly keepsInstalled: boolean;
+};
+
+/** `keptDays`: after a delete, at least; null for guests, whose containers are kept for less than an hour. */
+export type Kept = { readonly containers: readonly DeletedContainer[]; readonly keptDays: number | null };
 
 /** The caller's restorable containers, last deleted first. */
 export const listKept =
   ({ storage: { repositories } }: ContainerDeps) =>
-  async (caller: Caller): Promise<readonly DeletedContainer[]> => {
+  async (caller: Caller): Promise<Kept> => {
     const { user } = caller;
-    const [deleted, { retentionDays }] = await Promise.all([
+    const [deleted, withImage, { retentionDays }] = await Promise.all([
       repositories.deletedContainers.listRestorable(user.id),
+      repositories.snapshotImages.findDeleted(user.id),
       repositories.settings.read(),
     ]);
     const isGuests = user.guestUntil !== null;
-    return deleted.flatMap((container) =>
+    const containers = deleted.flatMap((container) =>
       container.deletedAt === null || !reaches(caller, container.dbId)
         ? []
-        : [{ container, keptUntil: keptUntil({ deletedAt: container.deletedAt, isGuests }, retentionDays) }],
+        : [
+            {
+              container,
+              keptUntil: keptUntil({ deletedAt: container.deletedAt, isGuests }, retentionDays),
+              keepsInstalled: withImage.has(container.dbId),
+            },
+          ],
     );
+    return { containers, keptDays: isGuests ? null : retentionDays + CONDEMNED_HOURS / 24 };
+  };
+
+/** For administrators: what the deleted containers of all users still take. */
+export const sumKept =
+  ({ storage: { repositories } }: ContainerDeps) =>
+  async (): Promise<KeptSum & { readonly retentionDays: number }> => {
+    const [sum, { retentionDays }] = await Promise.all([
+      repositories.deletedContainers.sumKept(),
+      repositories.settings.read(),
+    ]);
+    return { ...sum, retentionDays };
   };

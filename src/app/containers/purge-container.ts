@@ -1,6 +1,7 @@
 import type { Container } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
+import { containerEvent } from '../../domain/events.ts';
 import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { ContainerDeps } from './container-deps.ts';
@@ -33,6 +34,7 @@ export const purgeContainer =
         action: 'container_purged',
         details: deleted.dbId,
       });
+      await tx.events.append(containerEvent('container_purged', deleted));
       return ok(deleted);
     });
   };

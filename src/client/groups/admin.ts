@@ -15,6 +15,9 @@ export const adminOf = (api: Api, requester: Requester) => ({
     update: (body: Schemas['SettingsChange'], options?: CallOptions) =>
       dataOf(api.PATCH('/api/admin/settings', { body, ...options })),
   },
+  /** How many deleted containers of all users still have their volume, and what these use. */
+  deletedContainers: (options?: CallOptions) =>
+    dataOf(api.GET('/api/admin/deleted-containers', { ...options })),
   tiers: tiersOf(api),
   images: imagesOf(api),
   roles: rolesOf(api),

@@ -6,6 +6,8 @@ export interface SnapshotImageRepository {
   find(dbId: string): Promise<SnapshotImage | null>;
   /** null: the catalogue's image again. */
   put(dbId: string, snapshotImage: SnapshotImage | null): Promise<void>;
+  /** The user's deleted containers with one, by their rows' ids. */
+  findDeleted(ownerId: string): Promise<ReadonlySet<string>>;
   /** Every private image in use by a row, deleted or not. */
   inUse(): Promise<ReadonlySet<string>>;
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { memoryRuntime, memoryTerminals } from '../../../src/adapters/memory/index.ts';
 import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
+import { violationsEverywhere } from '../../support/browser/axe.ts';
 import { aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
 import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
@@ -71,6 +72,7 @@ t.test('deleted containers that use space are found, restored and deleted perman
   t.equal(await focusedName(page), 'Recently deleted', 'the keyboard starts at the top of the page');
   t.match(await page.locator('.item').allInnerTexts(), [/second.*kept until/s, /first.*kept until/s]);
 
+  t.same(await violationsEverywhere(page), []);
   await page.getByRole('button', { name: 'Delete first permanently' }).focus();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Delete first permanently?' });
@@ -78,6 +80,7 @@ t.test('deleted containers that use space are found, restored and deleted perman
   await page.keyboard.press('Enter');
   await dialog.getByText('That is not the name. Type first.').waitFor();
   t.match(faults.splice(0), [/400/]);
+  t.same(await violationsEverywhere(page), [], 'the dialog');
   await dialog.getByLabel('Type first to confirm').fill('first');
   await page.keyboard.press('Enter');
   await page.getByText('first is permanently deleted').waitFor();
@@ -110,8 +113,8 @@ t.test('a guest is told that nothing is kept', async (t) => {
   await page.getByRole('menuitem', { name: 'Delete…' }).click();
   await page.getByText('You are a guest: the files in').waitFor();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
-  await page.getByText('No containers yet').waitFor();
-  await page.getByRole('link', { name: 'Recently deleted' }).click();
+  await page.getByRole('heading', { name: 'No containers' }).waitFor();
+  await page.getByRole('link', { name: 'Recently deleted (1)' }).click();
   await page.getByText(/erased in 50 min/).waitFor();
 });
 

@@ -83,3 +83,31 @@ async function menus(t: Test, page: Page): Promise<void> {
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
 }
+
+t.test('a toast stays while somebody reads it, and leads back from a delete', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  await paged.container(await aPerson(paged.service, 'ada'), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  await page.clock.install();
+  await page.getByRole('button', { name: 'More for calm-bay' }).click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  await page.getByText('are kept for 8 days').waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const undo = page.getByRole('button', { name: 'Undo' });
+  await undo.focus();
+  await page.clock.fastForward(60_000);
+  t.equal(await undo.count(), 1);
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: 'calm-bay' }).waitFor();
+  const done = page.getByText('calm-bay was restored');
+  await done.hover();
+  await page.clock.fastForward(60_000);
+  t.equal(await done.count(), 1);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await page.clock.fastForward(10_000);
+  await done.waitFor({ state: 'detached' });
+  t.same(faults, []);
+});

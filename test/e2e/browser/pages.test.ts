@@ -142,8 +142,9 @@ t.test('stop, start and delete say what they do, and do it', async (t) => {
 
   await chooseFromMenu(other, 'web-api', 'Delete…');
   await other.getByText('/workspace').first().waitFor();
+  await other.getByText('are kept for 8 days').waitFor();
   await other.getByRole('button', { name: 'Delete', exact: true }).click();
-  await other.getByText('No containers yet').waitFor();
+  await other.getByRole('heading', { name: 'No containers' }).waitFor();
   await page.getByText('This container is gone').waitFor();
   t.pass('an open terminal says that its container is gone');
 });
@@ -181,7 +182,8 @@ t.test('the list shows changes from elsewhere without polling', async (t) => {
   await call('POST', `/api/containers/${body['db_id']}/stop`);
   await page.getByText('stopped', { exact: true }).waitFor();
   await call('DELETE', `/api/containers/${body['db_id']}`);
-  await page.getByText('No containers yet').waitFor();
+  await page.getByRole('link', { name: 'Recently deleted (1)' }).waitFor();
+  await page.getByRole('heading', { name: 'No containers' }).waitFor();
   t.same(faults, []);
 });
 

@@ -302,6 +302,8 @@ t.test('deleted containers count for their owner only', async (t) => {
     404,
   );
   t.same((await purge('first')).json(), { message: 'container purged', db_id: first, name: 'first' });
+  const { events } = (service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  t.match(events.at(-1), { type: 'container_purged', dbId: first });
   t.equal((await purge('first')).statusCode, 404);
   t.equal((await call('POST', `/api/containers/${first}/restore`)).statusCode, 404);
   t.match((await create(ada, 'third')).json().error, /purge one of them: second$/);
@@ -322,10 +324,16 @@ t.test('a restore needs the volume, and no more room than the container has alre
 t.test('the list of deleted containers shows the size and retention of each', async (t) => {
   const { service, ada, cycle } = await aSceneOfKept();
   const first = await cycle(ada, 'first');
-  const listed = async () =>
-    (await as(service, ada)('GET', '/api/containers?deleted=true')).json().containers[0];
+  const list = async () => (await as(service, ada)('GET', '/api/containers?deleted=true')).json();
+  const listed = async () => (await list()).containers[0];
   const { deleted_at, kept_until, ...box } = await listed();
   t.match(box, { db_id: first, status: 'deleted', volume: { size_mb: 512, used_mb: null } });
+  t.match([box.keeps_installed, (await list()).kept_days], [false, 8]);
+  await service.ports.storage.repositories.snapshotImages.put(first, {
+    image: 'berth-carry/a',
+    changes: null,
+  });
+  t.equal((await listed()).keeps_installed, true);
   const days = (until: string) => (Date.parse(until) - Date.parse(deleted_at)) / 86_400_000;
   t.equal(days(kept_until), 8, 'the retention, and the day after it');
   await service.ports.storage.repositories.settings.change({ retentionDays: 30 });

@@ -194,6 +194,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/admin/users': { ...admin, ok: 200 },
   'PATCH /api/admin/users/:none': { ...admin, ok: 404, payload: {} },
   'GET /api/admin/terminals': { ...admin, ok: 200 },
+  'GET /api/admin/deleted-containers': { ...admin, ok: 200 },
   'DELETE /api/admin/terminals/:none': { ...admin, ok: 404 },
 };
 

@@ -18,8 +18,14 @@ const at = (id: string): string => under('/api/containers', id);
 
 export const listContainers = () => getList<Container>('/api/containers', 'containers');
 
+const DELETED = '/api/containers?deleted=true';
+
 /** Those that can still be restored, newest deletion first. */
-export const listDeleted = () => getList<Container>('/api/containers?deleted=true', 'containers');
+export const listDeleted = () => getList<Container>(DELETED, 'containers');
+
+/** How many days a deleted container is kept, at least; null for guests. */
+export const keptDays = async (): Promise<number | null> =>
+  (await get<{ readonly kept_days: number | null }>(`${DELETED}&limit=1`)).kept_days;
 
 export const getContainer = (id: string) => get<Container>(at(id));
 

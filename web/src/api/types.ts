@@ -18,6 +18,7 @@ export type {
 } from '../../../src/adapters/http/schema/collaborations.ts';
 export type {
   ContainerBody as Container,
+  KeptSumBody as KeptSum,
   StartedBody as Started,
   UpdateContainerRequest as ContainerChange,
 } from '../../../src/adapters/http/schema/containers.ts';

@@ -17,11 +17,15 @@ export type Toast = {
 
 export const toasts = signal<readonly Toast[]>([]);
 
+/** Those that somebody reads or has the focus in: they stay. */
+const kept = new Set<number>();
+
 const OK_MS = 5_000;
 const ERROR_MS = 15_000;
 let lastId = 0;
 
 export function dismiss(id: number): void {
+  kept.delete(id);
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 }
 
@@ -30,8 +34,18 @@ function show(kind: Toast['kind'], title: string, next: string | null, action: T
   const id = lastId;
   const others = toasts.value.filter((toast) => toast.title !== title).slice(-2);
   toasts.value = [...others, { id, kind, title, next, action }];
-  setTimeout(() => dismiss(id), kind === 'ok' && action === null ? OK_MS : ERROR_MS);
+  dismissLater(id, kind === 'ok' && action === null ? OK_MS : ERROR_MS);
   return id;
+}
+
+function dismissLater(id: number, ms: number): void {
+  setTimeout(() => (kept.has(id) ? dismissLater(id, OK_MS) : dismiss(id)), ms);
+}
+
+/** Lets a toast stay while `isRead`, and a while after it. */
+export function keepToast(id: number, isRead: boolean): void {
+  if (isRead) kept.add(id);
+  else kept.delete(id);
 }
 
 /** All of these return the toast's id, for `dismiss`. */

@@ -1,4 +1,4 @@
-import { dismiss, type ToastAction, toasts } from '../state/toasts.ts';
+import { dismiss, keepToast, type ToastAction, toasts } from '../state/toasts.ts';
 import { Button, IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
 
@@ -7,7 +7,7 @@ export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
-        <div key={toast.id} class={`toast ${toast.kind}`}>
+        <div key={toast.id} class={`toast ${toast.kind}`} {...keeping(toast.id)}>
           <Icon name={toast.kind === 'ok' ? 'check' : 'warning'} size={18} />
           <div class="toast-text">
             <strong>{toast.title}</strong>
@@ -20,6 +20,16 @@ export function Toasts() {
     </div>
   );
 }
+
+const keeping = (id: number) => ({
+  onMouseEnter: () => keepToast(id, true),
+  onMouseLeave: (event: MouseEvent) => keepToast(id, hasFocus(event.currentTarget)),
+  onFocusIn: () => keepToast(id, true),
+  onFocusOut: () => keepToast(id, false),
+});
+
+const hasFocus = (toast: EventTarget | null): boolean =>
+  toast instanceof Element && toast.contains(document.activeElement);
 
 function ToastButton({ id, action }: { id: number; action: ToastAction }) {
   const run = (): void => {

@@ -80,12 +80,29 @@ export const ContainerBody = Named(
         description: 'The container can be restored at least until this time. Then its volume is erased.',
       }),
     ),
+    keeps_installed: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of a deleted container: whether a restore returns what was installed outside /workspace, as saved by the last change of limits.',
+      }),
+    ),
   }),
 );
 
 export const ContainerList = Named(
   'ContainerList',
-  Type.Object({ containers: Type.Array(ContainerBody), next_cursor: nextCursor }),
+  Type.Object({
+    containers: Type.Array(ContainerBody),
+    next_cursor: nextCursor,
+    kept_days: Type.Optional(
+      Nullable(
+        Type.Integer({
+          description:
+            'With `deleted=true`: how many days a deleted container is kept, at least. null for guests: less than an hour.',
+        }),
+      ),
+    ),
+  }),
 );
 
 export const CreateContainerRequest = Named(
@@ -182,6 +199,15 @@ export const PurgedBody = Named(
   }),
 );
 
+export const KeptSumBody = Named(
+  'DeletedContainersSum',
+  Type.Object({
+    count: Type.Integer({ description: 'Deleted containers of all users that still have their volume.' }),
+    used_mb: Type.Integer({ description: 'What these volumes use, as last measured.' }),
+    retention_days: Type.Integer({ description: 'As set. They are erased a day after that.' }),
+  }),
+);
+
 export const ExecRequestBody = Named(
   'ExecRequest',
   Closed({
@@ -205,6 +231,7 @@ export const ExecResultBody = Named(
 );
 
 export type ContainerBody = Static<typeof ContainerBody>;
+export type KeptSumBody = Static<typeof KeptSumBody>;
 export type CreateContainerRequest = Static<typeof CreateContainerRequest>;
 export type UpdateContainerRequest = Static<typeof UpdateContainerRequest>;
 export type StartedBody = Static<typeof StartedBody>;

@@ -7,5 +7,12 @@ export const memoryCarriedImages = (state: MemoryState): SnapshotImageRepository
     if (carried === null) state.snapshotImages.delete(dbId);
     else state.snapshotImages.set(dbId, carried);
   },
+  findDeleted: async (ownerId) =>
+    new Set(
+      state.containers
+        .filter((one) => one.ownerId === ownerId && one.state === 'deleted')
+        .map(({ dbId }) => dbId)
+        .filter((dbId) => state.snapshotImages.has(dbId)),
+    ),
   inUse: async () => new Set([...state.snapshotImages.values()].map(({ image }) => image)),
 });

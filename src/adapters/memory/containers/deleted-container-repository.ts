@@ -13,8 +13,11 @@ const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
   return claimedAt === undefined && purgedAt === undefined;
 };
 
-const withVolume = ({ containers, volumes }: MemoryState, ownerId: string): readonly StoredContainer[] =>
-  containers.filter((one) => isKept(one, ownerId) && volumes.get(one.dbId)?.removedAt === undefined);
+const withVolume = ({ containers, volumes }: MemoryState): readonly StoredContainer[] =>
+  containers.filter((one) => isKept(one, one.ownerId) && volumes.get(one.dbId)?.removedAt === undefined);
+
+const withVolumeOf = (state: MemoryState, ownerId: string): readonly StoredContainer[] =>
+  withVolume(state).filter((one) => one.ownerId === ownerId);
 
 export const memoryDeletedContainers = (state: MemoryState): DeletedContainerRepository => ({
   findForUpdate: async (dbId, ownerId) =>
@@ -26,10 +29,15 @@ export const memoryDeletedContainers = (state: MemoryState): DeletedContainerRep
       .sort((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0))
       .map((row) => asContainer(state, row)),
 
-  countKept: async (ownerId) => withVolume(state, ownerId).length,
+  countKept: async (ownerId) => withVolumeOf(state, ownerId).length,
 
   countGivenUpEphemeral: async (ownerId) =>
-    withVolume(state, ownerId).filter(
+    withVolumeOf(state, ownerId).filter(
       ({ dbId, lifetime }) => lifetime.isEphemeral && state.volumes.get(dbId)?.purgedAt !== undefined,
     ).length,
+
+  async sumKept() {
+    const all = withVolume(state);
+    return { count: all.length, usedMb: all.reduce((sum, { diskUsedMb }) => sum + (diskUsedMb ?? 0), 0) };
+  },
 });

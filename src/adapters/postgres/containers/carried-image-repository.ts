@@ -28,6 +28,17 @@ export const postgresCarriedImages = (db: Db): SnapshotImageRepository => ({
       .execute();
   },
 
+  async findDeleted(ownerId) {
+    const rows = await db
+      .selectFrom('carried_images as i')
+      .innerJoin('containers as c', 'c.db_id', 'i.db_id')
+      .select('i.db_id')
+      .where('c.owner_id', '=', ownerId)
+      .where('c.state', '=', 'deleted')
+      .execute();
+    return new Set(rows.map((row) => row.db_id));
+  },
+
   async inUse() {
     const rows = await db.selectFrom('carried_images').select('image').execute();
     return new Set(rows.map(({ image }) => image));

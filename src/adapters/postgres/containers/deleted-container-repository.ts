@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import type { DeletedContainerRepository } from '../../../ports/containers/deleted-container-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
+import { allAs, COUNT, countOf, firstAs, onlyAs } from '../sql.ts';
 import { containersWithOwner, toContainer } from './container-repository.ts';
 
 export const postgresDeletedContainers = (db: Db): DeletedContainerRepository => ({
@@ -17,13 +18,18 @@ export const postgresDeletedContainers = (db: Db): DeletedContainerRepository =>
 
   countGivenUpEphemeral: (ownerId) =>
     kept(db, ownerId).where('ephemeral', '=', true).where('volume_purged_at', 'is not', null).$call(countOf),
+
+  sumKept: () =>
+    keptOfAll(db)
+      .select([COUNT, sql<number>`coalesce(sum(disk_used_mb), 0)::int`.as('used_mb')])
+      .$call(onlyAs(({ count, used_mb }) => ({ count, usedMb: used_mb }))),
 });
 
-const kept = (db: Db, ownerId: string) =>
+const kept = (db: Db, ownerId: string) => keptOfAll(db).select(COUNT).where('owner_id', '=', ownerId);
+
+const keptOfAll = (db: Db) =>
   db
     .selectFrom('containers')
-    .select(COUNT)
-    .where('owner_id', '=', ownerId)
     .where('state', '=', 'deleted')
     .where('runtime_id', 'is not', null)
     .where('volume_removed_at', 'is', null);

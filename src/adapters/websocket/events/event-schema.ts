@@ -25,6 +25,7 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     restarted: Type.Boolean(),
   }),
   container_deleted: Ended,
+  container_purged: Plain,
   agent_connected: Plain,
   agent_disconnected: Plain,
   container_progress: Type.Object({

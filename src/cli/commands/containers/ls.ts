@@ -47,6 +47,8 @@ const DELETED: Shown<Container> = {
   columns: {
     name: ({ name }) => name,
     image: ({ image }) => image,
+    files: ({ volume }) => `${sizeText(volume.used_mb)} of ${sizeText(volume.size_mb)}`,
+    installed: ({ keeps_installed = false }) => (keeps_installed ? 'kept' : 'lost'),
     deleted: ({ deleted_at }) => ago(deleted_at),
     erased: ({ kept_until }) => ago(kept_until),
     id: ({ db_id }) => db_id,

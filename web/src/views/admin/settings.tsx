@@ -10,15 +10,19 @@ import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
+import { DeletedSum } from './deleted-sum.tsx';
 
 /** The service's settings, which take effect without a restart. */
 export function AdminSettings() {
   const { value, failure } = useLoaded(getSettings);
   return (
-    <Section title="Service" lead="Changes take effect immediately.">
-      {failure !== null && <Problem failure={failure} />}
-      {value === null ? <Loading /> : <SettingsForm before={value} />}
-    </Section>
+    <>
+      <Section title="Service" lead="Changes take effect immediately.">
+        {failure !== null && <Problem failure={failure} />}
+        {value === null ? <Loading /> : <SettingsForm before={value} />}
+      </Section>
+      <DeletedSum />
+    </>
   );
 }
 

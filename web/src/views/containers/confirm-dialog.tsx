@@ -1,9 +1,9 @@
 import type { Container } from '../../api/types.ts';
-import { containers, refreshContainers, remove, stop } from '../../state/containers.ts';
-import { me } from '../../state/profile.ts';
+import { containers, refreshContainers, stop } from '../../state/containers.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteAgentDialog, DisconnectDialog } from './agents/agent-dialogs.tsx';
 import { isAgent } from './agents/agent-row.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { ToolsDialog } from './role-setup-dialog.tsx';
 import type { ContainerAction } from './row.tsx';
@@ -49,28 +49,5 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
       </Confirm>
     );
   }
-  return (
-    <Confirm
-      title={`Delete ${container.name}?`}
-      action="Delete"
-      danger
-      onConfirm={() => void remove(container)}
-      onClose={onClose}
-    >
-      <p>
-        The container is stopped and removed, with everything that was installed outside{' '}
-        <code>/workspace</code>.
-      </p>
-      {me.value?.guest_until ? (
-        <p>
-          You are a guest: the files in <code>/workspace</code> are erased within an hour.
-        </p>
-      ) : (
-        <p>
-          The files in <code>/workspace</code> are kept for the number of days that an administrator has set.
-          Until then they count against your tier, and you can restore the container under “Recently deleted”.
-        </p>
-      )}
-    </Confirm>
-  );
+  return <DeleteDialog container={container} onClose={onClose} />;
 }

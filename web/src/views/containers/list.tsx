@@ -50,7 +50,27 @@ export function ListSkeleton() {
   );
 }
 
-export function EmptyList({ onCreate }: { onCreate: () => void }) {
+type EmptyProps = {
+  readonly onCreate: () => void;
+  /** Whether some can be restored. */
+  readonly hasDeleted: boolean;
+};
+
+export function EmptyList({ onCreate, hasDeleted }: EmptyProps) {
+  if (hasDeleted) {
+    return (
+      <div class="empty">
+        <Icon name="anchor" size={44} />
+        <h2>No containers</h2>
+        <p>
+          Create one, or restore one that was <a href="/deleted">recently deleted</a>.
+        </p>
+        <Button kind="primary" icon="plus" onClick={onCreate}>
+          Create a container
+        </Button>
+      </div>
+    );
+  }
   return (
     <div class="empty">
       <Icon name="anchor" size={44} />

@@ -9,6 +9,7 @@ import { useHotkeys } from '../../ui/use-hotkeys.ts';
 import { useTitle } from '../../ui/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
+import { useDeleted } from './deleted/use-deleted.ts';
 import { ContainerList, EmptyList, ListSkeleton, NothingFound } from './list.tsx';
 import { ListFailure } from './list-failure.tsx';
 import type { ContainerAction } from './row.tsx';
@@ -34,6 +35,7 @@ export function ContainersPage() {
     ArrowDown: focusFirst,
   });
   const all = ownContainers();
+  const deletedCount = useDeleted().value?.length ?? 0;
   return (
     <div class="page">
       <div class="page-head">
@@ -57,10 +59,11 @@ export function ContainersPage() {
         onClear={() => setFilter('')}
         onAction={onAction}
         onCreate={() => setCreating(true)}
+        hasDeleted={deletedCount > 0}
       />
       {all !== null && (
         <p class="page-foot">
-          <a href="/deleted">Recently deleted</a>
+          <a href="/deleted">Recently deleted{deletedCount > 0 && ` (${deletedCount})`}</a>
           <button type="button" class="row-again" onClick={() => setAdding(true)}>
             Add an agent
           </button>
@@ -78,12 +81,13 @@ type BodyProps = {
   readonly onClear: () => void;
   readonly onAction: (action: ContainerAction) => void;
   readonly onCreate: () => void;
+  readonly hasDeleted: boolean;
 };
 
-function ListBody({ filter, onClear, onAction, onCreate }: BodyProps) {
+function ListBody({ filter, onClear, onAction, onCreate, hasDeleted }: BodyProps) {
   const all = ownContainers();
   if (all === null) return listFailure.value === null ? <ListSkeleton /> : null;
-  if (all.length === 0) return <EmptyList onCreate={onCreate} />;
+  if (all.length === 0) return <EmptyList onCreate={onCreate} hasDeleted={hasDeleted} />;
   const words = filter.toLowerCase().trim();
   const shown = all.filter(({ name, image, role, status }) =>
     `${name} ${image} ${role} ${status}`.toLowerCase().includes(words),

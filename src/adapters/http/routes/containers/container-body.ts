@@ -61,10 +61,11 @@ export const toVisibleBody = ({ container, access }: VisibleContainer): Containe
 });
 
 /** A deleted container that can be restored. */
-export const toDeletedBody = ({ container, keptUntil }: DeletedContainer): ContainerBody => ({
+export const toDeletedBody = ({ container, keptUntil, keepsInstalled }: DeletedContainer): ContainerBody => ({
   ...toContainerBody(container),
   ...(container.deletedAt === null ? {} : { deleted_at: container.deletedAt.toISOString() }),
   kept_until: keptUntil.toISOString(),
+  keeps_installed: keepsInstalled,
 });
 
 export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({

@@ -105,4 +105,20 @@ export const recoveryRoutes =
         return { message: 'container purged', db_id: dbId, name };
       },
     );
+
+    http.get(
+      '/api/admin/deleted-containers',
+      {
+        config: { scope: 'admin', failure: 'failed to read deleted containers' },
+        schema: {
+          operationId: 'adminDeletedContainers.read',
+          summary: 'Sum up the deleted containers of all users',
+          response: { 200: schema.KeptSumBody },
+        },
+      },
+      async () => {
+        const { count, usedMb, retentionDays } = await containers.sumKept();
+        return { count, used_mb: usedMb, retention_days: retentionDays };
+      },
+    );
   };

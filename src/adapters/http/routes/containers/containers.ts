@@ -4,6 +4,7 @@ import type { Updated } from '../../../../app/containers/update-container.ts';
 import type { Idempotency } from '../../../../app/idempotency.ts';
 import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
 import { hasLabels } from '../../../../domain/containers/lifetime/labels.ts';
+import type { Caller } from '../../../../domain/identity/caller.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
@@ -55,6 +56,13 @@ const toUpdatedAnswer = (
   updated.underWay
     ? { status: 202, body: toUnderWayBody(updated.container) }
     : { status: 200, body: toUpdatedBody(updated) };
+
+/** The live or the deleted containers that the caller may see. */
+async function foundBy(containers: Containers, caller: Caller, deleted: boolean) {
+  if (!deleted) return { found: (await containers.list(caller)).map(toVisibleBody) };
+  const kept = await containers.listKept(caller);
+  return { found: kept.containers.map(toDeletedBody), kept_days: kept.keptDays };
+}
 
 export const containerRoutes =
   (containers: Containers, keys: Idempotency): Routes =>
@@ -108,13 +116,10 @@ export const containerRoutes =
       async (request) => {
         const { deleted, label, ...query } = request.query;
         const filters = toLabelFilters(label);
-        const found =
-          deleted === 'true'
-            ? (await containers.listKept(request.caller)).map(toDeletedBody)
-            : (await containers.list(request.caller)).map(toVisibleBody);
+        const { found, ...more } = await foundBy(containers, request.caller, deleted === 'true');
         const labelled = found.filter(({ labels }) => hasLabels(labels, filters));
         const { items, next } = pageOf(labelled, query, 'db_id');
-        return { containers: items, ...next };
+        return { containers: items, ...next, ...more };
       },
     );
 

@@ -1,33 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listDeleted } from '../../../api/containers.ts';
 import type { Container } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { keptFacts } from '../../../lib/format/deleted-container-facts.ts';
 import { changes, restore } from '../../../state/containers.ts';
-import { watch } from '../../../state/events.ts';
 import { me } from '../../../state/profile.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Item, Items, Section } from '../../../ui/section.tsx';
-import { useLoaded } from '../../../ui/use-loaded.ts';
 import { useTitle } from '../../../ui/use-title.ts';
 import { PurgeDialog } from './purge-dialog.tsx';
+import { useDeleted } from './use-deleted.ts';
 
 const LEAD =
   'Their files in /workspace are kept for a while and count against your tier. Restore a container, or delete it permanently to free its space.';
 const GUEST_LEAD =
   'You are a guest: deleted containers are erased within an hour. Until then you can restore them, and they count against your tier.';
-const EVERY_MS = 10_000;
-
-function useDeleted() {
-  const list = useLoaded(listDeleted);
-  const { reload } = list;
-  useEffect(
-    () => watch({ refresh: reload, isSettled: () => true, settledMs: EVERY_MS, changingMs: EVERY_MS }).stop,
-    [],
-  );
-  return list;
-}
-
 /** Deleted containers that can still be restored. */
 export function DeletedPage() {
   const list = useDeleted();

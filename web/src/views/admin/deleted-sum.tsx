@@ -1,0 +1,35 @@
+import { getKeptSum } from '../../api/admin.ts';
+import { disk, plural } from '../../lib/format/format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Loading, Section } from '../../ui/section.tsx';
+import { useLoaded } from '../../ui/use-loaded.ts';
+
+/** What the deleted containers of all users still use. */
+export function DeletedSum() {
+  const { value, failure, reload } = useLoaded(getKeptSum);
+  return (
+    <Section title="Deleted containers" lead="Of all users. They are kept as long as you set above.">
+      {failure !== null && (
+        <Problem failure={failure}>
+          <Button onClick={() => void reload()}>Try again</Button>
+        </Problem>
+      )}
+      {failure === null && value === null && <Loading />}
+      {value !== null && (
+        <dl class="limits">
+          <div>
+            <dt>Kept</dt>
+            <dd>{plural(value.count, 'container')}</dd>
+          </div>
+          <div>
+            <dt>
+              Disk space <span>As last measured, before the delete.</span>
+            </dt>
+            <dd>{disk(value.used_mb)}</dd>
+          </div>
+        </dl>
+      )}
+    </Section>
+  );
+}
