@@ -33,6 +33,10 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   kept_limit_reached: { next: 'Erase a deleted one for good: berth rm --purge NAME' },
   name_taken: { next: 'See yours: berth ls' },
   image_not_found: { next: 'See the images in the page, or GET /api/images.' },
+  not_found: {
+    words: 'The service does not know this request: it may be older than this command.',
+    next: 'Compare the versions: berth doctor',
+  },
   unreachable: { words: 'The service did not respond.', next: 'Find out why: berth doctor' },
   unanswered: {
     words: 'The service did not respond, so the change may or may not have been made.',

@@ -1,7 +1,9 @@
 import type { ContainerChange, Containers } from './groups/containers.ts';
 import { type RunOptions, type RunResult, run } from './inside/command.ts';
+import { type ExecOptions, openExec } from './inside/exec.ts';
 import { Files } from './inside/files.ts';
 import { type LogOptions, logs } from './inside/logs.ts';
+import type { RunningCommand } from './inside/running-command.ts';
 import { openSsh, type SshStream } from './inside/ssh.ts';
 import { Processes } from './processes/processes.ts';
 import type { CallOptions, Schemas } from './request/api.ts';
@@ -80,6 +82,15 @@ export class Container implements AsyncDisposable {
    */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
     return run(this.#service.requester, `${this.#path}/exec`, command, options);
+  }
+
+  /**
+   * Starts a command whose input and output pass as bytes while it runs; a string is run by `sh -c`. It ends with this
+   * client's connection; a process outlives it.
+   */
+  async exec(command: string | readonly string[], options?: ExecOptions): Promise<RunningCommand> {
+    const { requester, openSocket } = this.#service;
+    return await openExec(requester, await openSocket(), `${this.#path}/exec`, command, options);
   }
 
   /** The output of its first program, in pieces of text. */

@@ -1,10 +1,11 @@
 import type { CloseReason } from '../domain/terminals/terminal.ts';
 
 /** Why this service closes a socket; these words are sent. */
-export type SocketCloseReason = CloseReason | 'failed to read events';
+export type SocketCloseReason = CloseReason | 'failed to read events' | 'too much input';
 
 export const CLOSE_CODES: { readonly [R in SocketCloseReason]: number } = {
   'input gap': 1008,
+  'too much input': 1008,
   ended: 1000,
   replaced: 1000,
   unauthorized: 4001,

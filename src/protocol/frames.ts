@@ -34,6 +34,44 @@ export const optional = <T>(read: Reader<T>) =>
   reader({ ...orNull(read.schema), optional: true }, (value): T | null | typeof INVALID =>
     value === undefined || value === null ? null : read(value),
   );
+/** Text that a system call takes: no NUL and no half of a character. */
+const TEXT_PATTERN = '^[^\\u0000\\ud800-\\udfff]*$';
+const WHOLE_TEXT = new RegExp(TEXT_PATTERN, 'u');
+export const textWithin = (minLength: number, maxLength: number) =>
+  reader({ type: 'string', minLength, maxLength, pattern: TEXT_PATTERN }, (value) =>
+    typeof value === 'string' &&
+    value.length >= minLength &&
+    value.length <= maxLength &&
+    WHOLE_TEXT.test(value)
+      ? value
+      : INVALID,
+  );
+export const texts = (minItems: number, maxItems: number, item: Reader<string>) =>
+  reader(
+    { type: 'array', minItems, maxItems, items: item.schema },
+    (value): readonly string[] | typeof INVALID => {
+      if (!Array.isArray(value) || value.length < minItems || value.length > maxItems) return INVALID;
+      return value.every((one) => item(one) !== INVALID) ? (value as string[]) : INVALID;
+    },
+  );
+export const textsByName = reader(
+  { type: 'object', additionalProperties: { type: 'string' } },
+  (value): Readonly<Record<string, string>> | typeof INVALID =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === 'string')
+      ? (value as Record<string, string>)
+      : INVALID,
+);
+export const matching = (pattern: RegExp) =>
+  reader({ type: 'string', pattern: pattern.source }, (value) =>
+    typeof value === 'string' && pattern.test(value) ? value : INVALID,
+  );
+export const exactly = <T extends string>(...values: readonly T[]) =>
+  reader({ enum: values }, (value): T | typeof INVALID => values.find((known) => known === value) ?? INVALID);
+export const object = <F extends Fields>(fields: F) =>
+  reader(objectSchema(fields), (value): Read<F> | typeof INVALID => read(fields, value) ?? INVALID);
 
 /** Readers that replace missing or wrong values by safe ones, since the other side may be of another version. */
 export const text = reader({ type: 'string' }, (value) => (typeof value === 'string' ? value : ''));
@@ -91,6 +129,14 @@ function read<F extends Fields>(fields: F, wire: unknown): Read<F> | null {
     entries.push([name, value]);
   }
   return Object.fromEntries(entries) as Read<F>;
+}
+
+/** The fields of a frame whose values are refused. */
+export function invalidFields(fields: Fields, wire: object): readonly string[] {
+  const values = wire as { readonly [name: string]: unknown };
+  return Object.entries(fields)
+    .filter(([name, reader]) => reader(values[name]) === INVALID)
+    .map(([name]) => name);
 }
 
 /** Decodes JSON by a table. null for all but a known frame with valid fields. */

@@ -1,4 +1,5 @@
-/** `berth/protocol`: the terminal socket's frames, the close codes and the subprotocols, for clients. */
+/** `berth/protocol`: the frames of terminals and commands, the close codes and the subprotocols, for clients. */
 export * from './close-codes.ts';
+export * from './exec-frames.ts';
 export * from './subprotocols.ts';
 export * from './terminal-frames.ts';

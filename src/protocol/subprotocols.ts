@@ -2,6 +2,8 @@ export const TERMINAL_PROTOCOL = 'berth.terminal.v1';
 /** A byte stream that carries SSH. */
 export const SSH_PROTOCOL = 'berth.ssh.v1';
 export const EVENTS_PROTOCOL = 'berth.events.v1';
+/** A command with its input and output. */
+export const EXEC_PROTOCOL = 'berth.exec.v1';
 export const FILES_PROTOCOL = 'berth.files.v1';
 export const AGENT_PROTOCOL = 'berth.agent.v1';
 

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
+import type { Ports } from '../../src/app/main/compose-options.ts';
 import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { theCommand } from '../support/service/command.ts';
@@ -24,16 +26,67 @@ t.test('exec passes input, output, options and exit code on', async (t) => {
       '',
       { code: 0, stdout: /^-n --json|^--json/, stderr: '' },
     ],
-    [['exec', '-i', 'dev', '--', 'cat'], 'from here\n', { code: 0, stdout: 'from here\n' }],
-    [['exec', 'dev', '--', 'cat'], 'not passed on', { code: 0, stdout: '' }],
+    [['exec', 'dev', '--', 'cat'], 'from here\n', { code: 0, stdout: 'from here\n' }],
+    [['exec', '-i', 'dev', '--', 'cat'], 'the same', { code: 0, stdout: 'the same' }],
+    [['exec', '-n', 'dev', '--', 'cat'], 'not passed on', { code: 0, stdout: '' }],
+    [['exec', 'dev', '--', 'nope'], '', { code: 127, stdout: '', stderr: /not found/ }],
+    [['exec', '--timeout', '1s', 'dev', '--', 'sleep', '9'], '', { code: 124 }],
+    [['exec', '-e', 'A=x', 'dev', '--', 'printenv', 'A'], '', { code: 0, stdout: 'x\n' }],
+    [['exec', '-t', 'dev', '--', 'cat'], '', { code: 2, stderr: /not a terminal/ }],
     [['exec', 'dev', 'false'], '', { code: 1, stdout: '', stderr: '' }],
     [['exec', '-o', 'json', 'dev', '--', 'false'], '', { code: 1, stdout: /"exit_code":1/ }],
+    [
+      ['exec', '-o', 'json', 'dev', '--', 'cat'],
+      'ü',
+      { code: 0, stdout: /"stdout":"ü",.*"truncated":false/ },
+    ],
     [['exec', 'dve', '--', 'true'], '', { code: 1, stderr: /Did you mean dev/ }],
     [['exec', 'dev'], '', { code: 2, stderr: /missing required argument/ }],
   ] as const;
   for (const [args, input, wanted] of cases) t.match(await run(args, input), wanted, args.join(' '));
   await run(['stop', 'dev']);
   t.match(await run(['exec', 'dev', '--', 'true']), { code: 1, stderr: /berth start/ });
+});
+
+t.test('exec passes bytes on as they come, both ways', async (t) => {
+  const { start } = await aScene(t);
+  const random = randomBytes(1_048_576);
+  const copied = start(['exec', 'dev', '--', 'cat'], random);
+  t.equal((await copied.ended).code, 0);
+  t.ok(copied.bytes().equals(random));
+  const open = start(['exec', 'dev', '--', 'cat'], 'open');
+  for (const line of ['one\n', 'two\n']) {
+    open.input.write(line);
+    await waitFor(() => open.stdout().endsWith(line), { what: () => `${line} in ${open.stdout()}` });
+  }
+  open.input.end();
+  t.match(await open.ended, { code: 0, stdout: 'one\ntwo\n' });
+});
+
+t.test('exec does not wait for its input when the program has ended', async (t) => {
+  const { start } = await aScene(t);
+  t.match(await start(['exec', 'dev', '--', 'false'], 'open').ended, { code: 1 });
+});
+
+t.test('exec passes a signal on, and ends at the second interrupt', async (t) => {
+  const signals: string[] = [];
+  const { ports, atWork } = endless();
+  const commands: Ports['commands'] = {
+    async open(...asked) {
+      const running = await ports.commands.open(...asked);
+      return { ...running, signal: async (name) => void signals.push(name) };
+    },
+  };
+  const { start } = await aScene(t, { commands });
+  const tail = start(['exec', 'dev', '--', 'tail', '-f'], 'open');
+  await waitFor(() => tail.stdout() !== '');
+  tail.kill('SIGTERM');
+  await waitFor(() => signals.length === 1);
+  tail.kill('SIGINT');
+  await waitFor(() => signals.length === 2);
+  tail.kill('SIGINT');
+  t.match([(await tail.ended).code, signals], [130, ['TERM', 'INT']]);
+  await waitFor(() => atWork() === 0, { what: 'the program ends' });
 });
 
 t.test('logs -f goes on until it is ended', async (t) => {

@@ -44,7 +44,7 @@ t.test('each example of docs/client.md runs and prints what it says', async (t) 
     delete process.env['BERTH_SERVER'];
     delete process.env['BERTH_TOKEN'];
   });
-  await runExamples(t, 'docs/client.md', 5);
+  await runExamples(t, 'docs/client.md', 6);
 });
 
 async function runExamples(t: Test, page: string, count: number): Promise<void> {

@@ -8,6 +8,12 @@ import t from 'tap';
 import { EVENT_MESSAGES, Ping } from '../../src/adapters/websocket/events/event-schema.ts';
 import { WATCH_MESSAGES } from '../../src/adapters/websocket/files/watch-frames.ts';
 import { CLOSE_CODES } from '../../src/protocol/close-codes.ts';
+import {
+  decodeExecClientFrame,
+  decodeExecServerFrame,
+  EXEC_CLIENT_FRAMES,
+  EXEC_SERVER_FRAMES,
+} from '../../src/protocol/exec-frames.ts';
 import { schemasOf } from '../../src/protocol/frames.ts';
 import {
   CLIENT_FRAMES,
@@ -47,6 +53,10 @@ const SECTIONS: Readonly<Record<string, string>> = {
     block('From the service, by `type`:', EVENT_MESSAGES),
   ].join('\n\n'),
   files: block('From the service, by `type`:', WATCH_MESSAGES),
+  exec: [
+    block('From the client, by `type`:', schemasOf(EXEC_CLIENT_FRAMES)),
+    block('From the service, by `type`:', schemasOf(EXEC_SERVER_FRAMES)),
+  ].join('\n\n'),
   codes: ['| Code | Reason |', '|---|---|', ...codes].join('\n'),
 };
 
@@ -71,6 +81,8 @@ t.test('a frame made by its schema is read as it is', async (t) => {
   const tables = [
     [schemasOf(CLIENT_FRAMES), decodeClientFrame],
     [schemasOf(SERVER_FRAMES), decodeServerFrame],
+    [schemasOf(EXEC_CLIENT_FRAMES), decodeExecClientFrame],
+    [schemasOf(EXEC_SERVER_FRAMES), decodeExecServerFrame],
   ] as const;
   for (const [schemas, decode] of tables) {
     for (const [type, schema] of Object.entries(schemas)) {

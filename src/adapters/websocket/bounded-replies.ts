@@ -1,13 +1,13 @@
 import type { WebSocket } from 'ws';
-import { encodeFrame, type ServerFrame } from '../../protocol/terminal-frames.ts';
+import type { ServerFrame } from '../../protocol/terminal-frames.ts';
 
 const MAX_UNSENT = 64;
 
 /** Answers a socket's requests. A client that reads nothing gets no more answers until it does. */
-export function answersOf(
+export function answersOf<F extends object = ServerFrame>(
   socket: Pick<WebSocket, 'send'>,
   maxUnsent = MAX_UNSENT,
-): (frame: ServerFrame) => void {
+): (frame: F) => void {
   let unsent = 0;
   const sent = (): void => {
     unsent -= 1;
@@ -15,6 +15,6 @@ export function answersOf(
   return (frame) => {
     if (unsent >= maxUnsent) return;
     unsent += 1;
-    socket.send(encodeFrame(frame), sent);
+    socket.send(JSON.stringify(frame), sent);
   };
 }

@@ -1,4 +1,4 @@
-import { execInContainer, streamExec } from './exec.ts';
+import { execInContainer, mayExec, streamExec } from './exec.ts';
 import { type SearchDeps, searchFiles } from './file-search/search-files.ts';
 import { watchFiles } from './file-search/watch-files.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
@@ -9,6 +9,7 @@ export type ContainerAccess = ReturnType<typeof containerAccess>;
 
 /** The use cases inside containers: commands, files, logs, statistics and loss reports. */
 export const containerAccess = (deps: SearchDeps) => ({
+  mayExec: mayExec(deps),
   exec: execInContainer(deps),
   streamExec: streamExec(deps),
   openFile: openFile(deps),

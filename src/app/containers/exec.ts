@@ -53,6 +53,14 @@ export const startProgram =
     return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
   };
 
+/** Whether the caller may run commands in the container now. */
+export const mayExec =
+  (deps: Pick<AccessDeps, 'storage' | 'clock'>) =>
+  async (id: string, caller: Caller): Promise<Result<null, DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'change');
+    return found.ok ? ok(null) : found;
+  };
+
 /** Starts a command whose output is read while it runs. A caller that stops reading must `end` it. */
 export const streamExec =
   (deps: AccessDeps) =>

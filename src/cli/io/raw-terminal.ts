@@ -14,8 +14,11 @@ export type RawTerminal = {
   isRaw(): boolean;
   /** Says something between the program's output. */
   note(words: string): void;
-  /** Every key goes to the listener until the returned function restores the terminal. */
-  begin(listener: RawListener): () => void;
+  /**
+   * Every key goes to the listener until the returned function restores the terminal. `reset`: modes that a program may
+   * have left end, too.
+   */
+  begin(listener: RawListener): (how?: 'reset' | 'as it is') => void;
 };
 
 /** Ends modes that a program may have left: mouse, pasting, keys, the alternate screen, a hidden cursor. */
@@ -28,11 +31,11 @@ export function rawTerminal({ in: input, out, err }: Io): RawTerminal | null {
   if (!input.isTTY || !out.isTTY) return null;
   let isRaw = false;
   const size = (): TerminalSize => ({ cols: out.columns || 80, rows: out.rows || 24 });
-  const restore = (): void => {
+  const restore = (how: 'reset' | 'as it is'): void => {
     if (!isRaw) return;
     isRaw = false;
     input.setRawMode(false);
-    out.write(`${SOFT_RESET}\r\n`);
+    if (how === 'reset') out.write(`${SOFT_RESET}\r\n`);
   };
   return {
     size,
@@ -40,18 +43,19 @@ export function rawTerminal({ in: input, out, err }: Io): RawTerminal | null {
     note: (words) => void err.write(`\r\n[berth: ${words}]\r\n`),
     begin({ input: onInput, resized, ended }) {
       const onResize = (): void => resized(size());
+      const onExit = (): void => restore('reset');
       isRaw = true;
       input.setRawMode(true);
       input.on('data', onInput).on('end', ended).resume();
       out.on('resize', onResize);
       for (const signal of SIGNALS) process.on(signal, ended);
-      process.on('exit', restore);
-      return () => {
+      process.on('exit', onExit);
+      return (how = 'reset') => {
         input.off('data', onInput).off('end', ended).pause();
         out.off('resize', onResize);
         for (const signal of SIGNALS) process.off(signal, ended);
-        process.off('exit', restore);
-        restore();
+        process.off('exit', onExit);
+        restore(how);
       };
     },
   };

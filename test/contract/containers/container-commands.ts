@@ -87,6 +87,19 @@ export async function anyCommandContract(t: Test, open: Open): Promise<void> {
     t.same(await collected, { stdout: 'first last\n', stderr: '', exitCode: 0 });
   });
 
+  await t.test('output comes while the input is open', async (t) => {
+    const stdin = new PassThrough();
+    let isSeen = false;
+    const seen = (): void => {
+      isSeen = true;
+    };
+    const collected = open(ask(['cat'], { stdin, timeoutSeconds: null })).then((one) => collect(one, seen));
+    stdin.write('asked');
+    await waitFor(() => isSeen, { what: 'the answer' });
+    stdin.end();
+    t.match(await collected, { stdout: 'asked', exitCode: 0 });
+  });
+
   await t.test('a signal reaches the command', async (t) => {
     const running = await open(ask(['sleep', '3600'], { timeoutSeconds: null }));
     const collected = collect(running);

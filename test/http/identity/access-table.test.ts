@@ -136,6 +136,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/restore': { ...write, ok: 404 },
   'POST /api/containers/:box/purge': { ...write, ok: 404, payload: { name: 'dev' } },
   'POST /api/containers/:box/exec': { ...write, ...box, ok: 200, payload: { command: ['true'] } },
+  'GET /api/containers/:box/exec': { ...write, ...box, ok: 426 },
   'POST /api/containers/:box/processes': { ...write, ...box, ok: 201, payload: { command: ['true'] } },
   'GET /api/containers/:box/processes': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/processes/:process_id': { ...read, ...ofProcess, ok: 404 },

@@ -122,6 +122,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/start': { answers: REFUSED },
   'GET /api/containers/:box/terminal': { answers: REFUSED },
   'GET /api/containers/:box/ssh': { answers: REFUSED },
+  'GET /api/containers/:box/exec': { answers: REFUSED },
   'POST /api/containers/:box/exec': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes/:process_id/input': { answers: REFUSED, payload: 'bytes' },

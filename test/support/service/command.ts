@@ -21,24 +21,27 @@ export function theCommand(t: Test, server: string | null, token?: string, progr
     ...(token !== undefined && { BERTH_TOKEN: token }),
   };
   /** Runs while the test does something else. */
-  const start = (args: readonly string[], input = '') => {
+  const start = (args: readonly string[], input: string | Buffer | 'open' = '') => {
     const child = spawn(process.execPath, [program, ...args], { cwd: home, env });
-    const output = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const) {
-      child[name].setEncoding('utf8').on('data', (part: string) => {
-        output[name] += part;
-      });
-    }
-    child.stdin.end(input);
-    const ended = new Promise<Ran>((resolve) => child.once('close', (code) => resolve({ code, ...output })));
+    const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name].on('data', (part: Buffer) => void output[name].push(part));
+    const bytes = (): Buffer => Buffer.concat(output.stdout);
+    const stdout = (): string => bytes().toString();
+    const stderr = (): string => Buffer.concat(output.stderr).toString();
+    // The command may end before it has read all of it.
+    child.stdin.on('error', () => {});
+    if (input !== 'open') child.stdin.end(input);
+    const ended = new Promise<Ran>((resolve) =>
+      child.once('close', (code) => resolve({ code, stdout: stdout(), stderr: stderr() })),
+    );
     t.teardown(() => child.kill());
     return {
-      ended,
-      stdout: () => output.stdout,
-      stderr: () => output.stderr,
-      kill: () => child.kill('SIGINT'),
+      ...{ ended, stdout, stderr, bytes },
+      input: child.stdin,
+      kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     };
   };
-  const run = (args: readonly string[], input?: string): Promise<Ran> => start(args, input).ended;
+  const run = (args: readonly string[], input?: string | Buffer): Promise<Ran> => start(args, input).ended;
   return { home, env, run, start };
 }

@@ -1,11 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { LastingUse } from '../../../domain/identity/use-limits.ts';
 import type { Http } from '../fastify-types.ts';
-
-/** Whether the use lasts as long as its socket. */
-export const isSocket = (use: LastingUse | undefined): boolean =>
-  use === 'terminals' || use === 'event_sockets';
 
 /** Called when the handler has answered. */
 const answered = new WeakMap<FastifyRequest, () => void>();

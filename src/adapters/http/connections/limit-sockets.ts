@@ -2,7 +2,7 @@ import type { AddressSockets } from '../../../app/identity/limits/sockets-by-add
 import { Refusal } from '../../../domain/errors.ts';
 import { addressOf } from '../auth/request-origin.ts';
 import type { Http } from '../fastify-types.ts';
-import { isSocket, releaseWithSocket } from './concurrent-use.ts';
+import { releaseWithSocket } from './concurrent-use.ts';
 
 export type SocketLimit = {
   readonly addressSockets: AddressSockets;
@@ -15,7 +15,7 @@ export type SocketLimit = {
  */
 export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAddress }: SocketLimit): void {
   http.addHook('onRequest', (request, reply, done) => {
-    if (!request.ws || !isSocket(request.routeOptions.config.lasting)) return done();
+    if (!request.ws || request.routeOptions.config.subprotocol === undefined) return done();
     socketsPerAddress()
       .then((most) => {
         const taken = addressSockets.take(addressOf(request), most);

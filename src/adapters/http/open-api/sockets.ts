@@ -7,12 +7,13 @@ import { errorsOf } from './route-errors.ts';
  * query, credential and refusals before the upgrade are described with the path, its messages in docs/websockets.md.
  */
 export function socketItem(item: PathItem, routes: ReadonlyMap<string, RouteOptions>): PathItem {
-  const { get } = item;
+  const { get, ...others } = item;
   const route = get === undefined ? undefined : routes.get(get.operationId);
   const { subprotocol, scope } = route?.config ?? {};
   if (get === undefined || route === undefined || subprotocol === undefined) return item;
   const { operationId, summary, description, parameters, tags } = get;
   return {
+    ...others,
     summary,
     description: `A WebSocket. ${description}`,
     parameters,

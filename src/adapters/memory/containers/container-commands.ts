@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type {
   CommandEvent,
@@ -15,7 +14,7 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import type { MemoryRuntime } from './container-runtime.ts';
 
-/** A few commands, with all output at their end. */
+/** A few commands; `cat` answers its input as it comes, the others have all output at their end. */
 export function memoryCommands(
   runtime: Pick<ContainerObserver, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
 ): ContainerCommands {
@@ -34,7 +33,7 @@ export function memoryCommands(
       const resize = async (cols: number, rows: number): Promise<void> => {
         if (size !== undefined) Object.assign(size, { cols, rows });
       };
-      return { events: events(Promise.race([run, ended])), end, signal: end, resize };
+      return { events: events(Promise.race([run, ended]), ending.signal), end, signal: end, resize };
     },
   };
 }
@@ -48,8 +47,13 @@ export async function requireRunning(
   if (kind !== 'running') throw new ContainerNotRunning('container is not running', kind === 'gone');
 }
 
-async function* events(result: Promise<Output>): AsyncGenerator<CommandEvent> {
+async function* events(result: Promise<Output>, ending: AbortSignal): AsyncGenerator<CommandEvent> {
   const { exitCode, stdout, stderr } = await result;
+  if (stdout instanceof Readable) {
+    for await (const data of untilEnded(stdout, ending)) yield { kind: 'output', stream: 'stdout', data };
+    yield { kind: 'exit', exitCode: ending.aborted ? null : exitCode };
+    return;
+  }
   for (const [stream, text] of [
     ['stdout', stdout],
     ['stderr', stderr],
@@ -62,9 +66,17 @@ async function* events(result: Promise<Output>): AsyncGenerator<CommandEvent> {
   yield { kind: 'exit', exitCode };
 }
 
+async function* untilEnded(source: Readable, ending: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    yield* addAbortSignal(ending, source);
+  } catch (error) {
+    if (!ending.aborted) throw error;
+  }
+}
+
 type Output = {
   readonly exitCode: number | null;
-  readonly stdout?: string | Buffer;
+  readonly stdout?: string | Buffer | Readable;
   readonly stderr?: string;
 };
 type Command = (
@@ -74,18 +86,15 @@ type Command = (
   ending: AbortSignal,
 ) => Output | Promise<Output>;
 
-const inputOf = async (stdin: CommandRequest['stdin']): Promise<Buffer> =>
-  stdin instanceof Readable ? await buffer(stdin) : (stdin ?? Buffer.alloc(0));
-
 const COMMANDS: Readonly<Record<string, Command>> = {
   true: () => ({ exitCode: 0 }),
   false: () => ({ exitCode: 1 }),
   echo: (args) => ({ exitCode: 0, stdout: `${args.join(' ')}\n` }),
   hostname: (_args, _request, spec) => ({ exitCode: 0, stdout: `${spec?.hostname}\n` }),
   pwd: (_args, request) => ({ exitCode: 0, stdout: `${request.workdir ?? '/workspace'}\n` }),
-  cat: async ([path], { stdin }) =>
+  cat: ([path], { stdin }) =>
     path === undefined
-      ? { exitCode: 0, stdout: await inputOf(stdin) }
+      ? { exitCode: 0, stdout: stdin ?? '' }
       : { exitCode: 1, stderr: `cat: ${path}: No such file or directory\n` },
   printenv: ([name = ''], { env }, spec) => {
     const value = { HOME: '/workspace', ...spec?.env, ...env }[name];

@@ -1,3 +1,4 @@
+import { ANSWERS } from '../../../adapters/http/error-table.ts';
 import { containerRoutes } from '../../../adapters/http/routes/containers/containers.ts';
 import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
 import { fileSearchRoutes } from '../../../adapters/http/routes/containers/file-search.ts';
@@ -8,6 +9,7 @@ import { processRoutes } from '../../../adapters/http/routes/containers/processe
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
+import { execSocket } from '../../../adapters/websocket/exec/exec-socket.ts';
 import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
@@ -91,6 +93,7 @@ export function workspaces(
       processStreamRoutes(programs, cutOffReading),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
       fileSearchRoutes(inside),
+      (http) => execSocket(http, { access: inside, live, log: options.logger, wordsOf }),
       (http) => watchSocket(http, { access: inside, live, log: options.logger }),
       insightRoutes(inside, outputs, cutOffReading),
     ],
@@ -109,6 +112,8 @@ export function workspaces(
     },
   };
 }
+
+const wordsOf = (code: keyof typeof ANSWERS): string => ANSWERS[code][1];
 
 const checkpointOf = ({ containers: { checkpoint } }: ComposeOptions) => checkpoint ?? (async () => {});
 

@@ -1,8 +1,6 @@
-import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller } from '../../../domain/identity/caller.ts';
 import { hostKeyFingerprint, knownHostsLine } from '../../../domain/identity/ssh-host-key.ts';
-import { ok, type Result } from '../../../domain/result.ts';
-import { type AccessDeps, findRunning } from '../../containers/running-container.ts';
+import { mayExec } from '../../containers/exec.ts';
+import type { AccessDeps } from '../../containers/running-container.ts';
 import type { HostKey } from '../../identity/auth/ssh-host-keys.ts';
 
 export type SshDoorDeps = Pick<AccessDeps, 'storage' | 'clock'> & {
@@ -19,10 +17,7 @@ export type SshAccess = ReturnType<typeof sshAccess>;
 export function sshAccess(deps: SshDoorDeps) {
   return {
     /** Whether the caller may connect to the container now. */
-    async check(id: string, caller: Caller): Promise<Result<null, DomainError>> {
-      const found = await findRunning(deps, id, caller, 'change');
-      return found.ok ? ok(null) : found;
-    },
+    check: mayExec(deps),
 
     /** The host keys, and the address to which they belong. */
     async describe() {

@@ -1,18 +1,25 @@
-import { ProgramEnd } from '../../cli-error.ts';
+import type { Container, ExecOptions } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
+import { showOnTerminal } from '../../exec/on-terminal.ts';
+import { keepOutput, passOn } from '../../exec/passed.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { inputText, writeTo } from '../../io/streams.ts';
+import { rawTerminal } from '../../io/raw-terminal.ts';
 import { findContainer } from '../../values/find.ts';
 import { seconds } from '../../values/times.ts';
 import { variables } from '../../values/variables.ts';
 
 const HELP = `
-Ends with the program's exit code, or ${EXIT.timedOut} at its time limit. The program's output is passed on as text.
+Standard input, output and signals are passed on as they come, byte for byte. The command ends with the
+program's exit code, or ${EXIT.timedOut} at its time limit. A second Ctrl-C ends the program.
 
 Examples:
   berth exec dev -- npm test
   berth exec -e CI=1 --timeout 10m dev -- sh -c 'npm ci && npm test'
-  berth exec -i dev -- psql < dump.sql
+  berth exec dev -- psql < dump.sql
+  tar c src | berth exec dev -- tar x
+  berth exec -t dev -- vim notes.txt
 `;
 
 export const exec = () =>
@@ -20,29 +27,49 @@ export const exec = () =>
     .argument('<container>', 'its name or id')
     .argument('<command...>', 'the program and its arguments, after --')
     .addOption(variables())
-    .option('-i, --stdin', 'pass all of standard input to it')
+    .option('-i, --stdin', 'pass standard input to it, which is the default')
+    .option('-n, --no-stdin', 'pass no input to it, as in a loop that reads standard input itself')
+    .option('-t, --tty', 'give it a terminal, as editors need')
     .option('-w, --workdir <folder>', 'its working folder, instead of /workspace')
-    .option('--timeout <time>', 'end it after this time, such as 10m; 1m if not given, at most 1h', seconds)
+    .option('--timeout <time>', 'end it after this time, such as 10m; at most 24h', seconds)
     .passThroughOptions()
     .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, given, words, { env, stdin = false, workdir, timeout }) => {
-        const { io, print } = cli;
-        const isJson = print.form === 'json';
-        const container = await findContainer(cli, given);
-        const result = await container.run(words[0] === '--' ? words.slice(1) : words, {
+      withCli(async (cli, given, words, { env, stdin = true, tty = false, workdir, timeout }) => {
+        const program = words[0] === '--' ? words.slice(1) : words;
+        const options = {
           env,
-          ...(stdin && { stdin: await inputText(io) }),
           ...(workdir !== undefined && { cwd: workdir }),
           ...(timeout !== undefined && { timeoutSeconds: timeout }),
-          ...(!isJson && {
-            onStdout: (text: string) => writeTo(io.out, text),
-            onStderr: (text: string) => writeTo(io.err, text),
-            maxOutputCharacters: 0,
-          }),
-        });
-        const { exitCode, stdout, stderr, truncated } = result;
-        if (isJson) print.text(JSON.stringify({ exit_code: exitCode, stdout, stderr, truncated }));
+        };
+        const run = tty ? onTerminal : piped;
+        const exitCode = await run(cli, () => findContainer(cli, given), program, options, stdin);
         throw new ProgramEnd(exitCode ?? EXIT.timedOut);
       }),
     );
+
+type Run = (
+  cli: Cli,
+  find: () => Promise<Container>,
+  program: readonly string[],
+  options: ExecOptions,
+  stdin: boolean,
+) => Promise<number | null>;
+
+const piped: Run = async ({ io, print }, find, program, options, stdin) => {
+  const running = await (await find()).exec(program, { ...options, stdin });
+  if (print.form !== 'json') return await passOn(running, io, stdin);
+  const kept = await keepOutput(running, io, stdin);
+  print.text(JSON.stringify(kept));
+  return kept.exit_code;
+};
+
+const onTerminal: Run = async ({ io }, find, program, options) => {
+  const raw = rawTerminal(io);
+  if (raw === null) throw usageError('Standard input and output are not a terminal.', 'Leave out --tty.');
+  const { TERM: term } = io.env;
+  const isKnown = term !== undefined && /^[a-zA-Z0-9.+_-]{1,64}$/.test(term) && term !== 'dumb';
+  const terminal = { ...raw.size(), ...(isKnown && { term }) };
+  const running = await (await find()).exec(program, { ...options, stdin: true, terminal });
+  return await showOnTerminal(running, raw, io);
+};

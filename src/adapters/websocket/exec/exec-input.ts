@@ -1,0 +1,45 @@
+import { PassThrough } from 'node:stream';
+
+/** How much input a client may have sent that the command has not taken. */
+export const INPUT_WINDOW_BYTES = 262_144;
+const BUFFER_BYTES = 65_536;
+/** Room is given again in portions, so that many small frames cause few answers. */
+const PORTION_BYTES = 65_536;
+
+/** A command's input, within the room that its client was given. */
+export class ExecInput {
+  readonly stream = new PassThrough({ highWaterMark: BUFFER_BYTES });
+  readonly #give: (bytes: number) => void;
+  #roomBytes = 0;
+  #freedBytes = 0;
+
+  /** `give` tells the client that it may send so many more bytes. */
+  constructor(give: (bytes: number) => void) {
+    this.#give = give;
+  }
+
+  begin(): void {
+    this.#free(INPUT_WINDOW_BYTES);
+  }
+
+  /** False for more than there is room for. Input after its end is dropped. */
+  take(chunk: Buffer): boolean {
+    if (chunk.length > this.#roomBytes) return false;
+    this.#roomBytes -= chunk.length;
+    if (this.stream.writableEnded) this.#free(chunk.length);
+    else this.stream.write(chunk, () => this.#free(chunk.length));
+    return true;
+  }
+
+  end(): void {
+    this.stream.end();
+  }
+
+  #free(bytes: number): void {
+    this.#freedBytes += bytes;
+    if (this.#freedBytes < PORTION_BYTES) return;
+    this.#roomBytes += this.#freedBytes;
+    this.#give(this.#freedBytes);
+    this.#freedBytes = 0;
+  }
+}

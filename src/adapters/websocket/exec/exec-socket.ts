@@ -1,0 +1,54 @@
+import type { FastifyInstance } from 'fastify';
+import type { ContainerAccess } from '../../../app/containers/container-access.ts';
+import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
+import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import { EXEC_PROTOCOL } from '../../../protocol/subprotocols.ts';
+import { plainRequest } from '../upgrade-required.ts';
+import { ExecRelay, FAILURE } from './exec-relay.ts';
+
+export type ExecSocketDeps = {
+  readonly access: Pick<ContainerAccess, 'mayExec' | 'streamExec' | 'mayGoOnChanging'>;
+  readonly live: AuthorizedConnections;
+  readonly log: Logger;
+  /** A refusal's words, as in an answer. */
+  readonly wordsOf: (code: DomainError['code']) => string;
+};
+
+const REFUSALS = [
+  'container_not_found',
+  'not_authorized',
+  'container_not_running',
+  'guest_session_expired',
+  'address_full',
+] as const;
+
+/** GET /api/containers/{id}/exec: refusals are plain HTTP before the upgrade; then one command, with its input. */
+export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
+  http.route<{ Params: { id: string } }>({
+    method: 'GET',
+    url: '/api/containers/:id/exec',
+    config: {
+      scope: 'write',
+      forRestricted: true,
+      subprotocol: EXEC_PROTOCOL,
+      failure: FAILURE,
+      lasting: 'commands',
+    },
+    schema: {
+      operationId: 'containers.execConnect',
+      summary: 'Run a command with input as it comes',
+      refusals: REFUSALS,
+    },
+    preHandler: async ({ params, caller }) => {
+      const found = await deps.access.mayExec(params.id, caller);
+      if (!found.ok) throw new Refusal(found.error);
+    },
+    handler: plainRequest,
+    wsHandler: (socket, { caller, origin, params: { id } }) => {
+      const run = (request: Parameters<ContainerAccess['streamExec']>[1]) =>
+        deps.access.streamExec(id, request, caller, origin);
+      new ExecRelay(socket, caller, run, deps);
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import type { RunningCommand } from '../../client/index.ts';
+import type { ExecSignal } from '../../protocol/exec-frames.ts';
+import { CliError } from '../cli-error.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Io } from '../io/io.ts';
+import { writeTo } from '../io/streams.ts';
+
+const SIGNALS = ['INT', 'TERM', 'HUP', 'QUIT'] as const satisfies readonly ExecSignal[];
+
+/** How much of each stream JSON output has. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Passes standard input and output on until the program ends. Returns its exit code. */
+export async function passOn(running: RunningCommand, io: Io, stdin: boolean): Promise<number | null> {
+  return await during(running, io, stdin, async () => {
+    for await (const { stream, bytes } of running)
+      await writeTo(stream === 'stdout' ? io.out : io.err, bytes);
+  });
+}
+
+export type Kept = {
+  readonly exit_code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated: boolean;
+};
+
+/** Like {@link passOn}, but keeps the output as text. */
+export async function keepOutput(running: RunningCommand, io: Io, stdin: boolean): Promise<Kept> {
+  const kept = { stdout: [] as Uint8Array[], stderr: [] as Uint8Array[] };
+  const room = { stdout: MAX_KEPT_BYTES, stderr: MAX_KEPT_BYTES };
+  let truncated = false;
+  const exitCode = await during(running, io, stdin, async () => {
+    for await (const { stream, bytes } of running) {
+      truncated ||= bytes.length > room[stream];
+      const part = bytes.subarray(0, room[stream]);
+      room[stream] -= part.length;
+      kept[stream].push(part);
+    }
+  });
+  const text = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString();
+  return { exit_code: exitCode, stdout: text(kept.stdout), stderr: text(kept.stderr), truncated };
+}
+
+/** Signals go to the program; a second interrupt ends it. */
+async function during(
+  running: RunningCommand,
+  io: Io,
+  stdin: boolean,
+  read: () => Promise<void>,
+): Promise<number | null> {
+  let interrupts = 0;
+  const handlers = SIGNALS.map((name) => {
+    const handler = (): void => {
+      if (name === 'INT') interrupts += 1;
+      if (interrupts > 1) running.close();
+      else running.signal(name);
+    };
+    return [`SIG${name}`, handler] as const;
+  });
+  for (const [signal, handler] of handlers) process.on(signal, handler);
+  const sending = stdin ? sendInput(running, io) : Promise.resolve();
+  try {
+    await read();
+    if (interrupts > 1) throw new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' });
+    return await running.exitCode;
+  } finally {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+    if (stdin) io.in.destroy();
+    await sending;
+  }
+}
+
+/** Until the input ends, or the program. */
+async function sendInput(running: RunningCommand, { in: input }: Io): Promise<void> {
+  try {
+    for await (const chunk of input as AsyncIterable<Buffer>) await running.write(chunk);
+    await running.closeInput();
+  } catch {
+    // the program has ended, or there is nothing to read: its input ends
+    await running.closeInput();
+  }
+}

@@ -1,0 +1,63 @@
+import { encodeExecFrame } from '../../protocol/exec-frames.ts';
+import { EXEC_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
+import { BerthError } from '../request/errors.ts';
+import type { Requester } from '../request/requester.ts';
+import { answerWithoutUpgrade } from '../socket/refusal.ts';
+import type { OpenSocket } from '../socket/socket.ts';
+import { RunningCommand } from './running-command.ts';
+
+export type ExecOptions = {
+  /** Whether it takes input, until `closeInput`. */
+  readonly stdin?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** `/workspace` by default. */
+  readonly cwd?: string;
+  /** No limit by default, at most 86400. Then the command and its children are ended. */
+  readonly timeoutSeconds?: number;
+  /** Runs it in a terminal, by which all output is stdout. `term` is its type, `xterm-256color` by default. */
+  readonly terminal?: { readonly cols: number; readonly rows: number; readonly term?: string };
+  /** Ends the command. */
+  readonly signal?: AbortSignal;
+};
+
+const TERM = 'xterm-256color';
+
+/** Starts a command; a string is run by `sh -c`. Resolves when it runs; throws a `BerthError` when it is refused. */
+export async function openExec(
+  requester: Requester,
+  openSocket: OpenSocket,
+  path: string,
+  command: string | readonly string[],
+  { stdin = false, env, cwd, timeoutSeconds, terminal, signal }: ExecOptions = {},
+): Promise<RunningCommand> {
+  signal?.throwIfAborted();
+  const start = encodeExecFrame({
+    type: 'start',
+    command: typeof command === 'string' ? ['sh', '-c', command] : command,
+    env: env ?? null,
+    workdir: cwd ?? null,
+    timeout_seconds: timeoutSeconds ?? null,
+    stdin,
+    terminal: terminal === undefined ? null : { term: TERM, ...terminal },
+  });
+  for (let isFirst = true; ; isFirst = false) {
+    const token = (await requester.token()) ?? '';
+    const running = new RunningCommand((listener) =>
+      openSocket(`${requester.webSocketOrigin}${path}`, subprotocols(EXEC_PROTOCOL, token), listener),
+    );
+    const stop = (): void => running.fail(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    void running.over.then(() => signal?.removeEventListener('abort', stop));
+    if (signal?.aborted) stop();
+    if (await running.connected) {
+      running.begin(start);
+      await running.started;
+      return running;
+    }
+    signal?.throwIfAborted();
+    // The answer says why, and renews a token that has expired.
+    const refusal = await answerWithoutUpgrade(requester, path);
+    if (refusal !== null) throw refusal;
+    if (!isFirst) throw new BerthError(0, 'unreachable', 'the WebSocket was not opened');
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The text frames of a command's socket. Binary frames are bytes: of the command's input to the service, and of its
+ * output to the client, after one byte that names the stream. Described in docs/websockets.md.
+ */
+import {
+  count,
+  decode,
+  echoed,
+  exactly,
+  type FrameIn,
+  integer,
+  isTrue,
+  matching,
+  number,
+  numberOrNull,
+  object,
+  optional,
+  text,
+  texts,
+  textsByName,
+  textWithin,
+} from './frames.ts';
+
+const side = integer(1, 1000);
+const MAX_TIMEOUT_SECONDS = 86_400;
+
+/** The first byte of a binary frame to the client. */
+export const EXEC_STREAMS = { stdout: 1, stderr: 2 } as const;
+export type ExecStream = keyof typeof EXEC_STREAMS;
+
+/** Signals that a client may send, without `SIG`. */
+export const EXEC_SIGNALS = ['HUP', 'INT', 'KILL', 'QUIT', 'TERM', 'USR1', 'USR2'] as const;
+export type ExecSignal = (typeof EXEC_SIGNALS)[number];
+
+export const EXEC_CLIENT_FRAMES = {
+  /** The first frame. */
+  start: {
+    /** Program and arguments; no shell. */
+    command: texts(1, 1024, textWithin(0, 32_768)),
+    env: optional(textsByName),
+    /** `/workspace` without it. */
+    workdir: optional(textWithin(1, 4096)),
+    /** No limit without it. */
+    timeout_seconds: optional(integer(1, MAX_TIMEOUT_SECONDS)),
+    /** Whether it takes input. */
+    stdin: isTrue,
+    /** Gives it a terminal, by which all its output is stdout. */
+    terminal: optional(object({ term: matching(/^[a-zA-Z0-9.+_-]{1,64}$/), cols: side, rows: side })),
+  },
+  resize: { cols: side, rows: side },
+  /** To the command and everything that it started. */
+  signal: { signal: exactly(...EXEC_SIGNALS) },
+  /** The input ends. */
+  end_input: {},
+  ping: { t: number },
+  /** The client takes so many more bytes of output. */
+  room: { bytes: integer(1, Number.MAX_SAFE_INTEGER) },
+};
+
+export const EXEC_SERVER_FRAMES = {
+  /** The command runs. */
+  started: {},
+  pong: { t: echoed },
+  /** The service takes so many more bytes of input. */
+  room: { bytes: count },
+  /** The last frame, after all output. null: ended by its time limit. */
+  exit: { exit_code: numberOrNull },
+  /** The last frame: the command did not start, or its outcome is unknown. `fields`: faults of `start`. */
+  refused: { code: text, error: text, fields: textsByName },
+};
+
+export type ExecClientFrame = FrameIn<typeof EXEC_CLIENT_FRAMES>;
+export type ExecServerFrame = FrameIn<typeof EXEC_SERVER_FRAMES>;
+export type ExecStart = Extract<ExecClientFrame, { type: 'start' }>;
+
+export const encodeExecFrame = (frame: ExecClientFrame | ExecServerFrame): string => JSON.stringify(frame);
+/** For the service: null for all but a valid frame. */
+export const decodeExecClientFrame = (json: string): ExecClientFrame | null =>
+  decode(EXEC_CLIENT_FRAMES, json);
+/** For clients: null for an unknown frame. */
+export const decodeExecServerFrame = (json: string): ExecServerFrame | null =>
+  decode(EXEC_SERVER_FRAMES, json);
