@@ -38,6 +38,10 @@ export function staticChecks(root) {
           },
         ]
       : []),
+    {
+      label: 'types of Node.js 20',
+      run: withApiTypes(() => types(root, 'tsconfig.node20.json', 'node20-types')),
+    },
     { label: 'lint', run: () => tool(root, 'biome', ['check', '.']) },
     { label: 'layers', run: withApiTypes(() => checkLayers(root)) },
     { label: 'ports', run: () => checkPorts(root) },

@@ -7,6 +7,7 @@ import {
   type ExecStream,
   encodeExecFrame,
 } from '../../protocol/exec-frames.ts';
+import { deferred } from '../deferred.ts';
 import { Queue } from '../queue.ts';
 import { BerthError } from '../request/errors.ts';
 import { Heartbeat } from '../socket/heartbeat.ts';
@@ -42,9 +43,9 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
   readonly #socket: Socket;
   readonly #output: Queue<CommandOutput>;
   readonly #heartbeat: Heartbeat;
-  readonly #connected = Promise.withResolvers<boolean>();
-  readonly #started = Promise.withResolvers<void>();
-  readonly #exited = Promise.withResolvers<number | null>();
+  readonly #connected = deferred<boolean>();
+  readonly #started = deferred<void>();
+  readonly #exited = deferred<number | null>();
   #takenBytes = 0;
   #roomBytes = 0;
   #isOver = false;

@@ -1,4 +1,5 @@
 import { FILES_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
+import { deferred } from '../deferred.ts';
 import { Queue } from '../queue.ts';
 import { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
@@ -32,7 +33,7 @@ export async function watchFiles(
 ): Promise<AsyncIterableIterator<FileEvent, void, undefined>> {
   signal?.throwIfAborted();
   const token = await requester.token();
-  const began = Promise.withResolvers<void>();
+  const began = deferred<void>();
   // Without a wait for it, the loop learns of a failure.
   began.promise.catch(() => {});
   let socket: Socket | null = null;

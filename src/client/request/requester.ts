@@ -37,6 +37,8 @@ export type RequestOptions = {
   readonly anyStatus?: boolean;
 };
 
+type Page = { readonly location: { readonly origin: string } };
+
 const TIMEOUT_MS = 90_000;
 
 /** Sends requests with a credential and a time limit, and repeats those that may be repeated. */
@@ -51,7 +53,7 @@ export class Requester {
 
   /** `ws:` or `wss:` with host and path. */
   get webSocketOrigin(): string {
-    const origin = this.server === '' ? globalThis.location.origin : this.server;
+    const origin = this.server === '' ? (globalThis as unknown as Page).location.origin : this.server;
     return origin.replace(/^http/, 'ws');
   }
 
@@ -133,7 +135,7 @@ function requestInit(
   if (token !== null) all.set('authorization', `Bearer ${token}`);
   if (body !== undefined) all.set('content-type', 'application/json');
   const sent = body === undefined ? (content ?? null) : JSON.stringify(body);
-  const streamed = sent instanceof ReadableStream ? { duplex: 'half' } : {};
+  const streamed = sent instanceof ReadableStream ? { duplex: 'half' as const } : {};
   return { headers: all, body: sent, cache: 'no-store', ...streamed };
 }
 
