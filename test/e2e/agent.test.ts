@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { runProcess } from '../support/child.ts';
@@ -22,6 +22,8 @@ if (service !== null)
     t.match(String(await download('berth-agent.tar.gz.sha256')), sha256(archive));
     writeFileSync(path.join(folder, 'agent.tar.gz'), archive);
     execFileSync('tar', ['-xzf', 'agent.tar.gz'], { cwd: folder });
+    const modules = path.join(folder, 'berth-agent', 'node_modules', '@lydell');
+    t.match(readdirSync(modules), ['node-pty', /^node-pty-linux-/]);
     const { body } = await call('POST', '/api/agents/enrolments');
     const agent = (script: string) =>
       runProcess(t, 'env', [
@@ -48,4 +50,9 @@ if (service !== null)
     await second.until(() => second.output().includes('and kept'));
     t.equal((await call('DELETE', `/api/containers/${id}`)).status, 200);
     t.equal(await running.ended, 76, 'forgotten');
+    for (const name of readdirSync(modules))
+      if (name !== 'node-pty') rmSync(path.join(modules, name), { recursive: true });
+    const elsewhere = agent('exec "$0" "$1" --server "$2"');
+    t.equal(await elsewhere.ended, 78);
+    t.match(elsewhere.errors(), /does not run on .*: .*It needs Linux with glibc on x64 or arm64/);
   });

@@ -5,6 +5,7 @@ import { say } from '../command/options.ts';
 import { run } from '../command/run.ts';
 import { EXIT } from '../connection/next-try.ts';
 import { SetupFault } from '../identity/credential.ts';
+import { terminalModuleFault } from '../shells/terminal-module.ts';
 
 const EX_USAGE = 2;
 /** Older ones lose the end of a program's output in a pseudo-terminal. */
@@ -14,6 +15,8 @@ async function main(): Promise<void> {
   const version = process.versions.node;
   if (Number.parseInt(version, 10) < OLDEST_NODE)
     throw new SetupFault(`the agent needs Node.js ${OLDEST_NODE} or newer, and this is ${version}`);
+  const fault = terminalModuleFault();
+  if (fault !== null) throw new SetupFault(fault);
   const program = run().name('berth agent').enablePositionalOptions();
   for (const command of [enrol(), install(), uninstall()]) program.addCommand(command.exitOverride());
   await program.exitOverride().parseAsync();

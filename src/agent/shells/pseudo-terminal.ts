@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { ReadStream } from 'node:tty';
-import { type IPty, spawn } from '@lydell/node-pty';
+import type { IPty } from '@lydell/node-pty';
+import { terminalModule } from './terminal-module.ts';
 
 export type PseudoTerminalOptions = {
   readonly file: string;
@@ -35,7 +36,14 @@ export class PseudoTerminal {
     { file, args, env, cwd, cols, rows }: PseudoTerminalOptions,
     on: { readonly output: (bytes: Buffer) => void; readonly ended: (end: PseudoTerminalEnd) => void },
   ) {
-    this.#pty = spawn(file, [...args], { name: 'xterm-256color', cwd, env, cols, rows, encoding: null });
+    this.#pty = terminalModule().spawn(file, [...args], {
+      name: 'xterm-256color',
+      cwd,
+      env,
+      cols,
+      rows,
+      encoding: null,
+    });
     this.pid = this.#pty.pid;
     this.#socket = socketOf(this.#pty);
     this.#readToTheEnd();
