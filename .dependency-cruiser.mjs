@@ -164,7 +164,7 @@ export default {
     layer('agent-runs-alone', 'the agent runs on machines without the service', '^src/agent/', [
       '^src/(agent|protocol)/',
       '^src/domain/(containers/files|json-size|result)\\.ts$',
-      '^(node:)?(child_process|crypto|events|fs|fs/promises|http|net|os|path|stream|timers/promises|tty|util)$',
+      '^(node:)?(child_process|crypto|events|fs|fs/promises|http|module|net|os|path|stream|timers/promises|tty|util)$',
       'node_modules/(@lydell/node-pty|@commander-js/extra-typings|commander|tar|ws|@types/(node|ws))/',
     ]),
     {
