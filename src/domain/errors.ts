@@ -87,6 +87,15 @@ export type DomainError =
   | { readonly code: 'session_not_found' }
   | { readonly code: 'user_not_found' }
   | { readonly code: 'last_administrator' }
+  /** Another administrator must do it. */
+  | { readonly code: 'own_account' }
+  /** The password was right. `reason`: the administrator's words; null without any. */
+  | { readonly code: 'account_disabled'; readonly reason: string | null }
+  | { readonly code: 'user_disabled' }
+  /** Used, withdrawn, expired, or never made here. */
+  | { readonly code: 'link_not_valid' }
+  | { readonly code: 'invitation_not_found' | 'reset_link_not_found' }
+  | { readonly code: 'link_limit_reached'; readonly max: number }
   | { readonly code: 'terminal_not_found' }
   | { readonly code: 'busy_opening_terminals'; readonly retryAfterSeconds: number }
   | { readonly code: 'terminal_not_open' }

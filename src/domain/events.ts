@@ -1,6 +1,7 @@
 import type { Container } from './containers/container.ts';
 import type { LifetimeEnd } from './containers/lifetime/lifetime-end.ts';
 import { lastLine } from './containers/role-setup.ts';
+import type { User } from './identity/user.ts';
 
 export type EventType =
   | 'container_created'
@@ -11,6 +12,7 @@ export type EventType =
   | 'container_purged'
   | 'container_progress'
   | 'container_ending'
+  | 'account_updated'
   | 'agent_connected'
   | 'agent_disconnected';
 
@@ -19,7 +21,7 @@ export const EVENTS_KEPT_HOURS = 24;
 /** Longer, so that nothing after a kept event is missing. */
 export const EVENTS_SWEPT_HOURS = 25;
 
-/** The event as sent, and who may see it. */
+/** The event as sent, and who may see it. `dbId`: of the container, or of the user. */
 export type ContainerEvent = {
   readonly type: EventType;
   readonly dbId: string;
@@ -54,6 +56,24 @@ export function endingEvent(
 ): ContainerEvent {
   const event = containerEvent('container_ending', container);
   return { ...event, data: { ...event.data, ends_at: at.toISOString(), action, reason } };
+}
+
+/** What became different about an account, for its user. */
+export const ACCOUNT_CHANGES = [
+  'role',
+  'tier',
+  'enabled',
+  'reset_link_created',
+  'password_reset',
+  'second_factor_reset',
+] as const;
+
+export type AccountChange = (typeof ACCOUNT_CHANGES)[number];
+
+/** The event of a change of a user's own account by an administrator, or by an administrator's link. */
+export function accountEvent({ id, username, role, tier }: User, change: AccountChange): ContainerEvent {
+  const data = { id, name: username, status: 'enabled', role, tier, change };
+  return { type: 'account_updated', dbId: id, ownerId: id, data };
 }
 
 /** The event of a failed operation, with the container back in its previous state. `reason` is for people. */

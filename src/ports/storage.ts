@@ -21,6 +21,8 @@ import type { DeviceSignInRepository } from './identity/device-sign-in-repositor
 import type { LoginThrottleRepository } from './identity/login-throttle-repository.ts';
 import type { PasskeyRepository } from './identity/passkey-repository.ts';
 import type { PendingProofRepository } from './identity/pending-proof-repository.ts';
+import type { AccountLinkRepository } from './identity/people/account-link-repository.ts';
+import type { PersonRepository } from './identity/people/person-repository.ts';
 import type { RecoveryCodeRepository } from './identity/recovery-code-repository.ts';
 import type { RefreshTokenRepository } from './identity/refresh-token-repository.ts';
 import type { RequestCountStore } from './identity/request-count-store.ts';
@@ -45,6 +47,8 @@ import type { TerminalRecordRepository } from './terminals/terminal-record-repos
 /** All stored data. Each method writes one fact, and repeats the condition that its decision was based on. */
 export type Repositories = {
   readonly users: UserRepository;
+  readonly people: PersonRepository;
+  readonly accountLinks: AccountLinkRepository;
   readonly sessions: SessionRepository;
   readonly refreshTokens: RefreshTokenRepository;
   readonly settings: SettingsRepository;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { ContainerEvent, Resync } from '../../src/client/events/event.ts';
+import type { AccountEvent, ContainerEvent, Resync } from '../../src/client/events/event.ts';
 import { EventStream } from '../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../src/client/socket/socket.ts';
 import { atSequenceEnd, effectsOf } from '../../web/src/terminal/output-effects.ts';
@@ -13,8 +13,10 @@ import { waitFor } from '../support/patience.ts';
 /** A change, null for a resync, or whether events come. */
 type Heard = { readonly id: string | null; readonly dbId: string } | null | boolean;
 
-const heardOf = (event: ContainerEvent | Resync): Heard =>
-  event.type === 'resync' ? null : { id: event.data.id, dbId: event.data.db_id };
+const heardOf = (event: ContainerEvent | AccountEvent | Resync): Heard =>
+  event.type === 'resync' || event.type === 'account_updated'
+    ? null
+    : { id: event.data.id, dbId: event.data.db_id };
 
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
 

@@ -20,6 +20,7 @@ import {
   userRepositoryContract,
 } from './identity/accounts.ts';
 import { deviceSignInContract } from './identity/device-sign-ins.ts';
+import { peopleContract } from './identity/people.ts';
 import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
 import { signInContract } from './identity/sign-in.ts';
@@ -72,6 +73,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   screenLockContract(name, storage);
   signInContract(name, storage);
   deviceSignInContract(name, storage);
+  peopleContract(name, storage);
   await sshKeyRepositoryContract(name, storage);
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);

@@ -23,6 +23,7 @@ import {
   as,
   type Bearer,
   type Person,
+  person,
   sessionIdOf,
 } from '../support/service/service.ts';
 import { sshOverWebSocket } from '../support/ssh/ssh-client.ts';
@@ -88,6 +89,21 @@ const look =
     service.clock.advance(11 * MINUTE_MS);
     return by(root)('GET', `/api/admin/${url}`, undefined, headers);
   };
+const invite = async ({ by, root }: Scene) => (await by(root)('POST', '/api/admin/invitations', {})).json();
+const resetLink = async (
+  { service, by, root, eve }: Scene,
+  kind: 'password' | 'second_factor',
+  id = eve.id,
+) => {
+  const admin = await again(service, root, 'root');
+  return (await by(admin)('POST', `/api/admin/users/${id}/reset-links`, { kind })).json();
+};
+const codeIn = (url: string): string => url.split('#code=')[1] ?? '';
+const reset = async (scene: Scene, kind: 'password' | 'second_factor', name: string) => {
+  const { who } = await withMfa(scene.service, name);
+  const code = codeIn((await resetLink(scene, kind, who.id)).url);
+  return await from(scene.service)('/api/auth/resets/use', { code, password: person(name).password });
+};
 const passcode = { passcode: '1234' };
 const secondSession = ({ service, ada }: Scene): Promise<Person> => again(service, ada, 'ada');
 const deviceSignIn = async (scene: Scene, decide: 'approve' | 'deny') => {
@@ -232,7 +248,20 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     by(ada)('POST', `/api/tokens/${(await anApiToken(service, ada)).id}/revoke`),
   token_deleted: async ({ service, by, ada }) =>
     by(ada)('DELETE', `/api/tokens/${(await anApiToken(service, ada)).id}`),
+  user_created: ({ by, root }) =>
+    by(root)('POST', '/api/admin/users', { username: 'may', email: 'may@example.org' }),
   user_updated: ({ by, root, eve }) => by(root)('PATCH', `/api/admin/users/${eve.id}`, { tier: 'pro' }),
+  invitation_created: (scene) => invite(scene),
+  invitation_withdrawn: async (scene) =>
+    scene.by(scene.root)('DELETE', `/api/admin/invitations/${(await invite(scene)).id}`),
+  invitation_accepted: async (scene) => {
+    const { url } = await invite(scene);
+    const code = codeIn(url);
+    return await from(scene.service)('/api/auth/invitations/accept', { code, ...person('kim') });
+  },
+  reset_link_created: (scene) => resetLink(scene, 'password'),
+  reset_link_withdrawn: async (scene) =>
+    scene.by(scene.root)('DELETE', `/api/admin/reset-links/${(await resetLink(scene, 'password')).id}`),
   ssh_key_added: ({ by, ada }) =>
     by(ada)('POST', '/api/me/ssh-keys', { public_key: `${type} ${base64}`, name: 'laptop' }),
   ssh_key_removed: async ({ by, ada }) => {
@@ -286,6 +315,8 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
       new_password: 'battery horse correct',
     }),
   // A view is recorded once in ten minutes.
+  second_factor_reset: (scene) => reset(scene, 'second_factor', 'noa'),
+  password_reset: (scene) => reset(scene, 'password', 'pia'),
   users_listed: look('users'),
   terminals_listed: look('terminals'),
   audit_listed: look('audit'),
@@ -370,7 +401,15 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   token_created: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
   token_revoked: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
   token_deleted: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
+  user_created: 'root: {"id":"ID","role":"user","tier":"free"}',
   user_updated: 'root: {"id":"eve","tier":"pro"}',
+  invitation_created: 'root: {"id":"ID","role":"user","tier":"free","email":null,"username":null}',
+  invitation_withdrawn: 'root: ID',
+  invitation_accepted: 'other: ID',
+  reset_link_created: 'root: {"id":"ID","user":"eve","kind":"password"}',
+  reset_link_withdrawn: 'root: ID',
+  password_reset: 'other: ',
+  second_factor_reset: 'other: ',
   ssh_key_added: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
   ssh_key_removed: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
   settings_updated: 'root: {"retentionDays":6}',

@@ -226,9 +226,9 @@ t.test('requests end with the service, and terminals are asked to reconnect', as
   const texts: string[] = [];
   terminal.socket.on('message', (data, isBinary) => isBinary || texts.push(String(data)));
   const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const { users } = service.ports.storage.repositories;
-  const page = users.page.bind(users);
-  users.page = async (request) => {
+  const { people, users } = service.ports.storage.repositories;
+  const page = people.page.bind(people);
+  people.page = async (request) => {
     await held;
     return await page(request);
   };

@@ -43,6 +43,9 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   if (error.code === 'unauthorized' && error.ended !== undefined) {
     return reply.code(status).send({ error: message, code: error.code, reason: error.ended });
   }
+  if (error.code === 'account_disabled') {
+    return reply.code(status).send({ error: message, code: error.code, reason: error.reason });
+  }
   const fields = fieldsOf(error);
   if (fields === null) return reply.code(status).send({ error: message, code: error.code });
   const first = Object.entries(fields)[0];

@@ -23,6 +23,8 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['lifeDays', 'expires_in'],
   ['maxUses', 'max_uses'],
   ['newPassword', 'new_password'],
+  ['disabledReason', 'disabled_reason'],
+  ['lifeHours', 'expires_in_hours'],
   ['publicKey', 'public_key'],
   ['connectionId', 'connection_id'],
 ]);

@@ -9,6 +9,7 @@ import type { ContainerProcess } from '../../domain/containers/processes/process
 import type { Tier } from '../../domain/containers/resources.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
+import type { AccountLink } from '../../domain/identity/people/account-link.ts';
 import type { RefreshToken, UserSession } from '../../domain/identity/session.ts';
 import type { SshKey } from '../../domain/identity/ssh-key.ts';
 import type { ApiToken } from '../../domain/identity/token.ts';
@@ -30,7 +31,9 @@ export type StoredContainer = Omit<Container, 'layerAllowedMb' | 'agent'>;
 
 /** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
-  users: (User & { passwordHash: string | null })[];
+  users: (User & { passwordHash: string | null; disabledReason: string | null })[];
+  /** `codeHash` in hex. */
+  accountLinks: (AccountLink & { codeHash: string })[];
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
@@ -154,6 +157,7 @@ const role = (key: string, label: string, apt: readonly string[]): Role => ({
 /** The migrations' catalogue, but with packages for one manager only. */
 export const emptyState = (): MemoryState => ({
   users: [],
+  accountLinks: [],
   sessions: [],
   refreshTokens: new Map(),
   settings: {},

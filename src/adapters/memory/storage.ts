@@ -24,6 +24,8 @@ import { memoryDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { memoryThrottle } from './identity/login-throttle-repository.ts';
 import { memoryPasskeys } from './identity/passkey-repository.ts';
 import { memoryPending } from './identity/pending-proof-repository.ts';
+import { memoryAccountLinks } from './identity/people/account-link-repository.ts';
+import { memoryPeople } from './identity/people/person-repository.ts';
 import { memoryRecoveryCodes } from './identity/recovery-code-repository.ts';
 import { memoryRefreshTokens } from './identity/refresh-token-repository.ts';
 import { memoryRequestCounts } from './identity/request-count-store.ts';
@@ -51,6 +53,8 @@ const repositoriesOn = (
   committed: () => Promise<unknown>,
 ): Repositories => ({
   users: memoryUsers(state, clock),
+  people: memoryPeople(state),
+  accountLinks: memoryAccountLinks(state, clock),
   sessions: memorySessions(state, clock),
   refreshTokens: memoryRefreshTokens(state, clock),
   containers: memoryContainers(state, clock),

@@ -22,6 +22,8 @@ import { postgresDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { postgresThrottle } from './identity/login-throttle-repository.ts';
 import { postgresPasskeys } from './identity/passkey-repository.ts';
 import { postgresPending } from './identity/pending-proof-repository.ts';
+import { postgresAccountLinks } from './identity/people/account-link-repository.ts';
+import { postgresPeople } from './identity/people/person-repository.ts';
 import { postgresRecoveryCodes } from './identity/recovery-code-repository.ts';
 import { postgresRefreshTokens } from './identity/refresh-token-repository.ts';
 import { postgresRequestCounts } from './identity/request-count-store.ts';
@@ -47,6 +49,8 @@ import { inTransaction } from './transaction.ts';
 
 const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),
+  people: postgresPeople(db),
+  accountLinks: postgresAccountLinks(db),
   sessions: postgresSessions(db),
   refreshTokens: postgresRefreshTokens(db),
   settings: postgresSettings(db),

@@ -88,6 +88,10 @@ function noteChanges(
         if (deleted !== null) note(endedToken(deleted, userId));
         return deleted;
       },
+      async revokeAll(userId) {
+        await tokens.revokeAll(userId);
+        note({ kind: 'user', id: userId });
+      },
     }),
     sshKeys: withOverrides(sshKeys, {
       async remove(id, userId) {

@@ -5,7 +5,6 @@ import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue
 import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';
-import { userRoutes } from '../../adapters/http/routes/identity/users.ts';
 import { systemRoutes } from '../../adapters/http/routes/service/health.ts';
 import { metricsRoutes } from '../../adapters/http/routes/service/metrics.ts';
 import { settingsRoutes } from '../../adapters/http/routes/service/settings.ts';
@@ -20,7 +19,6 @@ import { forgetEnded } from '../history-cleanup.ts';
 import { sessions } from '../identity/account/sessions.ts';
 import { sshKeys } from '../identity/account/ssh-keys.ts';
 import { apiTokens } from '../identity/account/tokens.ts';
-import { users } from '../identity/account/users.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
@@ -159,7 +157,7 @@ function accessOf(
 }
 
 function routesOf(
-  { bus, clock, metrics }: Ports,
+  { bus, metrics }: Ports,
   options: ComposeOptions,
   { storage, auth, live, keys }: SharedParts,
   { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
@@ -173,7 +171,6 @@ function routesOf(
     tokenRoutes(apiTokens({ storage, pendingUse: auth.pendingUse }), keys),
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     audit.routes,
-    userRoutes(users(storage, clock)),
     sshKeyRoutes(sshKeys(storage, auth.pendingKeyUse)),
     catalogueRoutes(catalogue),
     adminCatalogueRoutes(catalogue, catalogueAdmin(storage)),

@@ -3,10 +3,10 @@ import { EVENTS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { type Backoff, nextTryMs, RECONNECT } from '../backoff.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../socket/heartbeat.ts';
 import type { OpenSocket, Socket } from '../socket/socket.ts';
-import { type ContainerEvent, RESYNC, type Resync } from './event.ts';
+import { type AccountEvent, type ContainerEvent, RESYNC, type Resync } from './event.ts';
 
 export type StreamListener = {
-  event(event: ContainerEvent | Resync): void;
+  event(event: ContainerEvent | AccountEvent | Resync): void;
   /** Whether changes are announced from now on. */
   live(isLive: boolean): void;
   /** Whether the service answers; `askedAtMs`: when it was asked what it answered. */
@@ -146,8 +146,9 @@ export class EventStream {
     }
     if (message.type === 'resync') this.#lastId = null;
     if (message.id !== undefined) this.#lastId = message.id;
-    const isEvent = message.id !== undefined && typeof message.data?.['db_id'] === 'string';
-    this.#listener.event(isEvent ? (message as unknown as ContainerEvent) : RESYNC);
+    const isKnown = message.type === 'account_updated' || typeof message.data?.['db_id'] === 'string';
+    const isEvent = message.id !== undefined && isKnown;
+    this.#listener.event(isEvent ? (message as unknown as ContainerEvent | AccountEvent) : RESYNC);
   }
 
   #onClosed(code: number, opened: boolean): void {

@@ -28,6 +28,23 @@ export type ContainerEvent = {
   };
 };
 
+/** A change of the user's own account, by an administrator. */
+export type AccountEvent = {
+  readonly type: 'account_updated';
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly data: {
+    readonly id: string;
+    readonly name: string;
+    readonly status: 'enabled';
+    readonly role: 'user' | 'admin';
+    readonly tier: string;
+    /** Such as `role` or `password_reset`; docs/events.md lists them. */
+    readonly change: string;
+  };
+};
+
 /** Events were missed: read the list again. */
 export type Resync = { readonly type: 'resync' };
 

@@ -63,6 +63,7 @@ export const REVOKED_FOR = {
   userDisabled: 'user_disabled',
   refreshTokenReused: 'refresh_token_reused',
   wrongPasscodes: 'too_many_wrong_passcodes',
+  accountReset: 'account_reset',
 } as const;
 
 /** Why a session ended, for its client. */

@@ -34,7 +34,7 @@ export function personFaults(person: NewPerson): FieldFaults {
   };
 }
 
-function emailFaults(email: string): FieldFaults {
+export function emailFaults(email: string): FieldFaults {
   if (hasUnseen(email)) return { email: 'must have no spaces and no invisible characters' };
   if (!EMAIL.test(email) || email.length > MAX_EMAIL) return { email: 'must be an email address' };
   return canPassForAnother(email) ? { email: 'must not mix letters that look like others' } : {};
@@ -78,7 +78,21 @@ export type UserChange = {
   readonly tier?: string;
   readonly role?: UserRole;
   readonly disabled?: boolean;
+  /** For the user of a disabled account; enabling removes it. */
+  readonly disabledReason?: string | null;
 };
+
+const MAX_DISABLED_REASON = 200;
+/** One line of visible text. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+function reasonFaults(reason: string | null, isDisabled: boolean): FieldFaults {
+  if (reason === null) return {};
+  if (!isDisabled) return { disabledReason: 'belongs to a disabled account' };
+  return reason.length > MAX_DISABLED_REASON || reason.trim() === '' || UNPRINTABLE.test(reason)
+    ? { disabledReason: `must be one line of 1 to ${MAX_DISABLED_REASON} characters` }
+    : {};
+}
 
 /** The effective change: only what differs. The last administrator stays an enabled one. */
 export function decideUserChange(
@@ -89,6 +103,7 @@ export function decideUserChange(
 ): Result<UserChange, DomainError> {
   const { tier = user.tier, role = user.role, disabled = user.disabledAt !== null } = change;
   const fields: FieldFaults = {
+    ...reasonFaults(change.disabledReason ?? null, disabled),
     ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
     ...(role === 'admin' && user.guestUntil !== null ? { role: 'must be user for a guest' } : {}),
   };
@@ -101,5 +116,10 @@ export function decideUserChange(
     ...(tier === user.tier ? {} : { tier }),
     ...(role === user.role ? {} : { role }),
     ...(disabled === (user.disabledAt !== null) ? {} : { disabled }),
+    ...(change.disabledReason === undefined || !disabled ? {} : { disabledReason: change.disabledReason }),
   });
 }
+
+/** Whether a change gives the rights of an administrator, or touches one. */
+export const concernsAdmins = (user: User, { role }: UserChange): boolean =>
+  user.role === 'admin' || role === 'admin';

@@ -1,8 +1,4 @@
 import type { User, UserChange, UserRole } from '../../domain/identity/user.ts';
-import type { Page, PageRequest } from '../pagination.ts';
-
-/** Absent fields do not filter. */
-export type UserFilter = { readonly role?: 'user' | 'admin'; readonly tier?: string };
 
 export type NewUser = {
   readonly email: string | null;
@@ -13,7 +9,11 @@ export type NewUser = {
   readonly guestUntil: Date | null;
 };
 
-export type UserWithPassword = { readonly user: User; readonly passwordHash: string | null };
+export type UserWithPassword = {
+  readonly user: User;
+  readonly passwordHash: string | null;
+  readonly disabledReason: string | null;
+};
 
 export interface UserRepository {
   /** `taken` names a field that another user already has, compared without case. */
@@ -27,8 +27,8 @@ export interface UserRepository {
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it has changed. */
   changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;
-  /** Newest first, unless requested otherwise. */
-  page(request: PageRequest, filter?: UserFilter): Promise<Page<User>>;
+  /** Sets the password, whatever it was. */
+  setPassword(id: string, hash: string): Promise<void>;
   /** Ids of the enabled administrators, locked until the transaction ends. */
   lockAdmins(): Promise<readonly string[]>;
   /** Disabling twice keeps the first time; null when there is no such user. */

@@ -238,3 +238,43 @@ t.test("an unknown user's password is hashed like any other", async (t) => {
   const [known, nobody] = [await costOf(stored), await costOf(null)];
   t.ok(nobody > known / 4, `${nobody} µs of a processor, and ${known} for one that exists`);
 });
+
+on(
+  'an invitation makes one account, and a disabled user is reset by none, however all are timed',
+  async (t, service, { name, place }) => {
+    const { users, settings } = service.ports.storage.repositories;
+    await settings.change({ openRegistration: true });
+    const root = await aPerson(service, `root-${name}`);
+    await users.change(root.id, { role: 'admin' });
+    const call = as(service, root);
+    const codeOf = (answer: { json(): { url: string } }) => answer.json().url.split('#code=')[1] ?? '';
+    const code = codeOf(await call('POST', '/api/admin/invitations', {}));
+    const accepted = await times(6, (n) =>
+      from(service, place(n))('/api/auth/invitations/accept', { code, ...person(`${name}-${n}`) }),
+    );
+    t.same([count(accepted, 201), count(accepted, 404)], [1, 5]);
+
+    const ada = await aPerson(service, name);
+    const links = await times(4, () =>
+      call('POST', `/api/admin/users/${ada.id}/reset-links`, { kind: 'password' }),
+    );
+    const password = 'a new one, longer than before';
+    const answers = await Promise.all([
+      ...links.map((link, n) =>
+        from(service, place(n))('/api/auth/resets/use', { code: codeOf(link), password }),
+      ),
+      call('PATCH', `/api/admin/users/${ada.id}`, { disabled: true }),
+    ]);
+    t.equal(answers.at(-1)?.statusCode, 200);
+    t.equal(count(answers, 200) + count(answers, 404), answers.length, 'nobody waits in a circle');
+    for (const { statusCode, body } of answers.slice(0, -1)) {
+      if (statusCode !== 200) continue;
+      t.equal(
+        (await as(service, JSON.parse(body))('GET', '/api/me')).statusCode,
+        401,
+        'ended by the disabling',
+      );
+    }
+    t.equal((await logIn(service, name, {}, { ...person(name), password })).statusCode >= 401, true);
+  },
+);

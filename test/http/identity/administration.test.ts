@@ -31,7 +31,7 @@ t.test('an administrator sees all users, newest first, by page', async (t) => {
   t.equal(all.json().next_cursor, null);
   const root = { email: 'root@example.org', role: 'admin', tier: 'enterprise', disabled_at: null };
   t.match(all.json().users[names.indexOf('root')], root);
-  t.notMatch(all.body, /password|hash/);
+  t.notMatch(all.body, /correct horse|hash/);
   const first = (await call('GET', `${USERS}?limit=3`)).json();
   const rest = (await call('GET', `${USERS}?limit=3&cursor=${first.next_cursor}`)).json();
   t.same([first.users.length, rest.users.length, rest.next_cursor], [3, 2, null]);
@@ -85,7 +85,10 @@ t.test("faults of a user's change are reported, and nothing changes", async (t) 
     [{ role: 'root' }, 'role'],
     [{ disabled: 'true' }, 'disabled'],
     [{ email: 'x@y' }, 'email'],
-    [{ password: 'x' }, 'password'],
+    [{ password_hash: 'x' }, 'password_hash'],
+    [{ disabled_reason: 'left' }, 'disabled_reason'],
+    [{ disabled: true, disabled_reason: ' ' }, 'disabled_reason'],
+    [{ disabled: true, disabled_reason: 'two\nlines' }, 'disabled_reason'],
     [{ tier: 'pro', id: 'x' }, 'id'],
     [[], 'body'],
   ] as const) {

@@ -112,18 +112,26 @@ t.test('a user signs in by email or username, in any case; the password is exact
   t.equal(auditOf(service, 'login_failed').length, 5);
 });
 
-t.test('a disabled account answers like a wrong password, and the audit has the reason', async (t) => {
+t.test('only the right password learns that an account is disabled, and why', async (t) => {
   const service = await aService();
   const ada = await aPerson(service, 'ada');
-  await service.ports.storage.repositories.users.change(ada.id, { disabled: true });
+  const change = { disabled: true, disabledReason: 'your contract has ended' };
+  await service.ports.storage.repositories.users.change(ada.id, change);
   const { email, password } = person('ada');
-  for (const given of [password, 'not the password']) {
-    const answer = await post(service, 'login', { email, password: given });
-    t.same(
-      [answer.statusCode, answer.body],
-      [401, '{"error":"invalid email or password","code":"login_failed"}'],
-    );
-  }
+  const right = await post(service, 'login', { email, password });
+  t.same(
+    [right.statusCode, right.json(), right.cookies],
+    [
+      403,
+      { error: 'this account is disabled', code: 'account_disabled', reason: 'your contract has ended' },
+      [],
+    ],
+  );
+  const wrong = await post(service, 'login', { email, password: 'not the password' });
+  t.same(
+    [wrong.statusCode, wrong.body],
+    [401, '{"error":"invalid email or password","code":"login_failed"}'],
+  );
   t.same(
     auditOf(service, 'login_failed').map(({ details }) => details),
     ['disabled', 'password'],

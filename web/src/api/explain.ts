@@ -19,7 +19,7 @@ const inSeconds = (seconds: number | null): string => {
   return seconds < 90 ? `Try again in ${seconds} s.` : `Try again in ${Math.ceil(seconds / 60)} min.`;
 };
 
-/** What happened, and what to do next. `{wait}`: how long the service asks to wait. */
+/** What happened, and what to do next. `{wait}`: how long the service asks to wait; `{reason}`: its reason. */
 const BY_CODE: Readonly<Record<string, string>> = {
   unreachable:
     'Berth cannot be reached. Check your connection and that the service is running, then try again.',
@@ -88,6 +88,12 @@ const BY_CODE: Readonly<Record<string, string>> = {
   passkeys_unavailable:
     'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',
+  account_disabled: 'This account is disabled. {reason}Ask an administrator of this Berth to enable it.',
+  user_disabled: 'This account is disabled. Enable it first.',
+  own_account: 'This is your own account. Another administrator can do this, or use your settings.',
+  link_not_valid:
+    'This link is not valid. It was used or withdrawn, has expired, or is incomplete. Ask your administrator for a new one.',
+  link_limit_reached: 'There are too many open links. Withdraw some that nobody needs.',
   last_administrator: 'This is the last administrator. Make another user an administrator first.',
   ssh_key_exists:
     'This SSH key is already in use. If it is not in your list, another account has it: make a new key.',
@@ -122,8 +128,13 @@ const byStatus = (error: BerthError): Explanation => {
   return { title, next: 'Check what you entered and try again.' };
 };
 
-function byCode({ code, retryAfterSeconds }: BerthError): Explanation | null {
-  const words = BY_CODE[code]?.replace('{wait}', inSeconds(retryAfterSeconds));
+/** An administrator's own words. */
+const quoted = (reason: string | null): string => (reason === null ? '' : `“${reason}” `);
+
+function byCode({ code, retryAfterSeconds, reason }: BerthError): Explanation | null {
+  const words = BY_CODE[code]
+    ?.replace('{wait}', inSeconds(retryAfterSeconds))
+    .replace('{reason}', () => quoted(reason));
   if (words === undefined) return null;
   const link = LINKS[code];
   return { ...inTwo(words), ...(link && { link }) };

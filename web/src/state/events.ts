@@ -1,4 +1,4 @@
-import type { ContainerEvent, Resync } from '../../../src/client/events/event.ts';
+import type { AccountEvent, ContainerEvent, Resync } from '../../../src/client/events/event.ts';
 import { EventStream } from '../../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../../src/client/socket/socket.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
@@ -14,8 +14,10 @@ const LIVE_CHANGING_MS = 4_000;
 /** A change of a container; null: anything may have changed. */
 type ChangeEvent = { readonly id: string; readonly dbId: string } | null;
 
-const changeOf = (event: ContainerEvent | Resync): ChangeEvent =>
-  event.type === 'resync' ? null : { id: String(event.data.id), dbId: event.data.db_id };
+const changeOf = (event: ContainerEvent | AccountEvent | Resync): ChangeEvent =>
+  event.type === 'resync' || event.type === 'account_updated'
+    ? null
+    : { id: String(event.data.id), dbId: event.data.db_id };
 
 const watchers = new Set<(event: ChangeEvent) => void>();
 let isLive = false;

@@ -98,6 +98,9 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ImageChangeRequest: { label: 'Debian' },
   NewRoleRequest: { key: 'ruby', label: 'Ruby', packages: { apt: ['ruby'] } },
   UserChangeRequest: { tier: 'pro' },
+  NewUserRequest: { email: person.email, username: person.username, tier: 'pro' },
+  InvitationRequest: { role: 'user', tier: 'pro', email: person.email, expires_in_hours: 72 },
+  ResetLinkRequest: { kind: 'password' },
   SettingsChange: { open_registration: false },
 };
 

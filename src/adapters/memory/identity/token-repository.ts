@@ -95,6 +95,11 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       return { token: withoutHash(found), descendants };
     },
 
+    async revokeAll(userId) {
+      for (const token of ownedBy(userId))
+        if (token.revokedAt === null) replace({ ...token, revokedAt: clock.now() });
+    },
+
     async take(id) {
       const found = state.apiTokens.find((token) => token.id === id);
       if (!found?.usesLeft || found.revokedAt !== null) return null;

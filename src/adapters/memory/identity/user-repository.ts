@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { User } from '../../../domain/identity/user.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { UserRepository } from '../../../ports/identity/user-repository.ts';
+import type { UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { MemoryState } from '../memory-state.ts';
-import { pageOf } from '../pagination.ts';
 
 const same = (a: string | null, b: string | null): boolean =>
   a !== null && b !== null && a.toLowerCase() === b.toLowerCase();
@@ -13,7 +12,7 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
     if (state.users.some((user) => same(user.username, person.username))) return { taken: 'username' };
     const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
-    state.users.push({ ...user, passwordHash });
+    state.users.push({ ...user, passwordHash, disabledReason: null });
     return { user };
   },
 
@@ -24,12 +23,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
 
   async findForLogin(login) {
     const found = state.users.find((user) => same(user.email, login) || same(user.username, login));
-    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+    return found === undefined ? null : withPassword(found);
   },
 
   async lockForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
-    return found === undefined ? null : { user: withoutPassword(found), passwordHash: found.passwordHash };
+    return found === undefined ? null : withPassword(found);
   },
 
   async rename(id, username) {
@@ -46,11 +45,8 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return true;
   },
 
-  async page(request, { role, tier } = {}) {
-    const matching = state.users.filter(
-      (user) => (role === undefined || user.role === role) && (tier === undefined || user.tier === tier),
-    );
-    return pageOf(matching.map(withoutPassword).reverse(), request);
+  async setPassword(id, passwordHash) {
+    state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash } : user));
   },
 
   lockAdmins: async () =>
@@ -60,7 +56,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     const found = state.users.find((user) => user.id === id);
     if (found === undefined) return null;
     const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
-    const changed = { ...found, ...change, ...(disabled === undefined ? {} : { disabledAt }) };
+    const changed = {
+      ...found,
+      ...change,
+      ...(disabled === undefined ? {} : { disabledAt }),
+      ...(disabled === false ? { disabledReason: null } : {}),
+    };
     state.users = state.users.map((user) => (user.id === id ? changed : user));
     return withoutPassword(changed);
   },
@@ -68,6 +69,14 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
   async lock() {},
 });
 
-export function withoutPassword({ passwordHash: _, ...user }: MemoryState['users'][number]): User {
+type StoredUser = MemoryState['users'][number];
+
+export function withoutPassword({ passwordHash: _, disabledReason: __, ...user }: StoredUser): User {
   return user;
 }
+
+const withPassword = (stored: StoredUser): UserWithPassword => ({
+  user: withoutPassword(stored),
+  passwordHash: stored.passwordHash,
+  disabledReason: stored.disabledReason,
+});

@@ -76,6 +76,15 @@ export const postgresTokens = (db: Db): TokenRepository => ({
     return token === null ? null : { token, descendants };
   },
 
+  async revokeAll(userId) {
+    await db
+      .updateTable('api_tokens')
+      .set({ revoked_at: sql<Date>`now()` })
+      .where('user_id', '=', userId)
+      .where('revoked_at', 'is', null)
+      .execute();
+  },
+
   async take(id) {
     const { rows } = await sql<{ uses_left: number }>`
       update api_tokens set uses_left = uses_left - 1

@@ -1,10 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
 import type { UserRepository } from '../../../ports/identity/user-repository.ts';
-import { direction, isAfter, position, toPage } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
-import { allAs, changedOne, firstAs } from '../sql.ts';
+import { allAs, changedOne, firstAs, run } from '../sql.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -21,7 +20,7 @@ export const postgresUsers = (db: Db): UserRepository => ({
   ...userLocks(db),
 });
 
-const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | 'page'> => ({
+const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin'> => ({
   findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
 
   findForLogin: (login) =>
@@ -35,24 +34,11 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | '
         ]),
       )
       .$call(firstAs(withPassword)),
-
-  async page(request, { role, tier } = {}) {
-    const rows = await db
-      .selectFrom('users')
-      .selectAll()
-      .select(position('users').as('position'))
-      .where(isAfter('users', request))
-      .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'user'))
-      .$if(tier !== undefined, (query) => query.where('tier', '=', tier ?? ''))
-      .orderBy('created_at', direction(request))
-      .orderBy('id', direction(request))
-      .limit(request.limit + 1)
-      .execute();
-    return toPage(rows, request.limit, toUser);
-  },
 });
 
-const userChanges = (db: Db): Pick<UserRepository, 'insert' | 'rename' | 'changePassword' | 'change'> => ({
+const userChanges = (
+  db: Db,
+): Pick<UserRepository, 'insert' | 'rename' | 'changePassword' | 'setPassword' | 'change'> => ({
   async insert(user) {
     const row = await db
       .insertInto('users')
@@ -95,7 +81,10 @@ const userChanges = (db: Db): Pick<UserRepository, 'insert' | 'rename' | 'change
       .where('password_hash', '=', fromHash)
       .$call(changedOne),
 
-  change: (id, { tier, role, disabled }) =>
+  setPassword: (id, hash) =>
+    db.updateTable('users').set({ password_hash: hash }).where('id', '=', id).$call(run),
+
+  change: (id, { tier, role, disabled, disabledReason }) =>
     db
       .updateTable('users')
       .set({
@@ -104,6 +93,7 @@ const userChanges = (db: Db): Pick<UserRepository, 'insert' | 'rename' | 'change
         ...(disabled === undefined
           ? {}
           : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
+        disabled_reason: disabled === false ? null : disabledReason,
       })
       .where('id', '=', id)
       .returningAll()
@@ -133,6 +123,7 @@ const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' 
 const withPassword = (row: Selectable<UsersTable>) => ({
   user: toUser(row),
   passwordHash: row.password_hash,
+  disabledReason: row.disabled_reason,
 });
 
 export const toUser = (row: Selectable<UsersTable>): User => ({

@@ -12,6 +12,7 @@ import type {
   WarmPoolTable,
 } from './container-tables.ts';
 import type {
+  AccountLinksTable,
   ApiTokensTable,
   DeviceSignInsTable,
   FailuresTable,
@@ -130,6 +131,7 @@ export type Database = {
   passkeys: PasskeysTable;
   pending_proofs: PendingProofsTable;
   device_sign_ins: DeviceSignInsTable;
+  account_links: AccountLinksTable;
   failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;

@@ -1,6 +1,7 @@
 /** Users, their credentials, and counters of their tries. */
 import type { ColumnType, Generated } from 'kysely';
 import type { DeviceDecision } from '../../../domain/identity/device-sign-in.ts';
+import type { LinkKind } from '../../../domain/identity/people/account-link.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import type { TokenEnd } from '../../../domain/identity/token.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';
@@ -16,6 +17,7 @@ export type UsersTable = {
   tier: string;
   created_at: Generated<Date>;
   disabled_at: Date | null;
+  disabled_reason: string | null;
   guest_until: Date | null;
   passcode_hash: string | null;
   auto_lock_minutes: number | null;
@@ -87,6 +89,22 @@ export type DeviceSignInsTable = {
   decision: DeviceDecision['kind'] | null;
   user_id: string | null;
   session_id: string | null;
+};
+
+export type AccountLinksTable = {
+  id: Generated<string>;
+  code_hash: Buffer;
+  kind: LinkKind;
+  role: UserRole | null;
+  tier: string | null;
+  email: string | null;
+  username: string | null;
+  user_id: string | null;
+  created_by: string;
+  created_at: Generated<Date>;
+  expires_at: Date;
+  used_at: Date | null;
+  withdrawn_at: Date | null;
 };
 
 export type FailuresTable = { key: Buffer; count: number; at: Date };

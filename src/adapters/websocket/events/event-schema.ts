@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { EventType } from '../../../domain/events.ts';
+import { ACCOUNT_CHANGES, type EventType } from '../../../domain/events.ts';
 
 const container = {
   id: Type.Union([Type.String(), Type.Null()]),
@@ -26,6 +26,14 @@ const DATA: { readonly [T in EventType]: TSchema } = {
   }),
   container_deleted: Ended,
   container_purged: Plain,
+  account_updated: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    status: Type.Literal('enabled'),
+    role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
+    tier: Type.String(),
+    change: Type.Union(ACCOUNT_CHANGES.map((change) => Type.Literal(change))),
+  }),
   agent_connected: Plain,
   agent_disconnected: Plain,
   container_progress: Type.Object({

@@ -30,7 +30,7 @@ export type SignInAttempt = {
   readonly userId: string | null;
   readonly origin: Origin;
   /** What is being tried, for the audit. */
-  readonly by: 'password' | 'second factor' | 'passkey' | 'SSH key';
+  readonly by: 'password' | 'second factor' | 'passkey' | 'SSH key' | 'account link';
 };
 
 /** An attempt with locked counts: its result is written once, in the order of the locks. */

@@ -24,23 +24,19 @@ export type RequireRecentSignIn = (
   origin: Origin,
 ) => Promise<Result<null, DomainError>>;
 
-/**
- * Whether the caller owns the account, not just a login token: by a recent sign-in, or by the proofs that a sign-in
- * needs. Guests have neither.
- */
-export function requireRecentSignIn({
-  storage,
+/** The hash of the password that was given, if it is the user's. A wrong one is counted. */
+export type ProvePassword = (
+  userId: string,
+  password: string,
+  origin: Origin,
+) => Promise<Result<string | null, DomainError>>;
+
+export function provePassword({
+  storage: { repositories, inTransaction },
   hashing,
   throttle,
-  codes,
-}: ReauthenticationDeps): RequireRecentSignIn {
-  const { repositories, inTransaction } = storage;
-
-  async function byPassword(
-    userId: string,
-    password: string,
-    origin: Origin,
-  ): Promise<Result<null, DomainError>> {
+}: Omit<ReauthenticationDeps, 'codes'>): ProvePassword {
+  return async (userId, password, origin) => {
     const hash = (await repositories.users.lockForSignIn(userId))?.passwordHash ?? null;
     const checked = await hashing.inTurn(
       { userId },
@@ -48,7 +44,7 @@ export function requireRecentSignIn({
       (hasher) => hasher.verify(hash, password),
     );
     if (!checked.ok) return checked;
-    return await inTransaction(async (tx): Promise<Result<null, DomainError>> => {
+    return await inTransaction(async (tx): Promise<Result<string | null, DomainError>> => {
       const locked = await tx.users.lockForSignIn(userId);
       const right = await throttle.tryCode(
         tx,
@@ -57,11 +53,21 @@ export function requireRecentSignIn({
         async () => checked.value && locked !== null && locked.passwordHash === hash,
       );
       if (!right.ok) return right;
-      if (right.value) return ok(null);
+      if (right.value) return ok(hash);
       await tx.audit.append({ userId, action: 'confirmation_failed', ...origin, details: 'password' });
       return refuse({ code: 'wrong_password' });
     });
-  }
+  };
+}
+
+/**
+ * Whether the caller owns the account, not just a login token: by a recent sign-in, or by the proofs that a sign-in
+ * needs. Guests have neither.
+ */
+export function requireRecentSignIn(deps: ReauthenticationDeps): RequireRecentSignIn {
+  const { storage, codes } = deps;
+  const { repositories } = storage;
+  const byPassword = provePassword(deps);
 
   return async ({ user, credential }, given, origin) => {
     if (user.guestUntil !== null) return refuse({ code: 'account_required' });
@@ -75,6 +81,7 @@ export function requireRecentSignIn({
       return await codes.withCode(user.id, given.code, origin, async () => null);
     }
     if (given.password === undefined) return refuse({ code: 'confirmation_required', by: 'password' });
-    return await byPassword(user.id, given.password, origin);
+    const proven = await byPassword(user.id, given.password, origin);
+    return proven.ok ? ok(null) : proven;
   };
 }

@@ -10,6 +10,7 @@ import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
+import { makeAccount } from '../people/new-account.ts';
 import { openSession, type SignedIn } from './sign-in.ts';
 
 /** Each costs a password hash and may test for taken names. */
@@ -138,14 +139,12 @@ async function add(
   const { ipAddress } = origin;
   const hashed = await hashing.inTurn({ ipAddress }, unasked, (one) => one.hash(person.password));
   if (!hashed.ok) return hashed;
-  const user = { email, username, passwordHash: hashed.value, role, tier: TIER_OF[role], guestUntil: null };
+  const user = { email, username, passwordHash: hashed.value, role, tier: TIER_OF[role] };
   return await orRollBack(storage.inTransaction, async (tx) => {
     if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
       return refuse({ code: 'setup_code_rejected' });
     }
-    const made = await tx.users.insert(user);
-    if ('taken' in made)
-      return refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } });
-    return ok(await openSession(tx, made.user, origin));
+    const made = await makeAccount(tx, user);
+    return made.ok ? ok(await openSession(tx, made.value, origin)) : made;
   });
 }

@@ -42,7 +42,8 @@ export function signIn(deps: SignInDeps) {
   return {
     /**
      * `typed` is an email or username, in any form of the same letters. All failures have the same refusal and
-     * duration. With a second factor, the right password alone opens nothing.
+     * duration; only the right password learns that the account is disabled, and why. With a second factor, the right
+     * password alone opens nothing.
      */
     login: (typed: string, password: string, origin: Origin) => login(deps, typed, password, origin),
 
@@ -73,12 +74,15 @@ async function login(
   );
   if (!checked.ok) return checked;
   return await storage.inTransaction(async (tx) => {
-    const user = checked.value ? await stillTheSame(tx, found) : null;
+    const person = checked.value ? await stillTheSame(tx, found) : null;
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
-    if (user === null) return refuse(await begun.value.failed());
-    // The answer is the same; the audit has the reason.
-    if (user.disabledAt !== null) return refuse(await begun.value.failed('disabled'));
+    if (person === null) return refuse(await begun.value.failed());
+    const { user, disabledReason: reason } = person;
+    if (user.disabledAt !== null) {
+      const refusal = await begun.value.failed('disabled');
+      return refuse(refusal.code === 'rate_limited' ? refusal : { code: 'account_disabled', reason });
+    }
     await begun.value.passed();
     return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
   });
@@ -158,9 +162,12 @@ const given = (
 const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
 
 /** The user, unless the password changed during its check. */
-async function stillTheSame(tx: Repositories, found: UserWithPassword | null): Promise<User | null> {
+async function stillTheSame(
+  tx: Repositories,
+  found: UserWithPassword | null,
+): Promise<UserWithPassword | null> {
   const locked = found && (await tx.users.lockForSignIn(found.user.id));
-  return locked === null || locked.passwordHash !== found?.passwordHash ? null : locked.user;
+  return locked === null || locked.passwordHash !== found?.passwordHash ? null : locked;
 }
 
 /** Ends a session for a reason of the service, in the caller's transaction. */

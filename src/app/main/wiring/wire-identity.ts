@@ -22,12 +22,13 @@ import type { RequestLimits } from '../../identity/limits/request-limits.ts';
 import { deviceSignIns } from '../../identity/sign-in/device-sign-in.ts';
 import { guests } from '../../identity/sign-in/guest-sign-in.ts';
 import { passkeySignIn } from '../../identity/sign-in/passkey-sign-in.ts';
-import { requireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
+import { provePassword, requireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import { type Registration, registration } from '../../identity/sign-in/registration.ts';
 import { secondFactor } from '../../identity/sign-in/second-factor.ts';
 import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
 import { signIn } from '../../identity/sign-in/sign-in.ts';
 import type { Keys } from '../keys/keys.ts';
+import { peopleRoutes } from './wire-people.ts';
 
 export type IdentityPorts = {
   readonly storage: Storage;
@@ -65,6 +66,8 @@ export function identity(
   };
   const codes = factorCodes(ofFactors);
   const confirmed = requireRecentSignIn({ storage, hashing: inTurn, throttle, codes });
+  const proven = provePassword({ storage, hashing: inTurn, throttle });
+  const ofPeople = { storage, hashing: inTurn, throttle, confirmed, provePassword: proven, clock };
   const second = secondFactor({ ...ofFactors, factorCodes: codes, confirmed });
   const passkeyDeps = {
     storage,
@@ -102,6 +105,7 @@ export function identity(
       mfaRoutes(second),
       passkeyRoutes(passkeys({ ...passkeyDeps, confirmed })),
       screenLockRoutes(screenLock({ storage, hashing: inTurn })),
+      ...peopleRoutes(ofPeople, secureCookie, publicUrl),
     ],
   };
 }

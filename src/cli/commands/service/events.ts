@@ -1,4 +1,4 @@
-import type { ContainerEvent } from '../../../client/index.ts';
+import type { AccountEvent, ContainerEvent } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import { printableIn } from '../../io/io.ts';
 import { writeTo } from '../../io/streams.ts';
@@ -10,7 +10,7 @@ With -o json each line is an event as the service sent it.
 `;
 
 export const events = () =>
-  command('events', 'Follow the changes of containers')
+  command('events', 'Follow the changes of containers, and of your account')
     .argument('[container]', 'only of this one, by name or id')
     .option('--after <id>', 'begin after this event')
     .addHelpText('after', HELP)
@@ -21,7 +21,7 @@ export const events = () =>
         await cli.progress('Connecting', stream.connected);
         for await (const event of stream) {
           if (event.type === 'resync') cli.notify('Events were missed. See the present state: berth ls');
-          else if (id === null || event.data.db_id === id)
+          else if (id === null || idOf(event) === id)
             await writeTo(
               cli.io.out,
               `${cli.print.form === 'json' ? JSON.stringify(event) : lineOf(event)}\n`,
@@ -30,7 +30,15 @@ export const events = () =>
       }),
     );
 
-function lineOf(event: ContainerEvent): string {
+/** The container's; null for an event of the account. */
+const idOf = (event: ContainerEvent | AccountEvent): string | null =>
+  event.type === 'account_updated' ? null : event.data.db_id;
+
+function lineOf(event: ContainerEvent | AccountEvent): string {
+  if (event.type === 'account_updated') {
+    const { type, time, data } = printableIn(event);
+    return [time, type, data.name, data.status, data.change].join('  ');
+  }
   const { type, time, data } = printableIn(event);
   const more = data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
   return [time, type, data.name, data.status, more].join('  ').trimEnd();

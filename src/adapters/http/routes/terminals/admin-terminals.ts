@@ -8,7 +8,7 @@ import {
   type TerminalBody,
   TerminalList,
   TerminalListQuery,
-} from '../../schema/users.ts';
+} from '../../schema/terminals.ts';
 import type { Routes } from '../../server.ts';
 
 export const adminTerminalRoutes =

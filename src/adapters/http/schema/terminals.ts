@@ -1,29 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text, Timestamp } from './common.ts';
-import { listQuery, nextCursor, pageQuery } from './pagination.ts';
-import { UserBody } from './sign-in.ts';
-
-const UserRole = Type.Union([Type.Literal('user'), Type.Literal('admin')]);
-
-export const UserPageQuery = Closed({
-  ...pageQuery,
-  role: Type.Optional(UserRole),
-  tier: Type.Optional(Text({ maxLength: 64 })),
-});
-
-export const UserPage = Named(
-  'UserPage',
-  Type.Object({ users: Type.Array(UserBody), next_cursor: Nullable(Type.String()) }),
-);
-
-export const UserChangeRequest = Named(
-  'UserChangeRequest',
-  Closed({
-    tier: Type.Optional(Text({ maxLength: 64 })),
-    role: Type.Optional(UserRole),
-    disabled: Type.Optional(Type.Boolean()),
-  }),
-);
+import { Named, Nullable, Timestamp } from './common.ts';
+import { listQuery, nextCursor } from './pagination.ts';
 
 export const TerminalBody = Named(
   'Terminal',

@@ -1,0 +1,122 @@
+import type { Invitations } from '../../../../../app/identity/people/invitations.ts';
+import { orThrow } from '../../../errors.ts';
+import { paged } from '../../../pagination.ts';
+import * as refusals from '../../../refusals.ts';
+import { IdParams } from '../../../schema/common.ts';
+import * as schema from '../../../schema/people/account-links.ts';
+import { SignedInBody } from '../../../schema/sign-in.ts';
+import type { Routes } from '../../../server.ts';
+import { signedInAnswer } from '../sign-in-reply.ts';
+import { linkUrl, toInvitationBody, toInvitationOffer } from './link-bodies.ts';
+
+export type InvitationRouteDeps = {
+  readonly invitations: Invitations;
+  readonly secureCookie: boolean;
+  /** Where browsers reach the page that accepts. */
+  readonly publicUrl: () => string;
+};
+
+export const invitationRoutes =
+  (deps: InvitationRouteDeps): Routes =>
+  (http, tokens) => {
+    adminRoutes(deps)(http, tokens);
+    acceptRoutes(deps)(http, tokens);
+  };
+
+const adminRoutes =
+  ({ invitations, publicUrl }: InvitationRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/invitations',
+      {
+        config: { scope: 'admin', failure: 'failed to list invitations' },
+        schema: {
+          operationId: 'adminInvitations.list',
+          summary: 'List the invitations',
+          querystring: schema.LinkPageQuery,
+          response: { 200: schema.InvitationPage },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = await paged(query, invitations.list);
+        return { invitations: items.map(toInvitationBody), next_cursor: next };
+      },
+    );
+
+    http.post(
+      '/api/admin/invitations',
+      {
+        config: { scope: 'admin', failure: 'failed to create invitation' },
+        schema: {
+          operationId: 'adminInvitations.create',
+          summary: 'Invite a person by a link',
+          refusals: [...refusals.CONFIRMATION, 'login_token_required', 'link_limit_reached'],
+          body: schema.InvitationRequest,
+          response: { 201: schema.InvitationMadeBody },
+        },
+      },
+      async ({ body: { expires_in_hours: lifeHours, password, code, ...asked }, caller, origin }, reply) => {
+        const request = { ...asked, ...(lifeHours === undefined ? {} : { lifeHours }) };
+        const made = orThrow(await invitations.create(request, { password, code }, caller, origin));
+        const url = linkUrl(publicUrl(), 'invite', made.code);
+        return reply.code(201).send({ ...toInvitationBody(made), url });
+      },
+    );
+
+    http.delete(
+      '/api/admin/invitations/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to withdraw invitation' },
+        schema: {
+          operationId: 'adminInvitations.withdraw',
+          summary: 'Withdraw an invitation that nobody has accepted',
+          refusals: ['invitation_not_found'],
+          params: IdParams,
+          response: { 200: schema.LinkWithdrawnBody },
+        },
+      },
+      async ({ params: { id }, caller, origin }) => {
+        orThrow(await invitations.withdraw(id, caller, origin));
+        return { id, withdrawn: true as const };
+      },
+    );
+  };
+
+const publicly = { scope: 'public' } as const;
+
+const acceptRoutes =
+  ({ invitations, secureCookie }: InvitationRouteDeps): Routes =>
+  (http, tokens) => {
+    const answer = signedInAnswer(tokens, secureCookie);
+
+    http.post(
+      '/api/auth/invitations/check',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.checkInvitation',
+          summary: 'Read what an invitation offers',
+          refusals: ['link_not_valid'],
+          body: schema.LinkCodeRequest,
+          response: { 200: schema.InvitationOfferBody },
+        },
+      },
+      async ({ body, origin }) => toInvitationOffer(orThrow(await invitations.check(body.code, origin))),
+    );
+
+    http.post(
+      '/api/auth/invitations/accept',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.acceptInvitation',
+          summary: 'Accept an invitation and sign in',
+          refusals: ['link_not_valid'],
+          body: schema.AcceptRequest,
+          response: { 201: SignedInBody },
+        },
+      },
+      async ({ body: { code, ...person }, origin }, reply) =>
+        answer(reply.code(201), orThrow(await invitations.accept(code, person, origin))),
+    );
+  };

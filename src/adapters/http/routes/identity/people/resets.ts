@@ -1,0 +1,128 @@
+import type { Resets } from '../../../../../app/identity/people/resets.ts';
+import { orThrow } from '../../../errors.ts';
+import { paged } from '../../../pagination.ts';
+import * as refusals from '../../../refusals.ts';
+import { IdParams } from '../../../schema/common.ts';
+import * as schema from '../../../schema/people/account-links.ts';
+import { LoginBody } from '../../../schema/sign-in.ts';
+import type { Routes } from '../../../server.ts';
+import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
+import { linkUrl, toResetLinkBody, toResetOffer } from './link-bodies.ts';
+
+export type ResetRouteDeps = {
+  readonly resets: Resets;
+  readonly secureCookie: boolean;
+  /** Where browsers reach the page that resets. */
+  readonly publicUrl: () => string;
+};
+
+export const resetRoutes =
+  (deps: ResetRouteDeps): Routes =>
+  (http, tokens) => {
+    adminRoutes(deps)(http, tokens);
+    useRoutes(deps)(http, tokens);
+  };
+
+const adminRoutes =
+  ({ resets, publicUrl }: ResetRouteDeps): Routes =>
+  (http) => {
+    http.post(
+      '/api/admin/users/:id/reset-links',
+      {
+        config: { scope: 'admin', failure: 'failed to create reset link' },
+        schema: {
+          operationId: 'adminResetLinks.create',
+          summary: 'Make a link that resets the password or the second factor of a user',
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
+            ...(['mfa_not_enabled', 'link_limit_reached'] as const),
+          ],
+          params: IdParams,
+          body: schema.ResetLinkRequest,
+          response: { 201: schema.ResetLinkMadeBody },
+        },
+      },
+      async ({ params, body: { kind, ...given }, caller, origin }, reply) => {
+        const made = orThrow(await resets.create(params.id, kind, given, caller, origin));
+        const url = linkUrl(publicUrl(), 'reset', made.code);
+        return reply.code(201).send({ ...toResetLinkBody(made), url });
+      },
+    );
+
+    http.get(
+      '/api/admin/reset-links',
+      {
+        config: { scope: 'admin', failure: 'failed to list reset links' },
+        schema: {
+          operationId: 'adminResetLinks.list',
+          summary: 'List the reset links',
+          querystring: schema.LinkPageQuery,
+          response: { 200: schema.ResetLinkPage },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = await paged(query, resets.list);
+        return { reset_links: items.map(toResetLinkBody), next_cursor: next };
+      },
+    );
+
+    http.delete(
+      '/api/admin/reset-links/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to withdraw reset link' },
+        schema: {
+          operationId: 'adminResetLinks.withdraw',
+          summary: 'Withdraw a reset link that nobody has used',
+          refusals: ['reset_link_not_found'],
+          params: IdParams,
+          response: { 200: schema.LinkWithdrawnBody },
+        },
+      },
+      async ({ params: { id }, caller, origin }) => {
+        orThrow(await resets.withdraw(id, caller, origin));
+        return { id, withdrawn: true as const };
+      },
+    );
+  };
+
+const publicly = { scope: 'public' } as const;
+
+const useRoutes =
+  ({ resets, secureCookie }: ResetRouteDeps): Routes =>
+  (http, tokens) => {
+    const answer = loginAnswer(signedInAnswer(tokens, secureCookie));
+
+    http.post(
+      '/api/auth/resets/check',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.checkReset',
+          summary: 'Read what a reset link resets',
+          refusals: ['link_not_valid'],
+          body: schema.LinkCodeRequest,
+          response: { 200: schema.ResetOfferBody },
+        },
+      },
+      async ({ body, origin }) => toResetOffer(orThrow(await resets.check(body.code, origin))),
+    );
+
+    http.post(
+      '/api/auth/resets/use',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.useReset',
+          summary: 'Reset the password or the second factor, and sign in',
+          description:
+            'Ends all sessions and API tokens of the user. After a new password, a second factor is still asked for.',
+          refusals: ['link_not_valid', 'wrong_password'],
+          body: schema.ResetRequest,
+          response: { 200: LoginBody },
+        },
+      },
+      async ({ body: { code, password }, origin }, reply) =>
+        answer(reply, orThrow(await resets.use(code, password, origin))),
+    );
+  };

@@ -1,0 +1,90 @@
+import type { Users } from '../../../../../app/identity/people/users.ts';
+import type { Person } from '../../../../../ports/identity/people/person-repository.ts';
+import { orThrow } from '../../../errors.ts';
+import { paged } from '../../../pagination.ts';
+import * as refusals from '../../../refusals.ts';
+import { IdParams } from '../../../schema/common.ts';
+import * as schema from '../../../schema/people/users.ts';
+import type { Routes } from '../../../server.ts';
+import { toUserBody } from '../user-body.ts';
+import { linkUrl, toResetLinkBody } from './link-bodies.ts';
+
+/** `publicUrl`: where browsers reach the page that sets a password. */
+export const userRoutes =
+  (users: Users, publicUrl: () => string): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/users',
+      {
+        config: { scope: 'admin', failure: 'failed to list users' },
+        schema: {
+          operationId: 'adminUsers.list',
+          summary: 'List all users',
+          querystring: schema.UserPageQuery,
+          response: { 200: schema.UserPage },
+        },
+      },
+      async ({ query: { role, tier, search, ...page }, caller, origin }) => {
+        const filter = {
+          ...(role === undefined ? {} : { role }),
+          ...(tier === undefined ? {} : { tier }),
+          ...(search === undefined ? {} : { search }),
+        };
+        const { items, next } = await paged(page, (request) => users.list(request, filter, caller, origin));
+        return { users: items.map(toManagedUser), next_cursor: next };
+      },
+    );
+
+    http.post(
+      '/api/admin/users',
+      {
+        config: { scope: 'admin', failure: 'failed to create user' },
+        schema: {
+          operationId: 'adminUsers.create',
+          summary: 'Create a user, with a link for the first password',
+          refusals: [...refusals.CONFIRMATION, 'login_token_required', 'link_limit_reached'],
+          body: schema.NewUserRequest,
+          response: { 201: schema.UserCreatedBody },
+        },
+      },
+      async ({ body: { password, code, ...asked }, caller, origin }, reply) => {
+        const { person, link } = orThrow(await users.create(asked, { password, code }, caller, origin));
+        const url = linkUrl(publicUrl(), 'reset', link.code);
+        return reply.code(201).send({ user: toManagedUser(person), link: { ...toResetLinkBody(link), url } });
+      },
+    );
+
+    http.patch(
+      '/api/admin/users/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to update user' },
+        schema: {
+          operationId: 'adminUsers.update',
+          summary: "Change a user's tier or role, or disable the user",
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...(['login_token_required', 'user_not_found', 'last_administrator'] as const),
+          ],
+          params: IdParams,
+          body: schema.UserChangeRequest,
+          response: { 200: schema.ManagedUserBody },
+        },
+      },
+      async ({ params, body, caller, origin }) => {
+        const { password, code, disabled_reason: disabledReason, ...rest } = body;
+        const change = { ...rest, ...(disabledReason === undefined ? {} : { disabledReason }) };
+        const done = await users.change(params.id, change, { password, code }, caller, origin);
+        return toManagedUser(orThrow(done));
+      },
+    );
+  };
+
+const toManagedUser = (person: Person): schema.ManagedUserBody => ({
+  ...toUserBody(person.user),
+  disabled_reason: person.disabledReason,
+  last_seen_at: person.lastSeenAt?.toISOString() ?? null,
+  containers: person.containers,
+  max_containers: person.maxContainers,
+  mfa_enabled: person.mfaEnabled,
+  password_set: person.hasPassword,
+});

@@ -1,0 +1,68 @@
+import { type Selectable, sql } from 'kysely';
+import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
+import type { Person, PersonRepository } from '../../../../ports/identity/people/person-repository.ts';
+import { direction, isAfter, position, toPage } from '../../pagination.ts';
+import type { Db } from '../../schema/database-schema.ts';
+import type { UsersTable } from '../../schema/identity-tables.ts';
+import { firstAs } from '../../sql.ts';
+import { toUser } from '../user-repository.ts';
+
+const facts = [
+  sql<Date | null>`greatest(
+    (select max(s.last_seen_at) from sessions s where s.user_id = users.id),
+    (select max(t.last_used_at) from api_tokens t where t.user_id = users.id))`.as('seen_at'),
+  sql<number>`(select count(*)::int from containers c where c.owner_id = users.id
+    and c.state <> 'deleted' and c.node <> ${AGENT_NODE})`.as('container_count'),
+  sql<number>`(select t.max_containers from tiers t where t.name = users.tier)`.as('max_containers'),
+  sql<boolean>`exists (select from totp_factors f where f.user_id = users.id and f.confirmed_at is not null)`.as(
+    'mfa_enabled',
+  ),
+] as const;
+
+/** The text itself, whatever it has that a pattern would interpret. */
+const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+export function postgresPeople(db: Db): PersonRepository {
+  const people = () => db.selectFrom('users').selectAll().select(facts);
+  return {
+    async page(request, { role, tier, search } = {}) {
+      const rows = await people()
+        .select(position('users').as('position'))
+        .where(isAfter('users', request))
+        .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'user'))
+        .$if(tier !== undefined, (query) => query.where('tier', '=', tier ?? ''))
+        .$if(search !== undefined, (query) =>
+          query.where((eb) =>
+            eb.or([
+              eb('username', 'ilike', containing(search ?? '')),
+              eb('email', 'ilike', containing(search ?? '')),
+            ]),
+          ),
+        )
+        .orderBy('created_at', direction(request))
+        .orderBy('id', direction(request))
+        .limit(request.limit + 1)
+        .execute();
+      return toPage(rows, request.limit, toPerson);
+    },
+
+    find: (id) => people().where('id', '=', id).$call(firstAs(toPerson)),
+  };
+}
+
+type Row = Selectable<UsersTable> & {
+  readonly seen_at: Date | null;
+  readonly container_count: number;
+  readonly max_containers: number;
+  readonly mfa_enabled: boolean;
+};
+
+const toPerson = (row: Row): Person => ({
+  user: toUser(row),
+  disabledReason: row.disabled_reason,
+  lastSeenAt: row.seen_at,
+  containers: row.container_count,
+  maxContainers: row.max_containers,
+  mfaEnabled: row.mfa_enabled,
+  hasPassword: row.password_hash !== null,
+});

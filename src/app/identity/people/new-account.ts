@@ -1,0 +1,24 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { User, UserRole } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+
+export type NewAccount = {
+  readonly email: string;
+  readonly username: string;
+  /** null: nobody signs in with a password until one is set. */
+  readonly passwordHash: string | null;
+  readonly role: UserRole;
+  readonly tier: string;
+};
+
+/**
+ * Makes an account, in the caller's transaction, which fails when a name is taken. Every way to an account ends here:
+ * set-up, registration, invitation, and administrators. Call it with valid text.
+ */
+export async function makeAccount(tx: Repositories, account: NewAccount): Promise<Result<User, DomainError>> {
+  const made = await tx.users.insert({ ...account, guestUntil: null });
+  return 'taken' in made
+    ? refuse({ code: 'validation_failed', fields: { [made.taken]: 'is already in use' } })
+    : ok(made.user);
+}

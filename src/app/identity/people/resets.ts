@@ -1,0 +1,181 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import { accountEvent } from '../../../domain/events.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { RESET_HOURS, type ResetKind } from '../../../domain/identity/people/account-link.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import { passwordFaults, type User } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
+import type { Page, PageRequest } from '../../../ports/pagination.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
+import { sha256 } from '../auth/secrets.ts';
+import { type Hashing, unasked } from '../limits/hashing-queue.ts';
+import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
+import type { Proofs, ProvePassword, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
+import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
+import { findLink, lockedAdmin, type MadeLink, makeLink, NOT_VALID } from './account-links.ts';
+
+export type ResetDeps = {
+  readonly storage: Storage;
+  readonly hashing: Hashing;
+  readonly throttle: LoginThrottle;
+  readonly confirmed: RequireRecentSignIn;
+  readonly provePassword: ProvePassword;
+};
+
+export const RESET_KINDS: readonly ResetKind[] = ['password', 'second_factor'];
+
+export type Resets = ReturnType<typeof resets>;
+
+/** Links by which people open an account again: the administrator who makes one never learns a password. */
+export function resets(deps: ResetDeps) {
+  const { accountLinks } = deps.storage.repositories;
+  return {
+    /** Needs a confirmed sign-in, never an API token: who has the link can become that user. */
+    create: (userId: string, kind: ResetKind, given: Proofs, caller: Caller, origin: Origin) =>
+      create(deps, { userId, kind }, given, caller, origin),
+
+    /** Newest first. Throws `UnknownPage`. */
+    list: (request: PageRequest): Promise<Page<NamedLink>> => accountLinks.page(RESET_KINDS, request),
+
+    withdraw: (id: string, caller: Caller, origin: Origin) => withdraw(deps, id, caller, origin),
+
+    /** What the code's link resets. Does not use it up. */
+    check: (code: string, origin: Origin) => findLink(deps, code, RESET_KINDS, origin),
+
+    /**
+     * Ends all sessions, waiting sign-ins and API tokens. `password` is the new one; for a second factor it is the
+     * present one, which proves that the link reached its user, and the factor and all passkeys are removed.
+     */
+    use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
+  };
+}
+
+type Wanted = { readonly userId: string; readonly kind: ResetKind };
+
+async function create(
+  { storage, confirmed }: ResetDeps,
+  { userId, kind }: Wanted,
+  given: Proofs,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<MadeLink, DomainError>> {
+  if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
+  const sure = await confirmed(caller, given, origin);
+  if (!sure.ok) return sure;
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    const admin = await lockedAdmin(tx, caller);
+    if (!admin.ok) return admin;
+    await tx.users.lock(userId);
+    const person = await tx.people.find(userId);
+    if (person === null) return refuse({ code: 'user_not_found' });
+    const { user, mfaEnabled } = person;
+    if (user.id === caller.user.id) return refuse({ code: 'own_account' });
+    if (user.guestUntil !== null) return refuse({ code: 'account_required' });
+    if (user.disabledAt !== null) return refuse({ code: 'user_disabled' });
+    if (kind === 'second_factor' && !mfaEnabled) return refuse({ code: 'mfa_not_enabled' });
+    const made = await makeLink(tx, { kind, userId }, caller, RESET_HOURS);
+    if (!made.ok) return made;
+    const details = JSON.stringify({ id: made.value.link.id, user: userId, kind });
+    await tx.audit.append({ userId: caller.user.id, action: 'reset_link_created', ...origin, details });
+    await tx.events.append(accountEvent(user, 'reset_link_created'));
+    return made;
+  });
+}
+
+async function withdraw(
+  { storage }: ResetDeps,
+  id: string,
+  { user }: Caller,
+  origin: Origin,
+): Promise<Result<null, DomainError>> {
+  if (!isUuid(id)) return refuse({ code: 'reset_link_not_found' });
+  return await storage.inTransaction(async (tx) => {
+    if (!(await tx.accountLinks.withdraw(id, RESET_KINDS))) return refuse({ code: 'reset_link_not_found' });
+    await tx.audit.append({ userId: user.id, action: 'reset_link_withdrawn', ...origin, details: id });
+    return ok(null);
+  });
+}
+
+type Opened = SignedIn | PendingSignIn;
+
+async function use(
+  deps: ResetDeps,
+  code: string,
+  password: string,
+  origin: Origin,
+): Promise<Result<Opened, DomainError>> {
+  const found = await findLink(deps, code, RESET_KINDS, origin);
+  if (!found.ok) return found;
+  const { purpose } = found.value.link;
+  switch (purpose.kind) {
+    case 'invitation':
+      return refuse(NOT_VALID);
+    case 'password':
+      return await newPassword(deps, { code, userId: purpose.userId }, password, origin);
+    case 'second_factor':
+      return await withoutSecondFactor(deps, { code, userId: purpose.userId }, password, origin);
+  }
+}
+
+type Used = { readonly code: string; readonly userId: string };
+
+async function newPassword(
+  deps: ResetDeps,
+  used: Used,
+  password: string,
+  origin: Origin,
+): Promise<Result<Opened, DomainError>> {
+  const fields = passwordFaults(password);
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const payer = { ipAddress: origin.ipAddress };
+  const hashed = await deps.hashing.inTurn(payer, unasked, (one) => one.hash(password));
+  if (!hashed.ok) return hashed;
+  return await spend(deps, used, async (tx, user) => {
+    await tx.users.setPassword(user.id, hashed.value);
+    await tx.audit.append({ userId: user.id, action: 'password_reset', ...origin, details: '' });
+    await tx.events.append(accountEvent(user, 'password_reset'));
+    return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
+  });
+}
+
+async function withoutSecondFactor(
+  deps: ResetDeps,
+  used: Used,
+  password: string,
+  origin: Origin,
+): Promise<Result<Opened, DomainError>> {
+  const proven = await deps.provePassword(used.userId, password, origin);
+  if (!proven.ok) return proven;
+  return await spend(deps, used, async (tx, user, passwordHash) => {
+    // Another link may have set a password since the check.
+    if (passwordHash !== proven.value) return refuse({ code: 'wrong_password' });
+    await tx.recoveryCodes.replace(user.id, []);
+    await tx.factors.removeTotp(user.id);
+    for (const passkey of await tx.passkeys.listOf(user.id)) await tx.passkeys.remove(passkey.id, user.id);
+    await tx.audit.append({ userId: user.id, action: 'second_factor_reset', ...origin, details: '' });
+    await tx.events.append(accountEvent(user, 'second_factor_reset'));
+    return ok(await openSession(tx, user, origin));
+  });
+}
+
+/** Uses the link up and ends every way in, then runs `work`; all in one transaction, with the user locked first. */
+const spend = <T>(
+  { storage }: ResetDeps,
+  { code, userId }: Used,
+  work: (tx: Repositories, user: User, passwordHash: string | null) => Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> =>
+  orRollBack(storage.inTransaction, async (tx) => {
+    await tx.users.lock(userId);
+    const now = await tx.users.lockForSignIn(userId);
+    const open = await tx.accountLinks.lockOpen(sha256(code));
+    if (now === null || open === null || now.user.disabledAt !== null) return refuse(NOT_VALID);
+    if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(NOT_VALID);
+    await tx.pending.endAll(userId, 'second_factor');
+    await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.accountReset);
+    await tx.tokens.revokeAll(userId);
+    return await work(tx, now.user, now.passwordHash);
+  });

@@ -1,0 +1,175 @@
+import { TIER_OF } from '../../../domain/containers/catalogue.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { type AccountChange, accountEvent } from '../../../domain/events.ts';
+import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { comparable } from '../../../domain/identity/confusable-names.ts';
+import { FIRST_PASSWORD_HOURS, invitationFaults } from '../../../domain/identity/people/account-link.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import {
+  concernsAdmins,
+  decideUserChange,
+  type User,
+  type UserChange,
+  type UserRole,
+} from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { Person, PersonFilter } from '../../../ports/identity/people/person-repository.ts';
+import type { Page, PageRequest } from '../../../ports/pagination.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import { oncePer } from '../../audit/audit-view-log.ts';
+import { orRollBack } from '../../transaction.ts';
+import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
+import { lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
+import { makeAccount } from './new-account.ts';
+
+const NOTE_EVERY_MS = 600_000;
+
+export type UsersDeps = {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly confirmed: RequireRecentSignIn;
+};
+
+export type NewUserRequest = {
+  readonly email: string;
+  readonly username: string;
+  readonly role?: UserRole;
+  /** The role's, if absent. */
+  readonly tier?: string;
+};
+
+/** The account, and the link by which its user sets the first password. */
+export type CreatedUser = { readonly person: Person; readonly link: MadeLink };
+
+export type Users = ReturnType<typeof users>;
+
+/** All users, for administrators; the route's scope checks that. */
+export function users(deps: UsersDeps) {
+  const { repositories } = deps.storage;
+  const isNew = oncePer(NOTE_EVERY_MS, () => deps.clock.now().getTime());
+
+  return {
+    /** An administrator's view is recorded, once in a while per session or token. */
+    async list(
+      request: PageRequest,
+      filter: PersonFilter,
+      { user, credential }: Caller,
+      origin: Origin,
+    ): Promise<Page<Person>> {
+      const page = await repositories.people.page(request, filter);
+      if (isNew(credentialId(credential))) {
+        await repositories.audit.append({ userId: user.id, action: 'users_listed', ...origin, details: '' });
+      }
+      return page;
+    },
+
+    /** An administrator needs a confirmed sign-in, never an API token. */
+    create: (request: NewUserRequest, given: Proofs, caller: Caller, origin: Origin) =>
+      create(deps, request, given, caller, origin),
+
+    /**
+     * Takes effect with the next request and on open sockets. Disabling ends sessions for good; API tokens fail while
+     * it lasts. Making or changing an administrator needs a confirmed sign-in, never an API token.
+     */
+    change: (id: string, change: UserChange, given: Proofs, caller: Caller, origin: Origin) =>
+      changeUser(deps, { id, change }, given, caller, origin),
+  };
+}
+
+async function create(
+  { storage, confirmed }: UsersDeps,
+  { email, username, role = 'user', tier = TIER_OF[role] }: NewUserRequest,
+  given: Proofs,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<CreatedUser, DomainError>> {
+  const account = { email: comparable(email), username, role, tier };
+  if (role === 'admin') {
+    const sure = await confirmed(caller, given, origin);
+    if (!sure.ok) return sure;
+  }
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    const admin = await lockedAdmin(tx, caller);
+    if (!admin.ok) return admin;
+    const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
+    const fields = invitationFaults(account, tiers);
+    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+    const made = await makeAccount(tx, { ...account, passwordHash: null });
+    if (!made.ok) return made;
+    const { id: userId } = made.value;
+    const link = await makeLink(tx, { kind: 'password', userId }, caller, FIRST_PASSWORD_HOURS);
+    if (!link.ok) return link;
+    const details = JSON.stringify({ id: userId, role, tier });
+    await tx.audit.append({ userId: caller.user.id, action: 'user_created', ...origin, details });
+    return ok({ person: await personOf(tx, userId), link: link.value });
+  });
+}
+
+type Wanted = { readonly id: string; readonly change: UserChange };
+
+async function changeUser(
+  { storage, confirmed }: UsersDeps,
+  { id, change }: Wanted,
+  given: Proofs,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Person, DomainError>> {
+  if (!isUuid(id)) return refuse({ code: 'user_not_found' });
+  const before = await storage.repositories.users.findById(id);
+  if (before === null) return refuse({ code: 'user_not_found' });
+  if (concernsAdmins(before, change)) {
+    const sure = await confirmed(caller, given, origin);
+    if (!sure.ok) return sure;
+  }
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    const admins = await tx.users.lockAdmins();
+    if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
+    await tx.users.lock(id);
+    const user = await tx.users.findById(id);
+    if (user === null) return refuse({ code: 'user_not_found' });
+    // Became one since the check.
+    if (user.role !== before.role) return refuse({ code: 'confirmation_required', by: 'password' });
+    const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
+    const others = admins.filter((admin) => admin !== user.id).length;
+    const decided = decideUserChange(user, change, tiers, others);
+    if (!decided.ok) return decided;
+    if (Object.keys(decided.value).length > 0) await apply(tx, user, decided.value, caller, origin);
+    return ok(await personOf(tx, user.id));
+  });
+}
+
+/** Writes the effective change, its record and its events. */
+async function apply(
+  tx: Repositories,
+  user: User,
+  change: UserChange,
+  caller: Caller,
+  origin: Origin,
+): Promise<void> {
+  const changed = await tx.users.change(user.id, change);
+  if (changed === null) return;
+  if (change.disabled) {
+    await tx.sessions.revokeOthers(user.id, null, REVOKED_FOR.userDisabled);
+    await tx.accountLinks.withdrawFor(user.id);
+  }
+  // Their links would outlive their rights.
+  if (change.disabled || change.role === 'user') await tx.accountLinks.withdrawBy(user.id);
+  const details = JSON.stringify({ id: user.id, ...change });
+  await tx.audit.append({ userId: caller.user.id, action: 'user_updated', ...origin, details });
+  if (changed.disabledAt !== null) return;
+  for (const what of changesOf(change)) await tx.events.append(accountEvent(changed, what));
+}
+
+const changesOf = ({ role, tier, disabled }: UserChange): readonly AccountChange[] => [
+  ...(role === undefined ? [] : (['role'] as const)),
+  ...(tier === undefined ? [] : (['tier'] as const)),
+  ...(disabled === false ? (['enabled'] as const) : []),
+];
+
+async function personOf(tx: Repositories, id: string): Promise<Person> {
+  const person = await tx.people.find(id);
+  if (person === null) throw new Error(`user ${id} is gone`);
+  return person;
+}

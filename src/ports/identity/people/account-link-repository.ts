@@ -1,0 +1,37 @@
+import type { AccountLink, LinkKind, LinkPurpose } from '../../../domain/identity/people/account-link.ts';
+import type { Page, PageRequest } from '../../pagination.ts';
+
+export type NewAccountLink = {
+  readonly codeHash: Buffer;
+  readonly purpose: LinkPurpose;
+  readonly createdBy: string;
+};
+
+/** A link with the names of its creator and of its account, if there is one; `now` is the database's clock. */
+export type NamedLink = {
+  readonly link: AccountLink;
+  readonly creatorName: string;
+  readonly username: string | null;
+  readonly now: Date;
+};
+
+/** One-time links of administrators, by the SHA-256 of their codes. */
+export interface AccountLinkRepository {
+  /** Also forgets links that ended long ago. */
+  insert(link: NewAccountLink, lifeHours: number): Promise<NamedLink>;
+  /** The open one of this code. */
+  findOpen(codeHash: Buffer): Promise<NamedLink | null>;
+  /** The same, locked until the transaction ends. */
+  lockOpen(codeHash: Buffer): Promise<NamedLink | null>;
+  /** Uses an open one up, for the account that it makes or changes. False when it is no longer open. */
+  use(id: string, userId: string): Promise<boolean>;
+  /** False when there is no such link of these kinds, or it was used. Withdrawing twice keeps the first time. */
+  withdraw(id: string, kinds: readonly LinkKind[]): Promise<boolean>;
+  /** Withdraws the open ones that the user made. */
+  withdrawBy(userId: string): Promise<void>;
+  /** Withdraws the open ones that change the user's account. */
+  withdrawFor(userId: string): Promise<void>;
+  countOpen(): Promise<number>;
+  /** Newest first, in any state. Throws `UnknownPage`. */
+  page(kinds: readonly LinkKind[], request: PageRequest): Promise<Page<NamedLink>>;
+}

@@ -1,0 +1,30 @@
+import type { User } from '../../../domain/identity/user.ts';
+import type { Page, PageRequest } from '../../pagination.ts';
+
+/** Absent fields do not filter. `search`: part of a name or email, without case. */
+export type PersonFilter = {
+  readonly role?: 'user' | 'admin';
+  readonly tier?: string;
+  readonly search?: string;
+};
+
+/** A user as administrators see one. */
+export type Person = {
+  readonly user: User;
+  readonly disabledReason: string | null;
+  /** The last request of a session or API token; null if there was none. */
+  readonly lastSeenAt: Date | null;
+  /** Live ones, and how many the tier allows. */
+  readonly containers: number;
+  readonly maxContainers: number;
+  readonly mfaEnabled: boolean;
+  /** False for guests, and until the first password is set. */
+  readonly hasPassword: boolean;
+};
+
+/** What administrators see of users. */
+export interface PersonRepository {
+  /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
+  page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;
+  find(id: string): Promise<Person | null>;
+}

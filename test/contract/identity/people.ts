@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { Invitation, LinkPurpose } from '../../../src/domain/identity/people/account-link.ts';
+import type { Person } from '../../../src/ports/identity/people/person-repository.ts';
+import { type Page, UnknownPage } from '../../../src/ports/pagination.ts';
+import {
+  atOnce,
+  from,
+  hashOf,
+  NOBODY,
+  type OpenedStorage,
+  onStorage,
+  storedContainer,
+  storedUser,
+  trues,
+} from '../../support/database/stored.ts';
+
+const INVITATION: Invitation = { role: 'user', tier: 'free', email: 'new@example.org', username: null };
+const invited: LinkPurpose = { kind: 'invitation', ...INVITATION, madeUserId: null };
+
+/** Guarantees of what administrators see of users, and of the links that they make. */
+export function peopleContract(name: string, storage: OpenedStorage): void {
+  const test = onStorage(name, storage);
+
+  test('the list of people has neither gaps nor repeats', async (t, { users, people }, storage) => {
+    const made: string[] = [];
+    for (let n = 0; n < 7; n += 1) made.push((await storedUser(storage)).id);
+    const seen: string[] = [];
+    let page: Page<Person> = await people.page({ after: null, limit: 3 });
+    for (; ; page = await people.page({ after: page.next, limit: 3 })) {
+      seen.push(...page.items.map(({ user }) => user.id));
+      if (page.next === null) break;
+      t.equal(page.items.length, 3);
+    }
+    t.same(new Set(seen).size, seen.length);
+    const reverse: string[] = [];
+    let after: string | null = null;
+    do {
+      const part: Page<Person> = await people.page({ after, limit: 3, oldestFirst: true });
+      reverse.push(...part.items.map(({ user }) => user.id));
+      after = part.next;
+    } while (after !== null);
+    t.same(reverse.filter((id) => made.includes(id)).reverse(), seen.slice(0, 7));
+    t.same(seen.slice(0, 7).sort(), [...made].sort(), 'the newest come first');
+    const newest = seen[0] ?? '';
+    await users.change(newest, { role: 'admin', tier: 'pro' });
+    const chosen = async (filter: object) =>
+      (await people.page({ after: null, limit: 200 }, filter)).items.map(({ user }) => user.id);
+    t.ok((await chosen({ role: 'admin', tier: 'pro' })).includes(newest));
+    t.notOk((await chosen({ role: 'user' })).includes(newest));
+    t.notOk((await chosen({ role: 'admin', tier: 'free' })).includes(newest));
+    await users.change(newest, { role: 'user', tier: 'free' });
+    const { username } = (await people.find(newest))?.user ?? { username: '' };
+    t.same(await chosen({ search: username.slice(2).toUpperCase() }), [newest], 'by a part of the name');
+    for (const search of ['%', '_', '\\\\']) t.same(await chosen({ search }), [], `no pattern: ${search}`);
+    for (const bad of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
+      await t.rejects(people.page({ after: bad, limit: 3 }), UnknownPage, bad);
+    }
+  });
+
+  test('a person has the facts that administrators see', async (t, repositories, storage) => {
+    const { users, people, sessions, factors } = repositories;
+    const fresh = await storedUser(storage, { passwordHash: null });
+    t.match(await people.find(fresh.id), {
+      user: fresh,
+      disabledReason: null,
+      lastSeenAt: null,
+      containers: 0,
+      maxContainers: 5,
+      mfaEnabled: false,
+      hasPassword: false,
+    });
+    await users.setPassword(fresh.id, 'hash');
+    await storedContainer(storage, fresh.id);
+    await sessions.insert({ userId: fresh.id, ...from });
+    await factors.putPendingTotp(fresh.id, Buffer.from('secret'));
+    t.match(await people.find(fresh.id), {
+      containers: 1,
+      lastSeenAt: Date,
+      mfaEnabled: false,
+      hasPassword: true,
+    });
+    await factors.confirmTotp(fresh.id, Buffer.from('secret'), 1);
+    await users.change(fresh.id, { disabled: true, disabledReason: 'left' });
+    t.match(await people.find(fresh.id), { mfaEnabled: true, disabledReason: 'left' });
+    t.match(await users.lockForSignIn(fresh.id), { passwordHash: 'hash', disabledReason: 'left' });
+    await users.change(fresh.id, { tier: 'pro' });
+    t.match(await people.find(fresh.id), { maxContainers: 10, disabledReason: 'left' });
+    await users.change(fresh.id, { disabled: false });
+    t.match(await people.find(fresh.id), { disabledReason: null, user: { disabledAt: null } });
+    t.equal(await people.find(NOBODY), null);
+  });
+
+  /** A stored link of a new administrator, and its code's hash. */
+  const aLink = async (purpose: LinkPurpose = invited, hours = 1) => {
+    const creator = await storedUser(storage);
+    const codeHash = hashOf(randomUUID());
+    const { accountLinks } = storage.repositories;
+    return {
+      creator,
+      codeHash,
+      ...(await accountLinks.insert({ codeHash, purpose, createdBy: creator.id }, hours)),
+    };
+  };
+
+  test('a link is found by its code while it is open', async (t, { accountLinks }, storage) => {
+    const { id: userId, username } = await storedUser(storage);
+    const { link, codeHash, creator } = await aLink({ kind: 'password', userId });
+    t.match(link, {
+      purpose: { kind: 'password', userId },
+      createdBy: creator.id,
+      usedAt: null,
+      withdrawnAt: null,
+    });
+    for (const found of [await accountLinks.findOpen(codeHash), await accountLinks.lockOpen(codeHash)]) {
+      t.match(found, { link, username, creatorName: creator.username, now: Date });
+    }
+    t.equal(await accountLinks.findOpen(hashOf('another')), null);
+    const late = await aLink(invited, 0);
+    t.equal(await accountLinks.findOpen(late.codeHash), null, 'expired');
+    t.equal(await accountLinks.use(late.link.id, userId), false);
+    const open = await aLink();
+    t.match(open.link.purpose, invited);
+    const before = await accountLinks.countOpen();
+    t.equal(await accountLinks.withdraw(open.link.id, ['password']), false, 'of another kind');
+    t.equal(await accountLinks.withdraw(open.link.id, ['invitation']), true);
+    t.equal(await accountLinks.withdraw(open.link.id, ['invitation']), true, 'again');
+    t.equal(await accountLinks.findOpen(open.codeHash), null, 'withdrawn');
+    t.equal(await accountLinks.countOpen(), before - 1);
+    t.equal(await accountLinks.withdraw(NOBODY, ['invitation']), false);
+  });
+
+  test('a link is used once, however many try at the same time', async (t, { accountLinks }, storage) => {
+    const { id: userId } = await storedUser(storage);
+    const { link, codeHash } = await aLink();
+    t.equal(trues(await atOnce(storage, 8, (tx) => tx.accountLinks.use(link.id, userId))), 1);
+    t.equal(await accountLinks.findOpen(codeHash), null);
+    t.equal(await accountLinks.withdraw(link.id, ['invitation']), false, 'used');
+    const { items } = await accountLinks.page(['invitation'], { after: null, limit: 200 });
+    const listed = items.find((one) => one.link.id === link.id);
+    t.match(listed?.link, { usedAt: Date, purpose: { ...invited, madeUserId: userId } });
+  });
+
+  test("a user's links end together, and lists have no gaps", async (t, { accountLinks }, storage) => {
+    const { id: userId } = await storedUser(storage);
+    const mine = await aLink({ kind: 'second_factor', userId });
+    const other = await aLink();
+    await accountLinks.withdrawFor(userId);
+    t.equal(await accountLinks.findOpen(mine.codeHash), null);
+    t.ok(await accountLinks.findOpen(other.codeHash));
+    await accountLinks.withdrawBy(other.creator.id);
+    t.equal(await accountLinks.findOpen(other.codeHash), null);
+    const kinds = ['password', 'second_factor'] as const;
+    const all = await accountLinks.page(kinds, { after: null, limit: 200 });
+    t.equal(all.items[0]?.link.id, mine.link.id, 'the newest comes first');
+    t.notOk(
+      all.items.some(({ link }) => link.id === other.link.id),
+      'only these kinds',
+    );
+    const first = await accountLinks.page(kinds, { after: null, limit: 1 });
+    const second = await accountLinks.page(kinds, { after: first.next, limit: 1 });
+    t.same(
+      [...first.items, ...second.items].map(({ link }) => link.id),
+      all.items.slice(0, 2).map(({ link }) => link.id),
+    );
+    await t.rejects(accountLinks.page(kinds, { after: 'x', limit: 1 }), UnknownPage);
+  });
+}
