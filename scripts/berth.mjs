@@ -11,7 +11,8 @@ const root = path.dirname(import.meta.dirname);
 /** Commands that work on the service's own database, not over HTTP. */
 const OF_THE_SERVICE = path.join(root, 'dist', 'app', 'main', 'bin', 'berth.js');
 const given = process.argv.slice(2);
-const isOfTheService = given[0] === 'migrate' || (given[0] === 'audit' && given[1] === 'verify');
+const isOfTheService =
+  given[0] === 'migrate' || given[0] === 'uninstall' || (given[0] === 'audit' && given[1] === 'verify');
 /** Offers this machine to a service elsewhere. */
 const AGENT = path.join(root, 'dist', 'agent', 'bin', 'agent.js');
 

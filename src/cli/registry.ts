@@ -29,6 +29,7 @@ import { doctor } from './commands/service/doctor.ts';
 import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
+import { uninstall } from './commands/service/uninstall.ts';
 import { configSsh } from './commands/terminals/config-ssh.ts';
 import { play } from './commands/terminals/play.ts';
 import { portForward } from './commands/terminals/port-forward.ts';
@@ -47,5 +48,5 @@ export const WINGS: Readonly<Record<string, Wing>> = {
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, cp, logs],
   Terminals: [ssh, portForward, configSsh, shell, record, play, share],
-  'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate],
+  'The service': [admin, agent, audit, completion, doctor, events, mcp, migrate, uninstall],
 };

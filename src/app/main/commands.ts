@@ -1,3 +1,5 @@
+import path from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { postgresAuditChain } from '../../adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { headText, parseHead } from '../../domain/audit-chain.ts';
@@ -5,22 +7,37 @@ import { type AuditVerdict, checkAudit } from '../audit/verify-audit.ts';
 import type { Config } from './config.ts';
 import { withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
+import type { Outcome } from './outcome.ts';
+import { uninstall } from './uninstall/uninstall.ts';
 
-export type Outcome = { readonly code: number; readonly says: string };
-
-export type CommandOptions = { readonly head?: string | undefined };
+export type CommandOptions = { readonly head?: string | undefined; readonly yes?: boolean | undefined };
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 
 const EX_USAGE = 64;
+// src/app/main and dist/app/main are equally deep.
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 /** The commands of `berth` other than serving. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'audit verify': verifyAudit,
   migrate: (config) => withDatabaseInUse(config, migrateNow),
+  uninstall: (config, { yes = false }) => uninstall(config, ROOT, async () => yes || (await isConfirmed())),
 };
 
 export const USAGE = `usage: berth audit verify [--head NUMBER:HASH]   checks that no record of the audit was changed
-       berth migrate                              updates the database to the latest schema`;
+       berth migrate                              updates the database to the latest schema
+       berth uninstall [--yes]                    removes everything of the service from this machine, for good`;
+
+/** Without a terminal nobody can confirm. */
+async function isConfirmed(): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const questions = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await questions.question('Type "remove" to go on: ')) === 'remove';
+  } finally {
+    questions.close();
+  }
+}
 
 async function verifyAudit(config: Config, { head }: CommandOptions): Promise<Outcome> {
   const expected = head === undefined ? null : parseHead(head);

@@ -2,14 +2,10 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
 import type Docker from 'dockerode';
 import pg from 'pg';
-import {
-  CANARY_LABEL,
-  INSTANCE_LABEL,
-  networkName,
-  PASSING_LABEL,
-} from '../../../src/adapters/docker/engine/engine-names.ts';
+import { networkName } from '../../../src/adapters/docker/engine/engine-names.ts';
 import { isRoot, removeCgroups, run } from '../../../src/adapters/docker/host/host-commands.ts';
 import { removeFirewall } from '../../../src/adapters/docker/network/firewall.ts';
+import { removeFromEngine } from '../../../src/adapters/docker/uninstall/engine-leftovers.ts';
 import { runningEmbeddedUrl } from '../../../src/adapters/postgres/embedded/index.ts';
 import { waitFor } from '../patience.ts';
 import type { TestEngine } from './engine.ts';
@@ -47,23 +43,7 @@ export async function removeInstance(engine: Engine, instanceId: string): Promis
 }
 
 async function removeOnce(engine: Engine, instanceId: string): Promise<void> {
-  const { docker } = engine;
-  const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`] };
-  // A killed service also leaves containers that are no workspaces: its canary, and those that fill or measure a
-  // volume.
-  for (const label of [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL]) {
-    const ofLabel = { all: true, filters: { label: [`${label}=${instanceId}`] } };
-    const containers = await docker.listContainers(ofLabel);
-    await Promise.all(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
-  }
-  const { Volumes } = await docker.listVolumes({ filters });
-  await Promise.all((Volumes ?? []).map(({ Name }) => docker.getVolume(Name).remove()));
-  const images = await docker.listImages({ all: true, filters: JSON.stringify(filters) });
-  for (const { Id } of images)
-    await docker
-      .getImage(Id)
-      .remove({ force: true })
-      .catch(() => {});
+  await removeFromEngine(engine.docker, instanceId);
   await removeNetwork(engine, instanceId);
 }
 

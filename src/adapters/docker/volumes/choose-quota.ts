@@ -38,7 +38,7 @@ const TOOLS = {
 } as const;
 
 /** Where an installation's images are mounted: apart from the engine's folders, which are removed as a whole. */
-const mountsOf = (instanceId: string): string => `/run/berth-${shortHash(instanceId)}-volumes`;
+export const mountsOf = (instanceId: string): string => `/run/berth-${shortHash(instanceId)}-volumes`;
 
 /** Tries each method for a hard quota until one has refused what does not fit. Never throws. */
 export async function chooseDiskQuota(engine: RunningEngine, request: QuotaRequest): Promise<ChosenQuota> {

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { SchemaIsNewer } from '../../../adapters/postgres/migrate.ts';
-import { COMMANDS, type Outcome, USAGE } from '../commands.ts';
+import { COMMANDS, USAGE } from '../commands.ts';
 import { readConfig } from '../config.ts';
+import type { Outcome } from '../outcome.ts';
 
 const EX_USAGE = 64;
 const EX_SOFTWARE = 70;
@@ -15,7 +16,7 @@ function codeOf(error: unknown): number {
 async function run(): Promise<Outcome> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { head: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    options: { head: { type: 'string' }, yes: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });
   if (values.help) return { code: 0, says: USAGE };
   const command = COMMANDS[positionals.join(' ')];

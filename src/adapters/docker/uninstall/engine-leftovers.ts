@@ -1,0 +1,66 @@
+import type Docker from 'dockerode';
+import { statusOf } from '../engine/engine-client.ts';
+import { CANARY_LABEL, INSTANCE_LABEL, networkName, PASSING_LABEL } from '../engine/engine-names.ts';
+import { BASE_REFERENCE } from '../images/base-image-recipe.ts';
+
+/** Every kind of container that an installation makes, a killed one too. */
+const LABELS = [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL];
+
+export type EngineLeftovers = { readonly containers: number; readonly volumes: number };
+
+export async function countOnEngine(docker: Docker, instanceId: string): Promise<EngineLeftovers> {
+  const [containers, volumes] = await Promise.all([
+    containersOf(docker, instanceId),
+    volumesOf(docker, instanceId),
+  ]);
+  return { containers: containers.length, volumes: volumes.length };
+}
+
+/**
+ * Removes an installation's containers, volumes, images and network for good. Throws when the engine refuses, for
+ * example a network in use; it may be repeated.
+ */
+export async function removeFromEngine(docker: Docker, instanceId: string): Promise<void> {
+  const containers = await containersOf(docker, instanceId);
+  await Promise.all(
+    containers.map((id) => unlessAbsent(docker.getContainer(id).remove({ force: true, v: true }))),
+  );
+  const volumes = await volumesOf(docker, instanceId);
+  await Promise.all(volumes.map((name) => unlessAbsent(docker.getVolume(name).remove())));
+  const images = await docker.listImages({ all: true, filters: filtersOf(INSTANCE_LABEL, instanceId) });
+  // A parent of another image goes with that one.
+  for (const { Id } of images)
+    await docker
+      .getImage(Id)
+      .remove({ force: true })
+      .catch(() => {});
+  await unlessAbsent(docker.getNetwork(networkName(instanceId)).remove());
+}
+
+/** Removes the base image, unless a container of another installation needs it. */
+export const removeBaseImage = (docker: Docker): Promise<unknown> =>
+  docker
+    .getImage(BASE_REFERENCE)
+    .remove()
+    .catch(() => {});
+
+const filtersOf = (label: string, instanceId: string): string =>
+  JSON.stringify({ label: [`${label}=${instanceId}`] });
+
+async function containersOf(docker: Docker, instanceId: string): Promise<readonly string[]> {
+  const found = await Promise.all(
+    LABELS.map((label) => docker.listContainers({ all: true, filters: filtersOf(label, instanceId) })),
+  );
+  return [...new Set(found.flat().map(({ Id }) => Id))];
+}
+
+async function volumesOf(docker: Docker, instanceId: string): Promise<readonly string[]> {
+  const { Volumes } = await docker.listVolumes({ filters: filtersOf(INSTANCE_LABEL, instanceId) });
+  return (Volumes ?? []).map(({ Name }) => Name);
+}
+
+async function unlessAbsent(removal: Promise<unknown>): Promise<void> {
+  await removal.catch((error: unknown) => {
+    if (statusOf(error) !== 404) throw error;
+  });
+}

@@ -1,0 +1,63 @@
+import { readdir, rm } from 'node:fs/promises';
+import { bridgeName } from '../engine/engine-names.ts';
+import { mountsBelow, processes, readText, removeCgroups, run } from '../host/host-commands.ts';
+import { removeFirewall } from '../network/firewall.ts';
+import { removeLink } from '../network/host-network.ts';
+import { readRecord } from '../private-engine/engine-record.ts';
+import { layoutOf } from '../private-engine/private-engine-paths.ts';
+import { clearPrivateEngine } from '../private-engine/private-engine-stop.ts';
+import { mountsOf } from '../volumes/choose-quota.ts';
+
+/** dockerd makes it for the user namespaces of its containers. */
+const REMAP_USER = 'dockremap';
+/** What Berth installs where it is missing. The first four serve nothing else. */
+const PACKAGES = ['docker.io', 'containerd', 'runc', 'mmdebstrap', 'debian-archive-keyring', 'iptables'];
+
+/** Ends a private engine that was left, and removes its mounts, bridge and temporary files. */
+export const removePrivateEngine = (dataDir: string): Promise<void> => clearPrivateEngine(layoutOf(dataDir));
+
+/** Removes an installation's bridge, packet filter rules, control groups and mounts. Needs root. */
+export async function removeFromMachine(instanceId: string): Promise<void> {
+  await removeLink(bridgeName(instanceId));
+  await removeFirewall(instanceId);
+  await removeCgroups(instanceId);
+  const mounts = mountsOf(instanceId);
+  for (const mount of (await mountsBelow(mounts)).toReversed()) await run('umount', ['--lazy', mount]);
+  if ((await mountsBelow(mounts)).length === 0) await rm(mounts, { recursive: true, force: true });
+}
+
+/** Whether this installation's private engine had user namespaces, so that dockerd has made their user. */
+export async function hasRemapUser(dataDir: string): Promise<boolean> {
+  const record = await readRecord(layoutOf(dataDir));
+  const users = (await readText('/etc/passwd')) ?? '';
+  return record?.kind === 'private' && record.remap && new RegExp(`^${REMAP_USER}:`, 'm').test(users);
+}
+
+/** Removes the user and its id ranges, unless another engine uses them: false. */
+export async function removeRemapUser(): Promise<boolean> {
+  const isRemapping = (args: readonly string[]): boolean =>
+    args.some((arg) => arg.startsWith('--userns-remap'));
+  const running = (await processes()).some(({ argv }) => isRemapping(argv));
+  const configured = ((await readText('/etc/docker/daemon.json')) ?? '').includes('userns-remap');
+  if (running || configured) return false;
+  await run('userdel', [REMAP_USER]);
+  return true;
+}
+
+/** Those of the packages that Berth may have installed which are there. */
+export async function installedPackages(): Promise<readonly string[]> {
+  const { stdout } = await run('dpkg', ['--get-selections', ...PACKAGES]);
+  return [...stdout.matchAll(/^(\S+?)(?::\S+)?\s+install$/gm)].map(([, name = '']) => name);
+}
+
+/** The endpoint of the external engine that this installation has chosen, or null. */
+export async function externalEngine(dataDir: string): Promise<string | null> {
+  const record = await readRecord(layoutOf(dataDir));
+  return record?.kind === 'external' ? record.endpoint : null;
+}
+
+/** Whether a folder has what only a data folder of Berth has. */
+export async function isDataFolder(dataDir: string): Promise<boolean> {
+  const names: readonly string[] = await readdir(dataDir).catch(() => []);
+  return ['lock', 'replica'].every((name) => names.includes(name));
+}

@@ -1,0 +1,14 @@
+import { readdir, rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Everything that Berth makes in its data folder, what it locks last. */
+const OWN = ['engine', 'postgres', 'recordings', 'volumes', 'secret.json', 'replica', 'lock'];
+
+/** Removes Berth's files, and the folder when nothing else is in it. Returns the names of what is left. */
+export async function removeDataFolder(dataDir: string): Promise<readonly string[]> {
+  for (const name of OWN) await rm(path.join(dataDir, name), { recursive: true, force: true });
+  const left = await readdir(dataDir);
+  // A volume's mount point cannot be removed from inside a container; its own remover takes it.
+  if (left.length === 0) await rmdir(dataDir).catch(() => {});
+  return left;
+}

@@ -1,0 +1,150 @@
+import path from 'node:path';
+import type Docker from 'dockerode';
+import { addressOf, probe } from '../../../adapters/docker/engine/engine-probe.ts';
+import { isRoot } from '../../../adapters/docker/host/host-commands.ts';
+import {
+  countOnEngine,
+  type EngineLeftovers,
+  removeBaseImage,
+  removeFromEngine,
+} from '../../../adapters/docker/uninstall/engine-leftovers.ts';
+import {
+  externalEngine,
+  hasRemapUser,
+  installedPackages,
+  isDataFolder,
+  removeFromMachine,
+  removePrivateEngine,
+  removeRemapUser,
+} from '../../../adapters/docker/uninstall/machine-leftovers.ts';
+import { DataDirInUseError, lockDataDir } from '../../../adapters/filesystem/data-dir-lock.ts';
+import { openDatabase, openPool } from '../../../adapters/postgres/database.ts';
+import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
+import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
+import type { Config } from '../config.ts';
+import type { Outcome } from '../outcome.ts';
+import { say } from '../process/console-progress.ts';
+import { removeDataFolder } from './data-folder.ts';
+import { removeUnit, unitOf } from './unit.ts';
+
+type Found = {
+  readonly instanceId: string;
+  /** An engine that Berth did not start; null with a private one. */
+  readonly engine: { readonly docker: Docker; readonly leftovers: EngineLeftovers } | null;
+  readonly hasUser: boolean;
+  readonly unit: string | null;
+};
+
+/**
+ * Removes the installation of a data folder for good: containers, volumes, networks, rules, users, the systemd unit and
+ * the folder. `root` is the folder of the program. `confirm` is asked after the list. Repeatable when interrupted.
+ */
+export async function uninstall(
+  config: Config,
+  root: string,
+  confirm: () => Promise<boolean>,
+): Promise<Outcome> {
+  const { dataDir } = config;
+  if (!(await isDataFolder(dataDir)))
+    return { code: 1, says: `${dataDir} is no data folder of Berth: set BERTH_DATA_DIR to it` };
+  const lock = lockOrNull(dataDir);
+  if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
+  try {
+    const found = await find(config, root);
+    for (const line of listOf(config, found)) say(line);
+    if (!(await confirm())) return { code: 1, says: 'Nothing was removed.' };
+    const left = await remove(config, found);
+    return { code: 0, says: ['Berth is uninstalled.', ...left, ...(await remaining(config))].join('\n') };
+  } finally {
+    lock.release();
+  }
+}
+
+function lockOrNull(dataDir: string) {
+  try {
+    return lockDataDir(dataDir);
+  } catch (error) {
+    if (error instanceof DataDirInUseError) return null;
+    throw error;
+  }
+}
+
+async function find(config: Config, root: string): Promise<Found> {
+  const instanceId = await instanceOf(config);
+  const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));
+  const docker = endpoint === null ? null : await engineAt(endpoint);
+  return {
+    instanceId,
+    engine: docker === null ? null : { docker, leftovers: await countOnEngine(docker, instanceId) },
+    hasUser: await hasRemapUser(config.dataDir),
+    unit: await unitOf(root),
+  };
+}
+
+/** The id in the labels of everything that the installation has made. */
+async function instanceOf({ databaseUrl, dataDir }: Config): Promise<string> {
+  const server = databaseUrl === null ? await startEmbedded(path.join(dataDir, 'postgres')) : null;
+  const db = openDatabase(openPool({ url: databaseUrl ?? server?.url() ?? '', poolSize: 1 }));
+  try {
+    return await postgresInstallation(db).id();
+  } finally {
+    await db.destroy();
+    await server?.stop();
+  }
+}
+
+async function engineAt(endpoint: string): Promise<Docker> {
+  const answer = await probe(addressOf(endpoint, null));
+  if (answer.answers) return answer.docker;
+  throw new Error(
+    `the engine at ${endpoint}, which has containers and volumes of Berth, does not answer: start it`,
+  );
+}
+
+function listOf({ dataDir, databaseUrl }: Config, { engine, hasUser, unit }: Found): readonly string[] {
+  const has = engine?.leftovers;
+  return [
+    'This removes for good:',
+    has === undefined
+      ? `- all containers and their files, with the private engine in ${dataDir}`
+      : `- ${has.containers} containers and ${has.volumes} volumes with all files, in the engine`,
+    '- the network of the containers and its packet filter rules',
+    ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
+    ...(unit === null ? [] : [`- ${unit} and /etc/berth`]),
+    `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
+    ...(databaseUrl === null ? [] : ['The database in DATABASE_URL stays.']),
+  ];
+}
+
+/** What could not be removed, in sentences. */
+async function remove({ dataDir }: Config, found: Found): Promise<readonly string[]> {
+  const { engine, instanceId, hasUser, unit } = found;
+  if (engine !== null) {
+    await removeFromEngine(engine.docker, instanceId);
+    await removeBaseImage(engine.docker);
+  }
+  if (isRoot()) {
+    await removePrivateEngine(dataDir);
+    await removeFromMachine(instanceId);
+  }
+  if (unit !== null) await removeUnit(unit);
+  const userLeft = hasUser && !(await removeRemapUser());
+  const filesLeft = await removeDataFolder(dataDir);
+  return [
+    ...(userLeft ? ['The user dockremap stays: another engine uses it.'] : []),
+    ...(filesLeft.length > 0 ? [`Not from Berth, so left in ${dataDir}: ${filesLeft.join(', ')}`] : []),
+  ];
+}
+
+async function remaining({ databaseUrl }: Config): Promise<readonly string[]> {
+  const packages = await installedPackages();
+  return [
+    ...(databaseUrl === null ? [] : ['Drop its database yourself.']),
+    ...(isRoot() && packages.length > 0
+      ? [
+          `Packages stay. To remove those that nothing else needs: apt-get purge --autoremove ${packages.join(' ')}`,
+          'Raised kernel limits and IP forwarding last until the next boot.',
+        ]
+      : []),
+  ];
+}
