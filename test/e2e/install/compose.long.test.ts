@@ -1,0 +1,126 @@
+import { cpSync, mkdirSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { runOrThrow, which } from '../../../src/adapters/docker/host/host-commands.ts';
+import { Berth } from '../../../src/client/index.ts';
+import { aFolder } from '../../support/folder.ts';
+import { aServer, copyCheckout, put, type Server } from '../../support/install/server.ts';
+import { eventually, waitFor } from '../../support/patience.ts';
+import { signInAdmin } from '../../support/process/running-service.ts';
+import { needs } from '../../support/run/infra.ts';
+
+const START_MS = 300_000;
+const READY = /Berth is ready.*?\/setup#code=(\S+)/;
+
+/** In place of the images of a registry, which a test must not need. */
+const IMAGES = {
+  node: `FROM berth/debian:12
+COPY bin/ /usr/local/bin/
+COPY npm/ /usr/local/lib/node_modules/npm/
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
+`,
+  // What the official image promises: a volume, a socket, a superuser, and no server with an address before the set-up.
+  postgres: `FROM berth/debian:12
+RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends postgresql
+ENV PATH=/usr/lib/postgresql/15/bin:/usr/sbin:/usr/bin:/sbin:/bin PGDATA=/var/lib/postgresql/data
+RUN install -d -o postgres -m 0700 $PGDATA && install -d -o postgres -m 3777 /var/run/postgresql
+VOLUME /var/lib/postgresql/data
+CMD ["sh", "-c", "cd / && [ -s $PGDATA/PG_VERSION ] || initdb -U postgres --auth=$POSTGRES_HOST_AUTH_METHOD && exec postgres"]
+USER postgres
+`,
+};
+
+const SETTINGS = `BERTH_NODE_IMAGE=test/node
+BERTH_POSTGRES_IMAGE=test/postgres
+BERTH_HOST=0.0.0.0
+`;
+
+/** Everything of a Docker that an installation could leave. */
+const TRACES = `
+docker ps --all --format '{{.Names}}'
+docker volume ls --format '{{.Name}}'
+docker network ls --format '{{.Name}}'
+docker images --format '{{.Repository}}:{{.Tag}}' | grep -v '^<none>'
+ip -o link show type bridge | cut -d: -f2
+iptables-save | grep -i berth || true`;
+
+const linesOf = (text: string): ReadonlySet<string> => new Set(text.split('\n'));
+
+/** A server with Docker of its distribution, and these images. */
+async function withDocker(t: Test): Promise<Server | null> {
+  const engine = await needs(t, 'engine');
+  if (engine === null) return null;
+  const server = await aServer(t, aFolder(t));
+  const { root, sh } = server;
+  await sh('apt-get update -q; DEBIAN_FRONTEND=noninteractive apt-get install -qy docker.io docker-compose');
+  const archive = path.join(root, 'root/base.tar');
+  await runOrThrow('docker', ['--host', engine.endpoint, 'save', '-o', archive, 'berth/debian:12'], {
+    timeoutSeconds: 120,
+  });
+  await sh('docker load --quiet --input /root/base.tar');
+  for (const [name, text] of Object.entries(IMAGES)) put(server, `root/${name}/Dockerfile`, text);
+  mkdirSync(path.join(root, 'root/node/bin'));
+  cpSync(process.execPath, path.join(root, 'root/node/bin/node'));
+  const npm = path.resolve(realpathSync((await which('npm')) ?? ''), '../..');
+  cpSync(npm, path.join(root, 'root/node/npm'), { recursive: true, dereference: true });
+  for (const name of Object.keys(IMAGES)) await sh(`docker build --quiet --tag test/${name} /root/${name}`);
+  return server;
+}
+
+t.test(
+  'the compose file serves, restarts without a stop of containers, and is removed without a trace',
+  async (t) => {
+    const server = await withDocker(t);
+    if (server === null) return;
+    const { sh } = server;
+    const before = linesOf(await sh(TRACES));
+    await copyCheckout(server);
+    put(server, 'opt/berth/docs/deploy/.env', SETTINGS);
+    const compose = (words: string): Promise<string> =>
+      sh(`cd /opt/berth/docs/deploy && docker-compose --ansi never ${words} 2>&1`);
+    t.equal(await compose('config --quiet'), '');
+    await compose('up --detach --build');
+
+    const logs = await eventually(
+      () => compose('logs --no-color berth'),
+      (text) => READY.test(text),
+      {
+        patienceMs: START_MS,
+        everyMs: 500,
+      },
+    );
+    const setupCode = READY.exec(logs)?.[1];
+    if (setupCode === undefined) throw new Error(`the service is not ready:\n${logs.slice(-4000)}`);
+    t.notMatch(logs, /packet filter cannot be set/, 'it isolates containers');
+    const address = `http://${server.address}:8080`;
+    const berth = new Berth({ server: address, token: await signInAdmin({ address, setupCode }) });
+    const box = await berth.create({ name: 'dev', memory_mb: 256, disk_mb: 512 });
+    t.match(box.info, { status: 'running', volume: { quota: 'soft' } });
+    const since = ['sh', '-c', 'cut -d" " -f22 /proc/1/stat'];
+    const { stdout: startedAt } = await box.run(since);
+    const reach = async (port: number): Promise<unknown> =>
+      (await box.run(['bash', '-c', `timeout 5 bash -c '< /dev/tcp/${server.address}/${port}'`])).exitCode;
+    t.not(await reach(8080), 0, 'no container reaches the machine');
+
+    await compose('restart berth');
+    await waitFor(
+      () =>
+        berth.container('dev').then(
+          () => true,
+          () => false,
+        ),
+      { everyMs: 200, what: 'a new start' },
+    );
+    t.equal((await box.run(since)).stdout, startedAt, 'the container never stopped');
+
+    await compose('stop berth');
+    t.match(
+      await compose('run --rm berth uninstall --yes'),
+      /1 containers and \d volumes[\s\S]*Berth is uninstalled/,
+    );
+    await compose('down --volumes --rmi all');
+    const left = [...linesOf(await sh(TRACES))].filter((line) => !before.has(line));
+    t.same(left, []);
+  },
+);
