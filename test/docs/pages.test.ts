@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { inspect, promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -118,17 +118,6 @@ t.test('the examples of docs/containers.md have the answers it shows', { timeout
     const printed = await run(command, { URL, TOKEN, ID });
     t.match(joined(printed), shown(answer), command);
     ID ||= JSON.parse(printed).db_id;
-  }
-});
-
-t.test('every link between pages of docs leads to a page', async (t) => {
-  const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((file) =>
-    file.endsWith('.md'),
-  );
-  for (const page of pages) {
-    const text = readFileSync(`docs/${page}`, 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\(([\w./-]+\.md)[^)]*\)/g))
-      t.ok(existsSync(path.join('docs', path.dirname(page), target)), `${page}: ${target}`);
   }
 });
 
