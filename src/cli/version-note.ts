@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import type { Cli } from './cli.ts';
+import { stateFolder } from './state/state-folder.ts';
 import { VERSION } from './version.ts';
 
 const EACH_MS = 86_400_000;
@@ -51,10 +51,7 @@ export async function noteNewerVersion({
   }
 }
 
-const notesFile = (env: Cli['io']['env']): string => {
-  const state = env['XDG_STATE_HOME'] || path.join(env['HOME'] || os.homedir(), '.local', 'state');
-  return path.join(state, 'berth', 'versions.json');
-};
+const notesFile = (env: Cli['io']['env']): string => path.join(stateFolder(env), 'versions.json');
 
 function readNotes(file: string): Notes {
   try {

@@ -27,3 +27,4 @@ export type { OpenSocket, Socket, SocketListener } from './socket/socket.ts';
 export type { ConnectionState } from './terminal/connection-types.ts';
 export { Terminal, type TerminalEnd, type TerminalOptions } from './terminal/terminal.ts';
 export type { Size } from './terminal/terminal-protocol.ts';
+export type { TerminalResume } from './terminal/terminal-resume.ts';

@@ -24,6 +24,12 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
     this.#serve();
   }
 
+  /** Puts a taken value back, before those that wait. */
+  putBack(value: T): void {
+    this.#values.unshift(value);
+    this.#serve();
+  }
+
   /** Drops what waits, and puts `value` in its place. */
   replace(value: T): void {
     this.#values = [];

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type IPty, spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
 import t, { type Test } from 'tap';
 import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
@@ -19,18 +20,22 @@ async function aShell(t: Test, ...args: readonly string[]) {
   const { env, home, run } = theCommand(t, `http://${line.host}`, token);
   const berth = path.resolve('src/cli/berth.ts');
   const script = `"${process.execPath}" "${berth}" shell dev ${args.join(' ')}; echo "code=$?"; stty -a`;
-  const user: IPty = spawn('/bin/sh', ['-c', script], { cols: 90, rows: 30, cwd: home, env });
-  t.teardown(() => user.kill());
-  let shown = '';
-  user.onData((text) => {
-    shown += text;
-  });
-  const shows = (text: string | RegExp): Promise<void> =>
-    waitFor(() => (typeof text === 'string' ? shown.includes(text) : text.test(shown)), {
-      what: () => `${text} in ${JSON.stringify(shown.slice(-500))}`,
+  const start = () => {
+    const user: IPty = spawn('/bin/sh', ['-c', script], { cols: 90, rows: 30, cwd: home, env });
+    t.teardown(() => user.kill());
+    let shown = '';
+    user.onData((text) => {
+      shown += text;
     });
+    const shows = (text: string | RegExp): Promise<void> =>
+      waitFor(() => (typeof text === 'string' ? shown.includes(text) : text.test(shown)), {
+        what: () => `${text} in ${JSON.stringify(shown.slice(-500))}`,
+      });
+    return { user, shows, shown: () => shown };
+  };
+  const first = start();
   await waitFor(() => terminals.opened.length === 1);
-  return { user, shows, line, run, pty: terminals.opened[0] as FakePty };
+  return { ...first, start, line, run, terminals, pty: terminals.opened[0] as FakePty };
 }
 
 const RESTORED = /code=\d+[\s\S]* icanon/;
@@ -68,6 +73,45 @@ t.test('the detach key leaves the shell running, and the terminal as it was', as
   await shows(RESTORED);
   t.equal(pty.typed(), 'kept');
   t.notOk(pty.stream.destroyed);
+});
+
+t.test('the next shell continues one that was left, with what was typed on a lost line', async (t) => {
+  const { user, shows, pty, line, start, terminals } = await aShell(t, '--detach-key', 'ctrl-]');
+  pty.say('$ make');
+  await shows('$ make');
+  line.begin();
+  await shows('connection lost');
+  user.write('typed on a lost line\x1d');
+  await shows(RESTORED);
+  line.calm();
+  const next = start();
+  await next.shows('$ make');
+  await waitFor(() => pty.typed() === 'typed on a lost line', { what: () => pty.typed() });
+  t.equal(terminals.opened.length, 1);
+  next.user.write('\x1d');
+  await next.shows(RESTORED);
+});
+
+t.test('leaving keeps the cursor below the output', async (t) => {
+  const { user, shows, pty, shown } = await aShell(t);
+  pty.say('one\r\ntwo\r\nthree');
+  await shows('three');
+  user.write('\x1c');
+  await shows(RESTORED);
+  const screen = new xterm.Terminal({ cols: 90, rows: 30, allowProposedApi: true });
+  await new Promise<void>((resolve) => screen.write(shown(), resolve));
+  const lines = Array.from({ length: 4 }, (_, at) =>
+    screen.buffer.active.getLine(at)?.translateToString(true),
+  );
+  t.match(lines, ['one', 'two', 'three', /Left running/]);
+});
+
+t.test('a session beside main says how long it is left running', async (t) => {
+  const { user, shows, pty } = await aShell(t, '--session', 'build');
+  pty.say('$ ');
+  await shows('$ ');
+  user.write('\x1c');
+  await shows('for a minute. Return: berth shell dev --session build');
 });
 
 t.test('without a terminal it says what to use instead', async (t) => {

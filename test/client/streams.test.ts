@@ -1,5 +1,11 @@
 import t, { type Test } from 'tap';
-import { Berth, type BerthError, CommandError, type Container } from '../../src/client/index.ts';
+import {
+  Berth,
+  type BerthError,
+  CommandError,
+  type Container,
+  type TerminalResume,
+} from '../../src/client/index.ts';
 import { eventually, waitFor } from '../support/patience.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
 import { aPerson, aService } from '../support/service/service.ts';
@@ -210,6 +216,37 @@ t.test('a terminal that is left can be opened again, and ends when it is closed'
   await again.until('still here');
   again.close();
   await waitFor(() => terminals.opened.every(({ stream }) => stream.destroyed));
+});
+
+/** As another process gets it. */
+const kept = (point: TerminalResume | null): TerminalResume => JSON.parse(JSON.stringify(point));
+
+t.test('a terminal that is left continues to the byte in another process', async (t) => {
+  const { dev, near, terminal, pty, line, terminals } = await aTerminal(t);
+  terminal.write('first ');
+  pty.say('one two');
+  t.equal(await terminal.until('one'), 'one');
+  terminal.write('sent, perhaps unconfirmed ');
+  const point = kept(terminal.detach());
+  let rest = '';
+  for await (const bytes of terminal) rest += Buffer.from(bytes).toString();
+  t.equal(rest, ' two', 'what has arrived is still given');
+  pty.say(' three');
+  const second = await dev.terminal({ resume: point, backoff: BACKOFF });
+  t.equal(await second.until('three'), ' three');
+  line.begin();
+  await waitFor(() => second.state.kind !== 'open');
+  second.write('typed on a lost line ');
+  const later = kept(second.detach());
+  line.calm();
+  const third = await (await near.container('dev')).terminal({ resume: later, onEmptyScreen: true });
+  const screen = await third.until('three');
+  t.ok(screen.startsWith('\x1bc') && screen.includes('one two three'), 'the screen is sent again');
+  third.write('last');
+  await waitFor(() => pty.typed().endsWith('last'));
+  t.equal(pty.typed(), 'first sent, perhaps unconfirmed typed on a lost line last');
+  t.equal(terminals.opened.length, 1, 'by the same program');
+  third.close();
 });
 
 t.test('a refused terminal says why', async (t) => {

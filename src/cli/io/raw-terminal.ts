@@ -21,8 +21,11 @@ export type RawTerminal = {
   begin(listener: RawListener): (how?: 'reset' | 'as it is') => void;
 };
 
-/** Ends modes that a program may have left: mouse, pasting, keys, the alternate screen, a hidden cursor. */
-export const SOFT_RESET = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\x1b[?1049l\x1b[?25h';
+/**
+ * Ends modes that a program may have left: mouse, pasting, keys, the alternate screen, a hidden cursor. The cursor is
+ * saved first, since leaving the alternate screen restores it even where it is not shown.
+ */
+export const SOFT_RESET = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\x1b7\x1b[?1049l\x1b[?25h';
 
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
 

@@ -3,7 +3,7 @@ import type { Backoff } from '../backoff.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import type { LineTimes } from './line.ts';
 import type { Resumed } from './resume.ts';
-import type { EndReason, Size, Trouble } from './terminal-protocol.ts';
+import type { EndReason, Size, StreamPoint, Trouble } from './terminal-protocol.ts';
 
 export type ConnectionState =
   /** `trouble`: what ended the try before. */
@@ -66,6 +66,8 @@ export type ConnectionTarget = {
   readonly containerId: string;
   readonly connectionId: string;
   readonly size: Size;
+  /** Where an earlier connection left off. */
+  readonly resume?: StreamPoint;
   /** Whether the first connection forces a new multiplexer session. */
   readonly fresh?: boolean;
   /** Whether to watch without typing. */

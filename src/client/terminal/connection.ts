@@ -10,15 +10,14 @@ import {
   type LineHealth,
   type Probe,
 } from './connection-types.ts';
-import { type InputBuffer, inputBuffer } from './input-buffer.ts';
 import { LINE_TIMES, Line } from './line.ts';
-import { howResumed } from './resume.ts';
+import { StreamPosition } from './stream-position.ts';
 import {
   DETACHED,
   type EndReason,
   meaningOfClose,
-  type ResumePoint,
   type Size,
+  type StreamPoint,
   type Trouble,
   terminalPath,
 } from './terminal-protocol.ts';
@@ -33,15 +32,11 @@ export class Connection {
   readonly #target: ConnectionTarget;
   readonly #deps: ConnectionDeps;
   readonly #listener: ConnectionListener;
-  readonly #input: InputBuffer = inputBuffer();
+  readonly #position: StreamPosition;
   #size: Size;
   #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
   #trouble: Trouble = 'line';
   #line: Line | null = null;
-  #seen: ResumePoint | null = null;
-  /** The container's start during which the service lost the stream of a running program; null after any other end. */
-  #detachedIn: string | null = null;
-  #startedAt: string | null = null;
   #fresh = false;
   /** Whether output is unwanted for now. */
   #isHeld = false;
@@ -60,6 +55,7 @@ export class Connection {
     this.#deps = deps;
     this.#listener = listener;
     this.#size = target.size;
+    this.#position = new StreamPosition(target.resume ?? null);
     this.#fresh = target.fresh ?? false;
   }
 
@@ -78,15 +74,13 @@ export class Connection {
     this.#fresh = fresh;
     this.#exitCode = null;
     this.#attempt = 0;
-    this.#seen = null;
-    this.#detachedIn = null;
-    this.#input.restart(0, false);
+    this.#position.restart();
     this.open();
   }
 
   write(bytes: Uint8Array): void {
     if (this.#state.kind === 'over') return;
-    this.#input.push(bytes);
+    this.#position.input.push(bytes);
     this.#line?.pump();
     if (!this.#health.answers) this.#reportHealth(false);
   }
@@ -128,9 +122,10 @@ export class Connection {
     else if (this.#state.kind !== 'over') this.open();
   }
 
-  /** Disconnects until the next `open`, which continues where it was. */
-  suspend(): void {
+  /** Disconnects until the next `open`, which continues where it was, or until one elsewhere that gets the result. */
+  suspend(): StreamPoint | null {
     this.#abandon();
+    return this.#position.resume();
   }
 
   /** Closes it for good: a pane's program ends. */
@@ -139,7 +134,7 @@ export class Connection {
   }
 
   #dial(token: string): void {
-    const address = { ...this.#target, size: this.#size, resume: this.#seen, fresh: this.#fresh };
+    const address = { ...this.#target, size: this.#size, resume: this.#position.seen, fresh: this.#fresh };
     const url = this.#deps.origin + terminalPath(address);
     const heard = {
       frame: (frame: ServerFrame) => this.#onFrame(frame),
@@ -151,7 +146,7 @@ export class Connection {
     const { openSocket, times = LINE_TIMES } = this.#deps;
     this.#line = new Line(
       (to) => openSocket(url, subprotocols(TERMINAL_PROTOCOL, token), to),
-      this.#input,
+      this.#position.input,
       heard,
       times,
     );
@@ -166,21 +161,11 @@ export class Connection {
   }
 
   #onReady(ready: ReadyFrame): void {
-    const how = howResumed(this.#seen, ready);
-    this.#seen = { stream: ready.stream, after: ready.offset };
+    const { how, inputFrom } = this.#position.continue(ready);
     this.#fresh = false;
     this.#listener.resumed(how, ready);
     this.#line?.send({ type: 'resize', ...this.#size });
-    const startedAt = ready.mux_session === null ? null : ready.started_at;
-    const isSameProgram = startedAt !== null && this.#detachedIn === startedAt;
-    if (how === 'fresh' || how === 'other')
-      this.#input.restart(ready.input_offset, how === 'fresh' || isSameProgram);
-    else {
-      this.#input.rewind(ready.input_offset);
-      this.#line?.send({ type: 'input_from', offset: ready.input_offset });
-    }
-    this.#startedAt = startedAt;
-    this.#detachedIn = null;
+    if (inputFrom !== null) this.#line?.send({ type: 'input_from', offset: inputFrom });
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });
     this.#line?.begin();
@@ -188,12 +173,12 @@ export class Connection {
   }
 
   #onBytes(data: Uint8Array): void {
-    if (this.#seen !== null) this.#seen = { ...this.#seen, after: this.#seen.after + data.length };
+    this.#position.received(data.length);
     this.#listener.bytes(data);
   }
 
   #onClosed(code: number, reason: string, opened: boolean): void {
-    if (code === DETACHED && this.#state.kind === 'open') this.#detachedIn = this.#startedAt;
+    if (code === DETACHED && this.#state.kind === 'open') this.#position.detached();
     const meaning = opened ? meaningOfClose(code, reason) : ({ do: 'probe' } as const);
     if (meaning.do === 'end') this.#over(meaning.why);
     else if (meaning.do === 'retry') this.#retryLater(meaning.trouble);
@@ -238,7 +223,7 @@ export class Connection {
   }
 
   #reportHealth(answers: boolean): void {
-    const unsentCharacters = answers ? 0 : this.#input.pendingCharacters();
+    const unsentCharacters = answers ? 0 : this.#position.input.pendingCharacters();
     const before = this.#health;
     if (before.answers === answers && before.unsentCharacters === unsentCharacters) return;
     this.#health = { answers, unsentCharacters };

@@ -26,6 +26,8 @@ export type InputBuffer = {
    * the new stream; without it all input of the old one is dropped.
    */
   restart(offset: number, keep: boolean): void;
+  /** What is not known to have arrived, and where it begins. */
+  pending(): { readonly offset: number; readonly bytes: Bytes };
   /** Bytes pushed and not known to have arrived. */
   pendingBytes(): number;
   /** The same in characters of UTF-8. */
@@ -85,6 +87,11 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
         pieces.push({ start: end, bytes });
         end += bytes.length;
       }
+    },
+    pending() {
+      const bytes = new Uint8Array(end - startOf(0));
+      for (const piece of pieces) bytes.set(piece.bytes, piece.start - startOf(0));
+      return { offset: startOf(0), bytes };
     },
     pendingBytes: () => end - startOf(0),
     pendingCharacters: () => pieces.reduce((sum, { bytes }) => sum + charactersIn(bytes), 0),

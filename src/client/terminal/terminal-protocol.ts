@@ -7,6 +7,14 @@ export type Size = { readonly cols: number; readonly rows: number };
 /** Where a lost connection left off: the stream's name and the count of output bytes received. */
 export type ResumePoint = { readonly stream: string; readonly after: number };
 
+/** Where a terminal was left, in both directions, for a return from any process. */
+export type StreamPoint = ResumePoint & {
+  /** Where `input` begins. */
+  readonly inputOffset: number;
+  /** Input that may not have arrived. */
+  readonly input: Uint8Array;
+};
+
 export type TerminalAddress = {
   readonly containerId: string;
   readonly connectionId: string;

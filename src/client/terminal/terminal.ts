@@ -4,12 +4,17 @@ import { Queue } from '../queue.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionDeps, ConnectionState } from './connection-types.ts';
 import type { EndReason, Size } from './terminal-protocol.ts';
+import { type TerminalResume, toPoint, toResume } from './terminal-resume.ts';
 
 export type TerminalOptions = {
   /** 80 by 24 by default. */
   readonly size?: Size;
   /** The pane: `main` by default, whose programs outlive the connection. */
   readonly session?: string;
+  /** Continues where `detach` left off, in the same session. */
+  readonly resume?: TerminalResume | null;
+  /** Whether the output before `resume` is not shown: the screen is sent again instead of what is missing. */
+  readonly onEmptyScreen?: boolean;
   /** Whether a new shell replaces what runs in the pane. */
   readonly fresh?: boolean;
   /** Whether to watch without typing. */
@@ -44,17 +49,17 @@ const TAKE_AGAIN_BYTES = 256 * 1024;
 export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
   /** Resolves at its end. */
   readonly closed: Promise<TerminalEnd>;
+  readonly #session: string;
   readonly #connection: Connection;
   readonly #output: Queue<Uint8Array>;
   readonly #end: (end: TerminalEnd) => void;
   #waitingBytes = 0;
   #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
-  #text = '';
-  readonly #decoder = new TextDecoder();
 
   /** Not connected yet: `open` does that. */
   constructor(containerId: string, deps: ConnectionDeps, options: TerminalOptions) {
-    const { size = { cols: 80, rows: 24 }, session = 'main', fresh = false } = options;
+    const { size = { cols: 80, rows: 24 }, resume = null, onEmptyScreen = false } = options;
+    const { session = resume?.session ?? 'main', fresh = false } = options;
     const { watch = false, record = false, beforeRedraw = FULL_RESET } = options;
     const prefix = new TextEncoder().encode(beforeRedraw);
     let end: (end: TerminalEnd) => void = () => {};
@@ -62,11 +67,15 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
       end = resolve;
     });
     this.#end = end;
+    this.#session = session;
     this.#output = new Queue(
       (bytes) => this.#took(bytes.length),
       () => this.close(),
     );
-    const target = { containerId, connectionId: session, size, fresh, watch, record };
+    const target = {
+      ...{ containerId, connectionId: session, size, fresh, watch, record },
+      ...(resume !== null && { resume: toPoint(resume, onEmptyScreen) }),
+    };
     this.#connection = new Connection(target, deps, {
       state: (state) => {
         this.#enter(state);
@@ -110,16 +119,19 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
 
   /** Takes output until it has this text; returns all of it up to there. Throws at the terminal's end. */
   async until(wanted: string | RegExp): Promise<string> {
+    const decoder = new TextDecoder();
+    const pieces: Uint8Array[] = [];
+    let text = '';
     for (;;) {
-      const end = endOf(this.#text, wanted);
-      if (end !== null) {
-        const taken = this.#text.slice(0, end);
-        this.#text = this.#text.slice(end);
-        return taken;
-      }
       const { done, value } = await this.#output.next();
-      if (done) throw new Error(`the terminal ended before ${wanted}: ${this.#text.slice(-1000)}`);
-      this.#text += this.#decoder.decode(value, { stream: true });
+      if (done) throw new Error(`the terminal ended before ${wanted}: ${text.slice(-1000)}`);
+      pieces.push(value);
+      text += decoder.decode(value, { stream: true });
+      const end = endOf(text, wanted);
+      if (end === null) continue;
+      const taken = text.slice(0, end);
+      this.#putBack(joined(pieces).subarray(new TextEncoder().encode(taken).length));
+      return taken;
     }
   }
 
@@ -129,10 +141,14 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#finish({ why: 'closed', exitCode: null });
   }
 
-  /** Leaves it for a while: its programs wait for a return, 5 minutes in `main`, else 60 s. */
-  detach(): void {
-    this.#connection.suspend();
+  /**
+   * Leaves it for a while: its programs wait for a return, 5 minutes in `main`, else 60 s. The loop gives the output that
+   * has arrived, and ends. The result is for `resume`, in this process or another; null before the first connection.
+   */
+  detach(): TerminalResume | null {
+    const point = this.#connection.suspend();
     this.#finish({ why: 'detached', exitCode: null });
+    return point === null ? null : toResume(this.#session, point);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -143,6 +159,12 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#waitingBytes += data.length;
     this.#output.push(data);
     if (this.#waitingBytes > MAX_WAITING_BYTES) this.#connection.holdOutput();
+  }
+
+  #putBack(rest: Uint8Array): void {
+    if (rest.length === 0) return;
+    this.#waitingBytes += rest.length;
+    this.#output.putBack(rest);
   }
 
   #took(bytes: number): void {
@@ -159,6 +181,16 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#output.end();
     this.#end({ why, exitCode });
   }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
 }
 
 /** Where the wanted text ends; null when it is not there. */

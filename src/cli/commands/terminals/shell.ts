@@ -1,11 +1,14 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { Terminal, TerminalEnd } from '../../../client/index.ts';
+import type { Terminal, TerminalEnd, TerminalResume } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { type RawTerminal, rawTerminal, SOFT_RESET } from '../../io/raw-terminal.ts';
 import { writeTo } from '../../io/streams.ts';
+import { leftTerminals } from '../../state/left-terminals.ts';
 import { findContainer } from '../../values/find.ts';
+
+const MAIN = 'main';
 
 const HELP = `
 The shell outlives the connection: after a lost connection it continues where it was, and the detach key
@@ -20,50 +23,65 @@ Examples:
 export const shell = () =>
   command('shell', 'Open a terminal in a container')
     .argument('[container]', 'its name or id')
-    .option('--session <name>', 'which of its terminals', 'main')
+    .option('--session <name>', 'which of its terminals; all but main end a minute after they are left', MAIN)
     .option('--new', 'end what runs in it, and start a new shell')
     .option('--watch', 'watch without typing')
     .addOption(
       new Option('--detach-key <key>', 'the key that leaves it running, such as ctrl-], or none')
-        .argParser(detachKey)
+        .argParser(keyByte)
         .default(0x1c, 'ctrl-\\'),
     )
     .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, given, { session, new: fresh = false, watch = false, detachKey: key }) => {
+      withCli(async (cli, given, { session, new: fresh = false, watch = false, detachKey }) => {
         const raw = rawTerminal(cli.io);
         if (raw === null)
           throw usageError('This is not a terminal.', 'Run a program: berth exec NAME -- PROGRAM');
         const container = await findContainer(cli, given);
+        const left = leftTerminals(cli.io.env);
+        const key = [cli.berth().server, container.id, session].join(' ');
+        const taken = watch ? null : left.take(key);
         const terminal = await container.terminal({
           size: raw.size(),
           session,
           fresh,
           watch,
+          resume: fresh ? null : taken,
+          onEmptyScreen: true,
           beforeRedraw: `${SOFT_RESET}\x1b[H\x1b[2J`,
           onState: ({ kind }) =>
             kind === 'waiting' && raw.isRaw() && raw.note('connection lost, reconnecting…'),
         });
-        const end = await relay(cli, raw, terminal, key);
-        report(cli, end, container.name);
+        const keep = (resume: TerminalResume | null): void => {
+          if (!watch) left.keep(key, resume);
+        };
+        const end = await relay(cli, raw, terminal, { detachKey, keep });
+        report(cli, end, container.name, session);
       }),
     );
+
+type Leaving = {
+  readonly detachKey: number | null;
+  /** For the return to a terminal that was left. */
+  readonly keep: (resume: TerminalResume | null) => void;
+};
 
 /** Until the remote terminal ends, for any reason. The user's own terminal is then restored. */
 async function relay(
   cli: Cli,
   raw: RawTerminal,
   terminal: Terminal,
-  key: number | null,
+  { detachKey: key, keep }: Leaving,
 ): Promise<TerminalEnd> {
+  const leave = (): void => keep(terminal.detach());
   const stop = raw.begin({
     input: (bytes) => {
       const at = key === null ? -1 : bytes.indexOf(key);
       terminal.write(at === -1 ? bytes : bytes.subarray(0, at));
-      if (at !== -1) terminal.detach();
+      if (at !== -1) leave();
     },
     resized: (size) => terminal.resize(size),
-    ended: () => terminal.detach(),
+    ended: leave,
   });
   try {
     for await (const output of terminal) await writeTo(cli.io.out, output);
@@ -83,9 +101,13 @@ const WORDS: Readonly<Partial<Record<TerminalEnd['why'], string>>> = {
   refused: 'The service refused the terminal.',
 };
 
-function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string): void {
+function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string, session: string): void {
   if (why === 'detached') {
-    notify(`Left running. Return: berth shell ${name}`);
+    notify(
+      session === MAIN
+        ? `Left running. Return: berth shell ${name}`
+        : `Left running for a minute. Return: berth shell ${name} --session ${session}`,
+    );
     return;
   }
   if (why === 'ended') throw new ProgramEnd(exitCode ?? 0);
@@ -93,7 +115,7 @@ function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string): 
 }
 
 /** `ctrl-\` as its byte; null for `none`. */
-function detachKey(text: string): number | null {
+function keyByte(text: string): number | null {
   if (text === 'none') return null;
   const [, letter = ''] = /^ctrl-([a-z@[\\\]^_])$/i.exec(text) ?? [];
   if (letter === '') throw new InvalidArgumentError('Give a key such as ctrl-\\ or ctrl-], or none.');
