@@ -80,7 +80,7 @@ export default {
       to: {
         path: '^src/|node_modules/',
         pathNot: [
-          '^src/(cli|client|mcp|protocol)/',
+          '^src/(cli|client|mcp|prompts|protocol)/',
           'node_modules/(commander|@commander-js/extra-typings|@bomb\\.sh/tab|@types/node|@types/ws|tar|ws)/',
         ],
       },
@@ -161,8 +161,12 @@ export default {
       from: { path: '^src/adapters/(?!http/|websocket/|ssh/)' },
       to: { path: '^src/app/' },
     },
+    layer('prompts-run-alone', 'the command and the agent ask alike', '^src/prompts/', [
+      '^src/prompts/',
+      '^(node:)?(readline/promises|stream)$',
+    ]),
     layer('agent-runs-alone', 'the agent runs on machines without the service', '^src/agent/', [
-      '^src/(agent|protocol)/',
+      '^src/(agent|prompts|protocol)/',
       '^src/domain/(containers/files|json-size|result)\\.ts$',
       '^(node:)?(child_process|crypto|events|fs|fs/promises|http|module|net|os|path|stream|timers/promises|tty|util)$',
       'node_modules/(@lydell/node-pty|@commander-js/extra-typings|commander|tar|ws|@types/(node|ws))/',

@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
 import { unitText } from '../../src/agent/install/unit.ts';
 import { aShell, testService } from '../support/agent/service.ts';
@@ -110,6 +111,18 @@ t.test('a one-time code becomes a token of this machine', async (t) => {
     bodies.at(-1),
     /^POST \/api\/agents\/enrol \{"code":"good-code","agent":"[0-9a-f-]{36}","name":"shop"\}$/,
   );
+  const typed = ['enrol', '--server', address, '--name', 'typed'];
+  const env = { ...process.env, XDG_STATE_HOME: aFolder(t) };
+  const terminal = spawn(process.execPath, [PROGRAM, ...typed], { env });
+  t.teardown(() => terminal.kill());
+  let shown = '';
+  terminal.onData((text) => {
+    shown += text;
+  });
+  await waitFor(() => shown.includes('Code: '), { what: () => shown });
+  terminal.write('good-code\r');
+  await waitFor(() => shown.includes('enrolled at'), { what: () => shown });
+  t.notMatch(shown, 'good-code', 'a typed code is not shown');
 });
 
 t.test(

@@ -1,8 +1,7 @@
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
+import { askLine, askSecret, NoAnswer } from '../../prompts/ask.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { EXIT } from '../exit-codes.ts';
-import { canAsk, type Io, isTerminal, printable } from './io.ts';
+import { canAsk, type Io, printable } from './io.ts';
 
 export type Prompts = {
   /** Whether somebody can answer. */
@@ -18,16 +17,12 @@ export type Prompts = {
 
 export function prompts(io: Io): Prompts {
   const possible = canAsk(io);
-  const line = (question: string) => ask(io, question, io.err);
+  const on = { input: io.in, output: io.err };
+  const line = (question: string) => answered(askLine(on, question));
   return {
     possible,
     line,
-    async secret(question) {
-      // Shown once the terminal echoes nothing: a fast answer would be shown otherwise.
-      const answer = await ask(io, '', SILENT, () => io.err.write(question));
-      io.err.write('\n');
-      return answer;
-    },
+    secret: (question) => answered(askSecret(on, question)),
     async confirm(question, yes) {
       if (yes) return;
       if (!possible) throw usageError(`${question} There is no terminal to ask on.`, 'Repeat it with --yes.');
@@ -47,28 +42,14 @@ export function prompts(io: Io): Prompts {
   };
 }
 
-/** Takes what the line editor would show. */
-const SILENT = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { isTTY: true });
-
-async function ask(
-  io: Io,
-  question: string,
-  output: NodeJS.WritableStream,
-  onReady: () => void = () => undefined,
-): Promise<string> {
-  const lines = createInterface({ input: io.in, output, terminal: isTerminal(io.in), historySize: 0 });
-  onReady();
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    lines.once('SIGINT', () => {
-      io.err.write('\n');
-      reject(new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' }));
-    });
-    lines.once('close', () => reject(new CliError('No answer was given.', { code: 'declined' })));
-  });
+async function answered(asking: Promise<string>): Promise<string> {
   try {
-    return await Promise.race([lines.question(question), interrupted]);
-  } finally {
-    lines.close();
+    return await asking;
+  } catch (error) {
+    if (!(error instanceof NoAnswer)) throw error;
+    throw error.why === 'interrupted'
+      ? new CliError('interrupted', { exit: EXIT.interrupted, code: 'interrupted' })
+      : new CliError('No answer was given.', { code: 'declined' });
   }
 }
 
