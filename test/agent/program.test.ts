@@ -100,6 +100,10 @@ t.test('a one-time code becomes a token of this machine', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const without = started(t, ['install', '--server', address], { PATH: '/nowhere' }, 'good-code');
+  t.equal(await without.ended, 78);
+  t.match(without.errors(), /systemctl show failed: .*Without systemd run `enrol`/);
+  t.same(bodies, [], 'the code is not spent where no unit can start');
   const bad = started(t, ['enrol', '--server', address], {}, 'bad-code');
   t.equal(await bad.ended, 78);
   t.match(bad.errors(), 'not enrolled: code not found');

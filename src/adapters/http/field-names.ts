@@ -22,6 +22,7 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['expiresInMinutes', 'expires_in_minutes'],
   ['lifeDays', 'expires_in'],
   ['maxUses', 'max_uses'],
+  ['parentId', 'parent_id'],
   ['newPassword', 'new_password'],
   ['disabledReason', 'disabled_reason'],
   ['lifeHours', 'expires_in_hours'],

@@ -3,6 +3,7 @@ import { SetupFault } from '../identity/credential.ts';
 import { enrol } from '../identity/enrol.ts';
 import { identityFile, identityFor, keepIdentity } from '../identity/state-file.ts';
 import {
+  checkSystemd,
   giveTo,
   type InstallPaths,
   installPaths,
@@ -39,6 +40,7 @@ export const install = () =>
         process.stdout.write(unitText(unit));
         return;
       }
+      await checkSystemd(isSystem);
       const secret = await secretFromInput(withToken ? 'API token' : 'Code');
       const name = await prepare(paths, unit, { secret, withToken, name: options.name });
       await startUnit(paths, unit);

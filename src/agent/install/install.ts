@@ -63,6 +63,16 @@ export async function keepToken(file: string, token: string): Promise<void> {
   await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' });
 }
 
+/** Throws `SetupFault` unless systemd answers, before a code is spent on an installation that cannot succeed. */
+export async function checkSystemd(isSystem: boolean): Promise<void> {
+  await systemctl(isSystem, 'show', '--property=Version').catch((error: Error) => {
+    const hint = isSystem
+      ? 'Without systemd run `enrol`, and then the agent in the foreground.'
+      : 'Sign in as this user itself, not by su, or run `loginctl enable-linger` first. Without systemd run `enrol`, and then the agent in the foreground.';
+    throw new SetupFault(`${error.message}. ${hint}`);
+  });
+}
+
 /** Writes the unit and starts it. Repeatable. Throws `SetupFault`. */
 export async function startUnit(paths: InstallPaths, options: UnitOptions): Promise<void> {
   await mkdir(path.dirname(paths.unit), { recursive: true });

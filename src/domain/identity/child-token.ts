@@ -26,6 +26,8 @@ export type ChildDraft = TokenDraft & {
   readonly expiresInMinutes?: unknown;
   readonly containers?: unknown;
   readonly maxUses?: unknown;
+  /** The token that the new one is below, when a login token asks. */
+  readonly parentId?: unknown;
 };
 
 /** `containers`: db ids and names as given; null for the parent's. */
@@ -37,7 +39,7 @@ export type ChildRequest = TokenRequest &
 
 /** Absent scopes are the parent's, or the usual ones under a login token. Every fault at once. */
 export function checkChildRequest(
-  { expiresInMinutes, containers, maxUses, ...rest }: ChildDraft,
+  { expiresInMinutes, containers, maxUses, parentId: _parent, ...rest }: ChildDraft,
   parentScopes: readonly Scope[] | null,
 ): Result<ChildRequest, DomainError> {
   const draft = parentScopes === null ? rest : { ...rest, scopes: rest.scopes ?? parentScopes };

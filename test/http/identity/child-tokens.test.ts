@@ -48,6 +48,32 @@ t.test('a token makes a narrower one, which the lists show below it', async (t) 
   t.match(await derive(unbound), { parent_id: unbound.id, containers: [dev], scopes: ['read', 'write'] });
 });
 
+t.test('a signed-in user names the token that a narrower one is below', async (t) => {
+  const { service, root, ada, by, box, derive, codeOf } = await aScene();
+  await box(ada, 'dev');
+  const [parent, ended, foreign] = [
+    await anApiToken(service, ada, { scopes: ['read'], expires_in: 1 }),
+    await anApiToken(service, ada),
+    await anApiToken(service, root),
+  ];
+  await by(ada)('POST', `/api/tokens/${ended.id}/revoke`);
+  const below = { parent_id: parent.id };
+  const child = await derive(ada, { ...below, containers: ['dev'] });
+  t.match(child, { ...below, scopes: ['read'] });
+  t.ok(Date.parse(child.expires_at) <= Date.now() + 2 * 86_400_000, 'it ends with its parent');
+  for (const request of [{ scopes: ['write'] }, { expires_in: 2 }])
+    t.match(await derive(ada, { ...below, ...request }), {
+      fields: { [Object.keys(request)[0] ?? '']: String },
+    });
+  const unknown = ['00000000-0000-4000-8000-000000000000', 'x', ended.id, foreign.id];
+  const answers = await Promise.all(unknown.map((parent_id) => derive(ada, { parent_id })));
+  for (const answer of answers) t.match(answer, { code: 'validation_failed', fields: { parent_id: String } });
+  t.same(new Set(answers.map((each) => JSON.stringify(each))).size, 1, 'they look alike');
+  t.match(await derive(parent, below), { fields: { parent_id: String } }, 'a token makes only its own');
+  await by(ada)('POST', `/api/tokens/${parent.id}/revoke`);
+  t.equal(await codeOf(child), REJECTED);
+});
+
 t.test('no request makes a token wider than the one that asks', async (t) => {
   const { service, root, ada, by, box } = await aScene();
   await box(ada, 'dev');

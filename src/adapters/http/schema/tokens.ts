@@ -37,6 +37,11 @@ export const ChildTokenRequestBody = Named(
     max_uses: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests that it admits in all.' }),
     ),
+    parent_id: Type.Optional(
+      Type.String({
+        description: 'With a login token: the token of yours that it is below, as if that one asked.',
+      }),
+    ),
   }),
 );
 

@@ -8,9 +8,11 @@ import {
   narrow,
   resolveContainers,
 } from '../../../domain/identity/child-token.ts';
-import { mayGrant } from '../../../domain/identity/token.ts';
+import type { Scope } from '../../../domain/identity/scope.ts';
+import { mayGrant, tokenState } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import type { NewToken } from '../../../ports/identity/token-repository.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { insertToken, type MintedToken, type NoteToken } from './token-records.ts';
@@ -18,31 +20,61 @@ import { insertToken, type MintedToken, type NoteToken } from './token-records.t
 type Limits = Pick<NewToken, 'parentId' | 'depth' | 'containers' | 'maxUses' | 'usesLeft' | 'notAfter'>;
 
 /**
- * Makes a token that can do at most what the caller's credential can. The parent is read again with the user's row
- * locked, so one that ends meanwhile has no child.
+ * Makes a token that can do at most what the caller's credential can, or the token that a signed-in user names. The
+ * parent is read again with the user's row locked, so one that ends meanwhile has no child.
  */
 export const deriveToken =
-  ({ inTransaction }: Pick<Storage, 'inTransaction'>) =>
+  ({ inTransaction, repositories }: Pick<Storage, 'inTransaction' | 'repositories'>) =>
   async (
     draft: ChildDraft,
     caller: Caller,
     origin: Origin,
     note?: NoteToken,
   ): Promise<Result<MintedToken, DomainError>> => {
-    const { user, credential } = caller;
-    const asked = checkChildRequest(draft, credential.kind === 'login' ? null : credential.scopes);
+    const { user } = caller;
+    const parent = await parentOf(repositories, draft.parentId, caller);
+    if (!parent.ok) return parent;
+    const asked = checkChildRequest(draft, parent.value?.scopes ?? null);
     if (!asked.ok) return asked;
     const { name, scopes, lifeMs } = asked.value;
     return await orRollBack(inTransaction, async (tx) => {
       await tx.users.lock(user.id);
       const containers = await chosen(tx, asked.value, caller);
       if (!containers.ok) return containers;
-      const limits = await limitsOf(tx, { ...asked.value, containers: containers.value }, caller);
+      const request = { ...asked.value, containers: containers.value };
+      const limits = await limitsOf(tx, request, caller, parent.value?.id ?? null);
       if (!limits.ok) return limits;
       const wanted = { userId: user.id, name, scopes, lifeMs, ...limits.value };
       return await insertToken(tx, wanted, origin, note);
     });
   };
+
+type Parent = { readonly id: string; readonly scopes: readonly Scope[] };
+
+const NO_PARENT = refuse({
+  code: 'validation_failed',
+  fields: { parentId: 'must be the id of a token of yours that has not ended' },
+} as const);
+
+const isOwnAndLive = (found: TokenWithUser | undefined, userId: string): boolean =>
+  found !== undefined && found.user.id === userId && tokenState(found.token, found.now) === 'active';
+
+/** The token that the new one is below: the caller's, or the one that a signed-in user names. null for none. */
+async function parentOf(
+  { tokens }: Pick<Repositories, 'tokens'>,
+  named: unknown,
+  { user, credential }: Caller,
+): Promise<Result<Parent | null, DomainError>> {
+  if (credential.kind === 'api_token') {
+    if (named === undefined) return ok({ id: credential.tokenId, scopes: credential.scopes });
+    const fields = { parentId: 'must be absent: only a login token may name another token' };
+    return refuse({ code: 'validation_failed', fields });
+  }
+  if (named === undefined) return ok(null);
+  if (typeof named !== 'string' || !isUuid(named)) return NO_PARENT;
+  const [found] = await tokens.findAllByIdWithUser([named.toLowerCase()]);
+  return found !== undefined && isOwnAndLive(found, user.id) ? ok(found.token) : NO_PARENT;
+}
 
 /** The db ids of the containers that the request names, among those that the caller sees. */
 async function chosen(
@@ -62,12 +94,14 @@ async function limitsOf(
   { tokens }: Repositories,
   request: ChildRequest,
   { user, credential }: Caller,
+  parentId: string | null,
 ): Promise<Result<Limits, DomainError>> {
-  if (credential.kind !== 'api_token') {
+  if (parentId === null) {
     const granted = mayGrant(user, request.scopes);
     return granted.ok ? ok({ ...limitsWithoutParent(request), notAfter: null }) : granted;
   }
-  const [parent] = await tokens.findAllByIdWithUser([credential.tokenId]);
+  const [parent] = await tokens.findAllByIdWithUser([parentId]);
+  if (credential.kind === 'login' && !isOwnAndLive(parent, user.id)) return NO_PARENT;
   if (parent === undefined || parent.user.disabledAt !== null) return refuse({ code: 'api_token_rejected' });
   const granted = mayGrant(parent.user, request.scopes);
   if (!granted.ok) return granted;

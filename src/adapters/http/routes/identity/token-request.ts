@@ -4,7 +4,13 @@ import { orThrow } from '../../errors.ts';
 import { UnknownFields } from '../../validation-errors.ts';
 
 const FIELDS: readonly string[] = ['name', 'scopes', 'expires_in'];
-const CHILD_FIELDS: readonly string[] = [...FIELDS, 'expires_in_minutes', 'containers', 'max_uses'];
+const CHILD_FIELDS: readonly string[] = [
+  ...FIELDS,
+  'expires_in_minutes',
+  'containers',
+  'max_uses',
+  'parent_id',
+];
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -32,6 +38,6 @@ export function readChildDraft(body: unknown): ChildDraft {
   const given = givenIn(body);
   refuseUnknown(given, CHILD_FIELDS);
   const { expires_in: lifeDays, expires_in_minutes: expiresInMinutes, max_uses: maxUses } = given;
-  const { name, scopes, containers } = given;
-  return { name, scopes, containers, lifeDays, expiresInMinutes, maxUses };
+  const { name, scopes, containers, parent_id: parentId } = given;
+  return { name, scopes, containers, lifeDays, expiresInMinutes, maxUses, parentId };
 }
