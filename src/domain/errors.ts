@@ -92,6 +92,9 @@ export type DomainError =
   /** The password was right. `reason`: the administrator's words; null without any. */
   | { readonly code: 'account_disabled'; readonly reason: string | null }
   | { readonly code: 'user_disabled' }
+  | { readonly code: 'user_being_deleted' }
+  /** Nobody has said what becomes of them. */
+  | { readonly code: 'user_has_containers' }
   /** Used, withdrawn, expired, or never made here. */
   | { readonly code: 'link_not_valid' }
   | { readonly code: 'invitation_not_found' | 'reset_link_not_found' }

@@ -44,6 +44,7 @@ export * from './identity/device-sign-in.ts';
 export * from './identity/login-throttle.ts';
 export * from './identity/passkey.ts';
 export * from './identity/people/account-link.ts';
+export * from './identity/people/user-removal.ts';
 export * from './identity/request-rate.ts';
 export * from './identity/scope.ts';
 export * from './identity/screen-lock.ts';

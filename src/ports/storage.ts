@@ -23,6 +23,7 @@ import type { PasskeyRepository } from './identity/passkey-repository.ts';
 import type { PendingProofRepository } from './identity/pending-proof-repository.ts';
 import type { AccountLinkRepository } from './identity/people/account-link-repository.ts';
 import type { PersonRepository } from './identity/people/person-repository.ts';
+import type { UserRemovalRepository } from './identity/people/user-removal-repository.ts';
 import type { RecoveryCodeRepository } from './identity/recovery-code-repository.ts';
 import type { RefreshTokenRepository } from './identity/refresh-token-repository.ts';
 import type { RequestCountStore } from './identity/request-count-store.ts';
@@ -49,6 +50,7 @@ export type Repositories = {
   readonly users: UserRepository;
   readonly people: PersonRepository;
   readonly accountLinks: AccountLinkRepository;
+  readonly userRemovals: UserRemovalRepository;
   readonly sessions: SessionRepository;
   readonly refreshTokens: RefreshTokenRepository;
   readonly settings: SettingsRepository;

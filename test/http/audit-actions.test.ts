@@ -104,6 +104,10 @@ const reset = async (scene: Scene, kind: 'password' | 'second_factor', name: str
   const code = codeIn((await resetLink(scene, kind, who.id)).url);
   return await from(scene.service)('/api/auth/resets/use', { code, password: person(name).password });
 };
+const removeNewcomer = async ({ service, by, root }: Scene, name: string) => {
+  const { id } = await aPerson(service, name);
+  return await by(await again(service, root, 'root'))('DELETE', `/api/admin/users/${id}`);
+};
 const passcode = { passcode: '1234' };
 const secondSession = ({ service, ada }: Scene): Promise<Person> => again(service, ada, 'ada');
 const deviceSignIn = async (scene: Scene, decide: 'approve' | 'deny') => {
@@ -317,6 +321,15 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   // A view is recorded once in ten minutes.
   second_factor_reset: (scene) => reset(scene, 'second_factor', 'noa'),
   password_reset: (scene) => reset(scene, 'password', 'pia'),
+  container_transferred: async (scene) => {
+    const fay = await aPerson(scene.service, 'fay');
+    await scene.by(fay)('POST', '/api/containers', { name: 'hers', ...small });
+    const admin = await again(scene.service, scene.root, 'root');
+    const plan = { containers: 'transfer', to: scene.eve.id };
+    return await scene.by(admin)('DELETE', `/api/admin/users/${fay.id}`, plan);
+  },
+  user_deletion_started: (scene) => removeNewcomer(scene, 'gil'),
+  user_deleted: (scene) => removeNewcomer(scene, 'hal'),
   users_listed: look('users'),
   terminals_listed: look('terminals'),
   audit_listed: look('audit'),
@@ -438,6 +451,9 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   screen_unlocked: 'ada: ID',
   passcode_removed: 'ada: ',
   password_changed: 'ada: ',
+  container_transferred: 'root: {"container_id":"ID","from":"ID","to":"eve"}',
+  user_deletion_started: 'root: {"id":"ID","containers":"delete"}',
+  user_deleted: 'root: {"id":"ID","username":"hal"}',
   users_listed: 'root: ',
   terminals_listed: 'root: ',
   audit_listed: 'root: ',

@@ -122,6 +122,8 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   last_administrator: [409, 'the last administrator must remain one'],
   own_account: [409, 'this is your own account: another administrator must do this'],
   account_disabled: [403, 'this account is disabled'],
+  user_being_deleted: [409, 'this user is being deleted'],
+  user_has_containers: [409, 'this user has containers: delete or transfer them'],
   user_disabled: [409, 'this account is disabled: enable it first'],
   link_not_valid: [
     404,

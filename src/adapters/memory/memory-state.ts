@@ -10,6 +10,7 @@ import type { Tier } from '../../domain/containers/resources.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
 import type { AccountLink } from '../../domain/identity/people/account-link.ts';
+import type { UserRemoval } from '../../domain/identity/people/user-removal.ts';
 import type { RefreshToken, UserSession } from '../../domain/identity/session.ts';
 import type { SshKey } from '../../domain/identity/ssh-key.ts';
 import type { ApiToken } from '../../domain/identity/token.ts';
@@ -31,7 +32,8 @@ export type StoredContainer = Omit<Container, 'layerAllowedMb' | 'agent'>;
 
 /** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
-  users: (User & { passwordHash: string | null; disabledReason: string | null })[];
+  users: (User & { passwordHash: string | null; disabledReason: string | null; deletedAt: Date | null })[];
+  userRemovals: UserRemoval[];
   /** `codeHash` in hex. */
   accountLinks: (AccountLink & { codeHash: string })[];
   sessions: UserSession[];
@@ -158,6 +160,7 @@ const role = (key: string, label: string, apt: readonly string[]): Role => ({
 export const emptyState = (): MemoryState => ({
   users: [],
   accountLinks: [],
+  userRemovals: [],
   sessions: [],
   refreshTokens: new Map(),
   settings: {},

@@ -26,6 +26,7 @@ import { memoryPasskeys } from './identity/passkey-repository.ts';
 import { memoryPending } from './identity/pending-proof-repository.ts';
 import { memoryAccountLinks } from './identity/people/account-link-repository.ts';
 import { memoryPeople } from './identity/people/person-repository.ts';
+import { memoryUserRemovals } from './identity/people/user-removal-repository.ts';
 import { memoryRecoveryCodes } from './identity/recovery-code-repository.ts';
 import { memoryRefreshTokens } from './identity/refresh-token-repository.ts';
 import { memoryRequestCounts } from './identity/request-count-store.ts';
@@ -55,6 +56,7 @@ const repositoriesOn = (
   users: memoryUsers(state, clock),
   people: memoryPeople(state),
   accountLinks: memoryAccountLinks(state, clock),
+  userRemovals: memoryUserRemovals(state, clock),
   sessions: memorySessions(state, clock),
   refreshTokens: memoryRefreshTokens(state, clock),
   containers: memoryContainers(state, clock),

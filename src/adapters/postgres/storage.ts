@@ -24,6 +24,7 @@ import { postgresPasskeys } from './identity/passkey-repository.ts';
 import { postgresPending } from './identity/pending-proof-repository.ts';
 import { postgresAccountLinks } from './identity/people/account-link-repository.ts';
 import { postgresPeople } from './identity/people/person-repository.ts';
+import { postgresUserRemovals } from './identity/people/user-removal-repository.ts';
 import { postgresRecoveryCodes } from './identity/recovery-code-repository.ts';
 import { postgresRefreshTokens } from './identity/refresh-token-repository.ts';
 import { postgresRequestCounts } from './identity/request-count-store.ts';
@@ -51,6 +52,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),
   people: postgresPeople(db),
   accountLinks: postgresAccountLinks(db),
+  userRemovals: postgresUserRemovals(db),
   sessions: postgresSessions(db),
   refreshTokens: postgresRefreshTokens(db),
   settings: postgresSettings(db),

@@ -109,7 +109,8 @@ function wingsOf(
   const { terminals } = shells.work;
   const machines = agentWing({ ...ports, storage }, options, { ...shared, terminals });
   const secureShell = sshWing(ports, options, shared, { throttle, terminals, publicUrl });
-  const boxes = workspaces({ ...ports, storage }, options, { ...shared, terminals, agents: machines.agents });
+  const ofBoxes = { ...shared, terminals, agents: machines.agents, confirmed: people.confirmed };
+  const boxes = workspaces({ ...ports, storage }, options, ofBoxes);
   const feed = new EventFeed({
     events: repositories.events,
     bus,

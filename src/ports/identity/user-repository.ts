@@ -18,6 +18,7 @@ export type UserWithPassword = {
 export interface UserRepository {
   /** `taken` names a field that another user already has, compared without case. */
   insert(user: NewUser): Promise<{ user: User } | { taken: 'email' | 'username' }>;
+  /** null for a deleted one, too. */
   findById(id: string): Promise<User | null>;
   /** By email or username, without case. */
   findForLogin(login: string): Promise<UserWithPassword | null>;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Invitation, LinkPurpose } from '../../../src/domain/identity/people/account-link.ts';
+import { NameTaken } from '../../../src/ports/containers/container-repository.ts';
 import type { Person } from '../../../src/ports/identity/people/person-repository.ts';
 import { type Page, UnknownPage } from '../../../src/ports/pagination.ts';
 import {
@@ -163,5 +164,65 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
       all.items.slice(0, 2).map(({ link }) => link.id),
     );
     await t.rejects(accountLinks.page(kinds, { after: 'x', limit: 1 }), UnknownPage);
+  });
+
+  test('a deleted user is gone but for the row, and the names are free', async (t, repositories, storage) => {
+    const { users, people, userRemovals, passkeys, sshKeys } = repositories;
+    const [admin, ada] = [await storedUser(storage), await storedUser(storage, { role: 'admin' })];
+    await sshKeys.insert({
+      userId: ada.id,
+      name: 'x',
+      type: 'ssh-ed25519',
+      publicKey: 'x',
+      fingerprint: ada.id,
+    });
+    const removal = {
+      userId: ada.id,
+      plan: { kind: 'delete' },
+      requestedBy: admin.id,
+      origin: from,
+    } as const;
+    t.equal(await userRemovals.finish(ada.id), false, 'not begun');
+    await userRemovals.begin(removal);
+    await userRemovals.begin({ ...removal, plan: { kind: 'transfer', toUserId: admin.id } });
+    t.same(await userRemovals.find(ada.id), removal, 'the first one counts');
+    t.ok((await userRemovals.list()).some(({ userId }) => userId === ada.id));
+    t.match(await people.find(ada.id), { isBeingDeleted: true });
+    const done = await atOnce(storage, 4, (tx) => tx.userRemovals.finish(ada.id));
+    t.equal(trues(done), 1);
+    t.equal(await userRemovals.find(ada.id), null);
+    for (const gone of [
+      await users.findById(ada.id),
+      await people.find(ada.id),
+      await users.findForLogin(ada.username),
+      await users.findForLogin(ada.email ?? ''),
+    ]) {
+      t.equal(gone, null);
+    }
+    t.same([await sshKeys.listOwned(ada.id), await passkeys.listOf(ada.id)], [[], []]);
+    const { items } = await people.page({ after: null, limit: 200 }, { search: ada.username });
+    t.same(items, []);
+    const { username } = await storedUser(storage, { username: ada.username });
+    t.equal(username, ada.username);
+  });
+
+  test('a container that nothing changes is given to another user', async (t, repositories, storage) => {
+    const { containers } = repositories;
+    const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
+    const [mine, his] = [await storedContainer(storage, ada.id), await storedContainer(storage, bob.id)];
+    await t.rejects(containers.give(mine.dbId, ada.id, bob.id, his.name), NameTaken);
+    t.equal(await containers.give(mine.dbId, bob.id, ada.id, 'x'), null, "not the giver's");
+    const given = await containers.give(mine.dbId, ada.id, bob.id, 'given');
+    t.match(given, {
+      dbId: mine.dbId,
+      ownerId: bob.id,
+      ownerUsername: bob.username,
+      name: 'given',
+      state: 'running',
+    });
+    t.same([await containers.countLive(ada.id), await containers.countLive(bob.id)], [0, 2]);
+    await containers.changeState(mine.dbId, ['running'], { state: 'stopping' });
+    t.equal(await containers.give(mine.dbId, bob.id, ada.id, 'x'), null, 'a change is in progress');
+    t.equal(await containers.give(NOBODY, ada.id, bob.id, 'x'), null);
   });
 }

@@ -204,6 +204,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/admin/invitations': { ...admin, ok: 200 },
   'POST /api/admin/invitations': { ...admin, ok: 400, payload: { tier: 'none' } },
   'DELETE /api/admin/invitations/:none': { ...admin, ok: 404 },
+  'DELETE /api/admin/users/:none': { ...admin, ok: 404 },
   'PATCH /api/admin/users/:none': { ...admin, ok: 404, payload: {} },
   'GET /api/admin/terminals': { ...admin, ok: 200 },
   'GET /api/admin/deleted-containers': { ...admin, ok: 200 },

@@ -68,7 +68,7 @@ const containerReads = (
 const containerChanges = (
   state: MemoryState,
   clock: Clock,
-): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'give' | 'touch'> => ({
   async insert(container) {
     if (nameInUse(state, container.ownerId, container.name)) throw new NameTaken(container.name);
     const owner = state.users.find((user) => user.id === container.ownerId);
@@ -96,6 +96,16 @@ const containerChanges = (
     replace(state, changed);
     if (change.state !== 'deleted') state.volumes.delete(dbId);
     return asContainer(state, changed);
+  },
+
+  async give(dbId, fromId, toId, name) {
+    const found = state.containers.find((one) => one.dbId === dbId && one.ownerId === fromId);
+    if (found === undefined || !['running', 'stopped', 'failed'].includes(found.state)) return null;
+    if (nameInUse(state, toId, name)) throw new NameTaken(name);
+    const ownerUsername = state.users.find((user) => user.id === toId)?.username ?? '';
+    replace(state, { ...found, ownerId: toId, ownerUsername, name });
+    state.processes = state.processes.map((one) => (one.dbId === dbId ? { ...one, userId: toId } : one));
+    return find(state, (one) => one.dbId === dbId);
   },
 
   async touch(dbId) {

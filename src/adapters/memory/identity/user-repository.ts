@@ -7,22 +7,27 @@ import type { MemoryState } from '../memory-state.ts';
 const same = (a: string | null, b: string | null): boolean =>
   a !== null && b !== null && a.toLowerCase() === b.toLowerCase();
 
+const isThere = ({ deletedAt }: StoredUser): boolean => deletedAt === null;
+
 export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository => ({
   async insert({ passwordHash, ...person }) {
     if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
-    if (state.users.some((user) => same(user.username, person.username))) return { taken: 'username' };
+    if (state.users.some((user) => isThere(user) && same(user.username, person.username)))
+      return { taken: 'username' };
     const user: User = { ...person, id: randomUUID(), createdAt: clock.now(), disabledAt: null };
-    state.users.push({ ...user, passwordHash, disabledReason: null });
+    state.users.push({ ...user, passwordHash, disabledReason: null, deletedAt: null });
     return { user };
   },
 
   async findById(id) {
-    const found = state.users.find((user) => user.id === id);
+    const found = state.users.find((user) => user.id === id && isThere(user));
     return found === undefined ? null : withoutPassword(found);
   },
 
   async findForLogin(login) {
-    const found = state.users.find((user) => same(user.email, login) || same(user.username, login));
+    const found = state.users.find(
+      (user) => isThere(user) && (same(user.email, login) || same(user.username, login)),
+    );
     return found === undefined ? null : withPassword(found);
   },
 
@@ -32,7 +37,8 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
   },
 
   async rename(id, username) {
-    if (state.users.some((user) => user.id !== id && same(user.username, username))) return null;
+    if (state.users.some((user) => user.id !== id && isThere(user) && same(user.username, username)))
+      return null;
     state.users = state.users.map((user) => (user.id === id ? { ...user, username } : user));
     const found = state.users.find((user) => user.id === id);
     return found === undefined ? null : withoutPassword(found);
@@ -71,7 +77,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
 
 type StoredUser = MemoryState['users'][number];
 
-export function withoutPassword({ passwordHash: _, disabledReason: __, ...user }: StoredUser): User {
+export function withoutPassword({
+  passwordHash: _,
+  disabledReason: __,
+  deletedAt: ___,
+  ...user
+}: StoredUser): User {
   return user;
 }
 

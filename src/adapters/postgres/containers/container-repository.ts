@@ -74,7 +74,12 @@ const containerReads = (
   findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
 });
 
-const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeState' | 'touch'> => ({
+/** No change is in progress. */
+const SETTLED = ['running', 'stopped', 'failed'] as const;
+
+const containerChanges = (
+  db: Db,
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'give' | 'touch'> => ({
   async insert(container) {
     const row = await db
       .with('c', (query) => query.insertInto('containers').values(toRow(container)).returningAll())
@@ -104,6 +109,27 @@ const containerChanges = (db: Db): Pick<ContainerRepository, 'insert' | 'changeS
       .executeTakeFirst()
       .catch(nameTaken);
     return row === undefined ? null : toContainer(row);
+  },
+
+  async give(dbId, fromId, toId, name) {
+    const row = await db
+      .with('locked', (query) =>
+        query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
+      )
+      .updateTable('containers as c')
+      .from(['users as u', 'locked'])
+      .where('u.id', '=', toId)
+      .whereRef('c.db_id', '=', 'locked.db_id')
+      .where('c.owner_id', '=', fromId)
+      .where('c.state', 'in', SETTLED)
+      .set({ owner_id: toId, name })
+      .returningAll('c')
+      .returning(ofOwner)
+      .executeTakeFirst()
+      .catch(nameTaken);
+    if (row === undefined) return null;
+    await db.updateTable('processes').set({ user_id: toId }).where('db_id', '=', dbId).execute();
+    return toContainer(row);
   },
 
   async touch(dbId) {

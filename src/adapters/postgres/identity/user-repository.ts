@@ -21,7 +21,13 @@ export const postgresUsers = (db: Db): UserRepository => ({
 });
 
 const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin'> => ({
-  findById: (id) => db.selectFrom('users').selectAll().where('id', '=', id).$call(firstAs(toUser)),
+  findById: (id) =>
+    db
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .$call(firstAs(toUser)),
 
   findForLogin: (login) =>
     db
@@ -33,6 +39,7 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin'> =>
           eb(sql`lower(username)`, '=', login.toLowerCase()),
         ]),
       )
+      .where('deleted_at', 'is', null)
       .$call(firstAs(withPassword)),
 });
 

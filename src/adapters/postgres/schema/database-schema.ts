@@ -26,6 +26,7 @@ import type {
   SshHostKeysTable,
   SshKeysTable,
   TotpFactorsTable,
+  UserRemovalsTable,
   UsersTable,
 } from './identity-tables.ts';
 import type {
@@ -132,6 +133,7 @@ export type Database = {
   pending_proofs: PendingProofsTable;
   device_sign_ins: DeviceSignInsTable;
   account_links: AccountLinksTable;
+  user_removals: UserRemovalsTable;
   failures: FailuresTable;
   api_tokens: ApiTokensTable;
   request_counts: RequestCountsTable;

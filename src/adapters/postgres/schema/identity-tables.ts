@@ -2,6 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { DeviceDecision } from '../../../domain/identity/device-sign-in.ts';
 import type { LinkKind } from '../../../domain/identity/people/account-link.ts';
+import type { ContainerPlan } from '../../../domain/identity/people/user-removal.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import type { TokenEnd } from '../../../domain/identity/token.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';
@@ -18,6 +19,7 @@ export type UsersTable = {
   created_at: Generated<Date>;
   disabled_at: Date | null;
   disabled_reason: string | null;
+  deleted_at: Date | null;
   guest_until: Date | null;
   passcode_hash: string | null;
   auto_lock_minutes: number | null;
@@ -105,6 +107,16 @@ export type AccountLinksTable = {
   expires_at: Date;
   used_at: Date | null;
   withdrawn_at: Date | null;
+};
+
+export type UserRemovalsTable = {
+  user_id: string;
+  containers: ContainerPlan['kind'];
+  to_user: string | null;
+  requested_by: string;
+  ip_address: string;
+  user_agent: string;
+  requested_at: Generated<Date>;
 };
 
 export type FailuresTable = { key: Buffer; count: number; at: Date };

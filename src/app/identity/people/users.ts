@@ -129,6 +129,7 @@ async function changeUser(
     await tx.users.lock(id);
     const user = await tx.users.findById(id);
     if (user === null) return refuse({ code: 'user_not_found' });
+    if ((await tx.userRemovals.find(id)) !== null) return refuse({ code: 'user_being_deleted' });
     // Became one since the check.
     if (user.role !== before.role) return refuse({ code: 'confirmation_required', by: 'password' });
     const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);

@@ -14,6 +14,7 @@ const SPACE_EVERY_MS = 2_000;
 const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
 /** How soon a purged volume makes room for a new one. */
 const VOLUMES_EVERY_MS = 15_000;
+const REMOVALS_EVERY_MS = 5_000;
 const REAP_EVERY_MS = 30_000;
 const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
@@ -30,6 +31,7 @@ export const inBackground = (service: Service, log: FastifyBaseLogger): readonly
   repeat(SPACE_EVERY_MS, service.watchSpace, log),
   repeat(USES_EVERY_MS, service.keepUses, log),
   repeat(USES_EVERY_MS, service.endContainers, log),
+  repeat(REMOVALS_EVERY_MS, service.removeUsers, log),
   repeat(VOLUMES_EVERY_MS, service.collectVolumes, log),
   repeat(REAP_EVERY_MS, service.reapTerminals, log, 0),
   repeat(COLLECT_EVERY_MS, service.recordings.sweep, log),

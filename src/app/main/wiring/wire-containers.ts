@@ -7,6 +7,7 @@ import { insightRoutes } from '../../../adapters/http/routes/containers/insight.
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
+import { userRemovalRoutes } from '../../../adapters/http/routes/identity/people/user-removal.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { execSocket } from '../../../adapters/websocket/exec/exec-socket.ts';
@@ -26,9 +27,12 @@ import { watchKernelShares } from '../../containers/maintenance/watch-kernel-sha
 import { watchSpace } from '../../containers/maintenance/watch-space.ts';
 import { type Operations, operations } from '../../containers/operations/operations.ts';
 import { processes } from '../../containers/processes/processes.ts';
+import { continueRemovals } from '../../containers/removal/continue-removal.ts';
+import { removeUser } from '../../containers/removal/remove-user.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import type { Idempotency } from '../../idempotency.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
+import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
@@ -48,6 +52,8 @@ export type WorkspaceWork = {
   /** Records the uses of containers, for a timer; then ends those whose time has come. */
   readonly keepUses: () => Promise<void>;
   readonly endContainers: () => Promise<void>;
+  /** Continues the deletions of users, for a timer. */
+  readonly removeUsers: () => Promise<void>;
 };
 
 type OfOthers = {
@@ -58,13 +64,14 @@ type OfOthers = {
   readonly outputs: OutputSlots;
   readonly uses: ContainerUses;
   readonly agents: OfAgents;
+  readonly confirmed: RequireRecentSignIn;
 };
 
 /** Containers: operations, the pool, role setups, and the use cases inside. */
 export function workspaces(
   ports: Ports,
   options: ComposeOptions,
-  { terminals, live, keys, acts, outputs, uses, agents }: OfOthers,
+  { terminals, live, keys, acts, outputs, uses, agents, confirmed }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
@@ -78,6 +85,7 @@ export function workspaces(
     settings: { ...options.containers, node: ports.runtimeNode },
   };
   const boxes = containers(deps, agents);
+  const ofRemovals = { ...deps, agents, confirmed, terminals: { ...terminals, endShares: endSharesOf } };
   const inside = containerAccess({ ...ports, acts, uses });
   uses.watch(terminals.usesNow);
   const programs = processes({ ...ports, acts, log: options.logger });
@@ -96,6 +104,7 @@ export function workspaces(
       (http) => execSocket(http, { access: inside, live, log: options.logger, wordsOf }),
       (http) => watchSocket(http, { access: inside, live, log: options.logger }),
       insightRoutes(inside, outputs, cutOffReading),
+      userRemovalRoutes(removeUser(ofRemovals)),
     ],
     work: {
       warmPool: pool,
@@ -108,6 +117,7 @@ export function workspaces(
       watchSpace: watchSpace(deps),
       collectVolumes: collectVolumes(deps, checkpointOf(options)),
       keepUses: uses.keep,
+      removeUsers: continueRemovals(ofRemovals),
       endContainers: endContainers({ ...deps, insight: ports.insight, noticeAll: terminals.noticeAll }),
     },
   };

@@ -22,7 +22,11 @@ import type { RequestLimits } from '../../identity/limits/request-limits.ts';
 import { deviceSignIns } from '../../identity/sign-in/device-sign-in.ts';
 import { guests } from '../../identity/sign-in/guest-sign-in.ts';
 import { passkeySignIn } from '../../identity/sign-in/passkey-sign-in.ts';
-import { provePassword, requireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
+import {
+  provePassword,
+  type RequireRecentSignIn,
+  requireRecentSignIn,
+} from '../../identity/sign-in/reauthentication.ts';
 import { type Registration, registration } from '../../identity/sign-in/registration.ts';
 import { secondFactor } from '../../identity/sign-in/second-factor.ts';
 import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
@@ -40,6 +44,7 @@ export type IdentityPorts = {
 export type Identity = {
   readonly accounts: Registration;
   readonly throttle: LoginThrottle;
+  readonly confirmed: RequireRecentSignIn;
   readonly routes: readonly Routes[];
   /** Re-encrypts with the present key; returns how many no key opens. */
   readonly reseal: () => Promise<number>;
@@ -78,6 +83,7 @@ export function identity(
   return {
     accounts: people,
     throttle,
+    confirmed,
     reseal: second.reseal,
     routes: [
       authRoutes({

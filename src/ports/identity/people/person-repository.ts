@@ -20,9 +20,11 @@ export type Person = {
   readonly mfaEnabled: boolean;
   /** False for guests, and until the first password is set. */
   readonly hasPassword: boolean;
+  /** Its containers are being deleted first. */
+  readonly isBeingDeleted: boolean;
 };
 
-/** What administrators see of users. */
+/** What administrators see of users; deleted ones are gone. */
 export interface PersonRepository {
   /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
   page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;

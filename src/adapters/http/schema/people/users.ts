@@ -16,6 +16,7 @@ export const ManagedUserBody = Named(
       containers: Type.Integer(),
       max_containers: Type.Integer(),
       mfa_enabled: Type.Boolean(),
+      being_deleted: Type.Boolean({ description: 'Its containers are being deleted first.' }),
       password_set: Type.Boolean({ description: 'False for guests, and until the first password is set.' }),
     }),
   ]),
@@ -61,6 +62,25 @@ export const NewUserRequest = Named(
 export const UserCreatedBody = Named(
   'UserCreated',
   Type.Object({ user: ManagedUserBody, link: ResetLinkMadeBody }),
+);
+
+/**
+ * `containers`: what becomes of the user's containers; without it, a user with containers is refused. `to`: the id of
+ * who gets them.
+ */
+export const UserDeletionRequest = Named(
+  'UserDeletionRequest',
+  Closed({
+    containers: Type.Optional(Type.Union([Type.Literal('delete'), Type.Literal('transfer')])),
+    to: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+    ...proofs,
+  }),
+);
+
+/** `deleted` is false while containers are being deleted. */
+export const UserDeletedBody = Named(
+  'UserDeleted',
+  Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
 );
 
 export type ManagedUserBody = Static<typeof ManagedUserBody>;

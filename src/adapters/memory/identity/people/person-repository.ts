@@ -24,6 +24,7 @@ export function memoryPeople(state: MemoryState): PersonRepository {
       maxContainers: state.tiers.find(({ name }) => name === tier)?.maxContainers ?? 0,
       mfaEnabled: state.totp.get(id)?.confirmedAt != null,
       hasPassword: stored.passwordHash !== null,
+      isBeingDeleted: state.userRemovals.some(({ userId }) => userId === id),
     };
   };
   return {
@@ -31,6 +32,7 @@ export function memoryPeople(state: MemoryState): PersonRepository {
       const text = search?.toLowerCase() ?? '';
       const matching = state.users.filter(
         (user) =>
+          user.deletedAt === null &&
           (role === undefined || user.role === role) &&
           (tier === undefined || user.tier === tier) &&
           [user.username, user.email ?? ''].some((name) => name.toLowerCase().includes(text)),
@@ -39,7 +41,7 @@ export function memoryPeople(state: MemoryState): PersonRepository {
       return { items: items.map(toPerson), next };
     },
     async find(id) {
-      const found = state.users.find((user) => user.id === id);
+      const found = state.users.find((user) => user.id === id && user.deletedAt === null);
       return found === undefined ? null : toPerson(found);
     },
   };

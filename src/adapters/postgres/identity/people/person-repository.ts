@@ -17,13 +17,14 @@ const facts = [
   sql<boolean>`exists (select from totp_factors f where f.user_id = users.id and f.confirmed_at is not null)`.as(
     'mfa_enabled',
   ),
+  sql<boolean>`exists (select from user_removals r where r.user_id = users.id)`.as('is_being_deleted'),
 ] as const;
 
 /** The text itself, whatever it has that a pattern would interpret. */
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 export function postgresPeople(db: Db): PersonRepository {
-  const people = () => db.selectFrom('users').selectAll().select(facts);
+  const people = () => db.selectFrom('users').selectAll().select(facts).where('deleted_at', 'is', null);
   return {
     async page(request, { role, tier, search } = {}) {
       const rows = await people()
@@ -55,6 +56,7 @@ type Row = Selectable<UsersTable> & {
   readonly container_count: number;
   readonly max_containers: number;
   readonly mfa_enabled: boolean;
+  readonly is_being_deleted: boolean;
 };
 
 const toPerson = (row: Row): Person => ({
@@ -65,4 +67,5 @@ const toPerson = (row: Row): Person => ({
   maxContainers: row.max_containers,
   mfaEnabled: row.mfa_enabled,
   hasPassword: row.password_hash !== null,
+  isBeingDeleted: row.is_being_deleted,
 });

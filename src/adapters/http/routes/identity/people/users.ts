@@ -63,7 +63,8 @@ export const userRoutes =
           summary: "Change a user's tier or role, or disable the user",
           refusals: [
             ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'user_not_found', 'last_administrator'] as const),
+            ...(['login_token_required', 'user_not_found'] as const),
+            ...(['last_administrator', 'user_being_deleted'] as const),
           ],
           params: IdParams,
           body: schema.UserChangeRequest,
@@ -86,5 +87,6 @@ const toManagedUser = (person: Person): schema.ManagedUserBody => ({
   containers: person.containers,
   max_containers: person.maxContainers,
   mfa_enabled: person.mfaEnabled,
+  being_deleted: person.isBeingDeleted,
   password_set: person.hasPassword,
 });

@@ -1,0 +1,118 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { isAgent } from '../../../domain/containers/agents/agent.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import { containerEvent } from '../../../domain/events.ts';
+import { transferName, type UserRemoval } from '../../../domain/identity/people/user-removal.ts';
+import { ok, refuse } from '../../../domain/result.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import type { OfAgents } from '../agents/agents.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { endHung } from '../container-lifecycle.ts';
+import type { Prepare } from '../operations/begin-operation.ts';
+import type { TerminalsOfContainers } from '../operations/operation-deps.ts';
+
+const AT_A_TIME = 4;
+const REASON = 'its owner was deleted';
+/** Containers of one name that a user could get before a name of 64 characters must repeat. */
+const MOST_NAMES = 1_000;
+
+export type RemovalDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'> & {
+  readonly agents: Pick<OfAgents, 'forget'>;
+  readonly terminals: TerminalsOfContainers;
+};
+
+/** Continues every deletion that is not complete; for a timer, and for what a killed process left. */
+export const continueRemovals = (deps: RemovalDeps) => async (): Promise<void> => {
+  for (const { userId } of await deps.storage.repositories.userRemovals.list()) {
+    await continueRemoval(deps, userId).catch((err: unknown) =>
+      deps.log.warn({ err, userId }, 'could not continue the deletion of a user'),
+    );
+  }
+};
+
+/**
+ * Deletes or gives away the containers that are left, then the user. Repeatable, and by several processes at once: each
+ * step does nothing when it is done. Returns whether all is done.
+ */
+export async function continueRemoval(deps: RemovalDeps, userId: string): Promise<boolean> {
+  const { repositories } = deps.storage;
+  const removal = await repositories.userRemovals.find(userId);
+  if (removal === null) return true;
+  const left = await liveContainers(repositories, userId);
+  await forEachAtMost(AT_A_TIME, left, (container) => takeAway(deps, removal, container));
+  return await finish(deps, removal);
+}
+
+async function takeAway(deps: RemovalDeps, removal: UserRemoval, container: Container): Promise<void> {
+  // A machine belongs to the person, and only the person can connect it.
+  if (isAgent(container)) await deps.agents.forget(container, removal.origin);
+  else if (removal.plan.kind === 'transfer') await give(deps, removal, container, removal.plan.toUserId);
+  else await deleteOne(deps, removal, container);
+}
+
+async function deleteOne(deps: RemovalDeps, { origin }: UserRemoval, container: Container): Promise<void> {
+  const { dbId, ownerId } = container;
+  const prepare: Prepare = async (tx) => {
+    const now = await tx.containers.findOwned({ kind: 'db_id', dbId }, ownerId);
+    if (now === null) return refuse({ code: 'container_not_found' });
+    return ok({ container: now, target: { name: now.name, resources: now.resources } });
+  };
+  const observable = endHung(deps, container);
+  observable.catch(() => undefined);
+  const request = { kind: 'delete', caller: null, origin, reason: REASON } as const;
+  await deps.operations.submit(dbId, request, prepare, { answers: deps.runtime.ping(), observable });
+}
+
+/** One container, with its shares ended: who it was shared with had it from the former owner. */
+async function give(
+  { storage, terminals }: RemovalDeps,
+  { userId, requestedBy, origin }: UserRemoval,
+  { dbId }: Container,
+  toUserId: string,
+): Promise<void> {
+  const given = await storage.inTransaction(async (tx) => {
+    await tx.users.lock(toUserId);
+    const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, userId);
+    if (container === null || (await tx.operations.active(dbId)) !== null) return null;
+    const name = await freeName(tx, container.name, toUserId);
+    const changed = await tx.containers.give(dbId, userId, toUserId, name);
+    if (changed === null) return null;
+    await terminals.endShares(tx, dbId, origin);
+    const details = JSON.stringify({ container_id: dbId, from: userId, to: toUserId });
+    await tx.audit.append({ userId: requestedBy, action: 'container_transferred', ...origin, details });
+    await tx.events.append(containerEvent('container_created', changed));
+    return changed;
+  });
+  if (given !== null) terminals.closeAll(dbId, CLOSE.collaborationEnded);
+}
+
+async function freeName(tx: Repositories, name: string, ownerId: string): Promise<string> {
+  for (let n = 1; n < MOST_NAMES; n += 1) {
+    const candidate = transferName(name, n);
+    if (!(await tx.containers.nameInUse(ownerId, candidate))) return candidate;
+  }
+  throw new Error(`no free name like ${name}`);
+}
+
+/** Unless a container is left, or was made meanwhile. */
+const finish = ({ storage }: RemovalDeps, { userId, requestedBy, origin }: UserRemoval): Promise<boolean> =>
+  storage.inTransaction(async (tx) => {
+    await tx.users.lock(userId);
+    const user = await tx.users.findById(userId);
+    if (user === null) return true;
+    if ((await liveContainers(tx, userId)).length > 0) return false;
+    if (!(await tx.userRemovals.finish(userId))) return true;
+    const details = JSON.stringify({ id: userId, username: user.username });
+    await tx.audit.append({ userId: requestedBy, action: 'user_deleted', ...origin, details });
+    return true;
+  });
+
+/** The user's own containers and agents. */
+export async function liveContainers(
+  { sharedContainers }: Pick<Repositories, 'sharedContainers'>,
+  userId: string,
+): Promise<readonly Container[]> {
+  const visible = await sharedContainers.listVisible(userId);
+  return visible.filter(({ access }) => access === null).map(({ container }) => container);
+}

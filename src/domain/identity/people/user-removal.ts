@@ -1,0 +1,56 @@
+import type { DomainError } from '../../errors.ts';
+import { ok, type Result, refuse } from '../../result.ts';
+import type { Origin } from '../caller.ts';
+import type { User } from '../user.ts';
+
+/** What becomes of a deleted user's containers: a soft delete as usual, or another owner. */
+export type ContainerPlan =
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'transfer'; readonly toUserId: string };
+
+/**
+ * The deletion of a user, recorded before its first step and continued by any process:
+ *
+ *   asked --containers deleted or given away, one after the other--> none left --> user deleted
+ */
+export type UserRemoval = {
+  readonly userId: string;
+  readonly plan: ContainerPlan;
+  readonly requestedBy: string;
+  readonly origin: Origin;
+};
+
+/** Facts of the moment. `plan`: null refuses where there are containers. `heir`: who gets them. */
+export type RemovalFacts = {
+  readonly plan: ContainerPlan | null;
+  readonly heir: User | null;
+  readonly callerId: string;
+  readonly otherAdmins: number;
+  /** Live ones, agents too. */
+  readonly containers: number;
+};
+
+/** Whether the deletion may begin, and by which plan. */
+export function decideRemoval(
+  user: User,
+  { plan, heir, callerId, otherAdmins, containers }: RemovalFacts,
+): Result<ContainerPlan, DomainError> {
+  if (user.id === callerId) return refuse({ code: 'own_account' });
+  if (user.role === 'admin' && user.disabledAt === null && otherAdmins === 0) {
+    return refuse({ code: 'last_administrator' });
+  }
+  if (plan === null) return containers > 0 ? refuse({ code: 'user_has_containers' }) : ok({ kind: 'delete' });
+  if (plan.kind === 'delete') return ok(plan);
+  const mayGet = heir !== null && heir.id !== user.id && heir.disabledAt === null && heir.guestUntil === null;
+  return mayGet
+    ? ok(plan)
+    : refuse({ code: 'validation_failed', fields: { to: 'must be another user with an enabled account' } });
+}
+
+const MAX_NAME = 64;
+
+/** The n-th name to try for a container whose new owner may use the first one already. */
+export function transferName(name: string, n: number): string {
+  const suffix = n === 1 ? '' : `-${n}`;
+  return `${name.slice(0, MAX_NAME - suffix.length)}${suffix}`;
+}
