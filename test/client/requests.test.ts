@@ -1,8 +1,11 @@
 import t, { type Test } from 'tap';
 import { Berth, type BerthError } from '../../src/client/index.ts';
 import { KEYED_OPERATIONS } from '../../src/client/request/api.ts';
+import { aMachine, connectMachine } from '../support/agent/scripted-agent.ts';
+import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { type ApiDocument, operationsOf } from '../support/service/api-document.ts';
+import { aCluster } from '../support/service/cluster.ts';
 import { anAdmin, anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { listening } from '../support/terminal/terminals.ts';
 
@@ -123,6 +126,27 @@ t.test('answers lost on the way: what may be repeated is, with no second effect'
   line.lose(100);
   t.match(await refusal(far.containers.get(dev.id)), { status: 0, code: 'unreachable' });
   t.equal(line.lost(), 6 + 1 + QUICK.retries);
+});
+
+t.test('what an agent has not begun is asked for again, until it is reached', async (t) => {
+  const { here, addresses, ada } = await aCluster(t);
+  const { token } = await anApiToken(here, ada);
+  const machine = aMachine();
+  await connectMachine(addresses[0], token, machine);
+  const codes: string[] = [];
+  const watched = async (...args: Parameters<typeof fetch>): Promise<Response> => {
+    const answer = await fetch(...args);
+    if (answer.status === 503) codes.push((await answer.clone().json()).code);
+    return answer;
+  };
+  const server = addresses[1].replace('ws', 'http');
+  const far = new Berth({ server, token: ada.token, retries: QUICK, fetch: watched });
+  const id = { params: { path: { id: machine.id } } };
+  const running = far.api.POST('/api/containers/{id}/exec', { ...id, body: { command: ['uname'] } });
+  await waitFor(() => codes.length > 0);
+  await connectMachine(addresses[1], token, machine);
+  t.match((await running).data, { exit_code: 0, stdout: 'uname\n' });
+  t.equal(codes[0], 'agent_elsewhere');
 });
 
 t.test('a wait can be aborted, and a longer one than allowed is refused', async (t) => {

@@ -1,5 +1,5 @@
 import { BerthError, errorOf, hasStatus, unanswered, unreachable } from './errors.ts';
-import { CLIENT_RETRIES, type RetryPolicy, retryWaitMs } from './retry.ts';
+import { CLIENT_RETRIES, isNotBegun, type RetryPolicy, retryWaitMs } from './retry.ts';
 import { withoutSilenceLimit } from './silence-limit.ts';
 
 /** A token, or a function of it. The function is called again with a token that the service has `refused`. */
@@ -89,7 +89,8 @@ export class Requester {
       try {
         return await this.#attempt(path, options, token);
       } catch (failure) {
-        const mayRepeat = failure instanceof BerthError && isRepeatable(options);
+        const mayRepeat =
+          failure instanceof BerthError && (isRepeatable(options) || mayBegin(failure, options));
         const waitMs = mayRepeat ? retryWaitMs(failure, attempt, retries, Math.random()) : null;
         if (waitMs === null) {
           if (hasStatus(failure, 0)) this.#options.observer?.unanswered();
@@ -122,6 +123,9 @@ export class Requester {
     throw errorOf(response.status, await jsonOf(response), response.headers);
   }
 }
+
+const mayBegin = (failure: BerthError, { content }: RequestOptions): boolean =>
+  isNotBegun(failure) && !(content instanceof ReadableStream);
 
 function requestInit(
   { body, content, headers }: RequestOptions,

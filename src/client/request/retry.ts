@@ -33,6 +33,11 @@ export function retryWaitMs(
   return waitMs > policy.maxWaitMs ? null : Math.max(waitMs, delayMs);
 }
 
+const NOT_BEGUN: ReadonlySet<string> = new Set(['agent_elsewhere', 'agent_unresponsive']);
+
+/** The service says that it has not begun, so any request may be sent again. */
+export const isNotBegun = ({ status, code }: BerthError): boolean => status === 503 && NOT_BEGUN.has(code);
+
 /** No answer within the time limit is none: a repeat would take as long again. */
 const isLostConnection = ({ status, cause }: BerthError): boolean =>
   status === 0 && (cause as Partial<Error> | undefined)?.name !== 'TimeoutError';
