@@ -27,6 +27,13 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     words: 'Your session is locked.',
     next: 'Unlock it: berth unlock',
   },
+  confirmation_required: {
+    words: 'You signed in a while ago, and there is no terminal to confirm on that it is you.',
+    next: 'Sign in again: berth login',
+  },
+  user_has_containers: {
+    next: 'Say what becomes of them: --containers delete, or --containers transfer --to USER',
+  },
   container_not_found: { next: 'See yours: berth ls' },
   container_not_running: { next: 'Start it: berth start NAME' },
   container_limit_reached: { next: 'Delete one: berth rm NAME' },

@@ -2,6 +2,7 @@ import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from
 import { List } from '../request/pages.ts';
 import type { Requester } from '../request/requester.ts';
 import { auditOf } from './audit.ts';
+import { invitationsOf, resetLinksOf, usersOf } from './people.ts';
 
 const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
@@ -9,6 +10,8 @@ const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, .
 export const adminOf = (api: Api, requester: Requester) => ({
   audit: auditOf(api, requester, '/api/admin/audit'),
   users: usersOf(api),
+  invitations: invitationsOf(api),
+  resetLinks: resetLinksOf(api),
   terminals: terminalsOf(api),
   settings: {
     get: (options?: CallOptions) => dataOf(api.GET('/api/admin/settings', { ...options })),
@@ -21,17 +24,6 @@ export const adminOf = (api: Api, requester: Requester) => ({
   tiers: tiersOf(api),
   images: imagesOf(api),
   roles: rolesOf(api),
-});
-
-const usersOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/users'> = {}, options?: CallOptions) =>
-    new List<Schemas['User']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/users', { params, ...options }));
-      return { items: answer.users, next: answer.next_cursor };
-    }),
-  update: (id: string, body: Schemas['UserChangeRequest'], options?: CallOptions) =>
-    dataOf(api.PATCH('/api/admin/users/{id}', { body, ...at(id, options) })),
 });
 
 const terminalsOf = (api: Api) => ({

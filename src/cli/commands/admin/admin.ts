@@ -1,8 +1,18 @@
 import { group } from '../../command.ts';
 import { deleted } from './deleted.ts';
+import { invite } from './people/invite.ts';
+import { invitations, resetLinks } from './people/links.ts';
+import { users } from './people/users.ts';
 import { settings } from './settings.ts';
 import { terminals } from './terminals.ts';
-import { users } from './users.ts';
 
 export const admin = () =>
-  group('admin', 'For administrators', [users(), terminals(), settings(), deleted()]);
+  group('admin', 'For administrators', [
+    invite(),
+    invitations(),
+    users(),
+    resetLinks(),
+    terminals(),
+    settings(),
+    deleted(),
+  ]);

@@ -1,0 +1,93 @@
+import { Argument } from '@commander-js/extra-typings';
+import type { Schemas } from '../../../../client/index.ts';
+import type { Cli } from '../../../cli.ts';
+import { command, group, withCli } from '../../../command.ts';
+import type { Shown } from '../../../io/printer.ts';
+import { findOne } from '../../../values/find.ts';
+import { ago } from '../../../values/times.ts';
+
+type Invitation = Schemas['Invitation'];
+type ResetLink = Schemas['ResetLink'];
+
+export const invitations = () =>
+  group('invitations', 'Links that make an account', [
+    command('ls', 'List the invitations')
+      .alias('list')
+      .action(withCli(async (cli) => cli.print.list(await allInvitations(cli), INVITATIONS))),
+    command('rm', 'Withdraw an invitation that nobody has accepted')
+      .alias('withdraw')
+      .addArgument(new Argument('[invitation]', 'its id, email address or username'))
+      .action(
+        withCli(async (cli, given) => {
+          const open = (await allInvitations(cli)).filter(({ state }) => state === 'open');
+          const found = await findOne(cli, open, given, {
+            what: 'invitation',
+            id: ({ id }) => id,
+            names: ({ email, username }) => [email, username],
+            list: 'berth admin invitations ls',
+          });
+          const answer = await cli.berth().admin.invitations.withdraw(found.id);
+          cli.print.done(answer, 'The invitation is withdrawn.', found.id);
+        }),
+      ),
+  ]);
+
+export const resetLinks = () =>
+  group('reset-links', 'Links that set a password, or remove the second factor', [
+    command('ls', 'List the reset links')
+      .alias('list')
+      .action(withCli(async (cli) => cli.print.list(await allResetLinks(cli), RESET_LINKS))),
+    command('rm', 'Withdraw a reset link that nobody has used')
+      .alias('withdraw')
+      .addArgument(new Argument('[link]', 'its id, or the username'))
+      .action(
+        withCli(async (cli, given) => {
+          const open = (await allResetLinks(cli)).filter(({ state }) => state === 'open');
+          const found = await findOne(cli, open, given, {
+            what: 'reset link',
+            id: ({ id }) => id,
+            names: ({ user }) => [user.username],
+            list: 'berth admin reset-links ls',
+          });
+          const answer = await cli.berth().admin.resetLinks.withdraw(found.id);
+          cli.print.done(answer, 'The link is withdrawn.', found.id);
+        }),
+      ),
+  ]);
+
+const allInvitations = (cli: Cli): Promise<Invitation[]> =>
+  cli.progress('Listing invitations', cli.berth().admin.invitations.list().all());
+
+const allResetLinks = (cli: Cli): Promise<ResetLink[]> =>
+  cli.progress('Listing reset links', cli.berth().admin.resetLinks.list().all());
+
+const ended = ({ state, expires_at, used_at, withdrawn_at }: Invitation | ResetLink): string =>
+  state === 'open'
+    ? `open, ends ${ago(expires_at)}`
+    : `${state} ${ago(used_at ?? withdrawn_at ?? expires_at)}`;
+
+const INVITATIONS: Shown<Invitation> = {
+  columns: {
+    for: ({ email, username }) => email ?? username ?? 'anybody',
+    role: ({ role }) => role,
+    tier: ({ tier }) => tier,
+    state: ended,
+    by: ({ created_by }) => created_by.username,
+    user: ({ user }) => user?.username ?? '–',
+    id: ({ id }) => id,
+  },
+  name: ({ id }) => id,
+  empty: 'No invitations. Invite somebody: berth admin invite',
+};
+
+const RESET_LINKS: Shown<ResetLink> = {
+  columns: {
+    user: ({ user }) => user.username,
+    resets: ({ kind }) => kind.replace('_', ' '),
+    state: ended,
+    by: ({ created_by }) => created_by.username,
+    id: ({ id }) => id,
+  },
+  name: ({ id }) => id,
+  empty: 'No reset links.',
+};

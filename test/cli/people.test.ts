@@ -1,0 +1,62 @@
+import t from 'tap';
+import { theCommand } from '../support/service/command.ts';
+import { aServiceInTime, from, logIn } from '../support/service/factors.ts';
+import { anAdmin, anApiToken, aPerson, as, person, statusOf } from '../support/service/service.ts';
+
+t.test('an administrator invites, changes, resets and deletes users', async (t) => {
+  const service = await aServiceInTime();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const root = await anAdmin(service);
+  const { run } = theCommand(t, address, root.token);
+  const admin = (...args: readonly string[]) => run(['admin', ...args]);
+
+  const invited = await admin('invite', '--tier', 'pro', '--email', 'ada@example.org', '--expires', '90m');
+  t.match(invited, { code: 0, stdout: /^http.*\/invite#code=[\w-]{43}\n$/, stderr: /not shown again/ });
+  t.match((await admin('invitations', 'ls')).stdout, /ada@example\.org +user +pro +open, ends .* +root/);
+  const code = invited.stdout.trim().split('#code=')[1];
+  const accept = (name: string) => from(service)('/api/auth/invitations/accept', { code, ...person(name) });
+  t.equal((await accept('ada')).statusCode, 201);
+  const unwanted = await admin('invite', '--username', 'eve');
+  t.match(await admin('invitations', 'rm', 'eve'), { code: 0, stderr: /withdrawn/ });
+  t.match(await admin('invitations', 'rm', 'eve'), { code: 1, stderr: /no invitation "eve"/ });
+  t.equal((await accept(unwanted.stdout)).statusCode, 400);
+
+  const made = await admin('users', 'create', 'bob', 'bob@example.org', '-o', 'json');
+  t.match(JSON.parse(made.stdout), { user: { username: 'bob' }, link: { url: /#code=/ } });
+  t.match((await admin('users', 'ls')).stdout, /bob .* 0\/5 .* has no password yet/);
+  const off = await admin('users', 'disable', 'ada', '--reason', 'on leave');
+  t.match(off, { code: 0, stderr: 'ada is disabled.\n' });
+  t.match((await logIn(service, 'ada')).json(), { code: 'account_disabled', reason: 'on leave' });
+  await admin('users', 'enable', 'ada');
+  t.equal((await logIn(service, 'ada')).statusCode, 200);
+  const link = await admin('users', 'reset-password', 'ada');
+  t.match(link, { code: 0, stdout: /\/reset#code=/ });
+  t.match((await admin('reset-links', 'ls')).stdout, /ada +password +open/);
+  t.match(await admin('reset-links', 'rm', 'ada'), { code: 0 });
+  t.match(await admin('users', 'reset-second-factor', 'ada'), { code: 1, stderr: /no second factor/ });
+  t.match(await admin('users', 'set', 'ada', '--role', 'admin'), { code: 0, stderr: 'ada is changed.\n' });
+  t.match(await admin('users', 'set', 'ada'), { code: 2 });
+
+  const cyd = await aPerson(service, 'cyd');
+  await as(service, cyd)('POST', '/api/containers', { name: 'dev' });
+  const needed = await admin('users', 'rm', 'cyd', '--yes');
+  t.match(needed, { code: 1, stderr: /--containers delete/ });
+  t.match(await admin('users', 'rm', 'cyd', '--containers', 'transfer', '--yes'), { code: 2 });
+  t.equal(await statusOf(service, cyd), 200);
+  const given = await admin('users', 'rm', 'cyd', '--containers', 'transfer', '--to', 'bob', '--yes');
+  t.match(given, { code: 0, stderr: /cyd is deleted/ });
+
+  const byToken = theCommand(t, address, (await anApiToken(service, root, { scopes: ['admin'] })).token);
+  t.match(await byToken.run(['admin', 'invite', '--role', 'admin']), {
+    stderr: /an API token is not enough/,
+  });
+  service.clock.advance(16 * 60_000);
+  const renewed = await service.http.inject({
+    method: 'POST',
+    url: '/api/auth/refresh',
+    cookies: { berth_refresh: root.cookie },
+  });
+  const later = theCommand(t, address, renewed.json().token);
+  t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
+});
