@@ -6,6 +6,9 @@ import { inspect, promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { prometheusMetrics } from '../../src/adapters/prometheus/prometheus-metrics.ts';
 import { eventFrame, RESYNC_FRAME } from '../../src/adapters/websocket/events/event-frames.ts';
+import * as client from '../../src/client/index.ts';
+import { Files } from '../../src/client/inside/files.ts';
+import { Processes } from '../../src/client/processes/processes.ts';
 import { mintToken, TOKEN_RANDOM_BYTES } from '../../src/domain/identity/token.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { listening } from '../support/terminal/terminals.ts';
@@ -46,6 +49,26 @@ t.test('each example of docs/client.md runs and prints what it says', async (t) 
   });
   await runExamples(t, 'docs/client.md', 6);
 });
+
+t.test('docs/client.md names everything that the client exports', async (t) => {
+  const page = readFileSync('docs/client.md', 'utf8');
+  const index = readFileSync('src/client/index.ts', 'utf8');
+  const exported = [...index.matchAll(/\{([^}]*)\}/g)]
+    .flatMap(([, names = '']) => names.split(','))
+    .map((name) => name.replace(/^\s*type\s/, '').trim())
+    .filter(Boolean);
+  t.ok(exported.length > 40, `${exported.length} exports`);
+  const classes = [client.Berth, client.Container, client.Process, client.RunningCommand, client.Terminal];
+  const members = [...classes, Files, Processes].flatMap((one) => Object.getOwnPropertyNames(one.prototype));
+  const isNamed = (name: string): boolean => new RegExp(`\\b${name}\\b`).test(page);
+  t.same(
+    [...exported, ...members].filter((name) => !OF_THE_CLIENT_ITSELF.includes(name) && !isNamed(name)),
+    [],
+  );
+});
+
+/** Members that other modules of the client call. */
+const OF_THE_CLIENT_ITSELF = ['constructor', 'begin', 'fail'];
 
 async function runExamples(t: Test, page: string, count: number): Promise<void> {
   const examples = examplesOf(page);
