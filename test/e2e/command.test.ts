@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
 import { waitFor } from '../support/patience.ts';
@@ -68,10 +69,12 @@ async function aShell(t: Test, program: string, args: readonly string[], setUp: 
     await ended;
   });
   const type = (text: string) => shell.write(text);
-  const until = (shown: RegExp) => waitFor(() => shown.test(output), { what: () => `${shown} in ${output}` });
-  type(
-    `${setUp}; source <(berth completion ${program}); source <(berth completion ${program}); echo read''y\r`,
-  );
+  // fish colours each word.
+  const isShown = (text: RegExp) => text.test(output) || text.test(stripVTControlCharacters(output));
+  const until = (shown: RegExp) => waitFor(() => isShown(shown), { what: () => `${shown} in ${output}` });
+  const source =
+    program === 'fish' ? 'berth completion fish | source' : `source <(berth completion ${program})`;
+  type(`${setUp}; ${source}; ${source}; echo read''y\r`);
   await until(/ready/);
   t.notMatch(output, /readonly|error/i, 'it can be read twice');
   // The line editor switches bracketed paste on, and off when the line is entered.
@@ -85,6 +88,7 @@ async function aShell(t: Test, program: string, args: readonly string[], setUp: 
 for (const [program, args, setUp] of [
   ['bash', ['--norc', '--noprofile', '-i'], 'true'],
   // Its usual TAB also expands, which runs commands by design.
+  ['fish', ['-i'], 'true'],
   ['zsh', ['-f', '-i'], "autoload -U compinit; compinit -u; bindkey '^I' complete-word"],
 ] as const) {
   t.test(`TAB completes commands, options and live container names in ${program}`, async (t) => {
@@ -104,6 +108,7 @@ for (const [program, args, setUp] of [
       ['512m --cp\t', /--cpu/],
       ['0.1\r', /box is running/],
     );
+    await line(['berth ls --output=na\t', /--output=name/], ['\r', /database/]);
     await atPrompt();
     type("\u0015berth stop --a$(touch owned)=\t\u0015echo do''ne\r");
     await until(/done/);

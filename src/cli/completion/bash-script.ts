@@ -10,7 +10,9 @@ _${name}_complete() {
   cur="\${words[\${#words[@]}-1]}"
   COMPREPLY=()
   while IFS=$'\\t' read -r value _; do
-    [[ "$value" == :* || "$value" != "$cur"* ]] && continue
+    [[ "$value" == :* ]] && continue
+    [[ "$cur" == -*=* ]] && value="\${cur%%=*}=$value"
+    [[ "$value" != "$cur"* ]] && continue
     COMPREPLY+=("$value")
   done < <(${name} complete -- "\${words[@]:1}" 2>/dev/null)
   local cut="\${cur%"\${cur##*[:=]}"}"

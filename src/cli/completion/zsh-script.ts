@@ -7,6 +7,7 @@ _${name}() {
     [[ "$value" == :* ]] && continue
     found+=("\${value//:/\\\\:}:$description")
   done < <(${name} complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  [[ "$words[CURRENT]" == -*=* ]] && compset -P '*='
   _describe ${name} found || _files
 }
 compdef _${name} ${name}

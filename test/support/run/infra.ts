@@ -37,7 +37,7 @@ export type Parts = {
   /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
   readonly systemPostgres: { readonly programs: string };
   /** Programs that people type commands into. */
-  readonly shells: { readonly bash: string; readonly zsh: string };
+  readonly shells: { readonly bash: string; readonly zsh: string; readonly fish: string };
 };
 export type Need = keyof Parts;
 export type Answer<N extends Need = Need> =

@@ -1,7 +1,7 @@
 import { installPackages, missingPackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import type { Part } from './part.ts';
 
-const SHELLS = { bash: 'bash', zsh: 'zsh' };
+const SHELLS = { bash: 'bash', zsh: 'zsh', fish: 'fish' };
 const log = { info: console.log, warn: console.warn, error: console.error };
 
 /** The shells of the distribution, installed if possible as root. */
@@ -10,5 +10,5 @@ export async function findShells(_folder: string, progress: (line: string) => vo
   if (absent.length > 0 && process.getuid?.() === 0) await installPackages(absent, { progress, log });
   const missing = await missingPackages(SHELLS);
   if (missing.length > 0) throw new Error(`apt-get install ${missing.join(' ')}`);
-  return { value: { bash: 'bash', zsh: 'zsh' }, stop: async () => {} };
+  return { value: SHELLS, stop: async () => {} };
 }
