@@ -1,6 +1,7 @@
 import type { Container } from './containers/container.ts';
 import type { LifetimeEnd } from './containers/lifetime/lifetime-end.ts';
 import { lastLine } from './containers/role-setup.ts';
+import type { Snapshot } from './containers/snapshots/snapshot.ts';
 import type { User } from './identity/user.ts';
 
 export type EventType =
@@ -13,6 +14,8 @@ export type EventType =
   | 'container_progress'
   | 'container_ending'
   | 'account_updated'
+  | 'snapshot_created'
+  | 'snapshot_deleted'
   | 'agent_connected'
   | 'agent_disconnected';
 
@@ -80,6 +83,18 @@ export function accountEvent({ id, username, role, tier }: User, change: Account
 export function failedEvent(container: Container, reason: string): ContainerEvent {
   const event = progressEvent(container);
   return { ...event, data: { ...event.data, reason } };
+}
+
+/** A snapshot's event, for those who see its container. */
+export function snapshotEvent(
+  type: 'snapshot_created' | 'snapshot_deleted',
+  container: Pick<Container, 'dbId' | 'ownerId' | 'runtimeId' | 'name' | 'state'>,
+  { id, name, state }: Pick<Snapshot, 'id' | 'name' | 'state'>,
+): ContainerEvent {
+  const { dbId, ownerId } = container;
+  const status = type === 'snapshot_deleted' ? 'deleted' : state;
+  const of = { id: container.runtimeId, db_id: dbId, name: container.name, status: container.state };
+  return { type, dbId, ownerId, data: { ...of, snapshot: { id, name, status } } };
 }
 
 /** The event of a role setup's progress, with the installer's last line. */

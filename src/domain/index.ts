@@ -31,6 +31,8 @@ export * from './containers/processes/process-request.ts';
 export * from './containers/processes/signals.ts';
 export * from './containers/resources.ts';
 export * from './containers/role-setup.ts';
+export * from './containers/snapshots/snapshot.ts';
+export * from './containers/snapshots/snapshot-limits.ts';
 export * from './containers/volume-retention.ts';
 export * from './containers/warm-pool.ts';
 export * from './errors.ts';

@@ -12,6 +12,8 @@ import type { OperationRepository } from './containers/operation-repository.ts';
 import type { OrphanRepository } from './containers/orphan-repository.ts';
 import type { ProcessRepository } from './containers/processes/process-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
+import type { SnapshotRepository } from './containers/snapshots/snapshot-repository.ts';
+import type { SnapshotRetentionRepository } from './containers/snapshots/snapshot-retention-repository.ts';
 import type { VolumeRetentionRepository } from './containers/volume-retention-repository.ts';
 import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
 import type { EventLog } from './event-log.ts';
@@ -62,6 +64,8 @@ export type Repositories = {
   readonly diskUse: DiskUseRepository;
   readonly orphans: OrphanRepository;
   readonly snapshotImages: SnapshotImageRepository;
+  readonly snapshots: SnapshotRepository;
+  readonly snapshotRetention: SnapshotRetentionRepository;
   readonly retention: VolumeRetentionRepository;
   readonly history: HistoryRepository;
   readonly installation: InstallationRepository;

@@ -11,6 +11,7 @@ import { orphanRepositoryContract } from './containers/orphans.ts';
 import { processRepositoryContract } from './containers/processes/process-repository.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
+import { snapshotRepositoryContract } from './containers/snapshots/snapshots.ts';
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';
 import { eventLogContract } from './events.ts';
 import {
@@ -42,7 +43,8 @@ export type Ageing =
   | 'api_tokens'
   | 'events'
   | 'agents'
-  | 'agent_enrolments';
+  | 'agent_enrolments'
+  | 'snapshots';
 
 /** How time passes for a storage: by its clock, or by moving stored times into the past. */
 export type Times = {
@@ -86,6 +88,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await operationRepositoryContract(name, storage, passing('operations'));
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);
+  await snapshotRepositoryContract(name, storage, passing('snapshots'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));
   await auditLogContract(name, storage);

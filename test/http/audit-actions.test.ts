@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import type { MemoryRuntime } from '../../src/adapters/memory/containers/container-runtime.ts';
 import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import { aMachine, connectMachine } from '../support/agent/scripted-agent.ts';
@@ -121,6 +122,9 @@ const installing = async ({ by, root, ada, service }: Scene): Promise<string> =>
   await service.roleSetups.idle();
   return `/api/containers/${made.json().db_id}/role-setup`;
 };
+
+const snapshotOf = (scene: Scene, name: string) =>
+  scene.by(scene.ada)('POST', box(scene, '/snapshots'), { name });
 
 /** A new agent of Ada's. Earlier ones are deleted. */
 const agentOf = async ({ service, address, by, ada }: Scene) => {
@@ -334,6 +338,23 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   terminals_listed: look('terminals'),
   audit_listed: look('audit'),
   audit_exported: look('audit', { accept: 'text/csv' }),
+  snapshot_created: (scene) => snapshotOf(scene, 'base'),
+  snapshot_deleted: async (scene) => {
+    const { id } = (await snapshotOf(scene, 'old')).json();
+    return await scene.by(scene.ada)('DELETE', `/api/snapshots/${id}`);
+  },
+  snapshot_given_up: async (scene) => {
+    const { by, root, ada, service } = scene;
+    const { id: runtimeId } = (await by(ada)('GET', box(scene))).json();
+    (service.ports.runtime as MemoryRuntime).layers.set(runtimeId, 1_048_576);
+    await by(root)('PATCH', '/api/admin/tiers/free', { snapshot_mb: 1 });
+    for (const name of ['one', 'two']) {
+      const { id } = (await snapshotOf(scene, name)).json();
+      await by(ada)('DELETE', `/api/snapshots/${id}`);
+    }
+    return await snapshotOf(scene, 'three');
+  },
+  snapshot_removed: async ({ service }) => await service.collectVolumes(),
   volume_removed: async (scene) => {
     const { service, by, eve } = scene;
     const { containers } = (await by(eve)('GET', '/api/containers')).json();
@@ -427,7 +448,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   ssh_key_removed: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
   settings_updated: 'root: {"retentionDays":6}',
   tier_created:
-    'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxContainers":1,"maxAgents":0,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32}',
+    'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxContainers":1,"maxAgents":0,"maxSnapshots":5,"snapshotMb":10240,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32}',
   tier_updated: 'root: {"key":"tiny","maxContainers":2}',
   tier_deleted: 'root: {"key":"tiny"}',
   image_created:
@@ -458,7 +479,11 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   terminals_listed: 'root: ',
   audit_listed: 'root: ',
   audit_exported: 'root: ',
-  volume_removed: 'ada: ID',
+  snapshot_created: 'ada: ID',
+  snapshot_deleted: 'ada: ID',
+  snapshot_given_up: 'other: ID',
+  snapshot_removed: 'ada: ID',
+  volume_removed: 'eve: ID',
 };
 
 t.test('every audit action is recorded, with actor and subject', async (t) => {

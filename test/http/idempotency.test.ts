@@ -215,6 +215,7 @@ const AFTER: { readonly [K in OperationKind]: { readonly row: object | null; rea
   update: { row: { status: 'running', resources: { memory_mb: 512 } }, running: 1 },
   delete: { row: null, running: 0 },
   restore: { row: { status: 'stopped' }, running: 0 },
+  snapshot: { row: { status: 'running' }, running: 1 },
 };
 
 for (const kind of Object.keys(AFTER) as OperationKind[]) {
@@ -235,11 +236,13 @@ for (const kind of Object.keys(AFTER) as OperationKind[]) {
       update: () => call('PATCH', path, { name: 'dev', ...small, memory_mb: 512 }),
       delete: () => call('DELETE', path),
       restore: () => call('POST', `${path}/restore`),
+      snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
     }[kind];
     loseNext('record', 'finish');
     const answer = await request();
     t.ok(isLost());
-    t.equal(answer.statusCode, 202, answer.body);
+    // What has become of a snapshot shows in its own row.
+    t.equal(answer.statusCode, kind === 'snapshot' ? 201 : 202, answer.body);
     await service.operations.takeOver();
     await service.operations.idle();
     await service.reconcile();

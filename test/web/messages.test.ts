@@ -188,6 +188,8 @@ const tier = (memory: number, disk: number): Tier => ({
   layer_mb: 2048,
   max_containers: 5,
   max_agents: 2,
+  max_snapshots: 5,
+  snapshot_mb: 10_240,
   requests_per_minute: 1200,
   max_terminals: 64,
   max_event_sockets: 64,

@@ -62,6 +62,14 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   process_input_full: [409, 'the process does not read its input: try again later'],
   container_limit_reached: [409, 'container limit reached'],
   kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
+  snapshot_not_found: [404, 'snapshot not found'],
+  snapshot_not_ready: [409, 'the snapshot is not ready'],
+  snapshot_needs_start: [
+    409,
+    'the engine does not have this container any more: start it, then take the snapshot',
+  ],
+  snapshot_limit_reached: [409, 'snapshot limit reached: delete one first'],
+  snapshot_space_reached: [409, 'your snapshots would use more disk than your tier allows: delete one first'],
   disk_quota_exceeded: [
     409,
     'the workspace is larger than its disk size: increase the disk size, then start the container',

@@ -7,6 +7,7 @@ import type { Container } from '../../domain/containers/container.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
 import type { ContainerProcess } from '../../domain/containers/processes/process.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
+import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
 import type { PoolMember } from '../../domain/containers/warm-pool.ts';
 import type { ContainerEvent } from '../../domain/events.ts';
 import type { AccountLink } from '../../domain/identity/people/account-link.ts';
@@ -30,6 +31,14 @@ import { emptyFactors, type FactorState } from './identity/totp-state.ts';
 
 export type StoredContainer = Omit<Container, 'layerAllowedMb' | 'agent'>;
 
+/** A snapshot, and the phases of its removal. */
+export type StoredSnapshot = Snapshot & {
+  readonly condemnedAt: Date | null;
+  readonly purgedAt: Date | null;
+  readonly claimedAt: Date | null;
+  readonly removedAt: Date | null;
+};
+
 /** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null; disabledReason: string | null; deletedAt: Date | null })[];
@@ -45,6 +54,7 @@ export type MemoryState = FactorState & {
   agentEnrolments: { userId: string; codeHash: string; expiresAt: Date }[];
   /** By db id. */
   snapshotImages: Map<string, SnapshotImage>;
+  snapshots: StoredSnapshot[];
   /** Of deleted containers, by db id. */
   volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date; purgedAt?: Date }>;
   /** `hash` in hex. */
@@ -111,6 +121,8 @@ const tier = (
   layer: number,
   containers: number,
   agents: number,
+  snapshots: number,
+  snapshotMb: number,
   perMinute: number,
   sockets: number,
 ): Tier => ({
@@ -121,6 +133,8 @@ const tier = (
   layerMb: layer,
   maxContainers: containers,
   maxAgents: agents,
+  maxSnapshots: snapshots,
+  snapshotMb,
   requestsPerMinute: perMinute,
   maxTerminals: sockets,
   maxEventSockets: sockets,
@@ -168,6 +182,7 @@ export const emptyState = (): MemoryState => ({
   agents: [],
   agentEnrolments: [],
   snapshotImages: new Map(),
+  snapshots: [],
   volumes: new Map(),
   apiTokens: [],
   requestCounts: new Map(),
@@ -196,10 +211,10 @@ export const emptyState = (): MemoryState => ({
   ...emptyFactors(),
   installationId: '00000000-0000-4000-8000-000000000000',
   tiers: [
-    tier('guest', 512, 500, 2048, 2048, 1, 0, 600, 16),
-    tier('free', 2048, 2000, 10_240, 2048, 5, 2, 1200, 64),
-    tier('pro', 4096, 4000, 20_480, 8192, 10, 10, 2400, 128),
-    tier('enterprise', 8192, 8000, 51_200, 16_384, 20, 25, 6000, 256),
+    tier('guest', 512, 500, 2048, 2048, 1, 0, 1, 2048, 600, 16),
+    tier('free', 2048, 2000, 10_240, 2048, 5, 2, 5, 10_240, 1200, 64),
+    tier('pro', 4096, 4000, 20_480, 8192, 10, 10, 20, 40_960, 2400, 128),
+    tier('enterprise', 8192, 8000, 51_200, 16_384, 20, 25, 50, 204_800, 6000, 256),
   ],
   images: [
     { key: 'debian', label: 'Debian 12', reference: 'berth/debian:12', digest: null, shell: '/bin/bash' },

@@ -15,6 +15,8 @@ import { memoryOperations } from './containers/operation-repository.ts';
 import { memoryOrphans } from './containers/orphan-repository.ts';
 import { memoryProcessRecords } from './containers/processes/process-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
+import { memorySnapshotRecords } from './containers/snapshots/snapshot-repository.ts';
+import { memorySnapshotRetention } from './containers/snapshots/snapshot-retention-repository.ts';
 import { memoryVolumeRetention } from './containers/volume-retention-repository.ts';
 import { memoryWarmPool } from './containers/warm-pool-repository.ts';
 import { memoryEvents } from './event-log.ts';
@@ -66,6 +68,8 @@ const repositoriesOn = (
   diskUse: memoryDiskUse(state, clock),
   orphans: memoryOrphans(state, clock),
   snapshotImages: memoryCarriedImages(state),
+  snapshots: memorySnapshotRecords(state, clock),
+  snapshotRetention: memorySnapshotRetention(state, clock),
   retention: memoryVolumeRetention(state, clock),
   tokens: memoryTokens(state, clock),
   requestCounts: memoryRequestCounts(state, clock),

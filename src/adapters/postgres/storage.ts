@@ -13,6 +13,8 @@ import { postgresOperations } from './containers/operation-repository.ts';
 import { postgresOrphans } from './containers/orphan-repository.ts';
 import { postgresProcesses } from './containers/process-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
+import { postgresSnapshots } from './containers/snapshots/snapshot-repository.ts';
+import { postgresSnapshotRetention } from './containers/snapshots/snapshot-retention-repository.ts';
 import { postgresVolumeRetention } from './containers/volume-retention-repository.ts';
 import { postgresWarmPool } from './containers/warm-pool-repository.ts';
 import { postgresEvents } from './event-log.ts';
@@ -64,6 +66,8 @@ const repositoriesOn = (db: Db): Repositories => ({
   diskUse: postgresDiskUse(db),
   orphans: postgresOrphans(db),
   snapshotImages: postgresCarriedImages(db),
+  snapshots: postgresSnapshots(db),
+  snapshotRetention: postgresSnapshotRetention(db),
   retention: postgresVolumeRetention(db),
   history: postgresHistory(db),
   idempotencyKeys: postgresIdempotencyKeys(db),

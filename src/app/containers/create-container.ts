@@ -16,6 +16,7 @@ import {
   NO_LIFETIME,
 } from '../../domain/containers/lifetime/lifetime.ts';
 import { defaultResources, type Resources, resourceFaults } from '../../domain/containers/resources.ts';
+import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
@@ -29,11 +30,20 @@ import { checkNewContainer, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 import type { Prepare } from './operations/begin-operation.ts';
 import { pinged } from './operations/operation-deps.ts';
+import {
+  findSnapshot,
+  imageOf,
+  lockSnapshot,
+  originFaults,
+  rememberTools,
+} from './snapshots/new-container.ts';
 
 /** A create request; the catalogue and the tier supply absent fields. */
 export type CreateRequest = {
   /** Required, except for an ephemeral container. */
   readonly name?: string;
+  /** Its files, role and limits; then there is no image. */
+  readonly snapshotId?: string;
   readonly image?: string;
   readonly role?: string;
   readonly memoryMb?: number;
@@ -46,12 +56,14 @@ export type CreateRequest = {
   readonly lifetime: LifetimeRequest;
 };
 
-type Plan = {
+export type Plan = {
   readonly name: string;
   readonly image: Image;
   readonly role: string;
   readonly resources: Resources;
   readonly lifetime: LifetimeRequest;
+  /** What it is made of, besides the image. */
+  readonly snapshot: Snapshot | null;
 };
 
 /**
@@ -70,11 +82,14 @@ export const createContainer =
     const answers = pinged(deps);
     const planned = await plan(deps.storage.repositories, request, caller);
     if (!planned.ok) return planned;
-    const room = await checkHostDisk(deps);
+    const { snapshot } = planned.value;
+    const room = await checkHostDisk(deps, snapshot?.volumeMb);
     if (!room.ok) return room;
     let dbId: string = randomUUID();
     const prepare: Prepare = async (tx) => {
-      const inserted = await insert(deps, tx, request, planned.value, caller);
+      const isReady = await lockSnapshot(tx, snapshot, caller);
+      if (!isReady.ok) return isReady;
+      const inserted = await insertContainer(deps, tx, request, planned.value, caller);
       if (!inserted.ok) return inserted;
       const { container, warmRuntimeId } = inserted.value;
       const { name, resources } = container;
@@ -82,7 +97,9 @@ export const createContainer =
       await note?.(tx, dbId);
       return ok({ container: { ...container, generation: 0 }, target: { name, resources }, warmRuntimeId });
     };
-    const submitted = deps.operations.submit(dbId, { kind: 'create', caller, origin }, prepare, { answers });
+    const of = snapshot === null ? {} : { snapshotId: snapshot.id };
+    const operation = { kind: 'create', caller, origin, ...of } as const;
+    const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
     const finished = await within(deps.settings.createWaitMs, submitted.catch(imageUnavailable), null);
     if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
@@ -97,19 +114,20 @@ const imageUnavailable = (error: unknown): Result<never, DomainError> => {
 
 /** The complete request, or all its faults at once. */
 async function plan(
-  { catalogue }: Repositories,
+  { catalogue, snapshots }: Repositories,
   request: CreateRequest,
   caller: Caller,
 ): Promise<Result<Plan, DomainError>> {
-  const [images, roles, tier] = await Promise.all([
+  const [images, roles, tier, snapshot] = await Promise.all([
     catalogue.images(),
     catalogue.roles(),
     tierOf({ catalogue }, caller),
+    findSnapshot(snapshots, request, caller),
   ]);
-  const wanted = request.image ?? DEFAULT_IMAGE_KEY;
+  const wanted = snapshot?.imageKey ?? request.image ?? DEFAULT_IMAGE_KEY;
   const image = images.find(({ key, reference }) => key === wanted || reference === wanted);
-  const role = request.role ?? DEFAULT_ROLE_KEY;
-  const defaults = defaultResources(tier);
+  const role = request.role ?? snapshot?.role ?? DEFAULT_ROLE_KEY;
+  const defaults = snapshot?.resources ?? defaultResources(tier);
   const resources: Resources = {
     memoryMb: request.memoryMb ?? defaults.memoryMb,
     cpuMillicores: request.cpuMillicores ?? defaults.cpuMillicores,
@@ -127,19 +145,23 @@ async function plan(
       : { role: `must be one of ${roles.map(({ key }) => key).join(', ')}` }),
     ...resourceFaults(resources, tier),
     ...envFaults(request.env ?? {}),
+    ...originFaults(request, snapshot, image !== undefined, resources, tier),
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });
-  return ok({ name, image, role, resources, lifetime });
+  return ok({ name, image: imageOf(image, snapshot), role, resources, lifetime, snapshot });
 }
 
-/** Writes the intent. The owner's row is locked, so two creates cannot both take the last place. */
-async function insert(
+/**
+ * Writes the row of a new container. The owner's row is locked, so two creates cannot both take the last place.
+ */
+export async function insertContainer(
   { settings, warmPool }: ContainerDeps,
   tx: Repositories,
-  request: CreateRequest,
-  { name, image, role, resources, lifetime }: Plan,
+  request: Pick<CreateRequest, 'env' | 'labels' | 'isEphemeral'>,
+  { name, image, role, resources, lifetime, snapshot }: Plan,
   caller: Caller,
+  newId: string = randomUUID(),
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
   await tx.users.lock(ownerId);
@@ -151,9 +173,10 @@ async function insert(
   if (!isKept)
     return refuse({ code: 'validation_failed', fields: { image: 'or role was just removed: choose again' } });
   const env = request.env ?? {};
-  // The environment is fixed when a container is made, so members cannot take one.
-  const member = Object.keys(env).length === 0 ? await warmPool.claim(tx, pinned(image), resources) : null;
-  const dbId = member?.dbId ?? randomUUID();
+  // A member cannot take an environment or other files, which are fixed when a container is made.
+  const isUsual = Object.keys(env).length === 0 && snapshot === null;
+  const member = isUsual ? await warmPool.claim(tx, pinned(image), resources) : null;
+  const dbId = member?.dbId ?? newId;
   const container = await tx.containers.insert({
     dbId,
     ownerId,
@@ -168,6 +191,7 @@ async function insert(
     volume: member?.volume ?? volumeName(dbId),
   });
   const living = await withLifetime(tx, container, request, lifetime);
+  if (snapshot !== null) await rememberTools(tx, dbId, role, snapshot);
   return ok({ container: living, warmRuntimeId: member?.runtimeId ?? null });
 }
 

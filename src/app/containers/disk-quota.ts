@@ -34,14 +34,16 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
   return use;
 }
 
-/** Refuses anything new on a host below its floor. */
-export async function checkHostDisk({
-  runtime,
-  settings,
-}: ContainerDeps): Promise<Result<null, DomainError>> {
-  return isHostShort(await runtime.hostSpace(), settings.diskFloorMb)
-    ? refuse({ code: 'host_disk_short' })
-    : ok(null);
+/** Refuses anything new on a host below its floor, now or with `neededMb` more in use. */
+export async function checkHostDisk(
+  { runtime, settings }: ContainerDeps,
+  neededMb = 0,
+): Promise<Result<null, DomainError>> {
+  const left = (await runtime.hostSpace()).map((space) => ({
+    ...space,
+    freeBytes: space.freeBytes - neededMb * 1_048_576,
+  }));
+  return isHostShort(left, settings.diskFloorMb) ? refuse({ code: 'host_disk_short' }) : ok(null);
 }
 
 /**

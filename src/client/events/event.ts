@@ -3,7 +3,7 @@ import type { Schemas } from '../request/api.ts';
 /** A container's change, as the service sends it. */
 export type ContainerEvent = {
   /** Such as `container_started`; docs/events.md lists them. */
-  readonly type: `${'agent' | 'container'}_${string}`;
+  readonly type: `${'agent' | 'container' | 'snapshot'}_${string}`;
   /** The position in the stream, to resume after it. */
   readonly id: string;
   /** ISO 8601. */
@@ -17,6 +17,8 @@ export type ContainerEvent = {
     /** Of `container_updated`. */
     readonly resources?: Schemas['Resources'];
     readonly restarted?: boolean;
+    /** Of `snapshot_created` and `snapshot_deleted`. */
+    readonly snapshot?: { readonly id: string; readonly name: string; readonly status: string };
     /** Of `container_progress`. */
     readonly role_setup?: Schemas['RoleSetup'];
     /** Of `container_ending`: when it ends, in ISO 8601. */

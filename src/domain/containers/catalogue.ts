@@ -109,6 +109,8 @@ const MAX_COUNT = 10_000;
 const COUNT_BOUNDS = {
   maxContainers: MAX_COUNT,
   maxAgents: MAX_COUNT,
+  maxSnapshots: MAX_COUNT,
+  snapshotMb: 1_073_741_824,
   requestsPerMinute: 1_000_000,
   maxTerminals: MAX_COUNT,
   maxEventSockets: MAX_COUNT,

@@ -14,7 +14,16 @@ import type { Resources } from './resources.ts';
  * "old" is the engine's container at the start, "fresh" the one that the operation makes; their generations distinguish
  * them. With `carryOver` an image of the old one is captured first, and the fresh one is made from it.
  */
-export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore';
+export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore' | 'snapshot';
+
+/** An operation's work on a snapshot: it takes it, or makes a container of it. */
+export type SnapshotWork = {
+  readonly id: string;
+  /** It paused the container, or was about to. */
+  readonly hasPaused: boolean;
+  /** The volume has been copied: into the snapshot, or out of it. */
+  readonly hasVolume: boolean;
+};
 
 export type Operation = {
   readonly id: string;
@@ -37,6 +46,8 @@ export type Operation = {
   readonly measured: boolean;
   /** The image with what was installed; null until it exists. */
   readonly snapshotImage: string | null;
+  /** Present when it takes a snapshot, or creates from one. */
+  readonly snapshot?: SnapshotWork;
 };
 
 export type ObservedState = 'running' | 'paused' | 'stopped' | 'gone';
@@ -50,8 +61,15 @@ export type Facts = { readonly old: ObservedState; readonly fresh: ObservedState
 export type Step =
   /** Measure the old container's changes outside the volume. */
   | { readonly do: 'measure_old' }
-  /** Capture an image of the old container, which is stopped. */
+  /** Capture an image of the old container, which is stopped or paused. */
   | { readonly do: 'capture_old' }
+  /** Freeze the old container's programs; `hasPaused` is recorded first. */
+  | { readonly do: 'pause_old' }
+  | { readonly do: 'resume_old' }
+  /** Copy the old container's volume into the snapshot. */
+  | { readonly do: 'copy_volume' }
+  /** Copy the snapshot's volume into the new container's. */
+  | { readonly do: 'fill_volume' }
   | { readonly do: 'create_fresh' }
   | { readonly do: 'start'; readonly which: 'old' | 'fresh' }
   | { readonly do: 'stop_old' }
@@ -87,6 +105,7 @@ export function nextStep(operation: Operation, facts: Facts): Step {
 function forward(operation: Operation, facts: Facts): Step {
   switch (operation.kind) {
     case 'create':
+      if (operation.snapshot?.hasVolume === false) return { do: 'fill_volume' };
       return facts.fresh === 'running' && operation.unfitted ? { do: 'fit_fresh' } : runFresh(facts);
     case 'restore':
       return facts.fresh === 'gone' ? { do: 'create_fresh' } : commit('fresh');
@@ -100,6 +119,8 @@ function forward(operation: Operation, facts: Facts): Step {
       return facts.old === 'gone' ? commit('none') : remove('old');
     case 'update':
       return forwardUpdate(operation, facts);
+    case 'snapshot':
+      return forwardSnapshot(operation, facts);
   }
 }
 
@@ -144,6 +165,28 @@ function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }
   return isUp(old) ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 
+/**
+ * Nothing writes while layer and volume are copied: a running container is paused. One that was paused from outside
+ * stays so.
+ */
+function forwardSnapshot(operation: Operation, { old }: Facts): Step {
+  const { measured, snapshotImage, snapshot } = operation;
+  const isCopied = snapshotImage !== null && snapshot?.hasVolume === true;
+  if (isCopied) return mustResume(operation, old) ? { do: 'resume_old' } : commit('old');
+  if (!measured) return { do: 'measure_old' };
+  if (old === 'running') return { do: 'pause_old' };
+  return snapshotImage === null ? { do: 'capture_old' } : { do: 'copy_volume' };
+}
+
+const mustResume = ({ snapshot }: Operation, old: ObservedState): boolean =>
+  old === 'paused' && snapshot?.hasPaused === true;
+
+/** What must be on record before a step, so that a killed process's work can be undone. */
+export const intentOf = (operation: Operation, step: Step): Pick<Operation, 'snapshot'> =>
+  step.do === 'pause_old' && operation.snapshot !== undefined
+    ? { snapshot: { ...operation.snapshot, hasPaused: true } }
+    : {};
+
 /** A new name needs no restart; new limits or disk need a fresh container. */
 export function needsFresh({ before, target }: Pick<Operation, 'before' | 'target'>): boolean {
   const { memoryMb, cpuMillicores, diskMb } = target.resources;
@@ -155,8 +198,10 @@ export function needsFresh({ before, target }: Pick<Operation, 'before' | 'targe
  * Removes what was made and restarts what ran, then restores the row. What the engine did although its answer was lost
  * is committed.
  */
-function back({ kind, before }: Operation, { old, fresh }: Facts): Step {
+function back(operation: Operation, { old, fresh }: Facts): Step {
+  const { kind, before } = operation;
   if (fresh !== 'gone') return remove('fresh');
+  if (mustResume(operation, old)) return { do: 'resume_old' };
   if (kind === 'delete' && old === 'gone') return commit('none');
   if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
   if (kind === 'stop' && !isUp(old) && before.state === 'running') return commit('old');

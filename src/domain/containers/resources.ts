@@ -21,6 +21,9 @@ export type Tier = {
   readonly layerMb: number;
   readonly maxContainers: number;
   readonly maxAgents: number;
+  readonly maxSnapshots: number;
+  /** The disk that a user's snapshots may use together. */
+  readonly snapshotMb: number;
 } & UseLimits;
 
 const FIELDS: readonly (keyof Resources)[] = ['memoryMb', 'cpuMillicores', 'diskMb'];

@@ -1,20 +1,24 @@
 import type { ContainerSpec, RuntimeHandle } from './container-runtime.ts';
 
 /** The name and labels of a container's image. */
-export type CaptureSpec = Pick<ContainerSpec, 'dbId' | 'ownerId' | 'generation' | 'operationId'>;
+export type CaptureSpec = Pick<ContainerSpec, 'dbId' | 'ownerId' | 'generation' | 'operationId'> & {
+  /** The image is this snapshot's, not the next container's. */
+  readonly snapshotId?: string;
+};
 
 /** A captured image of a container of this installation. */
 export type CapturedImage = {
   readonly imageId: string;
   /** null when another image has taken its name. */
   readonly reference: string | null;
+  /** The container's, or the id of the snapshot that it belongs to. */
   readonly dbId: string;
 };
 
 /** Images of containers, from which they are made again with all that is outside their volumes. */
 export interface ContainerSnapshots {
   /**
-   * Captures an image of a stopped container, without its volume and environment values. Returns its reference; a
+   * Captures an image of a stopped or paused container, without its volume and environment values. Returns its reference; a
    * repeat by the same operation returns the same.
    */
   capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;

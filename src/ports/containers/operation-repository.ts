@@ -32,6 +32,7 @@ export type Progress = Partial<
     | 'snapshotImage'
     | 'measured'
     | 'leftBehind'
+    | 'snapshot'
   >
 > & { readonly step?: string };
 

@@ -24,6 +24,7 @@ import {
 import { containerSnapshotsContract } from '../../contract/containers/container-snapshots.ts';
 import { containerProcessesContract } from '../../contract/containers/processes/container-processes.ts';
 import { roleInstallerContract } from '../../contract/containers/role-setups.ts';
+import { volumeCopiesContract } from '../../contract/containers/snapshots/volume-copies.ts';
 import { warmPoolEngineContract } from '../../contract/containers/warm-pool.ts';
 import { storageContracts } from '../../contract/storage.ts';
 import { terminalBackendContract } from '../../contract/terminals/terminal-backend.ts';
@@ -91,6 +92,7 @@ await containerRuntimeContract('memory', access);
 await pausedContainerContract('memory', access);
 await containerDiskContract('memory', access);
 await containerSnapshotsContract('memory', access);
+await volumeCopiesContract('memory', access);
 await containerAccessContract('memory', access);
 await containerProcessesContract('memory', access);
 await roleInstallerContract('memory', access);

@@ -29,6 +29,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   api_tokens: ['created_at', 'expires_at'],
   events: ['created_at'],
   agents: ['last_seen_at'],
+  snapshots: ['deleted_at', 'condemned_at', 'claimed_at'],
   agent_enrolments: ['expires_at'],
 };
 /** The columns that age everything that is finally forgotten. */

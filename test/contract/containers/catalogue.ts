@@ -21,6 +21,8 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       layerMb: number,
       maxContainers: number,
       maxAgents: number,
+      maxSnapshots: number,
+      snapshotMb: number,
       perMinute: number,
       n: number,
     ) => ({
@@ -30,6 +32,8 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       layerMb,
       maxContainers,
       maxAgents,
+      maxSnapshots,
+      snapshotMb,
       requestsPerMinute: perMinute,
       maxTerminals: n * 2,
       maxEventSockets: n * 2,
@@ -38,10 +42,10 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       maxDownloads: n,
     });
     const tiers = [
-      { name: 'guest', ...of(512, 500, 2048, 2048, 1, 0, 600, 8) },
-      { name: 'free', ...of(2048, 2000, 10_240, 2048, 5, 2, 1200, 32) },
-      { name: 'pro', ...of(4096, 4000, 20_480, 8192, 10, 10, 2400, 64) },
-      { name: 'enterprise', ...of(8192, 8000, 51_200, 16_384, 20, 25, 6000, 128) },
+      { name: 'guest', ...of(512, 500, 2048, 2048, 1, 0, 1, 2048, 600, 8) },
+      { name: 'free', ...of(2048, 2000, 10_240, 2048, 5, 2, 5, 10_240, 1200, 32) },
+      { name: 'pro', ...of(4096, 4000, 20_480, 8192, 10, 10, 20, 40_960, 2400, 64) },
+      { name: 'enterprise', ...of(8192, 8000, 51_200, 16_384, 20, 25, 50, 204_800, 6000, 128) },
     ];
     t.same(await catalogue.tiers(), tiers);
     t.same(await catalogue.tier('pro'), tiers[2]);

@@ -2,6 +2,7 @@ import t from 'tap';
 import {
   afterFault,
   type Facts,
+  intentOf,
   nextStep,
   type ObservedState,
   type Operation,
@@ -12,7 +13,16 @@ import {
 } from '../../../src/domain/containers/operation.ts';
 
 const SEEN: readonly ObservedState[] = ['running', 'paused', 'stopped', 'gone'];
-const KINDS: readonly OperationKind[] = ['create', 'start', 'stop', 'update', 'delete', 'restore'];
+const KINDS: readonly OperationKind[] = [
+  'create',
+  'start',
+  'stop',
+  'update',
+  'delete',
+  'restore',
+  'snapshot',
+];
+const ofSnapshot = { id: 'snap', hasPaused: false, hasVolume: false };
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
 const FACTS = SEEN.flatMap((old) => SEEN.map((fresh): Facts => ({ old, fresh })));
 /** The possible progress of a carry-over. */
@@ -74,6 +84,16 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
       return [{ ...op, measured: true }, facts];
     case 'capture_old':
       return [{ ...op, snapshotImage: `image of the ${facts.old} one` }, facts];
+    case 'pause_old':
+      return [
+        { ...op, ...intentOf(op, step) },
+        { ...facts, old: 'paused' },
+      ];
+    case 'resume_old':
+      return [op, { ...facts, old: 'running' }];
+    case 'copy_volume':
+    case 'fill_volume':
+      return [{ ...op, snapshot: { ...ofSnapshot, ...op.snapshot, hasVolume: true } }, facts];
     case 'create_fresh':
       return [op, { ...facts, fresh: 'stopped' }];
     case 'start':
@@ -158,6 +178,34 @@ t.test('each operation has its usual steps when nothing fails', async (t) => {
     ],
     ['from a vanished one', { carryOver: true }, 'gone', 'gone', `create_fresh, ${switched}, finish done`],
     ['restore', { kind: 'restore' }, 'gone', 'gone', 'create_fresh, commit fresh, finish done'],
+    [
+      'create from a snapshot',
+      { kind: 'create', snapshot: ofSnapshot },
+      'gone',
+      'gone',
+      `fill_volume, ${begun}, commit fresh, finish done`,
+    ],
+    [
+      'snapshot',
+      { kind: 'snapshot', snapshot: ofSnapshot },
+      'running',
+      'gone',
+      'measure_old, pause_old, capture_old, copy_volume, resume_old, commit old, finish done',
+    ],
+    [
+      'snapshot of a stopped one',
+      { kind: 'snapshot', snapshot: ofSnapshot, ...wasStopped },
+      'stopped',
+      'gone',
+      'measure_old, capture_old, copy_volume, commit old, finish done',
+    ],
+    [
+      'snapshot of one that was paused from outside',
+      { kind: 'snapshot', snapshot: ofSnapshot, ...wasStopped },
+      'paused',
+      'gone',
+      'measure_old, capture_old, copy_volume, commit old, finish done',
+    ],
   ];
   for (const [name, changes, old, fresh, steps] of cases)
     t.equal(play(operation(changes), { old, fresh }).steps.join(', '), steps, name);
@@ -170,14 +218,15 @@ t.test('every operation ends, from any phase and facts', async (t) => {
         (['running', 'stopped', 'starting'] as const).flatMap((state) =>
           PROGRESS.map((progress) => {
             const before = { ...operation().before, state };
-            return { op: operation({ kind, phase, ...progress, before }), facts };
+            const snapshot = kind === 'snapshot' ? { snapshot: ofSnapshot } : {};
+            return { op: operation({ kind, phase, ...progress, before, ...snapshot }), facts };
           }),
         ),
       ),
     ),
   );
   for (const { op, facts } of ways) t.doesNotThrow(() => play(op, facts), JSON.stringify([op, facts]));
-  t.equal(ways.length, 864 * PROGRESS.length);
+  t.equal(ways.length, 1008 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
@@ -215,6 +264,26 @@ t.test('a carry-over captures a stopped container before the fresh one is made',
     const end = play(operation({ carryOver: true }), facts);
     t.notOk(end.steps.includes('capture_old'), 'not once the other one is there');
   }
+});
+
+t.test('the pause of a snapshot is undone wherever it fails, and nothing else is', async (t) => {
+  const begun = operation({ kind: 'snapshot', snapshot: ofSnapshot });
+  for (const point of ['pause_old', 'capture_old', 'copy_volume', 'resume_old', 'commit old']) {
+    const end = play(begun, { old: 'running', fresh: 'gone' }, (step) => text(step) === point);
+    t.same([end.step, end.facts.old], [{ do: 'put_back' }, 'running'], `fails at ${point}`);
+  }
+  const back = operation({ kind: 'snapshot', phase: 'back', snapshot: { ...ofSnapshot, hasPaused: true } });
+  t.same(play(back, { old: 'paused', fresh: 'gone' }).steps, ['resume_old', 'put_back'], 'after a kill');
+  const outside = play(operation({ ...back, snapshot: ofSnapshot }), { old: 'paused', fresh: 'gone' });
+  t.equal(outside.facts.old, 'paused', 'a pause from outside stays');
+});
+
+t.test('a snapshot copies nothing while the container runs', async (t) => {
+  const begun = operation({ kind: 'snapshot', measured: true, snapshot: { ...ofSnapshot, hasPaused: true } });
+  t.same(nextStep(begun, { old: 'running', fresh: 'gone' }), { do: 'pause_old' }, 'resumed from outside');
+  const half = operation({ ...begun, snapshotImage: 'image' });
+  t.same(nextStep(half, { old: 'running', fresh: 'gone' }), { do: 'pause_old' });
+  t.same(nextStep(half, { old: 'paused', fresh: 'gone' }), { do: 'copy_volume' });
 });
 
 t.test('a failed create, start or restore leaves no fresh container', async (t) => {

@@ -61,6 +61,7 @@ async function aScene(kind: OperationKind) {
     update: () => call('PATCH', path, { name: 'dev', ...small, memory_mb: 512 }),
     delete: () => call('DELETE', path),
     restore: () => call('POST', `${path}/restore`),
+    snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
   }[kind];
   const rows = async () => (await call('GET', '/api/containers')).json().containers;
   /** The engine answers normally again, and operations have been continued. */
@@ -81,7 +82,11 @@ const BEFORE: { readonly [K in OperationKind]: readonly string[] } = {
   update: ['running'],
   delete: ['running'],
   restore: [],
+  snapshot: ['running'],
 };
+
+const failed = (kind: OperationKind): string =>
+  kind === 'snapshot' ? 'failed to take snapshot' : `failed to ${kind} container`;
 
 const KINDS = Object.keys(BEFORE) as OperationKind[];
 
@@ -94,7 +99,7 @@ for (const kind of KINDS) {
     const boxes = [...runtime.boxes.keys()];
     confuse();
     const answer = await request();
-    t.same([answer.statusCode, answer.json().error], [500, `failed to ${kind} container`]);
+    t.same([answer.statusCode, answer.json().error], [500, failed(kind)]);
     t.same([...(await storage.repositories.operations.busy())], [], 'nothing is left to go on with');
     t.same(states(await rows()), BEFORE[kind], 'the row does not wait for the engine');
     await settle();

@@ -91,7 +91,8 @@ export class Invariants {
       when 'stop' then 'container_stopped' when 'update' then 'container_updated'
       when 'delete' then 'container_deleted' else 'container_restored' end`;
     const [counts] = await this.#rows<Record<string, string>>(`
-      with committed as (select db_id::text, ${names} as name from operations where outcome = 'done'),
+      with committed as (select db_id::text, ${names} as name from operations
+        where outcome = 'done' and kind <> 'snapshot'),
       expected as (select db_id, case name when 'container_restored' then 'container_created' else name end from committed),
       audited as (select details as db_id, action as name from audit_records where action like 'container_%'),
       announced as (select db_id::text, type as name from events e

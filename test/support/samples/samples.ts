@@ -69,6 +69,8 @@ export const aTier = (over: Partial<Tier> = {}): Tier => ({
   layerMb: 2048,
   maxContainers: 5,
   maxAgents: 2,
+  maxSnapshots: 5,
+  snapshotMb: 10_240,
   ...DEFAULT_USE_LIMITS,
   ...over,
 });

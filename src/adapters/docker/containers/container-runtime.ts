@@ -17,6 +17,7 @@ import {
   type Volumes,
   WORKSPACE,
 } from '../volumes/container-volumes.ts';
+import { dockerVolumeCopies, unpause } from '../volumes/volume-copies.ts';
 import { dockerDisk } from './container-disk.ts';
 import { dockerObserver } from './container-observer.ts';
 import { createOrAdopt, inspect } from './create-container.ts';
@@ -43,6 +44,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
     ...dockerObserver(calls, settings),
     ...dockerDisk(calls, volumes, disk),
     ...dockerSnapshots(calls, own, instanceId),
+    ...dockerVolumeCopies({ calls, own, volumes }, disk, instanceId),
   };
 }
 
@@ -68,7 +70,7 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       if (isReady && (await startUnlessPaused(calls, container))) return;
       const info = await known(handle);
       // A paused container still uses its volume, so nothing needs preparing.
-      if (info?.State.Paused) return await goOn(calls, container);
+      if (info?.State.Paused) return await unpause(calls, container);
       if (info !== null) {
         await volumes.beforeStart(info);
         mounted.set(handle.runtimeId, { Mounts: info.Mounts });
@@ -140,17 +142,6 @@ async function startUnlessPaused(calls: EngineCalls, container: Docker.Container
       orNull([304], container.start({ abortSignal })).then(() => true as const),
     );
   return (await calls.change(LIMITS.start, starting, { runtimeId: container.id })) === true;
-}
-
-/** Resumes a paused container; already resumed is success. */
-async function goOn(calls: EngineCalls, container: Docker.Container): Promise<void> {
-  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
-    runtimeId: container.id,
-  });
-  await waking.catch(async (error: unknown) => {
-    const info = await inspect(calls, container.id);
-    if (!info?.State.Running || info.State.Paused) throw error;
-  });
 }
 
 /** False when there was nothing to stop. 304: already stopped. */

@@ -4,21 +4,27 @@ import { PASSING_LABEL } from './engine-names.ts';
 
 const MIB = 1024 * 1024;
 
+type OneShotMount = { readonly volume: string; readonly at: string; readonly isReadOnly: boolean };
+
+const asMount = ({ volume, at, isReadOnly }: OneShotMount) =>
+  ({ Type: 'volume', Source: volume, Target: at, ReadOnly: isReadOnly }) as const;
+
 export type OneShot = {
   readonly instanceId: string;
   readonly image: string;
   readonly entrypoint: readonly string[];
-  readonly mount: { readonly volume: string; readonly at: string; readonly isReadOnly: boolean };
+  readonly mount: OneShotMount;
+  readonly otherMount?: OneShotMount;
   readonly rights?: Pick<Docker.HostConfig, 'CapAdd' | 'PidsLimit'>;
 };
 
 /**
- * A container that exists only during `use` and reaches nothing but the volume. Its own label, instead of the
+ * A container that exists only during `use` and reaches nothing but its volumes. Its own label, instead of the
  * installation's, distinguishes it from workspaces.
  */
 export async function runOneShot<T>(
   { docker, change }: EngineCalls,
-  { instanceId, image, entrypoint, mount, rights }: OneShot,
+  { instanceId, image, entrypoint, mount, otherMount, rights }: OneShot,
   use: (container: Docker.Container) => Promise<T>,
 ): Promise<T> {
   const container = await change(LIMITS.create, (abortSignal) =>
@@ -33,7 +39,7 @@ export async function runOneShot<T>(
         Memory: 128 * MIB,
         CapDrop: ['ALL'],
         SecurityOpt: ['no-new-privileges'],
-        Mounts: [{ Type: 'volume', Source: mount.volume, Target: mount.at, ReadOnly: mount.isReadOnly }],
+        Mounts: [mount, ...(otherMount === undefined ? [] : [otherMount])].map(asMount),
         ...rights,
       },
       abortSignal,

@@ -23,9 +23,13 @@ const CAPTURE_SECONDS = 600;
 /** The engine's limit is 125, and each layer keeps what later ones overwrite. */
 const MAX_LAYERS = 32;
 
-/** Deterministic by row and generation. Below `berth/`, so that no registry is asked for it. */
-export const snapshotImageName = ({ dbId, generation }: Pick<CaptureSpec, 'dbId' | 'generation'>) =>
-  ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` }) as const;
+type Named = Pick<CaptureSpec, 'dbId' | 'generation' | 'snapshotId'>;
+
+/** Deterministic by row and generation, or by snapshot. Below `berth/`, so that no registry is asked for it. */
+export const snapshotImageName = ({ dbId, generation, snapshotId }: Named) =>
+  snapshotId === undefined
+    ? ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` } as const)
+    : ({ repo: `berth/snapshot-${snapshotId}`, tag: 'layer' } as const);
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -42,7 +46,7 @@ export const dockerSnapshots = (
   removeCaptured: (image) => removeCaptured(calls, image, instanceId),
 });
 
-/** Captures an image of a stopped container, or finds the one of an earlier attempt. */
+/** Captures an image of a stopped or paused container, or finds the one of an earlier attempt. */
 export async function capture(
   calls: EngineCalls,
   id: string,
@@ -64,7 +68,7 @@ export async function capture(
 
 const labelsOf = (spec: CaptureSpec, instanceId: string): Labels => ({
   [INSTANCE_LABEL]: instanceId,
-  [DB_ID_LABEL]: spec.dbId,
+  [DB_ID_LABEL]: spec.snapshotId ?? spec.dbId,
   [GENERATION_LABEL]: String(spec.generation),
   ...(spec.ownerId === null ? {} : { [OWNER_LABEL]: spec.ownerId }),
   ...(spec.operationId === null ? {} : { [OPERATION_LABEL]: spec.operationId }),

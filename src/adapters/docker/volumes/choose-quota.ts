@@ -35,6 +35,7 @@ const TOOLS = {
   losetup: 'mount',
   mount: 'mount',
   flock: 'util-linux',
+  fsfreeze: 'util-linux',
 } as const;
 
 /** Where an installation's images are mounted: apart from the engine's folders, which are removed as a whole. */

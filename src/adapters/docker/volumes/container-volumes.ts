@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import type Docker from 'dockerode';
 import { type QuotaMode, quotaOf } from '../../../domain/containers/disk-quota.ts';
 import type { VolumeFacts, VolumeReader } from '../../../ports/containers/container-disk.ts';
-import { type ContainerSpec, RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { VolumeSpec } from '../../../ports/containers/snapshots/volume-copies.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { DB_ID_LABEL, DISK_LABEL, IMAGE_LABEL, INSTANCE_LABEL, QUOTA_LABEL } from '../engine/engine-names.ts';
 import type { RootOwner, VolumeImages } from './disk-image.ts';
@@ -32,7 +33,7 @@ export type Mounted = {
 export type Volumes = {
   facts(volume: string): Promise<VolumeFacts | null>;
   /** Creates the volume when absent, and prepares it. Never uses a foreign one. */
-  ensure(spec: ContainerSpec): Promise<void>;
+  ensure(spec: Omit<VolumeSpec, 'image'>): Promise<void>;
   /** Prepares a container's volume, in the size that the container was made for. */
   beforeStart(info: Docker.ContainerInspectInfo): Promise<void>;
   /** Whether the volume is known to need no preparation. */
@@ -40,6 +41,10 @@ export type Volumes = {
   afterStop(info: Mounted): Promise<void>;
   remove(volume: string): Promise<void>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
+  /** Does the work if the volume is an image. */
+  withImage(volume: string, work: (images: VolumeImages, image: string) => Promise<unknown>): Promise<void>;
+  /** The engine's folder of a volume. */
+  folder(volume: string): Promise<string>;
 };
 
 /** The engine's own volumes only, measured through it. */
@@ -64,10 +69,7 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
   };
   /** Our volumes seen without an image: labels never change. */
   const withoutImage = new Set<string>();
-  const withImage = async (
-    volume: string,
-    work: (images: VolumeImages, image: string) => Promise<unknown>,
-  ): Promise<void> => {
+  const withImage: Volumes['withImage'] = async (volume, work) => {
     if (withoutImage.has(volume)) return;
     const present = await own(volume);
     const image = present === null ? null : imageOf(images, present);
@@ -79,21 +81,23 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
     await work(images, image);
   };
 
+  const ensure: Volumes['ensure'] = async (spec) => {
+    if ((await own(spec.volume)) !== null) {
+      return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
+    }
+    const { Labels, DriverOpts } = await prepared(disk, spec);
+    const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
+    const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
+    withoutImage.delete(spec.volume);
+    await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
+  };
   return {
+    ensure,
+    withImage,
     async facts(volume) {
       const present = await inspect(volume);
       if (present !== null) return factsOf(modeOf(present));
       return hasImage(images, volume) ? factsOf('image') : null;
-    },
-    async ensure(spec) {
-      if ((await own(spec.volume)) !== null) {
-        return await withImage(spec.volume, (all, image) => all.mount(spec.volume, image, null, 'strict'));
-      }
-      const { Labels, DriverOpts } = await prepared(disk, spec);
-      const labels = { ...Labels, [INSTANCE_LABEL]: instanceId, [DB_ID_LABEL]: spec.dbId };
-      const options = { Name: spec.volume, Labels: labels, ...(DriverOpts ? { DriverOpts } : {}) };
-      withoutImage.delete(spec.volume);
-      await calls.change(LIMITS.start, (abortSignal) => docker.createVolume({ ...options, abortSignal }));
     },
     async beforeStart({ Mounts, Config, State }) {
       const volume = volumeOf(Mounts);
@@ -117,6 +121,11 @@ export function dockerVolumes(calls: EngineCalls, instanceId: string, disk: Disk
       );
       withoutImage.delete(volume);
       if (images !== null) await images.remove(volume, image ?? images.imageOf(volume));
+    },
+    async folder(volume) {
+      const present = await own(volume);
+      if (present === null) throw new RuntimeFailure(`volume ${volume} is gone`);
+      return present.Mountpoint;
     },
     async usedBytes(volume, reader) {
       const present = await own(volume);
@@ -142,7 +151,7 @@ function imageOf(images: VolumeImages | null, present: Docker.VolumeInspectInfo)
 /** The engine's options for a new volume, once that is prepared. */
 async function prepared(
   disk: DiskSettings,
-  { volume, resources }: ContainerSpec,
+  { volume, resources }: Omit<VolumeSpec, 'image'>,
 ): Promise<Partial<Docker.VolumeCreateOptions>> {
   const { images } = disk;
   const mode = hasImage(images, volume) ? 'image' : disk.mode;
@@ -167,5 +176,5 @@ function modeOf({ Labels }: Docker.VolumeInspectInfo): QuotaMode {
   return mode === 'image' || mode === 'engine' ? mode : 'measured';
 }
 
-const volumeOf = (mounts: Mounted['Mounts']): string | null =>
+export const volumeOf = (mounts: Mounted['Mounts']): string | null =>
   mounts.find(({ Destination }) => Destination === WORKSPACE)?.Name ?? null;

@@ -91,6 +91,24 @@ fi
 make_ready
 `;
 
+/**
+ * `IMAGE AT TARGET`: copies the image, mounted at AT, to TARGET when that is absent. Its file system is frozen meanwhile,
+ * so the copy needs no repair. A later copy, or `fsfreeze -u`, ends a freeze that a killed one left.
+ */
+export const COPY_IMAGE = `
+image=$1 at=$2 target=$3
+thaw() { fsfreeze -u "$at" 2>/dev/null; }
+[ -e "$target" ] && exit 0
+thaw
+trap thaw EXIT
+fsfreeze -f "$at" || exit 1
+(umask 077; cp --reflink=auto "$image" "$target.new") && copied=0 || copied=1
+thaw
+[ $copied = 0 ] && sync "$target.new" && mv "$target.new" "$target" && exit 0
+rm -f "$target.new"
+exit 1
+`;
+
 /** `AT`: unmounts; programs that use the file system keep it. */
 export const UNMOUNT_IMAGE = `
 while mountpoint -q "$1"; do umount "$1" || umount --lazy "$1" || exit; done

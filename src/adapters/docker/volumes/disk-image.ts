@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import { mountsBelow, run } from '../host/host-commands.ts';
 import {
+  COPY_IMAGE,
   DATA_FOLDER,
   IMAGE_EXITS,
   MAKE_IMAGE,
@@ -40,6 +41,10 @@ export type VolumeImages = {
   /** Mounts and resizes it; null keeps the size. Lenient keeps a size that cannot shrink. */
   mount(volume: string, image: string, diskMb: number | null, mode: 'strict' | 'lenient'): Promise<void>;
   unmount(volume: string, image: string): Promise<void>;
+  /** Makes another volume's image, with the present files. Its writers must be paused. */
+  copy(volume: string, image: string, to: string): Promise<void>;
+  /** Ends a freeze of the mounted file system. */
+  thaw(volume: string): Promise<void>;
   remove(volume: string, image: string): Promise<void>;
   usedBytes(volume: string, image: string): Promise<number>;
   /** Unmounts all. Running containers keep theirs. */
@@ -54,10 +59,11 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
     image: string,
     script: string,
     args: readonly (string | number)[],
+    lockSeconds = LOCK_SECONDS,
   ): Promise<void> => {
     await mkdir(mounts, { recursive: true, mode: 0o700 });
     await mkdir(images, { recursive: true, mode: 0o700 });
-    const lock = ['-w', String(LOCK_SECONDS), lockOf(image)];
+    const lock = ['-w', String(lockSeconds), lockOf(image)];
     const command = [...lock, 'sh', '-c', script, 'berth', ...args.map(String)];
     const { code, stderr } = await run('flock', command, { timeoutSeconds: WORK_SECONDS });
     if (code !== 0) throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim());
@@ -73,6 +79,16 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
       locked(volume, image, MAKE_IMAGE, [image, imageBytes(diskMb), uid, gid]),
     mount,
     unmount,
+    async copy(volume, image, to) {
+      const wasMounted = (await mountsBelow(mounts)).includes(at(volume));
+      // A running container keeps its mount, of which this machine may know nothing.
+      await mount(volume, image, null, 'lenient');
+      await locked(volume, image, COPY_IMAGE, [image, at(volume), imageOf(to)], WORK_SECONDS);
+      if (!wasMounted) await unmount(volume, image);
+    },
+    async thaw(volume) {
+      await run('fsfreeze', ['-u', at(volume)]);
+    },
     async remove(volume, image) {
       await locked(volume, image, REMOVE_IMAGE, [image, at(volume)]);
       await rm(lockOf(image), { force: true });

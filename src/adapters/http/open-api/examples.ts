@@ -70,6 +70,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   ContainerStarted: { message: 'container started', ...changed, status: 'running' },
   ContainerStopped: { message: 'container stopped', ...changed, status: 'stopped' },
   ContainerDeleted: { message: 'container deleted', ...changed, db_id: ID },
+  SnapshotRequest: { name: 'base', note: 'before the upgrade', labels: { team: 'a' } },
+  ForkRequest: { count: 2, ephemeral: true, ttl_seconds: 900 },
   PurgeRequest: { name: 'dev' },
   FileSearchRequest: { path: 'src', pattern: 'TODO', include: '*.ts' },
   LifetimeRequest: { idle_seconds: 1800, keep_seconds: 3600 },

@@ -15,6 +15,13 @@ const TAGS = [
     'SSH',
     'SSH connections, by a port of their own or by a WebSocket at `/api/containers/{id}/ssh`: see docs/ssh.md.',
   ],
+  [
+    '/api/containers/:id/snapshots',
+    'Snapshots',
+    'Copies of a container with its volume, and containers made of them.',
+  ],
+  ['/api/containers/:id/forks', 'Snapshots', ''],
+  ['/api/snapshots', 'Snapshots', ''],
   ['/api/collaborations', 'Collaboration', ''],
   ['/api/recordings', 'Recordings', ''],
   ['/api/events', 'Events', 'A WebSocket at `/api/events`: see docs/websockets.md.'],

@@ -11,6 +11,8 @@ const limits = {
   layer_mb: Type.Integer({ description: 'What a container may write outside /workspace.' }),
   max_containers: Type.Integer(),
   max_agents: Type.Integer(),
+  max_snapshots: Type.Integer(),
+  snapshot_mb: Type.Integer({ description: 'The disk that the snapshots of a user may use together.' }),
 };
 
 const ofUse = {
@@ -34,6 +36,8 @@ export const NewTierRequest = Named(
     name: Type.String(),
     ...limits,
     layer_mb: Type.Optional(Type.Integer()),
+    max_snapshots: Type.Optional(Type.Integer()),
+    snapshot_mb: Type.Optional(Type.Integer()),
     ...Type.Partial(Type.Object(ofUse)).properties,
   }),
 );

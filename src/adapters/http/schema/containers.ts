@@ -111,6 +111,12 @@ export const CreateContainerRequest = Named(
     name: Type.Optional(
       Type.String({ description: 'Required, except for an ephemeral container, which gets one.' }),
     ),
+    snapshot_id: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'A snapshot instead of an image: its files, and its role and limits unless given.',
+      }),
+    ),
     image: Type.Optional(Text({ maxLength: 512 })),
     role: Type.Optional(Text({ maxLength: 64 })),
     memory_mb: Type.Optional(Type.Integer()),

@@ -10,10 +10,12 @@ type Made = ReadonlyMap<string, { readonly spec: { readonly image: string } }>;
 
 /** Captured `images` by reference. */
 export const memorySnapshots = (images: Map<string, CapturedImage>, boxes: Made): ContainerSnapshots => ({
-  async capture({ runtimeId }, { dbId, generation, operationId }) {
+  async capture({ runtimeId }, { dbId, generation, operationId, snapshotId }) {
     if (!boxes.has(runtimeId)) throw new ContainerNotRunning(`no such container: ${runtimeId}`, true);
-    const reference = `carried-${dbId}:g${generation}`;
-    images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId });
+    const reference =
+      snapshotId === undefined ? `carried-${dbId}:g${generation}` : `snapshot-${snapshotId}:layer`;
+    const of = snapshotId ?? dbId;
+    images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId: of });
     return reference;
   },
   snapshotImages: async () => [...images.values()],

@@ -12,13 +12,14 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import { type MemoryDisk, memoryDisk } from './container-disk.ts';
 import { memorySnapshots } from './container-images.ts';
+import { memoryVolumeCopies } from './snapshots/volume-copies.ts';
 
 export type Box = {
   spec: ContainerSpec;
   readonly handle: RuntimeHandle;
   /** null while it is stopped. */
   startedAt: Date | null;
-  /** From outside Berth. */
+  /** For a snapshot, or from outside Berth. */
   paused: boolean;
 };
 
@@ -43,6 +44,7 @@ export function memoryRuntime(node = 'memory'): MemoryRuntime {
     ...observerOf(boxes),
     ...memoryDisk(disk, boxes),
     ...memorySnapshots(images, boxes),
+    ...memoryVolumeCopies(boxes, disk),
   };
 }
 

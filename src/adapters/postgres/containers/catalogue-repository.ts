@@ -115,6 +115,8 @@ const toTier = (row: TierRow): Tier => ({
   layerMb: row.layer_mb,
   maxContainers: row.max_containers,
   maxAgents: row.max_agents,
+  maxSnapshots: row.max_snapshots,
+  snapshotMb: row.snapshot_mb,
   ...toUseLimits(row),
 });
 
@@ -129,6 +131,8 @@ const fromTier = (tier: Tier): TierRow => ({
   layer_mb: tier.layerMb,
   max_containers: tier.maxContainers,
   max_agents: tier.maxAgents,
+  max_snapshots: tier.maxSnapshots,
+  snapshot_mb: tier.snapshotMb,
   requests_per_minute: tier.requestsPerMinute,
   max_terminals: tier.maxTerminals,
   max_event_sockets: tier.maxEventSockets,

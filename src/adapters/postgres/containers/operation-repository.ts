@@ -117,6 +117,13 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   user_agent: operation.origin.userAgent,
   reason: operation.reason,
   lease_owner: operation.leaseOwner,
+  snapshot_id: operation.snapshot?.id ?? null,
+  ...ofSnapshot(operation.snapshot),
+});
+
+const ofSnapshot = (work: StoredOperation['snapshot']) => ({
+  paused: work?.hasPaused,
+  volume_copied: work?.hasVolume,
 });
 
 /** undefined: unchanged */
@@ -130,6 +137,7 @@ const toUpdate = (progress: Progress) => ({
   fresh_image: progress.snapshotImage,
   measured: progress.measured,
   left_behind: progress.leftBehind === undefined ? undefined : JSON.stringify(progress.leftBehind),
+  ...ofSnapshot(progress.snapshot),
 });
 
 const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
@@ -152,4 +160,7 @@ const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
   reason: row.reason,
   leaseOwner: row.lease_owner,
   outcome: row.outcome,
+  ...(row.snapshot_id === null
+    ? {}
+    : { snapshot: { id: row.snapshot_id, hasPaused: row.paused, hasVolume: row.volume_copied } }),
 });

@@ -8,6 +8,7 @@ import type { LossReport } from '../../../domain/containers/loss-report.ts';
 import type { Operation } from '../../../domain/containers/operation.ts';
 import type { EndReason, ProcessState } from '../../../domain/containers/processes/process.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
+import type { SnapshotState } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { OperationOutcome } from '../../../ports/containers/operation-repository.ts';
 import type { Defaulted, Json } from './column-types.ts';
@@ -80,6 +81,37 @@ export type SnapshotImagesTable = {
   captured_at: Defaulted<Date>;
 };
 
+export type SnapshotsTable = {
+  id: string;
+  owner_id: string;
+  db_id: string;
+  container_name: string;
+  name: string;
+  note: string;
+  labels: Json<Labels>;
+  state: Defaulted<SnapshotState>;
+  image_key: string;
+  image: string;
+  shell: string;
+  role: string;
+  role_setup_status: RoleSetup['status'];
+  memory_mb: number;
+  cpu_millicores: number;
+  disk_mb: number;
+  layer_image: string | null;
+  layer_changes: Json<LossReport | null> | null;
+  volume: string;
+  layer_mb: number;
+  volume_mb: number;
+  fork_ids: string[] | null;
+  created_at: Generated<Date>;
+  deleted_at: Date | null;
+  condemned_at: Date | null;
+  purged_at: Date | null;
+  claimed_at: Date | null;
+  removed_at: Date | null;
+};
+
 export type OperationsTable = {
   id: string;
   db_id: string;
@@ -105,6 +137,9 @@ export type OperationsTable = {
   created_at: Generated<Date>;
   finished_at: Date | null;
   outcome: OperationOutcome | null;
+  snapshot_id: string | null;
+  paused: Defaulted<boolean>;
+  volume_copied: Defaulted<boolean>;
 };
 
 export type WarmPoolTable = {

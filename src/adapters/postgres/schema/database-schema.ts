@@ -9,6 +9,7 @@ import type {
   OperationsTable,
   ProcessesTable,
   SnapshotImagesTable,
+  SnapshotsTable,
   WarmPoolTable,
 } from './container-tables.ts';
 import type {
@@ -58,6 +59,8 @@ export type TierRow = {
   layer_mb: number;
   max_containers: number;
   max_agents: number;
+  max_snapshots: number;
+  snapshot_mb: number;
 } & UseLimitsRow;
 
 export type ImageRow = {
@@ -124,6 +127,7 @@ export type Database = {
   agents: AgentsTable;
   agent_enrolments: AgentEnrolmentsTable;
   carried_images: SnapshotImagesTable;
+  snapshots: SnapshotsTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;
   audit_unsealed: { record_id: string; created_at: Date };

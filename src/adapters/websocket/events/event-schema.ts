@@ -11,6 +11,12 @@ const Plain = Type.Object(container);
 /** `reason`: why it ended by itself, for people; absent when somebody requested it. */
 const Ended = Type.Object({ ...container, reason: Type.Optional(Type.String()) });
 
+/** The container that it was taken of, and the snapshot. */
+const OfSnapshot = Type.Object({
+  ...container,
+  snapshot: Type.Object({ id: Type.String(), name: Type.String(), status: Type.String() }),
+});
+
 const DATA: { readonly [T in EventType]: TSchema } = {
   container_created: Plain,
   container_started: Plain,
@@ -34,6 +40,8 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     tier: Type.String(),
     change: Type.Union(ACCOUNT_CHANGES.map((change) => Type.Literal(change))),
   }),
+  snapshot_created: OfSnapshot,
+  snapshot_deleted: OfSnapshot,
   agent_connected: Plain,
   agent_disconnected: Plain,
   container_progress: Type.Object({

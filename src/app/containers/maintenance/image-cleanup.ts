@@ -1,7 +1,7 @@
 import type { ContainerDeps } from '../container-deps.ts';
 
 /**
- * Removes private images without a row: replaced ones, and those of rolled-back operations. Busy rows are skipped,
+ * Removes private images without a row: replaced ones, and those of rolled-back operations and removed snapshots. Busy rows are skipped,
  * since an image is made before it is recorded. Images of unknown rows stay, since a restored database may be replaced
  * by a newer one.
  */
@@ -9,11 +9,14 @@ export async function removeUnusedImages({ storage, runtime, log }: ContainerDep
   // Images before rows: one made in between is not in the listing.
   const images = await runtime.snapshotImages();
   if (images.length === 0) return;
-  const { containers, operations, snapshotImages } = storage.repositories;
-  const [busy, inUse] = [await operations.busy(), await snapshotImages.inUse()];
+  const { containers, operations, snapshotImages, snapshots, snapshotRetention } = storage.repositories;
+  const busy = await operations.busy();
+  const inUse = new Set([...(await snapshotImages.inUse()), ...(await snapshotRetention.images())]);
   for (const image of images) {
     if (busy.has(image.dbId) || (image.reference !== null && inUse.has(image.reference))) continue;
-    if ((await containers.findAny(image.dbId)) === null) continue;
+    const snapshot = await snapshots.findAny(image.dbId);
+    if (snapshot?.state === 'creating') continue;
+    if (snapshot === null && (await containers.findAny(image.dbId)) === null) continue;
     log.info({ dbId: image.dbId, image: image.imageId }, 'removing an unused image');
     await runtime.removeCaptured(image);
   }

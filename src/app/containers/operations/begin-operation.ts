@@ -6,7 +6,7 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { expectedStep, type KnownAtStart } from './execute-operation.ts';
-import { DURING, newOperation, type OperationRequest } from './new-operation.ts';
+import { newOperation, type OperationRequest, stateDuring } from './new-operation.ts';
 import { observe } from './observe-engine.ts';
 import { type EngineReady, LEASE_SECONDS, type OperationDeps } from './operation-deps.ts';
 
@@ -46,10 +46,12 @@ async function writeDown(
 ): Promise<BegunOperation> {
   const operation = newOperation(request, container, target, owner, warmRuntimeId);
   const firstStep = expectedStep(operation);
-  const { dbId, state, runtimeId } = container;
+  const { dbId, state, stateReason, runtimeId } = container;
+  const during = stateDuring(request.kind, state);
+  const reason = during === state ? stateReason : null;
   // The row before the operation, as in every transaction, against deadlocks.
   const [now, hasLease] = await Promise.all([
-    tx.containers.changeState(dbId, [state], { state: DURING[request.kind] }),
+    tx.containers.changeState(dbId, [state], { state: during, reason }),
     tx.operations.begin(operation, LEASE_SECONDS, firstStep),
   ]);
   // Taking the lock waited for the previous operation, which left another row.

@@ -22,6 +22,7 @@ import type { StateChange } from '../../../ports/containers/container-repository
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { type Recreation, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
+import { commitSnapshot, failSnapshot } from './commit-snapshot.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
@@ -30,7 +31,7 @@ type Records = { readonly audit: AuditAction; readonly event: EventType };
 const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
 
 /** For subscribers a restored container is a new one. */
-const RECORDS: { readonly [K in OperationKind]: Records } = {
+const RECORDS: { readonly [K in Exclude<OperationKind, 'snapshot'>]: Records } = {
   create: both('container_created'),
   start: both('container_started'),
   stop: both('container_stopped'),
@@ -41,11 +42,13 @@ const RECORDS: { readonly [K in OperationKind]: Records } = {
 
 /** Row, audit record, event and the operation's progress in one transaction. */
 export async function commit(
-  { storage, owner, terminals }: OperationDeps,
+  deps: OperationDeps,
   operation: StoredOperation,
   facts: Facts,
   step: Extract<Step, { do: 'commit' }>,
 ): Promise<OperationState> {
+  if (operation.kind === 'snapshot') return await commitSnapshot(deps, operation);
+  const { storage, owner, terminals } = deps;
   const committed = { ...operation, phase: 'committed' as const };
   return await storage.inTransaction(async (tx) => {
     const { volumeKept, freshRuntimeId } = operation;
@@ -106,9 +109,9 @@ async function rememberSnapshotImage(
 /** A changed disk reinstalls the tools, whatever was carried over. */
 function recreationOf(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): Recreation {
   if (now !== 'fresh') return null;
-  const { before, target, snapshotImage } = operation;
+  const { before, target, snapshotImage, snapshot } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
-  return { wasCarriedOver: snapshotImage !== null && sameDisk };
+  return { wasCarriedOver: (snapshotImage !== null || snapshot !== undefined) && sameDisk };
 }
 
 type RowChange = {
@@ -141,6 +144,7 @@ async function announce(
   container: Container,
   restarted: boolean,
 ): Promise<void> {
+  if (kind === 'snapshot') return;
   const { audit, event } = RECORDS[kind];
   await Promise.all([
     tx.audit.append({ userId: requestedBy, action: audit, ...origin, details: dbId }),
@@ -148,7 +152,7 @@ async function announce(
   ]);
 }
 
-const FAILED_REASON: { readonly [K in OperationKind]: string } = {
+const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: string } = {
   create: 'the engine could not create it',
   start: 'the engine could not start it',
   stop: 'the engine could not stop it',
@@ -176,16 +180,20 @@ export async function abandon(deps: OperationDeps, operation: StoredOperation): 
 const isMadeBy = ({ kind }: StoredOperation): boolean => kind === 'create' || kind === 'restore';
 
 async function endAsFailed(
-  { storage, owner }: OperationDeps,
+  deps: OperationDeps,
   operation: StoredOperation,
   state: ContainerState,
 ): Promise<OperationState> {
+  if (operation.kind === 'snapshot') return await failSnapshot(deps, operation);
+  const { storage, owner } = deps;
   const reason = FAILED_REASON[operation.kind];
   return await storage.inTransaction(async (tx) => {
     const container = await changeRow(tx, operation, {
       change: { state, reason },
       isOurs: () => tx.operations.finish(operation.id, owner, 'failed'),
     });
+    // The snapshot still has what was copied.
+    if (state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);
     await tx.events.append(failureEvent(operation, container, reason));
     return { operation: { ...operation, outcome: 'failed' }, container };
   });

@@ -12,6 +12,7 @@ import type { Progress, StoredOperation } from '../../../ports/containers/operat
 import { lossesOf } from '../insight.ts';
 import { freshGeneration, freshHandle, oldHandle } from './observe-engine.ts';
 import type { OperationDeps } from './operation-deps.ts';
+import { captureSnapshot, copyIntoSnapshot, fillFromSnapshot } from './snapshot-steps.ts';
 
 const STOP_GRACE_SECONDS = 10;
 const MEASURE_MS = 10_000;
@@ -48,8 +49,20 @@ export async function performInEngine(
       return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
     case 'capture_old': {
       const old = await handleOf(deps, operation, container, 'old');
+      if (operation.kind === 'snapshot')
+        return unchanged(await captureSnapshot(deps, operation, container, old));
       return unchanged({ snapshotImage: await runtime.capture(old, identity(operation, container)) });
     }
+    case 'pause_old':
+      await runtime.pause(await handleOf(deps, operation, container, 'old'));
+      return { progress: {}, shown: null };
+    case 'resume_old':
+      await runtime.resume(await handleOf(deps, operation, container, 'old'));
+      return { progress: {}, shown: null };
+    case 'copy_volume':
+      return unchanged(await copyIntoSnapshot(deps, operation, container));
+    case 'fill_volume':
+      return unchanged(await fillFromSnapshot(deps, operation, container));
     case 'create_fresh':
       return { progress: await createFresh(deps, operation, container), shown: { fresh: 'stopped' } };
     case 'start':

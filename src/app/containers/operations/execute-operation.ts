@@ -2,6 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import {
   afterFault,
   type Facts,
+  intentOf,
   nextStep,
   type Operation,
   type OperationFault,
@@ -12,7 +13,7 @@ import type { Progress, StoredOperation } from '../../../ports/containers/operat
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
 import { type EngineStep, type Performed, performInEngine } from './engine-steps.ts';
 import { type EngineObservation, observe } from './observe-engine.ts';
-import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
+import { LeaseLost, NotYet, type OperationDeps, type OperationState } from './operation-deps.ts';
 
 /** A step's name in the row, the log and the fault tests. */
 export const stepName = (step: Step): string => ('which' in step ? `${step.do}_${step.which}` : step.do);
@@ -109,6 +110,7 @@ async function recover(
   fault: OperationFault,
 ): Promise<OperationState | null> {
   const { kind, dbId, phase } = operation;
+  if (error instanceof NotYet) return null;
   const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
   deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation failed');
   if (way === 'leave') return null;
@@ -144,9 +146,12 @@ async function applyStep(
       return await putBack(deps, operation, facts);
     case 'finish':
       return await finish(deps, { operation, container }, facts, step);
-    default:
-      if (!isWritten) await record(deps, operation, stepName(step), at.unwritten);
-      return await inEngine(deps, at, facts, step);
+    default: {
+      const intended = { ...operation, ...intentOf(operation, step) };
+      if (!isWritten || intended.snapshot !== operation.snapshot)
+        await record(deps, intended, stepName(step), at.unwritten);
+      return await inEngine(deps, { ...at, operation: intended }, facts, step);
+    }
   }
 }
 
@@ -192,9 +197,9 @@ async function record(
   step: string,
   unwritten: Progress = {},
 ): Promise<void> {
-  const { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage } = operation;
+  const { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, snapshot } = operation;
   const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, step };
-  const progress = { ...unwritten, ...now };
+  const progress = { ...unwritten, ...now, ...(snapshot && { snapshot }) };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);
   }

@@ -12,17 +12,23 @@ export type OperationRequest = {
   readonly origin: Origin;
   readonly reason?: string;
   readonly carryOver?: boolean;
+  /** To take, or to create from. */
+  readonly snapshotId?: string;
 };
 
-/** The row's state during an operation. */
-export const DURING: { readonly [K in OperationKind]: ContainerState } = {
+/** The row's state during an operation; null: unchanged. */
+const DURING: { readonly [K in OperationKind]: ContainerState | null } = {
   create: 'creating',
   start: 'starting',
   stop: 'stopping',
   update: 'updating',
   delete: 'stopping',
   restore: 'creating',
+  snapshot: null,
 };
+
+export const stateDuring = (kind: OperationKind, before: ContainerState): ContainerState =>
+  DURING[kind] ?? before;
 
 export function newOperation(
   request: OperationRequest,
@@ -51,5 +57,8 @@ export function newOperation(
     freshRuntimeId: warmRuntimeId,
     snapshotImage: null,
     leaseOwner: owner,
+    ...(request.snapshotId === undefined
+      ? {}
+      : { snapshot: { id: request.snapshotId, hasPaused: false, hasVolume: false } }),
   };
 }

@@ -64,6 +64,11 @@ export function pinged({ runtime }: Pick<OperationDeps, 'runtime'>): Promise<voi
 export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';
 
+/** The operation waits for another one, and is retried. */
+export class NotYet extends Error {
+  override name = 'NotYet';
+}
+
 /** Another process has taken over the operation; this one must leave it. */
 export class LeaseLost extends Error {
   override name = 'LeaseLost';

@@ -1,12 +1,14 @@
 import { poll } from '../../../concurrency/poll.ts';
 import { within } from '../../../concurrency/timeout.ts';
+import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { NameTaken } from '../../../ports/containers/container-repository.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
 import { beginOperation, type Prepare } from './begin-operation.ts';
 import { execute, type KnownAtStart, rowOf } from './execute-operation.ts';
-import { DURING, type OperationRequest } from './new-operation.ts';
+import { newOperation, type OperationRequest, stateDuring } from './new-operation.ts';
 import {
   type EngineReady,
   isUnderWay,
@@ -16,6 +18,14 @@ import {
 } from './operation-deps.ts';
 
 const BUSY_AFTER_MS = 30_000;
+/** A second update may want other limits, and each snapshot is one of its own. */
+const JOINED: ReadonlySet<OperationRequest['kind']> = new Set([
+  'start',
+  'stop',
+  'delete',
+  'create',
+  'restore',
+]);
 const POLL_MS = 100;
 
 type InProgress = {
@@ -51,6 +61,17 @@ export function operations(deps: OperationDeps) {
       deps.steps.submitted();
       return done;
     },
+
+    /** Records an operation on a new row in the caller's transaction, for `settle`. */
+    recordNew: async (tx: Repositories, request: OperationRequest, row: Container): Promise<void> => {
+      const container = { ...row, generation: 0 };
+      const { name, resources } = container;
+      const operation = newOperation(request, container, { name, resources }, deps.owner, null);
+      await tx.operations.begin(operation, LEASE_SECONDS);
+    },
+
+    /** Works on the container's recorded operation, or waits for the process that does. Returns its row. */
+    settle: (dbId: string): Promise<Container> => settle(deps, progress, dbId),
 
     /** For a timer. */
     renew: (): Promise<void> => renewLeases(deps, progress),
@@ -101,12 +122,26 @@ async function behindActive(
 ): Promise<OperationState | null> {
   const active = await deps.storage.repositories.operations.active(dbId);
   if (active === null) return null;
-  const joins = active.kind === request.kind && request.kind !== 'update';
+  const joins = active.kind === request.kind && JOINED.has(request.kind);
   const ended = await endOf(deps, progress, active.id, deadline).catch((error: unknown) => {
     if (joins) throw error;
     return null;
   });
   return joins && ended !== null ? ended : null;
+}
+
+async function settle(deps: OperationDeps, progress: InProgress, dbId: string): Promise<Container> {
+  const { operations, containers } = deps.storage.repositories;
+  const active = await operations.active(dbId);
+  const isOurs = active?.leaseOwner === deps.owner && !progress.running.has(active.id);
+  if (active !== null) {
+    const deadline = performance.now() + BUSY_AFTER_MS;
+    await (isOurs ? workOn(deps, progress, active) : endOf(deps, progress, active.id, deadline));
+    deps.steps.submitted();
+  }
+  const row = await containers.findAny(dbId);
+  if (row === null) throw new Error(`the row of container ${dbId} is gone`);
+  return row;
 }
 
 /** Another container took the name between the check and the write. */
@@ -200,4 +235,9 @@ const releaseOrRemember = async (deps: OperationDeps, progress: InProgress, id: 
 
 /** The row as other requests see it during the operation. */
 const asItShows = (left: OperationState): OperationState =>
-  isUnderWay(left) ? { ...left, container: { ...left.container, state: DURING[left.operation.kind] } } : left;
+  isUnderWay(left)
+    ? {
+        ...left,
+        container: { ...left.container, state: stateDuring(left.operation.kind, left.container.state) },
+      }
+    : left;

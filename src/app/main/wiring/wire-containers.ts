@@ -7,6 +7,7 @@ import { insightRoutes } from '../../../adapters/http/routes/containers/insight.
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
+import { snapshotRoutes } from '../../../adapters/http/routes/containers/snapshots.ts';
 import { userRemovalRoutes } from '../../../adapters/http/routes/identity/people/user-removal.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
@@ -19,6 +20,7 @@ import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import { endContainers } from '../../containers/lifetime/end-containers.ts';
+import { collectSnapshots } from '../../containers/maintenance/collect-snapshots.ts';
 import { reconcile } from '../../containers/maintenance/reconcile.ts';
 import { collectVolumes } from '../../containers/maintenance/volume-retention.ts';
 import { type WarmPool, warmPool } from '../../containers/maintenance/warm-pool.ts';
@@ -30,6 +32,7 @@ import { processes } from '../../containers/processes/processes.ts';
 import { continueRemovals } from '../../containers/removal/continue-removal.ts';
 import { removeUser } from '../../containers/removal/remove-user.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
+import { snapshots } from '../../containers/snapshots/snapshots.ts';
 import type { Idempotency } from '../../idempotency.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
@@ -48,6 +51,7 @@ export type WorkspaceWork = {
   readonly measureDisks: () => Promise<void>;
   readonly watchKernelShares: () => Promise<void>;
   readonly watchSpace: () => Promise<void>;
+  /** Of deleted containers, and of snapshots. */
   readonly collectVolumes: () => Promise<void>;
   /** Records the uses of containers, for a timer; then ends those whose time has come. */
   readonly keepUses: () => Promise<void>;
@@ -95,6 +99,7 @@ export function workspaces(
   return {
     routes: [
       containerRoutes(boxes, keys),
+      snapshotRoutes(snapshots(deps), keys),
       roleSetupRoutes(tools),
       execRoutes(inside, outputs, cutOffWriting),
       processRoutes(programs, keys),
@@ -115,7 +120,10 @@ export function workspaces(
       measureDisks: watchDiskUsage(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),
-      collectVolumes: collectVolumes(deps, checkpointOf(options)),
+      collectVolumes: inTurn(
+        collectVolumes(deps, checkpointOf(options)),
+        collectSnapshots(deps, checkpointOf(options)),
+      ),
       keepUses: uses.keep,
       removeUsers: continueRemovals(ofRemovals),
       endContainers: endContainers({ ...deps, insight: ports.insight, noticeAll: terminals.noticeAll }),
@@ -124,6 +132,11 @@ export function workspaces(
 }
 
 const wordsOf = (code: keyof typeof ANSWERS): string => ANSWERS[code][1];
+const inTurn =
+  (...work: readonly (() => Promise<void>)[]) =>
+  async (): Promise<void> => {
+    for (const one of work) await one();
+  };
 
 const checkpointOf = ({ containers: { checkpoint } }: ComposeOptions) => checkpoint ?? (async () => {});
 

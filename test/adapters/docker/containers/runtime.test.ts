@@ -24,6 +24,7 @@ import {
   pausedContainerContract,
 } from '../../../contract/containers/container-runtime.ts';
 import { containerSnapshotsContract } from '../../../contract/containers/container-snapshots.ts';
+import { volumeCopiesContract } from '../../../contract/containers/snapshots/volume-copies.ts';
 import { aSpec, runIn, shellIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually } from '../../../support/patience.ts';
@@ -43,6 +44,7 @@ if (engine !== null) {
   await pausedContainerContract('docker', { ...instance, pause });
   await containerDiskContract('docker', instance);
   await containerSnapshotsContract('docker', instance);
+  await volumeCopiesContract('docker', instance);
   const [spec, other] = ['w-alice', 'w-bob'].map((hostname) => aSpec(image, { hostname })) as [Spec, Spec];
   const handle = await runtime.create(spec);
   const box: Box = { ...instance, spec, handle, sh: shellIn(commands, handle) };

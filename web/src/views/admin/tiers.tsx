@@ -41,6 +41,8 @@ const NEW: Tier = {
   layer_mb: 2048,
   max_containers: 5,
   max_agents: 2,
+  max_snapshots: 5,
+  snapshot_mb: 10_240,
   requests_per_minute: 1200,
   max_terminals: 64,
   max_event_sockets: 64,
@@ -72,6 +74,13 @@ const OF_A_USER = [
     hint: 'Twice as many including deleted ones that are kept.',
   },
   { key: 'max_agents', label: 'Agents', unit: 'at once', hint: '' },
+  { key: 'max_snapshots', label: 'Snapshots', unit: 'at once', hint: '' },
+  {
+    key: 'snapshot_mb',
+    label: 'Disk of snapshots',
+    unit: 'MB',
+    hint: 'All together. Twice as much including deleted ones that are kept.',
+  },
   {
     key: 'requests_per_minute',
     label: 'Requests',

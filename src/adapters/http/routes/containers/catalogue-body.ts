@@ -13,8 +13,8 @@ import type {
   UseLimitsBody,
 } from '../../schema/catalogue.ts';
 
-/** Of a new tier without one: that of the smallest tiers. */
-const DEFAULT_LAYER_MB = 2048;
+/** Of a new tier without them: those of tier `free`. */
+const DEFAULTS = { layerMb: 2048, maxSnapshots: 5, snapshotMb: 10_240 };
 
 const range = ({ min, max }: Range) => ({ min, max });
 
@@ -45,6 +45,8 @@ export const toTierBody = (tier: Tier): TierBody => ({
   layer_mb: tier.layerMb,
   max_containers: tier.maxContainers,
   max_agents: tier.maxAgents,
+  max_snapshots: tier.maxSnapshots,
+  snapshot_mb: tier.snapshotMb,
   ...toUseLimitsBody(tier),
 });
 
@@ -53,9 +55,11 @@ export const toTier = (body: Static<typeof NewTierRequest>): Tier => ({
   memoryMb: body.memory_mb,
   cpuMillicores: body.cpu_shares,
   diskMb: body.disk_mb,
-  layerMb: body.layer_mb ?? DEFAULT_LAYER_MB,
+  layerMb: body.layer_mb ?? DEFAULTS.layerMb,
   maxContainers: body.max_containers,
   maxAgents: body.max_agents,
+  maxSnapshots: body.max_snapshots ?? DEFAULTS.maxSnapshots,
+  snapshotMb: body.snapshot_mb ?? DEFAULTS.snapshotMb,
   ...DEFAULT_USE_LIMITS,
   ...toUseLimitsChange(body),
 });
@@ -67,6 +71,8 @@ export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Ti
   ...(body.layer_mb === undefined ? {} : { layerMb: body.layer_mb }),
   ...(body.max_containers === undefined ? {} : { maxContainers: body.max_containers }),
   ...(body.max_agents === undefined ? {} : { maxAgents: body.max_agents }),
+  ...(body.max_snapshots === undefined ? {} : { maxSnapshots: body.max_snapshots }),
+  ...(body.snapshot_mb === undefined ? {} : { snapshotMb: body.snapshot_mb }),
   ...toUseLimitsChange(body),
 });
 

@@ -70,6 +70,7 @@ export const toDeletedBody = ({ container, keptUntil, keepsInstalled }: DeletedC
 
 export const toCreateRequest = (body: CreateContainerRequest): CreateRequest => ({
   ...(body.name === undefined ? {} : { name: body.name }),
+  ...(body.snapshot_id === undefined ? {} : { snapshotId: body.snapshot_id }),
   ...(body.image === undefined ? {} : { image: body.image }),
   ...(body.role === undefined ? {} : { role: body.role }),
   ...(body.memory_mb === undefined ? {} : { memoryMb: body.memory_mb }),

@@ -81,6 +81,8 @@ export const containerRoutes =
             'kept_limit_reached',
             'name_taken',
             'image_unavailable',
+            'snapshot_not_found',
+            'snapshot_not_ready',
           ],
           headers: IdempotencyHeaders,
           body: schema.CreateContainerRequest,

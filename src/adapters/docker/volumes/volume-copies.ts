@@ -1,0 +1,98 @@
+import type Docker from 'dockerode';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { VolumeCopies, VolumeSpec } from '../../../ports/containers/snapshots/volume-copies.ts';
+import { inspect } from '../containers/create-container.ts';
+import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { runOneShot } from '../engine/one-shot-container.ts';
+import type { Ownership } from '../engine/ownership.ts';
+import { isRoot, lastLines, run } from '../host/host-commands.ts';
+import { type DiskSettings, type Volumes, volumeOf } from './container-volumes.ts';
+
+/** Longer than copying the largest volume takes. */
+const COPY_SECONDS = 1800;
+
+type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly volumes: Volumes };
+
+/** The pause of containers, and copies of volumes, on one Docker engine. */
+export const dockerVolumeCopies = (
+  { calls, own, volumes }: Parts,
+  disk: DiskSettings,
+  instanceId: string,
+): VolumeCopies => ({
+  async pause(handle) {
+    const container = await own.require(handle);
+    const pausing = (abortSignal: AbortSignal) => container.pause({ abortSignal });
+    await calls.change(LIMITS.start, pausing, { runtimeId: container.id }).catch(async (error: unknown) => {
+      const info = await inspect(calls, container.id);
+      // Already paused, or nothing runs that could write.
+      if (info?.State.Running && !info.State.Paused) throw error;
+    });
+  },
+
+  async resume(handle) {
+    const container = await own.find(handle);
+    const info = container === null ? null : await inspect(calls, container.id);
+    if (container === null || info === null) return;
+    const volume = volumeOf(info.Mounts);
+    if (volume !== null) await volumes.withImage(volume, (images) => images.thaw(volume));
+    if (info.State.Paused) await unpause(calls, container);
+  },
+
+  async copyVolume(from, to) {
+    let isImage = false;
+    await volumes.withImage(from, async (images, image) => {
+      isImage = true;
+      await images.copy(from, image, to.volume);
+    });
+    await volumes.ensure(to);
+    await volumes.withImage(to.volume, (images, image) => images.unmount(to.volume, image));
+    if (isImage) return;
+    const [source, target] = [await volumes.folder(from), await volumes.folder(to.volume)];
+    if (disk.isLocal && isRoot()) await copyHere(source, target);
+    else await copyBeside(calls, instanceId, from, to);
+  },
+});
+
+/** Resumes a paused container; already resumed is success. */
+export async function unpause(calls: EngineCalls, container: Docker.Container): Promise<void> {
+  const waking = calls.change(LIMITS.start, (abortSignal) => container.unpause({ abortSignal }), {
+    runtimeId: container.id,
+  });
+  await waking.catch(async (error: unknown) => {
+    const info = await inspect(calls, container.id);
+    if (!info?.State.Running || info.State.Paused) throw error;
+  });
+}
+
+/** `FROM TO`: plain sh; what an earlier attempt left is removed first. */
+const COPY_FOLDER = 'find "$2" -mindepth 1 -delete && cp -a --reflink=auto --sparse=auto -- "$1/." "$2/"';
+/** The same with the tools of a container's image, which may know fewer options. */
+const COPY_INSIDE = 'find /to -mindepth 1 -delete && cp -a /from/. /to/';
+
+async function copyHere(source: string, target: string): Promise<void> {
+  const { code, stderr } = await run('sh', ['-c', COPY_FOLDER, 'berth', source, target], {
+    timeoutSeconds: COPY_SECONDS,
+  });
+  if (code !== 0) throw new RuntimeFailure(`a volume could not be copied: ${lastLines(stderr, 2)}`);
+}
+
+async function copyBeside(
+  calls: EngineCalls,
+  instanceId: string,
+  from: string,
+  { volume, image }: VolumeSpec,
+): Promise<void> {
+  const copying = {
+    instanceId,
+    image,
+    entrypoint: ['sh', '-c', COPY_INSIDE],
+    mount: { volume: from, at: '/from', isReadOnly: true },
+    otherMount: { volume, at: '/to', isReadOnly: false },
+    rights: { CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] },
+  };
+  const { StatusCode } = await runOneShot(calls, copying, (container) =>
+    container.wait({ abortSignal: AbortSignal.timeout(COPY_SECONDS * 1000) }),
+  );
+  if (StatusCode !== 0)
+    throw new RuntimeFailure(`a volume could not be copied: tools ended with ${StatusCode}`);
+}

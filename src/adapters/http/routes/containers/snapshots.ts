@@ -1,0 +1,162 @@
+import type { Snapshots } from '../../../../app/containers/snapshots/snapshots.ts';
+import type { Idempotency } from '../../../../app/idempotency.ts';
+import type { Container } from '../../../../domain/containers/container.ts';
+import { hasLabels } from '../../../../domain/containers/lifetime/labels.ts';
+import type { Snapshot } from '../../../../domain/containers/snapshots/snapshot.ts';
+import { orThrow } from '../../errors.ts';
+import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
+import { pageOf } from '../../list-pages.ts';
+import * as refusals from '../../refusals.ts';
+import { ContainerParams, IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/snapshots/snapshots.ts';
+import type { Routes } from '../../server.ts';
+import { toContainerBody } from './container-body.ts';
+import { toLabelFilters } from './lifetime-body.ts';
+import { toForkRequest, toSnapshotBody, toSnapshotRequest } from './snapshot-body.ts';
+
+export const snapshotRoutes =
+  (snapshots: Snapshots, keys: Idempotency): Routes =>
+  (http, tokens) => {
+    takeRoutes(snapshots, keys)(http, tokens);
+    listRoutes(snapshots)(http, tokens);
+  };
+
+const REFUSALS = [
+  ...refusals.CHANGE,
+  'guest_session_expired',
+  'host_disk_short',
+  'snapshot_needs_start',
+  'snapshot_space_reached',
+  'name_taken',
+] as const;
+
+const toTakenAnswer = (taken: Snapshot) => ({
+  status: taken.state === 'creating' ? 202 : 201,
+  body: toSnapshotBody(taken),
+});
+
+const toForkedAnswer = (made: readonly Container[]) => ({
+  status: made.some(({ state }) => state === 'creating') ? 202 : 201,
+  body: { containers: made.map(toContainerBody) },
+});
+
+const takeRoutes =
+  (snapshots: Snapshots, keys: Idempotency): Routes =>
+  (http) => {
+    http.post(
+      '/api/containers/:id/snapshots',
+      {
+        config: { scope: 'write', forRestricted: true, failure: 'failed to take snapshot' },
+        schema: {
+          operationId: 'snapshots.take',
+          summary: 'Copy a container with its volume; a running one is paused meanwhile',
+          refusals: [...REFUSALS, 'snapshot_limit_reached'],
+          params: ContainerParams,
+          headers: IdempotencyHeaders,
+          body: schema.SnapshotRequestBody,
+          response: { 201: schema.SnapshotBody, 202: schema.SnapshotBody },
+        },
+      },
+      async (request, reply) => {
+        const { params, caller, origin } = request;
+        const wanted = toSnapshotRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async (note) =>
+            toTakenAnswer(orThrow(await snapshots.take(params.id, wanted, caller, origin, note))),
+          replay: async (id) => {
+            const taken = await snapshots.find(id, caller);
+            return taken.ok ? toTakenAnswer(taken.value) : null;
+          },
+        });
+        return reply.code(status as 201 | 202).send(body);
+      },
+    );
+
+    http.post(
+      '/api/containers/:id/forks',
+      {
+        config: { scope: 'write', failure: 'failed to fork container' },
+        schema: {
+          operationId: 'snapshots.fork',
+          summary: 'Make containers with the present files of another',
+          refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached'],
+          params: ContainerParams,
+          headers: IdempotencyHeaders,
+          body: schema.ForkRequestBody,
+          response: { 201: schema.ForksBody, 202: schema.ForksBody },
+        },
+      },
+      async (request, reply) => {
+        const { params, caller, origin } = request;
+        const wanted = toForkRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async (note) =>
+            toForkedAnswer(orThrow(await snapshots.fork(params.id, wanted, caller, origin, note))),
+          replay: async (snapshotId) => {
+            const made = await snapshots.forksOf(snapshotId, caller);
+            return made.ok ? toForkedAnswer(made.value) : null;
+          },
+        });
+        return reply.code(status as 201 | 202).send(body);
+      },
+    );
+  };
+
+const listRoutes =
+  (snapshots: Snapshots): Routes =>
+  (http) => {
+    http.get(
+      '/api/snapshots',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list snapshots' },
+        schema: {
+          operationId: 'snapshots.list',
+          summary: 'List your snapshots',
+          querystring: schema.SnapshotListQuery,
+          response: { 200: schema.SnapshotList },
+        },
+      },
+      async ({ query: { container, label, ...query }, caller }) => {
+        const filters = toLabelFilters(label);
+        const found = (await snapshots.list(caller))
+          .map(toSnapshotBody)
+          .filter(({ labels }) => hasLabels(labels, filters))
+          .filter(({ container_id: of }) => container === undefined || of === container.toLowerCase());
+        const { items, next } = pageOf(found, query, 'id');
+        return { snapshots: items, ...next };
+      },
+    );
+
+    http.get(
+      '/api/snapshots/:id',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read snapshot' },
+        schema: {
+          operationId: 'snapshots.get',
+          summary: 'Read a snapshot',
+          refusals: ['snapshot_not_found'],
+          params: IdParams,
+          response: { 200: schema.SnapshotBody },
+        },
+      },
+      async ({ params, caller }) => toSnapshotBody(orThrow(await snapshots.find(params.id, caller))),
+    );
+
+    http.delete(
+      '/api/snapshots/:id',
+      {
+        config: { scope: 'write', failure: 'failed to delete snapshot' },
+        schema: {
+          operationId: 'snapshots.delete',
+          summary: 'Delete a snapshot; containers made of it stay',
+          refusals: ['snapshot_not_found', 'snapshot_not_ready'],
+          params: IdParams,
+          response: { 200: schema.DeletedSnapshotBody },
+        },
+      },
+      async ({ params, caller, origin }) => {
+        const { id, name } = orThrow(await snapshots.remove(params.id, caller, origin));
+        return { id, name, deleted: true as const };
+      },
+    );
+  };

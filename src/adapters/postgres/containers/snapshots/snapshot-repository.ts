@@ -1,0 +1,140 @@
+import { type Selectable, sql } from 'kysely';
+import type { Snapshot } from '../../../../domain/containers/snapshots/snapshot.ts';
+import {
+  type NewSnapshot,
+  SnapshotNameTaken,
+  type SnapshotProgress,
+  type SnapshotRepository,
+} from '../../../../ports/containers/snapshots/snapshot-repository.ts';
+import type { SnapshotsTable } from '../../schema/container-tables.ts';
+import type { Db } from '../../schema/database-schema.ts';
+import { allAs, clockNow, firstAs, onlyAs, run } from '../../sql.ts';
+
+export const postgresSnapshots = (db: Db): SnapshotRepository => ({
+  ...snapshotReads(db),
+
+  async insert(snapshot) {
+    const row = await db
+      .insertInto('snapshots')
+      .values(toRow(snapshot))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+      .catch(nameTaken);
+    return toSnapshot(row);
+  },
+
+  record: (id, progress) =>
+    db.updateTable('snapshots').set(toUpdate(progress)).where('id', '=', id).$call(run),
+
+  settle: (id, state) =>
+    db
+      .updateTable('snapshots')
+      .set({ state, ...(state === 'failed' ? { purged_at: clockNow } : {}) })
+      .where('id', '=', id)
+      .where('state', '=', 'creating')
+      .returningAll()
+      .$call(firstAs(toSnapshot)),
+
+  markDeleted: (id) =>
+    db
+      .updateTable('snapshots')
+      .set({ deleted_at: clockNow })
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .$call(run),
+});
+
+const snapshotReads = (
+  db: Db,
+): Pick<SnapshotRepository, 'list' | 'find' | 'findForUpdate' | 'findAny' | 'use'> => {
+  const listed = (ownerId: string) =>
+    db
+      .selectFrom('snapshots')
+      .selectAll()
+      .where('owner_id', '=', ownerId)
+      .where('deleted_at', 'is', null)
+      .where('fork_ids', 'is', null);
+  return {
+    list: (ownerId) => listed(ownerId).orderBy('created_at', 'desc').orderBy('id').$call(allAs(toSnapshot)),
+    find: (id, ownerId) => listed(ownerId).where('id', '=', id).$call(firstAs(toSnapshot)),
+    findForUpdate: (id, ownerId) =>
+      listed(ownerId).where('id', '=', id).forUpdate().$call(firstAs(toSnapshot)),
+    findAny: (id) => db.selectFrom('snapshots').selectAll().where('id', '=', id).$call(firstAs(toSnapshot)),
+    use: (ownerId) =>
+      db
+        .selectFrom('snapshots')
+        .select([
+          sql<number>`(count(*) filter (where deleted_at is null and fork_ids is null))::int`.as('count'),
+          sql<number>`coalesce(sum(layer_mb + volume_mb) filter (where deleted_at is null), 0)::int`.as(
+            'live',
+          ),
+          sql<number>`coalesce(sum(layer_mb + volume_mb) filter (where deleted_at is not null), 0)::int`.as(
+            'deleted',
+          ),
+        ])
+        .where('owner_id', '=', ownerId)
+        .where('purged_at', 'is', null)
+        .where('removed_at', 'is', null)
+        .$call(onlyAs(({ count, live, deleted }) => ({ count, liveMb: live, deletedMb: deleted }))),
+  };
+};
+
+function nameTaken(error: unknown): never {
+  const { constraint } = error as { constraint?: string };
+  throw constraint === 'snapshots_name' ? new SnapshotNameTaken('name in use', { cause: error }) : error;
+}
+
+const toRow = (snapshot: NewSnapshot) => ({
+  id: snapshot.id,
+  owner_id: snapshot.ownerId,
+  db_id: snapshot.dbId,
+  container_name: snapshot.containerName,
+  name: snapshot.name,
+  note: snapshot.note,
+  labels: JSON.stringify(snapshot.labels),
+  image_key: snapshot.imageKey,
+  image: snapshot.image,
+  shell: snapshot.shell,
+  role: snapshot.role,
+  role_setup_status: snapshot.roleSetupStatus,
+  memory_mb: snapshot.resources.memoryMb,
+  cpu_millicores: snapshot.resources.cpuMillicores,
+  disk_mb: snapshot.resources.diskMb,
+  volume: snapshot.volume,
+  layer_mb: snapshot.layerMb,
+  volume_mb: snapshot.volumeMb,
+  fork_ids: snapshot.forkIds === null ? null : [...snapshot.forkIds],
+});
+
+/** undefined: unchanged */
+const toUpdate = (progress: SnapshotProgress) => ({
+  layer_image: progress.layerImage,
+  layer_changes: progress.layerChanges === undefined ? undefined : JSON.stringify(progress.layerChanges),
+  layer_mb: progress.layerMb,
+  volume_mb: progress.volumeMb,
+});
+
+const toSnapshot = (row: Selectable<SnapshotsTable>): Snapshot => ({
+  id: row.id,
+  ownerId: row.owner_id,
+  dbId: row.db_id,
+  containerName: row.container_name,
+  name: row.name,
+  note: row.note,
+  labels: row.labels,
+  state: row.state,
+  imageKey: row.image_key,
+  image: row.image,
+  shell: row.shell,
+  role: row.role,
+  roleSetupStatus: row.role_setup_status,
+  resources: { memoryMb: row.memory_mb, cpuMillicores: row.cpu_millicores, diskMb: row.disk_mb },
+  layerImage: row.layer_image,
+  layerChanges: row.layer_changes,
+  volume: row.volume,
+  layerMb: row.layer_mb,
+  volumeMb: row.volume_mb,
+  forkIds: row.fork_ids,
+  createdAt: row.created_at,
+  deletedAt: row.deleted_at,
+});

@@ -1,0 +1,109 @@
+import { sql } from 'kysely';
+import {
+  CLAIM_MINUTES,
+  CONDEMNED_HOURS,
+  GUEST_KEEPS_MINUTES,
+} from '../../../../domain/containers/volume-retention.ts';
+import type { SnapshotRetentionRepository } from '../../../../ports/containers/snapshots/snapshot-retention-repository.ts';
+import type { Db } from '../../schema/database-schema.ts';
+import { allAs, changedOne, clockNow } from '../../sql.ts';
+
+const AT_ONCE = 20;
+
+const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
+  sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
+
+/** Whether an operation takes the snapshot `s`, or makes a container of it. */
+const isInUse = sql<boolean>`exists (
+  select from operations o where o.snapshot_id = s.id and o.finished_at is null)`;
+const isGuests = sql<boolean>`exists (
+  select from users u where u.id = s.owner_id and u.guest_until is not null)`;
+
+export function postgresSnapshotRetention(db: Db): SnapshotRetentionRepository {
+  const present = () => db.updateTable('snapshots as s').where('s.removed_at', 'is', null);
+  return {
+    async review(retentionDays) {
+      await present()
+        .set({ condemned_at: clockNow })
+        .where('s.deleted_at', '<=', ago('days', retentionDays))
+        .where('s.condemned_at', 'is', null)
+        .execute();
+      await present()
+        .set({ condemned_at: null })
+        .where('s.deleted_at', '>', ago('days', retentionDays))
+        .where('s.condemned_at', 'is not', null)
+        .where('s.claimed_at', 'is', null)
+        .execute();
+      await present()
+        .set({ purged_at: clockNow })
+        .where('s.fork_ids', 'is not', null)
+        .where('s.state', '<>', 'creating')
+        .where('s.purged_at', 'is', null)
+        .where(sql<boolean>`not ${isInUse}`)
+        .execute();
+    },
+
+    claim: (retentionDays) =>
+      db
+        .updateTable('snapshots')
+        .set({ claimed_at: clockNow })
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('snapshots as s')
+            .select('s.id')
+            .where('s.removed_at', 'is', null)
+            .where(sql<boolean>`not ${isInUse}`)
+            .where((where) =>
+              where.or([
+                where('s.purged_at', 'is not', null),
+                where.and([
+                  where('s.deleted_at', '<=', ago('days', retentionDays)),
+                  where('s.condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
+                ]),
+                where.and([where('s.deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)), isGuests]),
+              ]),
+            )
+            .where((where) =>
+              where.or([
+                where('s.claimed_at', 'is', null),
+                where('s.claimed_at', '<=', ago('mins', CLAIM_MINUTES)),
+              ]),
+            )
+            .limit(AT_ONCE)
+            .forUpdate()
+            .skipLocked(),
+        )
+        .returning(['id', 'owner_id', 'volume'])
+        .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
+
+    async giveUp(ownerId, mb) {
+      // Those deleted before it, together, are smaller than what is needed.
+      const { rows } = await sql<{ id: string }>`
+        update snapshots set purged_at = clock_timestamp() where id in (
+          select id from (
+            select id, sum(layer_mb + volume_mb) over (order by deleted_at, id) - (layer_mb + volume_mb) as before
+            from snapshots
+            where owner_id = ${ownerId} and deleted_at is not null and purged_at is null and removed_at is null
+          ) deleted where before < ${mb}
+        ) returning id`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+
+    markRemoved: (id) =>
+      present()
+        .set({ removed_at: clockNow })
+        .where('s.id', '=', id)
+        .where('s.claimed_at', 'is not', null)
+        .$call(changedOne),
+
+    async images() {
+      const rows = await db
+        .selectFrom('snapshots')
+        .select('layer_image')
+        .where('layer_image', 'is not', null)
+        .where('removed_at', 'is', null)
+        .execute();
+      return new Set(rows.flatMap(({ layer_image: image }) => image ?? []));
+    },
+  };
+}

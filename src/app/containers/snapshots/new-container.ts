@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Image } from '../../../domain/containers/catalogue.ts';
+import type { Resources, Tier } from '../../../domain/containers/resources.ts';
+import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { FieldFaults } from '../../../domain/field-faults.ts';
+import { type Caller, reaches } from '../../../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+
+type OfRequest = { readonly snapshotId?: string; readonly image?: string };
+
+/** The snapshot that a container is to be made of; null without one, or when the caller has no such snapshot. */
+export async function findSnapshot(
+  snapshots: Repositories['snapshots'],
+  { snapshotId }: OfRequest,
+  caller: Caller,
+): Promise<Snapshot | null> {
+  if (snapshotId === undefined || !isUuid(snapshotId.toLowerCase())) return null;
+  const found = await snapshots.find(snapshotId.toLowerCase(), caller.user.id);
+  return found !== null && reaches(caller, found.dbId) ? found : null;
+}
+
+/** Why the requested container cannot be made of the snapshot; empty when it can. */
+export function originFaults(
+  { snapshotId, image }: OfRequest,
+  snapshot: Snapshot | null,
+  hasImage: boolean,
+  { diskMb }: Resources,
+  { layerMb }: Tier,
+): FieldFaults {
+  if (snapshotId === undefined) return {};
+  if (snapshot === null) return { snapshotId: 'must be the id of one of your snapshots' };
+  if (image !== undefined) return { image: 'must be absent with a snapshot' };
+  if (!hasImage) return { snapshotId: 'cannot be used: its image is no longer in the catalogue' };
+  if (snapshot.layerMb > layerMb)
+    return {
+      snapshotId: `cannot be used: it has ${snapshot.layerMb} MB outside /workspace, and the limit is ${layerMb} MB`,
+    };
+  if (diskMb < snapshot.volumeMb)
+    return { diskMb: `must be at least ${snapshot.volumeMb}, the size of the files in the snapshot` };
+  return {};
+}
+
+/** The image that the snapshot's container was made of, wherever its tag points now. */
+export const imageOf = (image: Image, snapshot: Snapshot | null): Image =>
+  snapshot === null ? image : { ...image, reference: snapshot.image, digest: null, shell: snapshot.shell };
+
+/** Whether the snapshot can be used now, and until the transaction ends. */
+export async function lockSnapshot(
+  tx: Repositories,
+  snapshot: Snapshot | null,
+  caller: Caller,
+): Promise<Result<null, DomainError>> {
+  if (snapshot === null) return ok(null);
+  const now = await tx.snapshots.findForUpdate(snapshot.id, caller.user.id);
+  if (now === null) return refuse({ code: 'snapshot_not_found' });
+  return now.state === 'ready' ? ok(null) : refuse({ code: 'snapshot_not_ready' });
+}
+
+/** The role's tools are in the snapshot, unless their setup was unfinished or the role is another. */
+export async function rememberTools(
+  { roleSetups }: Repositories,
+  dbId: string,
+  role: string,
+  snapshot: Snapshot,
+): Promise<void> {
+  const { roleSetupStatus: status } = snapshot;
+  const isSame = role === snapshot.role;
+  if (isSame && status === 'none') return;
+  const setup =
+    isSame && status === 'ready'
+      ? ({ status, id: null, detail: null } as const)
+      : ({ status: 'none', id: randomUUID(), detail: null } as const);
+  await roleSetups.set(dbId, setup);
+}

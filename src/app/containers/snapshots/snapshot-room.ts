@@ -1,0 +1,28 @@
+import { snapshotRoom } from '../../../domain/containers/snapshots/snapshot-limits.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller } from '../../../domain/identity/caller.ts';
+import { ok, type Result } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { tierOf } from '../container-limits.ts';
+import { BY_BERTH } from '../maintenance/sync-state.ts';
+
+/**
+ * Whether the caller may have another snapshot of `sizeMb`. Deleted ones make room, the first deleted first. Call it
+ * with the owner's row locked.
+ */
+export async function makeSnapshotRoom(
+  tx: Repositories,
+  caller: Caller,
+  sizeMb: number,
+  isForFork: boolean,
+): Promise<Result<null, DomainError>> {
+  const { id: ownerId } = caller.user;
+  const [tier, use] = await Promise.all([tierOf(tx, caller), tx.snapshots.use(ownerId)]);
+  const room = snapshotRoom(tier, use, sizeMb, isForFork);
+  if (!room.ok) return room;
+  const { giveUpMb } = room.value;
+  if (giveUpMb === 0) return ok(null);
+  for (const details of await tx.snapshotRetention.giveUp(ownerId, giveUpMb))
+    await tx.audit.append({ ...BY_BERTH, action: 'snapshot_given_up', details });
+  return ok(null);
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { within } from '../../../concurrency/timeout.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import { layerMb } from '../../../domain/containers/layer-usage.ts';
+import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
+import {
+  type Snapshot,
+  type SnapshotRequest,
+  snapshotFaults,
+  snapshotVolume,
+} from '../../../domain/containers/snapshots/snapshot.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import type { FieldFaults } from '../../../domain/field-faults.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { guestExpired } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import {
+  type NewSnapshot,
+  SnapshotNameTaken,
+} from '../../../ports/containers/snapshots/snapshot-repository.ts';
+import type { Note } from '../../idempotency.ts';
+import type { ContainerDeps } from '../container-deps.ts';
+import { checkHostDisk, measure } from '../disk-quota.ts';
+import { findOwn, findOwnInEngine, handleOf } from '../find-container.ts';
+import type { Prepare } from '../operations/begin-operation.ts';
+import { pinged } from '../operations/operation-deps.ts';
+import { makeSnapshotRoom } from './snapshot-room.ts';
+
+/** A container to be copied, and what the copy will use. */
+export type Source = {
+  readonly container: Container;
+  readonly layerMb: number;
+  readonly volumeMb: number;
+};
+
+/**
+ * Takes a snapshot of the caller's container, which is paused while it is copied, and waits up to `createWaitMs` for it.
+ * The snapshot is `creating` until then. `note` records the id in the row's transaction.
+ */
+export const takeSnapshot =
+  (deps: ContainerDeps) =>
+  async (
+    id: string,
+    request: SnapshotRequest,
+    caller: Caller,
+    origin: Origin,
+    note?: Note,
+  ): Promise<Result<Snapshot, DomainError>> => {
+    const answers = pinged(deps);
+    const found = await findSource(deps, id, caller, () => snapshotFaults(request));
+    if (!found.ok) return found;
+    const { dbId } = found.value.container;
+    const snapshotId = randomUUID();
+    const prepare: Prepare = async (tx) => {
+      await tx.users.lock(caller.user.id);
+      const now = await findOwn(tx, dbId, caller);
+      if (!now.ok) return now;
+      const snapshot = newSnapshot(snapshotId, { ...found.value, container: now.value }, request, null);
+      const room = await makeSnapshotRoom(tx, caller, snapshot.layerMb + snapshot.volumeMb, false);
+      if (!room.ok) return room;
+      await tx.snapshots.insert(snapshot);
+      await note?.(tx, snapshotId);
+      const { name, resources } = now.value;
+      return ok({ container: now.value, target: { name, resources } });
+    };
+    const operation = { kind: 'snapshot', caller, origin, snapshotId } as const;
+    const submitted = deps.operations.submit(dbId, operation, prepare, { answers }).catch(nameTaken);
+    const finished = await within(deps.settings.createWaitMs, submitted, null);
+    if (finished?.ok === false) return finished;
+    const snapshot = await deps.storage.repositories.snapshots.findAny(snapshotId);
+    // Another operation still has its turn.
+    return snapshot === null ? refuse({ code: 'container_busy' }) : ok(snapshot);
+  };
+
+const nameTaken = (error: unknown): Result<never, DomainError> => {
+  if (error instanceof SnapshotNameTaken) return refuse({ code: 'name_taken' });
+  throw error;
+};
+
+/**
+ * The caller's container that the engine has, measured, and whether the host has room for a copy. `faultsOf`: what is
+ * wrong with the request.
+ */
+export async function findSource(
+  deps: ContainerDeps,
+  id: string,
+  caller: Caller,
+  faultsOf: (container: Container) => FieldFaults,
+): Promise<Result<Source, DomainError>> {
+  const found = await findOwnInEngine(deps.storage.repositories, id, caller);
+  if (!found.ok) return found;
+  const fields = faultsOf(found.value);
+  if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+  const container = found.value;
+  const handle = handleOf(container);
+  if (handle === null || (await deps.runtime.observe(handle)).kind === 'gone')
+    return refuse({ code: 'snapshot_needs_start' });
+  const { usedMb, layer = null } = await measure(deps, container);
+  const sizes = {
+    layerMb: layer === null ? (container.layerUsedMb ?? 0) : layerMb(layer),
+    volumeMb: usedMb ?? container.resources.diskMb,
+  };
+  const room = await checkHostDisk(deps, sizes.layerMb + sizes.volumeMb);
+  return room.ok ? ok({ container, ...sizes }) : room;
+}
+
+/** A row for the present container. An unfinished setup of its role's tools starts again in what is made of it. */
+export function newSnapshot(
+  id: string,
+  { container, layerMb, volumeMb }: Source,
+  { name, note, labels }: SnapshotRequest,
+  forkIds: readonly string[] | null,
+): NewSnapshot {
+  const { ownerId, dbId, imageKey, image, shell, role, roleSetup, resources } = container;
+  const roleSetupStatus: RoleSetup['status'] = roleSetup.id === null ? roleSetup.status : 'installing';
+  const of = { ownerId, dbId, containerName: container.name, imageKey, image, shell, role, resources };
+  const volume = snapshotVolume(id);
+  return { id, ...of, roleSetupStatus, name, note, labels, volume, layerMb, volumeMb, forkIds };
+}

@@ -1,0 +1,22 @@
+/** A snapshot whose volume is to be removed now. */
+export type ClaimedSnapshot = { readonly id: string; readonly ownerId: string; readonly volume: string };
+
+/** The removal of deleted snapshots, by the database's clock, and what is still in use of them. */
+export interface SnapshotRetentionRepository {
+  /**
+   * Condemns deleted snapshots with expired retention, spares those whose retention was extended, and gives up those of
+   * forks that are made.
+   */
+  review(retentionDays: number): Promise<void>;
+  /**
+   * Takes some of those due, none that an operation uses; exactly one process gets each. After `CLAIM_MINUTES` an
+   * unremoved one can be taken again.
+   */
+  claim(retentionDays: number): Promise<readonly ClaimedSnapshot[]>;
+  /** Gives up the owner's deleted ones, the first deleted first, until that many MB are free. Returns their ids. */
+  giveUp(ownerId: string, mb: number): Promise<readonly string[]>;
+  /** False when already recorded. */
+  markRemoved(id: string): Promise<boolean>;
+  /** The private images of snapshots that are not removed. */
+  images(): Promise<ReadonlySet<string>>;
+}

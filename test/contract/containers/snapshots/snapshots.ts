@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { NewSnapshot } from '../../../../src/ports/containers/snapshots/snapshot-repository.ts';
+import type { Storage } from '../../../../src/ports/storage.ts';
+import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { anOperation } from '../operations.ts';
+
+const DAY_S = 86_400;
+
+/** Guarantees of stored snapshots and their removal. `pass` ages their rows by so many seconds. */
+export async function snapshotRepositoryContract(
+  name: string,
+  storage: Storage,
+  pass: (seconds: number) => Promise<void>,
+): Promise<void> {
+  const { snapshots, snapshotRetention: retention, operations } = storage.repositories;
+  const aBox = async () => {
+    const { id: ownerId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, ownerId);
+    return { ownerId, dbId };
+  };
+  const aNew = (of: { ownerId: string; dbId: string }, over: Partial<NewSnapshot> = {}): NewSnapshot => {
+    const id = randomUUID();
+    return {
+      ...{ id, ...of, name: `s-${id.slice(0, 8)}`, note: 'héllo "🚢"', labels: { team: 'a' } },
+      ...{ containerName: 'dev', imageKey: 'debian', image: 'berth/debian:12', shell: '/bin/bash' },
+      ...{ role: 'node', roleSetupStatus: 'ready', volume: `snap-${id}`, layerMb: 10, volumeMb: 30 },
+      ...{ resources: { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 }, forkIds: null },
+      ...over,
+    };
+  };
+  const taken = async (fresh: NewSnapshot) => {
+    await snapshots.insert(fresh);
+    await snapshots.settle(fresh.id, 'ready');
+    return fresh;
+  };
+  const claimed = async (days = 7) => {
+    await retention.review(days);
+    return (await retention.claim(days)).map(({ id }) => id);
+  };
+
+  await t.test(`${name}: a snapshot is stored, completed and settled once`, async (t) => {
+    const fresh = aNew(await aBox());
+    const made = await snapshots.insert(fresh);
+    t.match(made, { ...fresh, state: 'creating', layerImage: null, layerChanges: null, deletedAt: null });
+    const changes = { packages: [], packageCount: 0, files: [], layerBytes: 7, complete: true };
+    const progress = { layerImage: 'berth/snapshot:layer', layerChanges: changes, layerMb: 11, volumeMb: 31 };
+    await snapshots.record(fresh.id, progress);
+    await snapshots.record(fresh.id, { volumeMb: 32 });
+    t.match(await snapshots.settle(fresh.id, 'ready'), { ...progress, volumeMb: 32, state: 'ready' });
+    t.equal(await snapshots.settle(fresh.id, 'failed'), null);
+    t.match(await snapshots.find(fresh.id, fresh.ownerId), { state: 'ready' });
+    t.equal(await snapshots.find(fresh.id, NOBODY), null, 'not as that of another user');
+    t.ok((await retention.images()).has('berth/snapshot:layer'));
+  });
+
+  await t.test(`${name}: a name is an owner's once, among those that are there`, async (t) => {
+    const box = await aBox();
+    const one = await taken(aNew(box, { name: 'base' }));
+    await t.rejects(snapshots.insert(aNew(box, { name: 'base' })), { name: 'SnapshotNameTaken' });
+    await snapshots.insert(aNew(await aBox(), { name: 'base' }));
+    await snapshots.insert(aNew(box, { name: 'base', forkIds: [randomUUID()] }));
+    await snapshots.markDeleted(one.id);
+    const failed = aNew(box, { name: 'base' });
+    await snapshots.insert(failed);
+    await snapshots.settle(failed.id, 'failed');
+    await snapshots.insert(aNew(box, { name: 'base' }));
+  });
+
+  await t.test(`${name}: lists and use leave out what does not count`, async (t) => {
+    const box = await aBox();
+    const [old, young, gone, ofFork, failed] = [
+      await taken(aNew(box)),
+      await taken(aNew(box)),
+      await taken(aNew(box)),
+      await taken(aNew(box, { forkIds: [NOBODY] })),
+      await snapshots.insert(aNew(box)),
+    ];
+    await snapshots.markDeleted(gone.id);
+    await snapshots.settle(failed.id, 'failed');
+    const ids = (await snapshots.list(box.ownerId)).map(({ id }) => id);
+    t.same(ids, [failed.id, young.id, old.id]);
+    t.same(await snapshots.use(box.ownerId), { count: 2, liveMb: 120, deletedMb: 40 });
+    for (const { id } of [gone, ofFork]) {
+      t.equal(await snapshots.find(id, box.ownerId), null);
+      t.match(await snapshots.findAny(id), { id });
+    }
+    t.same((await snapshots.findAny(ofFork.id))?.forkIds, [NOBODY]);
+  });
+
+  await t.test(
+    `${name}: a deleted one is condemned after the retention, removed a day later, once`,
+    async (t) => {
+      const kept = await taken(aNew(await aBox()));
+      await snapshots.markDeleted(kept.id);
+      t.notOk((await claimed()).includes(kept.id));
+      await pass(8 * DAY_S);
+      t.notOk((await claimed()).includes(kept.id), 'condemned');
+      await claimed(30);
+      await pass(2 * DAY_S);
+      t.notOk((await claimed()).includes(kept.id), 'a longer retention has spared it');
+      await pass(2 * DAY_S);
+      const both = await Promise.all([claimed(), claimed()]);
+      t.equal(both.flat().filter((id) => id === kept.id).length, 1);
+      t.ok(await retention.markRemoved(kept.id));
+      t.notOk(await retention.markRemoved(kept.id));
+      t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedMb: 0 });
+    },
+  );
+
+  await t.test(`${name}: failed ones and those of made forks are due at once, none in use`, async (t) => {
+    const box = await aBox();
+    const [failed, ofFork] = [aNew(box), aNew(box, { forkIds: [NOBODY] })];
+    for (const one of [failed, ofFork]) await snapshots.insert(one);
+    const owner = randomUUID();
+    const work = {
+      ...anOperation(box.dbId, box.ownerId, owner),
+      snapshot: { id: ofFork.id, hasPaused: true, hasVolume: false },
+    };
+    await operations.begin(work, 60);
+    t.match(await operations.active(box.dbId), { snapshot: work.snapshot });
+    await snapshots.settle(failed.id, 'failed');
+    await snapshots.settle(ofFork.id, 'ready');
+    t.same(await claimed(), [failed.id]);
+    await operations.record(work.id, owner, { snapshot: { ...work.snapshot, hasVolume: true } });
+    t.match(await operations.find(work.id), { snapshot: { hasVolume: true } });
+    await operations.finish(work.id, owner, 'done');
+    t.same(await claimed(), [ofFork.id]);
+    t.same(await claimed(), [], 'not again before it is overdue');
+  });
+
+  await t.test(`${name}: the first deleted ones are given up, as many as needed`, async (t) => {
+    const box = await aBox();
+    const all = [
+      await taken(aNew(box)),
+      await taken(aNew(box)),
+      await taken(aNew(box)),
+      await taken(aNew(box)),
+    ];
+    for (const { id } of all.slice(0, 3)) await snapshots.markDeleted(id);
+    t.same(await retention.giveUp(box.ownerId, 0), []);
+    t.same(
+      (await retention.giveUp(box.ownerId, 41)).toSorted(),
+      all
+        .slice(0, 2)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+    t.same(await snapshots.use(box.ownerId), { count: 1, liveMb: 40, deletedMb: 40 });
+    t.same(
+      (await claimed()).toSorted(),
+      all
+        .slice(0, 2)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  });
+}

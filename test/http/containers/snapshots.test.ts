@@ -1,0 +1,323 @@
+import t from 'tap';
+import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
+import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
+import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { aServiceInTime } from '../../support/service/factors.ts';
+import { failsOnce } from '../../support/service/faults.ts';
+import { anAdmin, aPerson, as, type TestService } from '../../support/service/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+const MIB = 1_048_576;
+const HOUR_MS = 3_600_000;
+const stateOf = ({ ports }: Pick<TestService, 'ports'>) =>
+  (ports.storage as unknown as { state: MemoryState }).state;
+
+/** Ada's running container with 40 MB in its volume, and 10 MB outside. */
+async function aScene() {
+  const service = await aServiceInTime();
+  const runtime = service.ports.runtime as MemoryRuntime;
+  const ada = await aPerson(service, 'ada');
+  // A token outlives the days that pass.
+  const call = as(service, (await as(service, ada)('POST', '/api/tokens', { name: 'test' })).json());
+  const made = async (name: string, body: object = {}) =>
+    (await call('POST', '/api/containers', { name, ...small, ...body })).json();
+  const box = await made('dev', { env: { EDITOR: 'vi' } });
+  const use = (mb: number): void => {
+    runtime.volumes.set(box.volume.name, { quota: 'soft', usedBytes: mb * MIB, isResizable: true });
+  };
+  use(40);
+  runtime.layers.set(box.id, 10 * MIB);
+  const url = `/api/containers/${box.db_id}`;
+  const take = (name: string, body: object = {}) => call('POST', `${url}/snapshots`, { name, ...body });
+  const pass = async (hours: number): Promise<void> => {
+    service.clock.advance(hours * HOUR_MS);
+    await service.collectVolumes();
+  };
+  return { runtime, service, ada, call, made, box, use, url, take, pass, state: stateOf(service) };
+}
+
+t.test('a snapshot holds the image and a volume of its own, and starts a container', async (t) => {
+  const { take, call, box, runtime, made, state } = await aScene();
+  const taken = await take('base', { note: 'before the upgrade', labels: { team: 'a' } });
+  t.equal(taken.statusCode, 201);
+  const { id } = taken.json();
+  t.match(taken.json(), {
+    ...{ name: 'base', note: 'before the upgrade', labels: { team: 'a' }, status: 'ready' },
+    ...{ container_id: box.db_id, container_name: 'dev', layer_mb: 10, volume_mb: 40, resources: small },
+  });
+  t.same((await call('GET', `/api/snapshots/${id}`)).json(), taken.json());
+  t.ok(runtime.volumes.has(`snap-${id}`));
+  t.match([...runtime.boxes.values()], [{ paused: false }], 'the container runs again');
+  t.match(
+    state.events.filter(({ type }) => type === 'snapshot_created'),
+    [
+      {
+        dbId: box.db_id,
+        data: { name: 'dev', status: 'running', snapshot: { id, name: 'base', status: 'ready' } },
+      },
+    ],
+  );
+  t.match(
+    state.audit.filter(({ action }) => action === 'snapshot_created'),
+    [{ details: id }],
+  );
+  const copy = await made('copy', { snapshot_id: id, memory_mb: 512 });
+  t.match(copy, { status: 'running', image: box.image, resources: { ...small, memory_mb: 512 } });
+  t.match(runtime.volumes.get(copy.volume.name), { usedBytes: 40 * MIB });
+  t.match(
+    [...runtime.boxes.values()].find(({ spec }) => spec.dbId === copy.db_id)?.spec,
+    { image: `snapshot-${id}:layer`, env: {} },
+    'its values of the environment are not in a snapshot',
+  );
+});
+
+t.test('what is missing or wrong is refused by field, and nothing is taken', async (t) => {
+  const { take, call, url, use, runtime } = await aScene();
+  const { id } = (await take('base')).json();
+  const cases: readonly (readonly [string, string, object, number, object])[] = [
+    ['a name with a space', `${url}/snapshots`, { name: 'a b' }, 400, { fields: { name: /letters/ } }],
+    ['no name', `${url}/snapshots`, {}, 400, { fields: { name: /required/ } }],
+    ['a taken name', `${url}/snapshots`, { name: 'base' }, 409, { code: 'name_taken' }],
+    [
+      'a long note',
+      `${url}/snapshots`,
+      { name: 'x', note: 'n'.repeat(501) },
+      400,
+      { fields: { note: /500/ } },
+    ],
+    ['nine forks', `${url}/forks`, { count: 9 }, 400, { fields: { count: /8/ } }],
+    ['a fork with a taken name', `${url}/forks`, { name: 'dev' }, 409, { code: 'name_taken' }],
+    [
+      'no such container',
+      '/api/containers/none/snapshots',
+      { name: 'x' },
+      404,
+      { code: 'container_not_found' },
+    ],
+    [
+      'no such snapshot',
+      '/api/containers',
+      { name: 'x', snapshot_id: 'none' },
+      400,
+      { fields: { snapshot_id: /one of your/ } },
+    ],
+    [
+      'an image too',
+      '/api/containers',
+      { name: 'x', snapshot_id: id, image: 'debian' },
+      400,
+      { fields: { image: /absent/ } },
+    ],
+  ];
+  for (const [what, path, body, status, answer] of cases) {
+    const refused = await call('POST', path, body);
+    t.match([refused.statusCode, refused.json()], [status, answer], what);
+  }
+  t.equal(runtime.boxes.size, 1);
+  use(600);
+  const large = (await take('large')).json();
+  const body = { name: 'x', ...small, snapshot_id: large.id };
+  t.match((await call('POST', '/api/containers', body)).json(), { fields: { disk_mb: /at least 600/ } });
+});
+
+t.test('a container that the engine has lost must be started first', async (t) => {
+  const { take, runtime, box } = await aScene();
+  runtime.boxes.delete(box.id);
+  t.match((await take('base')).json(), { code: 'snapshot_needs_start' });
+});
+
+t.test('number and disk are limited by the tier, and deleted snapshots make room', async (t) => {
+  const { take, call, service, state, pass } = await aScene();
+  const root = as(service, await anAdmin(service));
+  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 2, snapshot_mb: 100 });
+  const [one, two] = [(await take('one')).json(), (await take('two')).json()];
+  t.match((await take('three')).json(), { code: 'snapshot_limit_reached' });
+  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 9 });
+  t.match((await take('three')).json(), { code: 'snapshot_space_reached' });
+  for (const { id } of [one, two]) t.equal((await call('DELETE', `/api/snapshots/${id}`)).statusCode, 200);
+  t.same([(await take('three')).statusCode, (await take('four')).statusCode], [201, 201]);
+  const purged = () => state.snapshots.filter(({ purgedAt }) => purgedAt !== null).map(({ name }) => name);
+  t.same(purged(), [], 'twice the disk with deleted ones');
+  const three = (await call('GET', '/api/snapshots?name=three')).json().snapshots[0];
+  await call('DELETE', `/api/snapshots/${three.id}`);
+  t.equal((await take('five')).statusCode, 201);
+  t.same(purged(), ['one'], 'the first deleted one gives way');
+  await pass(0);
+  t.same(
+    state.audit.filter(({ action }) => action === 'snapshot_given_up').map(({ details }) => details),
+    [one.id],
+  );
+});
+
+t.test('a deleted snapshot stays for the retention, and containers made of it for ever', async (t) => {
+  const { take, call, runtime, pass, service, made, box } = await aScene();
+  const { id } = (await take('base')).json();
+  const copy = await made('copy', { snapshot_id: id });
+  t.match((await call('DELETE', `/api/snapshots/${id}`)).json(), { id, name: 'base', deleted: true });
+  t.equal((await call('GET', `/api/snapshots/${id}`)).statusCode, 404);
+  t.equal((await call('DELETE', `/api/snapshots/${id}`)).statusCode, 404);
+  t.equal((await take('base')).statusCode, 201, 'its name is free');
+  await pass(7 * 24);
+  t.ok(runtime.volumes.has(`snap-${id}`), 'condemned, for a day');
+  await pass(25);
+  t.notOk(runtime.volumes.has(`snap-${id}`));
+  await service.reconcile();
+  t.ok(runtime.images.has(`snapshot-${id}:layer`), 'a container is made of it');
+  for (const { db_id } of [copy, box]) await call('DELETE', `/api/containers/${db_id}`);
+  await pass(7 * 24);
+  await pass(25);
+  await service.reconcile();
+  t.notOk(runtime.images.has(`snapshot-${id}:layer`));
+});
+
+t.test('a snapshot that fails is undone: the container runs, and nothing of it is left', async (t) => {
+  for (const step of ['pause', 'capture', 'copyVolume', 'resume'] as const) {
+    const { take, call, url, runtime, service, pass } = await aScene();
+    failsOnce(runtime, step);
+    const failed = await take('base');
+    t.match([failed.statusCode, failed.json().error], [500, 'failed to take snapshot'], step);
+    await service.operations.takeOver();
+    await service.operations.idle();
+    t.match([...runtime.boxes.values()], [{ paused: false, startedAt: Date }], step);
+    t.match((await call('GET', url)).json(), { status: 'running', status_reason: null });
+    const [left] = (await call('GET', '/api/snapshots')).json().snapshots;
+    t.equal(left.status, 'failed');
+    await pass(0);
+    await service.reconcile();
+    t.same(
+      [...runtime.volumes.keys()].filter((name) => name.startsWith('snap-')),
+      [],
+    );
+    t.equal(runtime.images.size, 0);
+    t.equal((await take('base')).statusCode, 201, 'its name is free');
+  }
+});
+
+t.test('a container stays paused until the engine resumes it, and no longer', async (t) => {
+  const { take, runtime, service, call, url } = await aScene();
+  const { resume } = runtime;
+  Object.assign(runtime, {
+    resume: async () => {
+      throw new RuntimeFailure('cannot resume');
+    },
+  });
+  t.equal((await take('base')).statusCode, 500);
+  t.match([...runtime.boxes.values()], [{ paused: true }]);
+  Object.assign(runtime, { resume });
+  await service.operations.takeOver();
+  await service.operations.idle();
+  t.match([...runtime.boxes.values()], [{ paused: false }]);
+  t.equal((await call('GET', url)).json().status, 'running');
+});
+
+t.test('forks have the present files, limits and environment, and leave no snapshot', async (t) => {
+  const { call, url, runtime, state, pass, service } = await aScene();
+  const forked = await call('POST', `${url}/forks`, { count: 3, ephemeral: true, labels: { run: '7' } });
+  t.equal(forked.statusCode, 201);
+  const { containers } = forked.json();
+  t.equal(containers.length, 3);
+  for (const fork of containers) {
+    t.match(fork, {
+      ...{ name: /^dev-fork-[0-9a-f]{4}-\d$/, status: 'running', resources: small },
+      ...{ labels: { run: '7' }, lifetime: { ephemeral: true } },
+    });
+    t.match(runtime.volumes.get(fork.volume.name), { usedBytes: 40 * MIB });
+    const made = [...runtime.boxes.values()].find(({ spec }) => spec.dbId === fork.db_id);
+    t.same(made?.spec.env, { EDITOR: 'vi' });
+  }
+  t.same((await call('GET', '/api/snapshots')).json().snapshots, []);
+  t.same(
+    state.events.map(({ type }) => type).filter((type) => type.startsWith('snapshot')),
+    [],
+    'the forks alone are announced',
+  );
+  await pass(0);
+  t.same(
+    [...runtime.volumes.keys()].filter((name) => name.startsWith('snap-')),
+    [],
+  );
+  await service.reconcile();
+  t.equal(runtime.images.size, 1, 'the forks are made of its image');
+});
+
+t.test('a fork whose snapshot fails leaves no container', async (t) => {
+  const { call, url, runtime, pass, service } = await aScene();
+  failsOnce(runtime, 'capture');
+  t.equal((await call('POST', `${url}/forks`, { count: 2 })).statusCode, 500);
+  await service.operations.takeOver();
+  await service.operations.idle();
+  t.match((await call('GET', '/api/containers')).json().containers, [{ name: 'dev', status: 'running' }]);
+  t.equal(runtime.boxes.size, 1);
+  await pass(0);
+  t.equal(runtime.volumes.size, 1, 'the volumes of forks that were not made are removed at once');
+});
+
+t.test('a repeated request makes nothing twice', async (t) => {
+  const { call, url, runtime } = await aScene();
+  const key = { 'idempotency-key': 'k' };
+  const twice = async (path: string, body: object) => [
+    (await call('POST', path, body, key)).json(),
+    (await call('POST', path, body, key)).json(),
+  ];
+  const [first, second] = await twice(`${url}/snapshots`, { name: 'base' });
+  t.same(second, first);
+  const [forks, again] = await twice(`${url}/forks`, { count: 2 });
+  t.same(
+    again.containers.map(({ db_id }: { db_id: string }) => db_id),
+    forks.containers.map(({ db_id }: { db_id: string }) => db_id),
+  );
+  t.equal(runtime.boxes.size, 3);
+});
+
+t.test('the list is filtered by container, label and status, sorted and paged', async (t) => {
+  const { take, call, made, box } = await aScene();
+  await take('b', { labels: { team: 'a' } });
+  await take('a');
+  const other = await made('other');
+  await call('POST', `/api/containers/${other.db_id}/snapshots`, { name: 'c' });
+  const names = async (query: string) =>
+    (await call('GET', `/api/snapshots?${query}`)).json().snapshots.map(({ name }: { name: string }) => name);
+  t.same(await names(''), ['c', 'a', 'b']);
+  t.same(await names('sort=name'), ['a', 'b', 'c']);
+  t.same(await names(`container=${box.db_id}`), ['a', 'b']);
+  t.same(await names('label=team:a'), ['b']);
+  t.same(await names('status=failed'), []);
+  const first = (await call('GET', '/api/snapshots?limit=2&sort=name')).json();
+  t.same(await names(`limit=2&sort=name&cursor=${first.next_cursor}`), ['c']);
+});
+
+t.test('a token for one container takes and reads its snapshots, and makes no container', async (t) => {
+  const { call, take, url, service, made } = await aScene();
+  const { id } = (await take('mine')).json();
+  const other = await made('other');
+  const hidden = (await call('POST', `/api/containers/${other.db_id}/snapshots`, { name: 'hidden' })).json();
+  const asked = { name: 'narrow', scopes: ['write'], containers: ['dev'] };
+  const narrow = as(service, (await call('POST', '/api/tokens/derive', asked)).json());
+  t.equal((await narrow('POST', `${url}/snapshots`, { name: 'own' })).statusCode, 201);
+  const { snapshots } = (await narrow('GET', '/api/snapshots')).json();
+  t.same(
+    snapshots.map(({ name }: { name: string }) => name),
+    ['own', 'mine'],
+  );
+  t.equal((await narrow('GET', `/api/snapshots/${hidden.id}`)).statusCode, 404);
+  for (const [method, path, body] of [
+    ['POST', `${url}/forks`, {}],
+    ['POST', '/api/containers', { name: 'x', snapshot_id: id }],
+    ['DELETE', `/api/snapshots/${id}`, undefined],
+  ] as const)
+    t.match((await narrow(method, path, body)).json(), { code: 'token_restricted' }, path);
+});
+
+t.test("another user's snapshot looks unknown", async (t) => {
+  const { take, service } = await aScene();
+  const { id } = (await take('base')).json();
+  const eve = as(service, await aPerson(service, 'eve'));
+  for (const [method, path] of [
+    ['GET', `/api/snapshots/${id}`],
+    ['DELETE', `/api/snapshots/${id}`],
+    ['GET', '/api/snapshots/none'],
+  ] as const)
+    t.match((await eve(method, path)).json(), { code: 'snapshot_not_found' });
+  const made = await eve('POST', '/api/containers', { name: 'x', snapshot_id: id });
+  t.match(made.json(), { fields: { snapshot_id: /one of your/ } });
+});
