@@ -103,6 +103,7 @@ const finish = ({ storage }: RemovalDeps, { userId, requestedBy, origin }: UserR
     if (user === null) return true;
     if ((await liveContainers(tx, userId)).length > 0) return false;
     if (!(await tx.userRemovals.finish(userId))) return true;
+    await tx.snapshots.markDeletedOf(userId);
     const details = JSON.stringify({ id: userId, username: user.username });
     await tx.audit.append({ userId: requestedBy, action: 'user_deleted', ...origin, details });
     return true;

@@ -28,5 +28,7 @@ export interface SnapshotRepository {
   /** Ends `creating`; a failed one is given up. Null when it had ended. */
   settle(id: string, state: Exclude<SnapshotState, 'creating'>): Promise<Snapshot | null>;
   markDeleted(id: string): Promise<void>;
+  /** All that the owner has. */
+  markDeletedOf(ownerId: string): Promise<void>;
   use(ownerId: string): Promise<SnapshotUse>;
 }

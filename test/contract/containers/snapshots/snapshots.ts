@@ -86,6 +86,8 @@ export async function snapshotRepositoryContract(
       t.match(await snapshots.findAny(id), { id });
     }
     t.same((await snapshots.findAny(ofFork.id))?.forkIds, [NOBODY]);
+    await snapshots.markDeletedOf(box.ownerId);
+    t.same(await snapshots.list(box.ownerId), []);
   });
 
   await t.test(

@@ -53,6 +53,9 @@ export function memorySnapshotRecords(state: MemoryState, clock: Clock): Snapsho
     async markDeleted(id) {
       if (findAny(id)?.deletedAt === null) change(state, id, { deletedAt: clock.now() });
     },
+    async markDeletedOf(ownerId) {
+      for (const { id } of listed(ownerId)) change(state, id, { deletedAt: clock.now() });
+    },
     async use(ownerId) {
       const all = state.snapshots.filter(
         (one) => one.ownerId === ownerId && one.purgedAt === null && one.removedAt === null,

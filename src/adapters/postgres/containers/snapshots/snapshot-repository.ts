@@ -42,6 +42,14 @@ export const postgresSnapshots = (db: Db): SnapshotRepository => ({
       .where('id', '=', id)
       .where('deleted_at', 'is', null)
       .$call(run),
+
+  markDeletedOf: (ownerId) =>
+    db
+      .updateTable('snapshots')
+      .set({ deleted_at: clockNow })
+      .where('owner_id', '=', ownerId)
+      .where('deleted_at', 'is', null)
+      .$call(run),
 });
 
 const snapshotReads = (
