@@ -177,6 +177,11 @@ async function routePackets(): Promise<void> {
 /** By default traffic between two ports of one bridge bypasses the packet filter. */
 async function filterBridgedPackets(): Promise<void> {
   if (!existsSync('/proc/sys/net/bridge')) await run('modprobe', ['br_netfilter']);
-  await writeFile('/proc/sys/net/bridge/bridge-nf-call-iptables', '1');
-  await writeFile('/proc/sys/net/bridge/bridge-nf-call-ip6tables', '1').catch(() => {});
+  await turnOn('/proc/sys/net/bridge/bridge-nf-call-iptables');
+  await turnOn('/proc/sys/net/bridge/bridge-nf-call-ip6tables').catch(() => {});
+}
+
+/** Berth in a container can only read it. */
+async function turnOn(setting: string): Promise<void> {
+  if ((await readFile(setting, 'utf8')).trim() !== '1') await writeFile(setting, '1');
 }
