@@ -10,6 +10,12 @@ const IS_ADDRESS = /^(\d+\.){3}\d+$|^\[/;
 export const passkeysPossible = (): boolean =>
   isSecureContext && 'PublicKeyCredential' in globalThis && !IS_ADDRESS.test(location.hostname);
 
+/** Of a service on this machine, the address at which its browsers can have passkeys; null elsewhere. */
+export const localPasskeyAddress = (): string | null =>
+  /^(127\.|\[::1\]$)/.test(location.hostname)
+    ? location.origin.replace(location.hostname, 'localhost')
+    : null;
+
 /** The browser's errors for a cancelled or refused prompt say nothing to the user. */
 async function credentialFrom(prompt: Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { addPasskey, deletePasskey, listPasskeys, passkeyOptions, renamePasskey } from '../../api/account.ts';
 import type { Passkey } from '../../api/types.ts';
-import { makePasskey, passkeysPossible } from '../../lib/browser/passkeys.ts';
+import { localPasskeyAddress, makePasskey, passkeysPossible } from '../../lib/browser/passkeys.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
@@ -24,6 +24,18 @@ const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
     ...(backed_up ? ['synchronised'] : []),
   ].join(' · ');
 
+const IMPOSSIBLE =
+  'This browser cannot create a passkey at this address. Passkeys need HTTPS and a domain name.';
+
+/** To the same page at an address that can have passkeys. */
+function Elsewhere({ address }: { address: string }) {
+  return (
+    <>
+      Open <a href={`${address}${location.pathname}`}>{address}</a> to use passkeys on this machine.
+    </>
+  );
+}
+
 export function Passkeys() {
   const list = useLoaded(listPasskeys);
   const [action, setAction] = useState<PasskeyAction | null>(null);
@@ -35,6 +47,7 @@ export function Passkeys() {
     await list.reload();
   }, []);
   const possible = passkeysPossible();
+  const local = localPasskeyAddress();
   return (
     <Section
       title="Passkeys"
@@ -52,11 +65,7 @@ export function Passkeys() {
       }
     >
       {adding.failure !== null && <Problem failure={adding.failure} />}
-      {!possible && (
-        <p class="none">
-          This browser cannot create a passkey at this address. Passkeys need HTTPS and a domain name.
-        </p>
-      )}
+      {!possible && <p class="none">{local === null ? IMPOSSIBLE : <Elsewhere address={local} />}</p>}
       {(possible || (list.value?.length ?? 0) > 0) && (
         <Items
           of={list}
