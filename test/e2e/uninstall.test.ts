@@ -30,7 +30,7 @@ t.test('uninstalling removes what the installation has made, and nothing else', 
   writeFileSync(path.join(dataDir, 'mine.txt'), 'kept');
   const asked = uninstall();
   t.match(asked, { status: 1, stderr: /Nothing was removed/ }, 'without a terminal nobody can confirm');
-  t.match(asked.stdout, /1 containers and \d volumes with all files/);
+  t.match(asked.stdout, /containers \(1\) and volumes \(\d\) in the engine, with all files/);
   t.ok(existsSync(path.join(dataDir, 'secret.json')));
 
   t.match(uninstall('--yes'), { status: 0, stdout: /is uninstalled[\s\S]*Not from Berth.*: mine\.txt/ });

@@ -117,7 +117,7 @@ t.test(
     await compose('stop berth');
     t.match(
       await compose('run --rm berth uninstall --yes'),
-      /1 containers and \d volumes[\s\S]*Berth is uninstalled/,
+      /containers \(1\) and volumes \(\d\)[\s\S]*Berth is uninstalled/,
     );
     await compose('down --volumes --rmi all');
     const left = [...linesOf(await sh(TRACES))].filter((line) => !before.has(line));

@@ -54,7 +54,10 @@ export async function uninstall(
     for (const line of listOf(config, found)) say(line);
     if (!(await confirm())) return { code: 1, says: 'Nothing was removed.' };
     const left = await remove(config, found);
-    return { code: 0, says: ['Berth is uninstalled.', ...left, ...(await remaining(config))].join('\n') };
+    return {
+      code: 0,
+      says: ['Berth is uninstalled.', ...left, ...(await remaining(config, found))].join('\n'),
+    };
   } finally {
     lock.release();
   }
@@ -107,7 +110,7 @@ function listOf({ dataDir, databaseUrl }: Config, { engine, hasUser, unit }: Fou
     'This removes for good:',
     has === undefined
       ? `- all containers and their files, with the private engine in ${dataDir}`
-      : `- ${has.containers} containers and ${has.volumes} volumes with all files, in the engine`,
+      : `- containers (${has.containers}) and volumes (${has.volumes}) in the engine, with all files`,
     '- the network of the containers and its packet filter rules',
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
     ...(unit === null ? [] : [`- ${unit} and /etc/berth`]),
@@ -136,15 +139,15 @@ async function remove({ dataDir }: Config, found: Found): Promise<readonly strin
   ];
 }
 
-async function remaining({ databaseUrl }: Config): Promise<readonly string[]> {
-  const packages = await installedPackages();
+async function remaining({ databaseUrl }: Config, { engine }: Found): Promise<readonly string[]> {
+  const packages = engine === null && isRoot() ? await installedPackages() : [];
   return [
     ...(databaseUrl === null ? [] : ['Drop its database yourself.']),
-    ...(isRoot() && packages.length > 0
-      ? [
+    ...(packages.length === 0
+      ? []
+      : [
           `Packages stay. To remove those that nothing else needs: apt-get purge --autoremove ${packages.join(' ')}`,
           'Raised kernel limits and IP forwarding last until the next boot.',
-        ]
-      : []),
+        ]),
   ];
 }
