@@ -1,0 +1,97 @@
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import {
+  asFirst,
+  fillPerson,
+  openBrowser,
+  openPage,
+  PERSON,
+  PROMPT,
+  setUpPage,
+  typeLine,
+  typeUntilAnswered,
+  waitForLine,
+} from '../../support/browser/page.ts';
+import { aQuickInstallation, client } from '../../support/process/running-service.ts';
+
+t.setTimeout(600_000);
+
+const BOB = { email: 'bob@example.org', username: 'bob', password: 'correct horse battery' };
+
+/** A picture of docs, with WRITE_DOCS=1. */
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['WRITE_DOCS'] === undefined) return;
+  await page.mouse.move(600, 700);
+  await page.screenshot({ path: path.join('docs/images', `${name}.png`), animations: 'disabled' });
+}
+
+const PROJECT = `git config --global user.email ada@example.org; git config --global user.name Ada; mkdir -p shop/src shop/test; cd shop; git init -q
+echo shop > README.md; git add .; git commit -qm 'Start the shop'; echo cart > src/cart; git add .; git commit -qm 'Add the cart'
+git checkout -qb prices; echo round > src/prices; git add .; git commit -qm 'Round prices to cents'; git checkout -q master
+echo empty > test/cart; git add .; git commit -qm 'Test the empty cart'; git merge -q --no-edit prices; clear`;
+
+t.test("the guides' steps lead where they say", async (t) => {
+  const shown = await setUpPage(t, await aQuickInstallation(t));
+  if (shown === null) return;
+  const { page, address, faults } = shown;
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await fillPerson(page);
+  await page.getByText('Create your first container').first().waitFor();
+  const call = await asFirst(address);
+  await call('PATCH', '/api/admin/settings', { open_registration: true });
+  await client(address)('POST', '/api/auth/register', BOB);
+  for (const name of ['docs', 'billing']) await call('POST', '/api/containers', { name });
+
+  // docs/guide/terminal.md
+  const made = await call('POST', '/api/containers', { name: 'web-api' });
+  await page.goto(`${address}/containers/${made.body['db_id']}`);
+  await waitForLine(page, PROMPT);
+  await typeUntilAnswered(page, 'echo "=$((6*7))="', /^=42=$/);
+  for (const line of PROJECT.split('\n')) await typeLine(page, line);
+  await typeLine(page, 'git log --oneline --graph --color\nls --color -l');
+  await waitForLine(page, /README\.md/);
+  await picture(page, 'terminal');
+  await page.keyboard.press('Control+Shift+E');
+  await page.locator('.pane').nth(1).waitFor();
+  await typeUntilAnswered(page, 'cd shop; git status | head -1', /On branch/);
+  await picture(page, 'panes');
+  await page.keyboard.press('Control+Shift+X');
+
+  // docs/guide/recording.md
+  await page.getByRole('button', { name: 'Record this terminal' }).click();
+  await page.getByText('Recording', { exact: true }).waitFor();
+  await typeUntilAnswered(page, 'git show --stat | head -3', /^commit/);
+  await page.getByRole('button', { name: 'Stop recording' }).click();
+
+  // docs/guide/sharing.md
+  await page.getByRole('button', { name: /Share/ }).first().click();
+  const dialog = page.getByRole('dialog');
+  await picture(page, 'sharing');
+  await dialog.getByText('Type', { exact: true }).first().click();
+  await dialog.getByRole('button', { name: 'Create link' }).click();
+  const link = await dialog.locator('.token-secret').innerText();
+  await page.keyboard.press('Escape');
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const { page: his } = await openPage(browser);
+  await his.goto(link);
+  await fillPerson(his, { email: BOB.email, password: BOB.password });
+  await waitForLine(his, /^commit/);
+
+  await page.goto(`${address}/recordings`);
+  await page.getByText('web-api').first().waitFor();
+  await picture(page, 'recordings');
+
+  // docs/guide/tokens.md
+  await page.goto(`${address}/settings/tokens`);
+  await page.getByRole('button', { name: 'New token' }).first().click();
+  await page.getByRole('dialog').getByLabel('Name').fill('deploy');
+  await picture(page, 'token');
+
+  await page.goto(address);
+  await page.getByText('billing').first().waitFor();
+  await picture(page, 'containers');
+  t.same(faults, []);
+  t.equal(PERSON.username, 'ada');
+});
