@@ -13,6 +13,7 @@ export * from './containers/container.ts';
 export * from './containers/container-ref.ts';
 export * from './containers/disk-quota.ts';
 export * from './containers/environment.ts';
+export * from './containers/figures/figures.ts';
 export * from './containers/files.ts';
 export * from './containers/kernel-share.ts';
 export * from './containers/layer-changes.ts';

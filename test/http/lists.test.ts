@@ -87,12 +87,18 @@ t.test('a list that is read whole needs no query, and then has no cursor', async
 });
 
 t.test('a list is limited to items with a value', async (t) => {
-  const { read } = await aScene();
+  const { call, read } = await aScene();
   const names = async (path: string, query: Record<string, string>) =>
     (await read(path, query)).items.map(({ name }) => name);
   t.same(await names('/api/tokens', { name: 'c' }), ['c']);
   t.same(await names('/api/containers', { name: 'c', status: 'running' }), ['c']);
   t.same(await names('/api/containers', { name: 'c', status: 'stopped' }), []);
+  t.same(await names('/api/containers', { q: 'DEBIAN', sort: 'name', limit: '2' }), ['a', 'b']);
+  t.same(await names('/api/containers', { q: 'nothing' }), []);
+  t.same(await names('/api/containers', { shared: 'true' }), []);
+  t.equal((await names('/api/containers', { shared: 'false' })).length, NAMES.length);
+  const { total } = (await call('GET', '/api/containers?limit=2&status=running')).json();
+  t.equal(total, NAMES.length, 'the count of all pages');
   const users = await read('/api/admin/users', { role: 'admin' });
   t.match(users, { items: [{ username: 'root' }], next: null });
   t.equal((await read('/api/admin/users', { tier: 'free' })).items.length, NAMES.length);

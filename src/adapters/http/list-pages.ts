@@ -1,7 +1,12 @@
 import { Refusal } from '../../domain/errors.ts';
 
 type ListQuery = { readonly cursor?: string; readonly limit?: string; readonly sort?: string };
-type Page<T> = { readonly items: T[]; readonly next?: { readonly next_cursor: string | null } };
+type Page<T> = {
+  readonly items: T[];
+  /** The number of items on all pages. */
+  readonly total: number;
+  readonly next?: { readonly next_cursor: string | null };
+};
 type Item = { readonly [field: string]: unknown };
 
 const MOST = 200;
@@ -17,11 +22,12 @@ export function pageOf<T extends object>(
 ): Page<T> {
   const { cursor, limit, sort, ...filters } = query as ListQuery & Readonly<Record<string, string>>;
   const sorted = inOrder(matching(all, filters), sort);
-  if (cursor === undefined && limit === undefined) return { items: sorted };
+  const total = sorted.length;
+  if (cursor === undefined && limit === undefined) return { items: sorted, total };
   const start = cursor === undefined ? 0 : afterCursor(sorted, cursor, key);
   const items = sorted.slice(start, start + Number(limit ?? MOST));
   const end = start + items.length;
-  return { items, next: { next_cursor: end < sorted.length ? cursorAt(sorted, end - 1, key) : null } };
+  return { items, total, next: { next_cursor: end < total ? cursorAt(sorted, end - 1, key) : null } };
 }
 
 const fieldOf = (item: object, field: string): unknown => (item as Item)[field];

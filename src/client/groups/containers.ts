@@ -46,6 +46,10 @@ export function containersOf(api: Api) {
     /** What would be lost if it were recreated. */
     changes: (id: string, options?: CallOptions) =>
       dataOf(api.GET('/api/containers/{id}/changes', at(id, options))),
+    /** What running containers use, and have used in the last hour, by their `db_id`s: up to 100. */
+    figures: async (dbIds: readonly string[], options?: CallOptions) =>
+      (await dataOf(api.GET('/api/figures', { params: { query: { ids: dbIds.join(',') } }, ...options })))
+        .figures,
     stats: (id: string, options?: CallOptions) =>
       dataOf(api.GET('/api/containers/{id}/stats', at(id, options))),
     retryRoleSetup: (id: string, options?: CallOptions) =>

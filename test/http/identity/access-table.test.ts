@@ -132,6 +132,7 @@ const TABLE: Readonly<Record<string, Row>> = {
 
   'POST /api/containers': { ...write, ok: 400 },
   'GET /api/containers': { ...read, ok: 200 },
+  'GET /api/figures': { ...read, ok: 400 },
   'GET /api/containers/:box': { ...read, ...box, shared: 200, ok: 200 },
   'PATCH /api/containers/:box': { ...write, ok: 400 },
   'DELETE /api/containers/:none': { ...write, ok: 404 },

@@ -1,9 +1,11 @@
-import { del, get, getList, patch, post, under } from './calls.ts';
+import { del, get, getList, patch, post, under, withQuery } from './calls.ts';
 import { BerthError, hasStatus } from './errors.ts';
 import type {
   Changes,
   Container,
   ContainerChange,
+  ContainerPage,
+  FiguresAnswer,
   Image,
   NewContainer,
   Role,
@@ -11,10 +13,34 @@ import type {
   Tier,
 } from './types.ts';
 
+export type Figures = FiguresAnswer['figures'][number];
+
 /** Longer than the service itself waits for an engine. */
 const ENGINE = { timeoutMs: 90_000 } as const;
 
 const at = (id: string): string => under('/api/containers', id);
+
+/** Empty values are left out. `sort`: a field, with `-` in front for the reverse. */
+export type ContainerQuery = {
+  readonly shared: 'true' | 'false' | '';
+  readonly q: string;
+  readonly status: string;
+  readonly sort: string;
+};
+
+const PAGE_SIZE = '200';
+
+/** A part of the list, and how many containers the query finds in all. */
+export async function pageOfContainers(query: ContainerQuery, cursor: string | null) {
+  const answer = await get<ContainerPage>(
+    withQuery('/api/containers', { ...query, limit: PAGE_SIZE, cursor }),
+  );
+  return { items: answer.containers, total: answer.total, next: answer.next_cursor ?? null };
+}
+
+/** What running containers use now and have used in the last hour; those that do not run are left out. */
+export const getFigures = (dbIds: readonly string[]) =>
+  getList<Figures>(`/api/figures?ids=${dbIds.join(',')}`, 'figures');
 
 export const listContainers = () => getList<Container>('/api/containers', 'containers');
 

@@ -18,11 +18,15 @@ export type {
 } from '../../../src/adapters/http/schema/collaborations.ts';
 export type {
   ContainerBody as Container,
+  ContainerListBody as ContainerPage,
   KeptSumBody as KeptSum,
   StartedBody as Started,
   UpdateContainerRequest as ContainerChange,
 } from '../../../src/adapters/http/schema/containers.ts';
-export type { ChangesBody as Changes } from '../../../src/adapters/http/schema/insight.ts';
+export type {
+  ChangesBody as Changes,
+  FiguresList as FiguresAnswer,
+} from '../../../src/adapters/http/schema/insight.ts';
 export type { RecordingBody as Recording } from '../../../src/adapters/http/schema/recordings.ts';
 export type { PasskeyBody as Passkey } from '../../../src/adapters/http/schema/second-factor.ts';
 export type {

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import * as api from '../api/containers.ts';
-import { BerthError, hasStatus, sentence } from '../api/errors.ts';
+import { hasStatus, sentence } from '../api/errors.ts';
 import type { Container, ContainerChange } from '../api/types.ts';
 import {
   type Change,
@@ -12,65 +12,16 @@ import {
   underWayWords,
   unknownWords,
 } from '../lib/outcome.ts';
-import { watch } from './events.ts';
-import type { Polling } from './poll.ts';
+import { forgetList, refreshContainers } from './container-list.ts';
 import { dismiss, toastError, toastFailure, toastOk, toastWarning } from './toasts.ts';
-
-/** null until the first list has come. */
-export const containers = signal<readonly Container[] | null>(null);
-/** Why the list on screen may be old; null when it is not. */
-export const listFailure = signal<unknown>(null);
 
 /** Changes that this page has asked for and whose outcome is not known yet, by database id. */
 export const changes = signal<Readonly<Record<string, Change>>>({});
 
-const EVERY_MS = 4_000;
-const WHILE_CHANGING_MS = 1_000;
-
-const isChanging = (): boolean =>
-  containers.value?.some(
-    ({ status, role_setup }) => !isSettled(status) || role_setup.status === 'installing',
-  ) ?? false;
-
-/** The end of a share has no event. */
-const isAnyShared = (): boolean =>
-  containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
-
-async function readList(): Promise<void> {
-  try {
-    const list = await api.listContainers();
-    if (JSON.stringify(list) !== JSON.stringify(containers.value)) containers.value = list;
-    listFailure.value = null;
-  } catch (failure) {
-    if (!(failure instanceof BerthError && failure.status === 401)) listFailure.value = failure;
-  }
-}
-
-let polling: Polling | null = null;
-
-/** Keeps the list fresh until the returned function is called. */
-export function followContainers(): () => void {
-  const mine = watch({
-    refresh: readList,
-    isSettled: () => !isChanging() && !isAnyShared(),
-    settledMs: EVERY_MS,
-    changingMs: WHILE_CHANGING_MS,
-  });
-  polling = mine;
-  return () => {
-    mine.stop();
-    if (polling === mine) polling = null;
-  };
-}
-
-export const refreshContainers = async (): Promise<void> =>
-  polling === null ? await readList() : await polling.now();
-
 /** Forgets the containers of the user who was signed in. */
 export function forgetContainers(): void {
-  containers.value = null;
+  forgetList();
   changes.value = {};
-  listFailure.value = null;
 }
 
 const POLL_EVERY_MS = 1_500;

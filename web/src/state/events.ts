@@ -12,7 +12,8 @@ const LIVE_SETTLED_MS = 60_000;
 const LIVE_CHANGING_MS = 4_000;
 
 /** A change of a container; null: anything may have changed. */
-type ChangeEvent = { readonly id: string; readonly dbId: string } | null;
+export type ChangedContainer = { readonly id: string; readonly dbId: string };
+type ChangeEvent = ChangedContainer | null;
 
 const changeOf = (event: ContainerEvent | AccountEvent | Resync): ChangeEvent =>
   event.type === 'resync' || event.type === 'account_updated'
@@ -56,7 +57,7 @@ export type Watched = {
   /** How often to poll while no events come. */
   readonly settledMs: number;
   readonly changingMs: number;
-  readonly concerns?: (event: Exclude<ChangeEvent, null>) => boolean;
+  readonly concerns?: (event: ChangedContainer) => boolean;
 };
 
 /** Polls when an event announces a change, and at an interval only while no events come. */

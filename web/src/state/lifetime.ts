@@ -1,6 +1,6 @@
 import { keepContainer } from '../api/containers.ts';
 import type { Container } from '../api/types.ts';
-import { refreshContainers } from './containers.ts';
+import { refreshContainers } from './container-list.ts';
 import { toastFailure, toastOk } from './toasts.ts';
 
 const KEEP_SECONDS = 3_600;

@@ -14,7 +14,11 @@ const MAX_KNOWN = 1000;
 export type Statistics = {
   readonly read: string;
   readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
-  readonly memory_stats?: { readonly usage?: number; readonly stats?: Readonly<Record<string, number>> };
+  readonly memory_stats?: {
+    readonly usage?: number;
+    readonly failcnt?: number;
+    readonly stats?: Readonly<Record<string, number>>;
+  };
   readonly pids_stats?: { readonly current?: number };
 };
 
@@ -83,11 +87,13 @@ export const millicores = (before: Sample, now: Sample): number =>
   Math.max(0, Math.round((usedBy(now) - usedBy(before)) / (Math.max(1, now.at - before.at) * 1000)));
 
 export function figuresOf({ at, statistics }: Sample): Omit<ContainerUsage, 'cpuMillicores' | 'diskBytes'> {
-  const { usage = 0, stats = {} } = statistics.memory_stats ?? {};
+  const { usage = 0, failcnt = 0, stats = {} } = statistics.memory_stats ?? {};
   const given = stats['total_inactive_file'] ?? stats['inactive_file'] ?? 0;
   return {
     at: new Date(at),
     memoryBytes: Math.max(0, usage - given),
     pids: statistics.pids_stats?.current ?? 0,
+    // why: in cgroup v1, known by its totals, this counts every time that caches were reclaimed
+    memoryKills: 'total_inactive_file' in stats ? null : failcnt,
   };
 }

@@ -1,6 +1,7 @@
 /** The groups of operations as the document lists them, by the start of their address; the longest counts. */
 const TAGS = [
   ['/api/containers', 'Containers', 'Workspaces: an isolated container with a persistent volume.'],
+  ['/api/figures', 'Containers', ''],
   ['/api/containers/:id/processes', 'Processes', 'Programs that outlive the request that starts them.'],
   ['/api/containers/:id/files', 'Files', 'Files in `/workspace`.'],
   ['/api/containers/:id/collaborations', 'Collaboration', 'Shared terminals.'],

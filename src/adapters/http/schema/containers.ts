@@ -94,6 +94,7 @@ export const ContainerList = Named(
   Type.Object({
     containers: Type.Array(ContainerBody),
     next_cursor: nextCursor,
+    total: Type.Integer({ description: 'The number of containers on all pages.' }),
     kept_days: Type.Optional(
       Nullable(
         Type.Integer({
@@ -237,6 +238,7 @@ export const ExecResultBody = Named(
 );
 
 export type ContainerBody = Static<typeof ContainerBody>;
+export type ContainerListBody = Static<typeof ContainerList>;
 export type KeptSumBody = Static<typeof KeptSumBody>;
 export type CreateContainerRequest = Static<typeof CreateContainerRequest>;
 export type UpdateContainerRequest = Static<typeof UpdateContainerRequest>;

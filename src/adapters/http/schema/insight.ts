@@ -26,6 +26,48 @@ export const StatsBody = Named(
   }),
 );
 
+const HOUR = { minItems: 60, maxItems: 60 } as const;
+const minutes = (description: string) => Type.Array(Nullable(Type.Integer()), { ...HOUR, description });
+
+export const FiguresQuery = Closed({
+  ids: Type.String({
+    pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
+    description: 'Up to 100 `db_id`s, with commas.',
+  }),
+});
+
+export const FiguresList = Named(
+  'ContainerFiguresList',
+  Type.Object({
+    figures: Type.Array(
+      Named(
+        'ContainerFigures',
+        Type.Object({
+          db_id: Type.String(),
+          time: Nullable(
+            Type.String({ format: 'date-time', description: 'null before the first measurement.' }),
+          ),
+          cpu_millicores: Nullable(Type.Integer()),
+          memory_bytes: Nullable(Type.Integer()),
+          killed_at: Nullable(
+            Type.String({
+              format: 'date-time',
+              description: 'When a program was last seen to be ended by the memory limit.',
+            }),
+          ),
+          hour: Type.Object(
+            {
+              cpu_millicores: minutes('Means.'),
+              memory_bytes: minutes('Peaks.'),
+            },
+            { description: 'Minute by minute, oldest first. null: not measured.' },
+          ),
+        }),
+      ),
+    ),
+  }),
+);
+
 const Count = Type.Integer();
 
 export const ChangesBody = Named(
@@ -59,4 +101,5 @@ export const ChangesBody = Named(
 );
 
 export type ChangesBody = Static<typeof ChangesBody>;
+export type FiguresList = Static<typeof FiguresList>;
 export type StatsBody = Static<typeof StatsBody>;

@@ -13,7 +13,14 @@ export function memoryInsight(runtime: ContainerObserver): ContainerInsight {
     },
     async usage(handle) {
       await requireRunning(runtime, handle);
-      return { at: new Date(), cpuMillicores: 1, memoryBytes: 1_048_576, pids: 1, diskBytes: 0 };
+      return {
+        at: new Date(),
+        cpuMillicores: 1,
+        memoryBytes: 1_048_576,
+        pids: 1,
+        memoryKills: 0,
+        diskBytes: 0,
+      };
     },
     async changes(handle) {
       if ((await runtime.observe(handle)).kind === 'gone')

@@ -9,6 +9,8 @@ const SHARED_EVERY_MS = 5_000;
 const PROCESSES_EVERY_MS = 30_000;
 const MEASURE_EVERY_MS = 60_000;
 /** How long a container can exhaust a kernel counter. */
+/** The page asks as often. */
+const FIGURES_EVERY_MS = 20_000;
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;
 const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
@@ -27,6 +29,7 @@ export const inBackground = (service: Service, log: FastifyBaseLogger): readonly
   repeat(SHARED_EVERY_MS, service.collaborations.keep, log),
   repeat(PROCESSES_EVERY_MS, service.settleProcesses, log),
   repeat(MEASURE_EVERY_MS, service.measureDisks, log),
+  repeat(FIGURES_EVERY_MS, service.sampleFigures, log),
   repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
   repeat(SPACE_EVERY_MS, service.watchSpace, log),
   repeat(USES_EVERY_MS, service.keepUses, log),

@@ -3,7 +3,7 @@ import { containerRoutes } from '../../../adapters/http/routes/containers/contai
 import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
 import { fileSearchRoutes } from '../../../adapters/http/routes/containers/file-search.ts';
 import { fileRoutes } from '../../../adapters/http/routes/containers/files.ts';
-import { insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
+import { figureRoutes, insightRoutes } from '../../../adapters/http/routes/containers/insight.ts';
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';
@@ -18,6 +18,8 @@ import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import type { OfAgents } from '../../containers/agents/agents.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
+import { figureSampler } from '../../containers/figures/figure-sampler.ts';
+import { readFigures } from '../../containers/figures/read-figures.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import { endContainers } from '../../containers/lifetime/end-containers.ts';
 import { collectSnapshots } from '../../containers/maintenance/collect-snapshots.ts';
@@ -48,6 +50,8 @@ export type WorkspaceWork = {
   readonly reconcile: (onProgress?: () => void) => Promise<void>;
   /** Notices processes that have ended; for a timer. */
   readonly settleProcesses: () => Promise<void>;
+  /** Measures the containers that somebody looks at; for a timer. */
+  readonly sampleFigures: () => Promise<void>;
   readonly measureDisks: () => Promise<void>;
   readonly watchKernelShares: () => Promise<void>;
   readonly watchSpace: () => Promise<void>;
@@ -94,6 +98,7 @@ export function workspaces(
   uses.watch(terminals.usesNow);
   const programs = processes({ ...ports, acts, log: options.logger });
   uses.watch(programs.usesNow);
+  const sampler = figureSampler({ insight: ports.insight, clock: ports.clock, log: options.logger });
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
@@ -110,6 +115,7 @@ export function workspaces(
       (http) => watchSocket(http, { access: inside, live, log: options.logger }),
       insightRoutes(inside, outputs, cutOffReading),
       userRemovalRoutes(removeUser(ofRemovals)),
+      figureRoutes(readFigures(ports.storage, sampler), ports.clock),
     ],
     work: {
       warmPool: pool,
@@ -117,6 +123,7 @@ export function workspaces(
       roleSetups: tools,
       reconcile: reconcile(deps),
       settleProcesses: programs.settleAll,
+      sampleFigures: sampler.sample,
       measureDisks: watchDiskUsage(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),

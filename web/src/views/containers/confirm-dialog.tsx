@@ -1,12 +1,13 @@
 import type { Container } from '../../api/types.ts';
-import { containers, refreshContainers, stop } from '../../state/containers.ts';
+import { containers, refreshContainers } from '../../state/container-list.ts';
+import { stop } from '../../state/containers.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteAgentDialog, DisconnectDialog } from './agents/agent-dialogs.tsx';
 import { isAgent } from './agents/agent-row.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
+import type { ContainerAction } from './list/row.tsx';
 import { ToolsDialog } from './role-setup-dialog.tsx';
-import type { ContainerAction } from './row.tsx';
 import { SpaceDialog } from './space-dialog.tsx';
 
 /** The container as the list has it now. */

@@ -1,17 +1,26 @@
 import { useEffect } from 'preact/hooks';
-import { containers, followContainers } from '../../state/containers.ts';
+import {
+  containers,
+  followContainers,
+  SHARED,
+  showContainers,
+  shownQuery,
+} from '../../state/container-list.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useTitle } from '../../ui/use-title.ts';
-import { ContainerList, ListSkeleton } from './list.tsx';
-import { ListFailure } from './list-failure.tsx';
+import { ContainerList, ListSkeleton } from './list/container-list.tsx';
+import { ListFailure } from './list/list-failure.tsx';
 import { useContainerActions } from './use-container-actions.tsx';
 
 /** Containers whose terminals other users share with this one. */
 export function SharedPage() {
   const [onAction, dialog] = useContainerActions();
-  useEffect(followContainers, []);
+  useEffect(() => {
+    showContainers(SHARED);
+    return followContainers();
+  }, []);
   useTitle('Shared with me');
-  const shared = containers.value?.filter(({ collaboration }) => collaboration !== undefined) ?? null;
+  const shared = shownQuery.value.shared === 'true' ? containers.value : null;
   return (
     <div class="page">
       <div class="page-head">
@@ -20,7 +29,7 @@ export function SharedPage() {
       <ListFailure />
       {shared === null && <ListSkeleton />}
       {shared?.length === 0 && <NothingShared />}
-      {shared !== null && shared.length > 0 && <ContainerList containers={shared} onAction={onAction} />}
+      {shared !== null && shared.length > 0 && <ContainerList onAction={onAction} />}
       {dialog}
     </div>
   );

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionDialog } from './confirm-dialog.tsx';
-import type { ContainerAction } from './row.tsx';
+import type { ContainerAction } from './list/row.tsx';
 
 /** What opens the dialog of an action, and that dialog while it is open. */
 export function useContainerActions(): readonly [(action: ContainerAction) => void, JSX.Element | null] {

@@ -7,7 +7,7 @@ import { navigate } from '../../lib/browser/router.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { isUnknown } from '../../lib/outcome.ts';
 import { suggestName } from '../../lib/suggested-names.ts';
-import { containers, refreshContainers } from '../../state/containers.ts';
+import { containers, refreshContainers } from '../../state/container-list.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 

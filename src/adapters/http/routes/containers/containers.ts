@@ -9,7 +9,7 @@ import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
-import { ContainerParams } from '../../schema/common.ts';
+import { ContainerParams, Text } from '../../schema/common.ts';
 import * as schema from '../../schema/containers.ts';
 import { labelQuery } from '../../schema/lifetime.ts';
 import { listQuery } from '../../schema/pagination.ts';
@@ -39,6 +39,12 @@ const ListQuery = Type.Composite(
           description: '`true`: restorable deleted containers instead of live ones.',
         }),
       ),
+      q: Type.Optional(Text({ maxLength: 200 })),
+      shared: Type.Optional(
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: '`true`: only those that others share with you. `false`: only your own.',
+        }),
+      ),
       label: labelQuery,
     }),
   ],
@@ -56,6 +62,12 @@ const toUpdatedAnswer = (
   updated.underWay
     ? { status: 202, body: toUnderWayBody(updated.container) }
     : { status: 200, body: toUpdatedBody(updated) };
+
+const hasText = ({ name, image, role }: schema.ContainerBody, text = ''): boolean =>
+  `${name}\n${image}\n${role}`.toLowerCase().includes(text.toLowerCase());
+
+const isShared = ({ collaboration }: schema.ContainerBody, shared?: 'true' | 'false'): boolean =>
+  shared === undefined || (collaboration !== undefined) === (shared === 'true');
 
 /** The live or the deleted containers that the caller may see. */
 async function foundBy(containers: Containers, caller: Caller, deleted: boolean) {
@@ -116,12 +128,14 @@ export const containerRoutes =
         },
       },
       async (request) => {
-        const { deleted, label, ...query } = request.query;
+        const { deleted, label, q, shared, ...query } = request.query;
         const filters = toLabelFilters(label);
         const { found, ...more } = await foundBy(containers, request.caller, deleted === 'true');
-        const labelled = found.filter(({ labels }) => hasLabels(labels, filters));
-        const { items, next } = pageOf(labelled, query, 'db_id');
-        return { containers: items, ...next, ...more };
+        const chosen = found.filter(
+          (one) => hasLabels(one.labels, filters) && hasText(one, q) && isShared(one, shared),
+        );
+        const { items, total, next } = pageOf(chosen, query, 'db_id');
+        return { containers: items, total, ...next, ...more };
       },
     );
 

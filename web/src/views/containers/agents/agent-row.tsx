@@ -7,7 +7,7 @@ import { faultOf } from '../../../lib/outcome.ts';
 import { changes } from '../../../state/containers.ts';
 import { Button } from '../../../ui/button.tsx';
 import { item, Menu } from '../../../ui/menu.tsx';
-import { copy, type RowProps, terminalOf } from '../row.tsx';
+import { copy, type RowProps, terminalOf } from '../list/row.tsx';
 import { Status } from '../status.tsx';
 
 export type Agent = Container & { readonly agent: NonNullable<Container['agent']> };
@@ -23,7 +23,7 @@ export function AgentRow({ container, onAction }: RowProps & { readonly containe
   const open = (what: 'stop' | 'delete') => () => onAction({ what, container });
   const isOwn = container.collaboration === undefined;
   return (
-    <li class="row">
+    <div class="row">
       <div class="row-main">
         <a class="row-name" href={terminalOf(container)}>
           {container.name}
@@ -59,6 +59,6 @@ export function AgentRow({ container, onAction }: RowProps & { readonly containe
           ]}
         />
       </div>
-    </li>
+    </div>
   );
 }

@@ -1,19 +1,21 @@
-import type { Container } from '../../api/types.ts';
-import { copyText } from '../../lib/browser/clipboard.ts';
-import { navigate } from '../../lib/browser/router.ts';
-import { reach } from '../../lib/browser/server-reachability.ts';
-import { now } from '../../lib/clock.ts';
-import { layerSpace, shortUse, stoppedForSpace, volumeSpace } from '../../lib/format/disk-space.ts';
-import { ago, cpu, memory } from '../../lib/format/format.ts';
-import { type Change, faultOf } from '../../lib/outcome.ts';
-import { changes, start } from '../../state/containers.ts';
-import { toastOk } from '../../state/toasts.ts';
-import { Button } from '../../ui/button.tsx';
-import { item, Menu, type MenuItem } from '../../ui/menu.tsx';
-import { EndLink } from './links/end-link.tsx';
-import { hasTools, ToolsLink } from './links/role-setup-link.tsx';
-import { SpaceLink } from './links/space-link.tsx';
-import { Status } from './status.tsx';
+import type { Container } from '../../../api/types.ts';
+import { copyText } from '../../../lib/browser/clipboard.ts';
+import { navigate } from '../../../lib/browser/router.ts';
+import { reach } from '../../../lib/browser/server-reachability.ts';
+import { now } from '../../../lib/clock.ts';
+import { stoppedForSpace } from '../../../lib/format/disk-space.ts';
+import { ago } from '../../../lib/format/format.ts';
+import { type Change, faultOf } from '../../../lib/outcome.ts';
+import { labelsOf } from '../../../state/catalogue-labels.ts';
+import { changes, start } from '../../../state/containers.ts';
+import { toastOk } from '../../../state/toasts.ts';
+import { Button } from '../../../ui/button.tsx';
+import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
+import { EndLink } from '../links/end-link.tsx';
+import { hasTools, ToolsLink } from '../links/role-setup-link.tsx';
+import { SpaceLink } from '../links/space-link.tsx';
+import { Status } from '../status.tsx';
+import { CpuCell, MemoryCell, MemoryNote, SpaceCell } from './figure-cells.tsx';
 
 export type ContainerAction = {
   readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space';
@@ -104,28 +106,11 @@ function Fault({ container, fault: { words, change }, onAction }: FaultProps) {
   );
 }
 
-/** The container's limits and its disk use. */
-function Spec({ container }: { container: Container }) {
-  const { memory_mb, cpu_shares } = container.resources;
-  const [volume, layer] = [volumeSpace(container), layerSpace(container)];
-  return (
-    <span class="row-spec">
-      <span>
-        {memory(memory_mb)} · {cpu(cpu_shares)}
-      </span>
-      <span class="row-space">
-        <span class={volume.fill}>Disk {shortUse(volume)}</span> ·{' '}
-        <span class={layer.fill}>Layer {shortUse(layer)}</span>
-      </span>
-    </span>
-  );
-}
-
 export function Row({ container, onAction }: RowProps) {
   const change = changes.value[container.db_id];
   const fault = faultOf(container);
   return (
-    <li class="row">
+    <div class="row">
       <div class="row-main">
         <a class="row-name" href={terminalOf(container)}>
           {container.name}
@@ -136,17 +121,20 @@ export function Row({ container, onAction }: RowProps) {
           <div class="row-line">
             <span class="row-sub">
               {container.collaboration === undefined
-                ? `${container.image} · ${container.role}`
+                ? labelsOf(container)
                 : `shared by ${container.owner.username}`}
             </span>
             <ToolsLink container={container} onOpen={() => onAction({ what: 'tools', container })} />
             <SpaceLink container={container} onOpen={() => onAction({ what: 'space', container })} />
+            <MemoryNote container={container} />
             <EndLink container={container} />
           </div>
         )}
       </div>
       <Status container={container} change={change} stale={reach.value !== 'fine'} />
-      <Spec container={container} />
+      <CpuCell container={container} />
+      <MemoryCell container={container} />
+      <SpaceCell container={container} />
       <span class="row-when">{lastUsed(container)}</span>
       <div class="row-actions">
         <RowAction container={container} change={change} />
@@ -156,6 +144,6 @@ export function Row({ container, onAction }: RowProps) {
           items={rowItems(container, change !== undefined, onAction)}
         />
       </div>
-    </li>
+    </div>
   );
 }

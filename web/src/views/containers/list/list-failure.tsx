@@ -1,6 +1,6 @@
-import { listFailure, refreshContainers } from '../../state/containers.ts';
-import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/problem.tsx';
+import { listFailure, refreshContainers } from '../../../state/container-list.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Problem } from '../../../ui/problem.tsx';
 
 /** Why the list of containers may be old; nothing while it is not. */
 export function ListFailure() {

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache';
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { type Figures, withMeasured } from '../../../domain/containers/figures/figures.ts';
+import type { Clock } from '../../../ports/clock.ts';
+import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
+import {
+  ContainerNotRunning,
+  type RuntimeHandle,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../../ports/logger.ts';
+
+/** About 2 kB each. Those that nobody has looked at for longest give way. */
+const MAX_CONTAINERS = 2_000;
+/** How long a container is measured after somebody last looked at it. */
+const FOLLOWED_MS = 900_000;
+const AT_A_TIME = 8;
+
+export type SamplerDeps = {
+  readonly insight: Pick<ContainerInsight, 'usage'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export type FigureSampler = ReturnType<typeof figureSampler>;
+
+type Followed = { readonly handle: RuntimeHandle; readonly askedMs: number; figures: Figures | null };
+
+/**
+ * Measures the containers that somebody looks at, once for all who look. What it knows is of this process only, and lost
+ * with it.
+ */
+export function figureSampler({ insight, clock, log }: SamplerDeps) {
+  const followed = new LRUCache<string, Followed>({ max: MAX_CONTAINERS });
+  const isStale = ({ askedMs }: Followed): boolean => clock.now().getTime() - askedMs > FOLLOWED_MS;
+
+  async function measure(dbId: string): Promise<void> {
+    const { handle } = followed.peek(dbId) ?? {};
+    if (handle === undefined) return;
+    try {
+      const usage = await insight.usage(handle);
+      const now = followed.peek(dbId);
+      // why: it may have been recreated meanwhile
+      if (now?.handle.runtimeId === handle.runtimeId) now.figures = withMeasured(now.figures, usage);
+    } catch (err) {
+      if (err instanceof ContainerNotRunning || err instanceof RuntimeUnavailable) return;
+      log.warn({ err, dbId }, 'a container could not be measured');
+    }
+  }
+
+  return {
+    /** The figures of a running container, null before the first measurement; it is measured from now on. */
+    look(dbId: string, handle: RuntimeHandle): Figures | null {
+      const known = followed.get(dbId);
+      const figures = known?.figures ?? null;
+      followed.set(dbId, { handle, askedMs: clock.now().getTime(), figures });
+      return figures;
+    },
+    /** Measures these, which are followed, soon and once. */
+    measureNow: (dbIds: readonly string[]): Promise<void> => forEachAtMost(AT_A_TIME, dbIds, measure),
+    /** Measures all that are followed; for a timer. */
+    async sample(): Promise<void> {
+      for (const [dbId, one] of followed.entries()) if (isStale(one)) followed.delete(dbId);
+      await forEachAtMost(AT_A_TIME, [...followed.keys()], measure);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { violationsEverywhere } from '../../support/browser/axe.ts';
+import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../support/browser/page.ts';
+import { waitFor } from '../../support/patience.ts';
+import { anAdmin, as } from '../../support/service/service.ts';
+
+t.setTimeout(300_000);
+
+/** More than one page of the interface. */
+const COUNT = 250;
+
+const firstName = (page: Page): Promise<string> => page.locator('.row-name').first().innerText();
+const untilFirst = (page: Page, name: string) =>
+  waitFor(async () => (await firstName(page)) === name, { what: `${name} at the top` });
+
+t.test('a long list is sorted, limited and counted by the service, and drawn in part', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const paged = await aPagedService(t);
+  const root = await anAdmin(paged.service);
+  const call = as(paged.service, root);
+  await call('PATCH', '/api/admin/tiers/enterprise', { max_containers: COUNT });
+  await paged.service.ports.storage.repositories.settings.change({ requestsPerMinute: 0 });
+  for (let index = 1; index <= COUNT; index += 1)
+    await paged.container(root, `box-${String(index).padStart(3, '0')}`);
+  const { containers } = (await call('GET', '/api/containers?name=box-007')).json();
+  await call('POST', `/api/containers/${containers[0].db_id}/stop`);
+
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.getByText(`${COUNT} containers`).waitFor();
+  t.ok((await page.locator('.row').count()) < 60, 'rows far from the window are not drawn');
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'container-list');
+
+  const byName = page.getByRole('button', { name: 'Name' });
+  await byName.focus();
+  await page.keyboard.press('Enter');
+  await untilFirst(page, `box-${COUNT}`);
+  await page.getByRole('button', { name: /^Name\s*descending$/ }).waitFor();
+  await page.reload();
+  await untilFirst(page, `box-${COUNT}`);
+  t.pass('the order is kept in this browser');
+  await byName.click();
+  await untilFirst(page, 'box-001');
+
+  await page.keyboard.press('Escape');
+  await page.locator('.row-name').first().focus();
+  for (let presses = 1; presses < 40; presses += 1) await page.keyboard.press('ArrowDown');
+  t.equal(await page.evaluate('document.activeElement.innerText'), 'box-040', 'the keyboard scrolls along');
+  await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+  await page.getByRole('link', { name: `box-${COUNT}` }).waitFor();
+
+  await page.getByLabel('State').selectOption('Stopped');
+  await page.getByText('1 found').waitFor();
+  await page.getByRole('link', { name: 'box-007' }).waitFor();
+  await page.getByLabel('State').selectOption('All states');
+  await page.getByLabel('Filter containers').fill('box-01');
+  await page.getByText('10 found').waitFor();
+  await page.getByLabel('Filter containers').fill('nothing of this name');
+  await page.getByText('No containers match').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText(`${COUNT} containers`).waitFor();
+  t.same(faults, []);
+});
+
+t.test('a row shows what its container uses, and that a program was ended for memory', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const clock = fixedClock(new Date());
+  const base = memoryPorts(clock);
+  let memoryKills = 0;
+  const usage = async () => {
+    const figures = { cpuMillicores: 40, memoryBytes: 100 * 1_048_576, pids: 9, diskBytes: 0 };
+    return { ...figures, memoryKills, at: new Date() };
+  };
+  const paged = await aPagedService(t, { ...base, insight: { ...base.insight, usage } });
+  await paged.container(await anAdmin(paged.service), 'calm-bay');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.getByText('Debian 12 · Standard').waitFor();
+  await page.getByText('40 %').waitFor();
+  await page.getByText('100 of 256 MB').waitFor();
+  t.match(await page.locator('.figure-line path').first().getAttribute('d'), /^M88/);
+  memoryKills = 1;
+  await paged.service.sampleFigures();
+  await page.reload();
+  await page.getByText('ran out of memory just now').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'container-figures');
+  t.same(faults, []);
+});

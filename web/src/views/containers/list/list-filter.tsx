@@ -1,0 +1,66 @@
+import type { RefObject } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
+import { Icon } from '../../../ui/icon.tsx';
+
+const STATES = [
+  ['', 'All states'],
+  ['running', 'Running'],
+  ['stopped', 'Stopped'],
+  ['failed', 'Failed'],
+] as const;
+
+/** So long nothing was typed, the service is asked. */
+const PAUSE_MS = 150;
+
+type FilterProps = {
+  readonly query: ListQuery;
+  readonly input: RefObject<HTMLInputElement | null>;
+  readonly hidden: boolean;
+};
+
+/** Limits the list to a text and a state. */
+export function ListFilter({ query, input, hidden }: FilterProps) {
+  const [text, setText] = useState(query.q);
+  useEffect(() => setText(query.q), [query.q]);
+  useEffect(() => {
+    const timer = setTimeout(() => changeQuery({ q: text.trim() }), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    setText('');
+    input.current?.blur();
+  };
+  return (
+    <div class={hidden ? 'filters invisible' : 'filters'}>
+      <select
+        class="choice"
+        aria-label="State"
+        value={query.status}
+        disabled={hidden}
+        onChange={(event) => changeQuery({ status: event.currentTarget.value })}
+      >
+        {STATES.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <div class="filter">
+        <Icon name="search" />
+        <input
+          ref={input}
+          type="search"
+          aria-label="Filter containers"
+          placeholder="Filter"
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={onKeyDown}
+          disabled={hidden}
+        />
+        <kbd>/</kbd>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { store } from '../../../lib/browser/storage.ts';
+import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
+import { Icon } from '../../../ui/icon.tsx';
+
+const COLUMNS = [
+  { field: 'name', label: 'Name', class: 'head-name' },
+  { field: 'status', label: 'State', class: 'head-status' },
+  { field: null, label: 'CPU', class: 'head-cpu' },
+  { field: null, label: 'Memory', class: 'head-memory' },
+  { field: null, label: 'Space', class: 'head-space' },
+  { field: '-last_used_at', label: 'Last used', class: 'head-when' },
+] as const;
+
+const fieldOf = (sort: string): string => sort.replace('-', '');
+const reverse = (sort: string): string => (sort.startsWith('-') ? sort.slice(1) : `-${sort}`);
+
+/** The headings of the list's columns; buttons sort by theirs. */
+export function ListHead({ query }: { query: ListQuery }) {
+  const sortBy = (sort: string): void => {
+    store('list_sort', sort);
+    changeQuery({ sort });
+  };
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
+    <div class="rows-head" role="group" aria-label="Sort by">
+      {COLUMNS.map(({ field, label, class: name }) =>
+        field === null ? (
+          <span key={label} class={name}>
+            {label}
+          </span>
+        ) : (
+          <Sorter key={label} field={field} label={label} name={name} sort={query.sort} onSort={sortBy} />
+        ),
+      )}
+    </div>
+  );
+}
+
+type SorterProps = {
+  /** Its first order. */
+  readonly field: string;
+  readonly label: string;
+  readonly name: string;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+function Sorter({ field, label, name, sort, onSort }: SorterProps) {
+  const isCurrent = fieldOf(sort) === fieldOf(field);
+  const isDown = sort.startsWith('-');
+  return (
+    <button
+      type="button"
+      class={`sorter ${name}`}
+      aria-pressed={isCurrent}
+      onClick={() => onSort(isCurrent ? reverse(sort) : field)}
+    >
+      {label}
+      {isCurrent && (
+        <>
+          <Icon name={isDown ? 'down' : 'up'} size={14} />
+          <span class="visually-hidden"> {isDown ? 'descending' : 'ascending'}</span>
+        </>
+      )}
+    </button>
+  );
+}
