@@ -75,6 +75,18 @@ export type NewToken = {
 
 export const createToken = (body: NewToken) => post<CreatedToken>('/api/tokens', body);
 
+/** Below the token `parent_id`. Absent limits are those of that one. */
+export type NewNarrowerToken = {
+  readonly parent_id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly containers?: readonly string[];
+  readonly expires_in_minutes?: number;
+  readonly max_uses?: number;
+};
+
+export const deriveToken = (body: NewNarrowerToken) => post<CreatedToken>('/api/tokens/derive', body);
+
 export const revokeToken = (id: string) => post(`${under('/api/tokens', id)}/revoke`);
 
 export const deleteToken = (id: string) => del(under('/api/tokens', id));

@@ -18,6 +18,9 @@ export function tokenTree(tokens: readonly ApiToken[]): readonly TokenInTree[] {
 export const tokenIsOver = ({ revoked_at, expires_at, uses_left }: ApiToken, now: Date): boolean =>
   revoked_at !== null || (expires_at !== null && new Date(expires_at) <= now) || uses_left === 0;
 
+/** One whose requests are counted makes no others. */
+export const mayHaveChildren = ({ max_uses }: ApiToken): boolean => max_uses === null;
+
 const ENDED_WITH = {
   parent_revoked: 'with the token that made it',
   parent_deleted: 'when the token that made it was deleted',

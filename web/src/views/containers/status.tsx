@@ -15,6 +15,12 @@ const TONES: Readonly<Record<Container['status'], Tone>> = {
   updating: 'busy',
 };
 
+/** An agent is a machine that runs on when it is away. */
+const AGENT_WORDS: Readonly<Partial<Record<Container['status'], string>>> = {
+  running: 'online',
+  stopped: 'offline',
+};
+
 type StatusProps = {
   readonly container: Container;
   readonly change: Change | undefined;
@@ -24,7 +30,8 @@ type StatusProps = {
 
 /** The state of a container in a word, with the seconds it has been changing. */
 export function Status({ container, change, stale }: StatusProps) {
-  const shown = change ?? container.status;
+  const word = container.agent === undefined ? undefined : AGENT_WORDS[container.status];
+  const shown = change ?? word ?? container.status;
   const tone = change === undefined ? (TONES[container.status] ?? 'off') : 'busy';
   const seconds = useElapsed(tone === 'busy');
   return (

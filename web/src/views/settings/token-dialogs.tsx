@@ -23,7 +23,7 @@ const LIVES: readonly (readonly [days: string, label: string])[] = [
   ['', 'no expiry'],
 ];
 
-const NAME_INPUT = {
+export const TOKEN_NAME_INPUT = {
   name: 'name',
   autocomplete: 'off',
   required: true,
@@ -55,28 +55,36 @@ export function NewTokenDialog({ isAdmin, onMade, onClose }: NewProps) {
       novalidate
       narrow
     >
-      <TextField label="Name" {...form.field('name')} hint="What it is for." input={NAME_INPUT} />
-      <Scopes isAdmin={isAdmin} value={scopes} onChange={setScopes} error={form.faults['scopes']} />
+      <TextField label="Name" {...form.field('name')} hint="What it is for." input={TOKEN_NAME_INPUT} />
+      <ScopeChecks
+        offered={isAdmin ? ALL : USUAL}
+        value={scopes}
+        onChange={setScopes}
+        error={form.faults['scopes']}
+      />
       <SelectField label="Valid for" {...form.field('expires_in')} options={LIVES} />
     </FormDialog>
   );
 }
 
+const USUAL: readonly Scope[] = ['read', 'write'];
+const ALL: readonly Scope[] = [...USUAL, 'admin'];
+
 type ScopesProps = {
-  readonly isAdmin: boolean;
+  readonly offered: readonly Scope[];
   readonly value: readonly Scope[];
   readonly onChange: (scopes: readonly Scope[]) => void;
   readonly error: string | undefined;
 };
 
-function Scopes({ isAdmin, value, onChange, error }: ScopesProps) {
-  const offered = SCOPES.filter(({ scope }) => isAdmin || scope !== 'admin');
+/** What a token may do. */
+export function ScopeChecks({ offered, value, onChange, error }: ScopesProps) {
   const set = (scope: Scope, on: boolean): void =>
     onChange(on ? [...value, scope] : value.filter((each) => each !== scope));
   return (
     <fieldset class="checks">
       <legend>Permissions</legend>
-      {offered.map(({ scope, label, hint }) => (
+      {SCOPES.filter(({ scope }) => offered.includes(scope)).map(({ scope, label, hint }) => (
         <Check
           key={scope}
           label={label}

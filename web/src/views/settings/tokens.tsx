@@ -3,10 +3,17 @@ import { deleteToken, listTokens, revokeToken } from '../../api/account.ts';
 import { listContainers } from '../../api/containers.ts';
 import type { ApiToken, CreatedToken } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
-import { type TokenInTree, tokenFacts, tokenIsOver, tokenTree } from '../../lib/format/token-facts.ts';
+import {
+  mayHaveChildren,
+  type TokenInTree,
+  tokenFacts,
+  tokenIsOver,
+  tokenTree,
+} from '../../lib/format/token-facts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
+import { NarrowerTokenDialog } from './narrower-token-dialog.tsx';
 import { Removal } from './remove-dialog.tsx';
 import { NewTokenDialog, TokenSecret } from './token-dialogs.tsx';
 
@@ -25,7 +32,12 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   const [creating, setCreating] = useState(false);
   const [made, setMade] = useState<CreatedToken | null>(null);
   const [action, setAction] = useState<TokenAction | null>(null);
+  const [parent, setParent] = useState<TokenRow | null>(null);
   const reload = (): void => void list.reload();
+  const onMade = (token: CreatedToken): void => {
+    setMade(token);
+    reload();
+  };
   return (
     <Section
       title="API tokens"
@@ -47,16 +59,17 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
       <Items
         of={list}
         none="You have no API tokens yet."
-        row={(row) => <TokenItem key={row.token.id} {...row} onAction={setAction} />}
+        row={(row) => (
+          <TokenItem key={row.token.id} {...row} onAction={setAction} onNarrow={() => setParent(row)} />
+        )}
       />
-      {creating && (
-        <NewTokenDialog
-          isAdmin={isAdmin}
-          onMade={(token) => {
-            setMade(token);
-            reload();
-          }}
-          onClose={() => setCreating(false)}
+      {creating && <NewTokenDialog isAdmin={isAdmin} onMade={onMade} onClose={() => setCreating(false)} />}
+      {parent && (
+        <NarrowerTokenDialog
+          parent={parent.token}
+          names={parent.names}
+          onMade={onMade}
+          onClose={() => setParent(null)}
         />
       )}
       {made && <TokenSecret made={made} onClose={() => setMade(null)} />}
@@ -65,17 +78,19 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   );
 }
 
-type TokenItemProps = TokenInTree & {
-  readonly names: ReadonlyMap<string, string>;
+type TokenRow = TokenInTree & { readonly names: ReadonlyMap<string, string> };
+
+type TokenItemProps = TokenRow & {
   readonly onAction: (action: TokenAction) => void;
+  readonly onNarrow: () => void;
 };
 
-function TokenItem({ token, level, names, onAction }: TokenItemProps) {
+function TokenItem({ token, level, names, onAction, onNarrow }: TokenItemProps) {
+  const isOver = tokenIsOver(token, now.value);
   return (
     <Item title={token.name} facts={tokenFacts(token, names, now.value)} level={level}>
-      {!tokenIsOver(token, now.value) && (
-        <Button onClick={() => onAction({ what: 'revoke', token })}>Revoke</Button>
-      )}
+      {!isOver && mayHaveChildren(token) && <Button onClick={onNarrow}>Narrower token…</Button>}
+      {!isOver && <Button onClick={() => onAction({ what: 'revoke', token })}>Revoke</Button>}
       <IconButton
         icon="trash"
         label={`Delete ${token.name}`}

@@ -5,9 +5,12 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { useLoaded } from '../../../ui/use-loaded.ts';
 
+/** The agent asks for this word before it sends its token without TLS to another machine. */
+const isInsecure = location.protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);
+
 const INSTALL = [
   `curl -fsSL ${location.origin}/agent/berth-agent.tar.gz | tar -xz`,
-  `node berth-agent/agent.mjs install --server ${location.origin}`,
+  `node berth-agent/agent.mjs install ${isInsecure ? '--insecure ' : ''}--server ${location.origin}`,
 ].join(' && ');
 
 /** How to connect a machine, with a code for it. */
@@ -22,9 +25,15 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
           connects out: nothing listens on that machine. There, as the user whose shells it offers:
         </p>
         <Secret text={INSTALL} label="Copy the command" />
+        {isInsecure && (
+          <p>
+            This page has no TLS. Who can read the network between the machine and Berth can take over the
+            agent: use it only in a network that you trust.
+          </p>
+        )}
         <p>
-          It needs Linux with systemd and Node.js 22, and asks for this code, which works once, for 15
-          minutes:
+          It needs Linux on x64 or arm64 with systemd, and Node.js 22 or newer. It asks for this code, which
+          works once, for 15 minutes:
         </p>
         {failure !== null && <Problem failure={failure} />}
         {value !== null && <Secret text={value.code} label="Copy the code" />}

@@ -13,7 +13,7 @@ export const DisconnectDialog = ({ container, onClose }: Props) => (
   >
     <p>
       Its terminals close. The machine and its programs are unaffected, and it connects again by itself within
-      seconds. To keep it away, stop the agent there, or remove it.
+      seconds. To keep it away, stop the agent there, or delete it here.
     </p>
   </Confirm>
 );

@@ -35,8 +35,8 @@ export function AgentRow({ container, onAction }: RowProps & { readonly containe
         </div>
       </div>
       <Status container={container} change={change} stale={reach.value !== 'fine'} />
-      <span class="row-spec">{isConnected ? 'connected' : 'waiting for the machine'}</span>
-      <span class="row-when">{isConnected ? 'seen now' : `seen ${ago(last_seen_at, now.value)}`}</span>
+      <span class="row-spec">{!isConnected && `last seen ${ago(last_seen_at, now.value)}`}</span>
+      <span class="row-when" />
       <div class="row-actions">
         {isConnected && (
           <Button
