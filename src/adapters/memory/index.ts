@@ -1,7 +1,6 @@
 /** `berth/testing`: every port of Berth in memory, for tests and experiments without infrastructure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
-import type { ContainerObserver } from '../../ports/containers/container-runtime.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import { memoryBusHub } from './bus.ts';
 import { memoryCommands } from './containers/container-commands.ts';
@@ -47,7 +46,7 @@ export function quickHasher(): PasswordHasher {
   };
 }
 
-export function memoryAccess(runtime: ContainerObserver) {
+export function memoryAccess(runtime: Parameters<typeof memoryFiles>[0]) {
   const { search, ...files } = memoryFiles(runtime);
   return {
     commands: memoryCommands(runtime),

@@ -1,8 +1,14 @@
 import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
 import type { ContainerDisk } from '../../../ports/containers/container-disk.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { Folder } from './files/file-tree.ts';
 
-export type MemoryVolume = { quota: Quota; usedBytes: number | null; isResizable: boolean };
+export type MemoryVolume = {
+  quota: Quota;
+  usedBytes: number | null;
+  isResizable: boolean;
+  files?: Folder;
+};
 
 export type MemoryDisk = {
   readonly volumes: Map<string, MemoryVolume>;

@@ -14,19 +14,25 @@ import type { ContainerObserver } from '../../../ports/containers/container-runt
 import type { FileSearch } from '../../../ports/containers/files/file-search.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import { requireRunning } from './container-commands.ts';
+import type { MemoryRuntime } from './container-runtime.ts';
 import { memoryFileSearch } from './files/file-search.ts';
 import type { Folder, Node } from './files/file-tree.ts';
 
 const aFolder = (): Folder => ({ kind: 'folder', inside: new Map(), modifiedAt: new Date() });
 
-/** Trees of files and folders that live as long as their container. */
-export function memoryFiles(runtime: ContainerObserver): ContainerFiles & { readonly search: FileSearch } {
-  const homes = new Map<string, Folder>();
+type Observed = ContainerObserver & Partial<Pick<MemoryRuntime, 'boxes' | 'volumes'>>;
+
+/** Trees of files and folders, in the container's volume; of a runtime without volumes, as long as the container. */
+export function memoryFiles(runtime: Observed): ContainerFiles & { readonly search: FileSearch } {
+  const homes = new Map<string, { files?: Folder }>();
   const homeOf = async (handle: Parameters<ContainerFiles['remove']>[0]): Promise<Folder> => {
     await requireRunning(runtime, handle);
-    const home = homes.get(handle.runtimeId) ?? aFolder();
-    homes.set(handle.runtimeId, home);
-    return home;
+    const { runtimeId } = handle;
+    const volume = runtime.boxes?.get(runtimeId)?.spec.volume;
+    const home = runtime.volumes?.get(volume ?? '') ?? homes.get(runtimeId) ?? {};
+    homes.set(runtimeId, home);
+    home.files ??= aFolder();
+    return home.files;
   };
   return {
     search: memoryFileSearch(async (handle, path) => find(await homeOf(handle), path)),

@@ -5,3 +5,11 @@ export type Folder = {
   readonly modifiedAt: Date;
 };
 export type Node = File | Folder;
+
+/** Another tree with the same files, whose content never changes. */
+export const copyOf = (folder: Folder): Folder => ({
+  ...folder,
+  inside: new Map(
+    [...folder.inside].map(([name, node]) => [name, node.kind === 'folder' ? copyOf(node) : node]),
+  ),
+});

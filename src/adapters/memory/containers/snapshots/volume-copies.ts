@@ -5,6 +5,7 @@ import {
 } from '../../../../ports/containers/container-runtime.ts';
 import type { VolumeCopies } from '../../../../ports/containers/snapshots/volume-copies.ts';
 import type { MemoryDisk } from '../container-disk.ts';
+import { copyOf } from '../files/file-tree.ts';
 
 /** Containers by runtime id. */
 type Pausable = ReadonlyMap<string, { startedAt: Date | null; paused: boolean }>;
@@ -22,6 +23,6 @@ export const memoryVolumeCopies = (boxes: Pausable, { volumes }: MemoryDisk): Vo
   async copyVolume(from, { volume }) {
     const source = volumes.get(from);
     if (source === undefined) throw new RuntimeFailure(`volume ${from} is gone`);
-    volumes.set(volume, { ...source });
+    volumes.set(volume, { ...source, ...(source.files && { files: copyOf(source.files) }) });
   },
 });
