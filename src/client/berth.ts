@@ -6,6 +6,7 @@ import { adminOf } from './groups/admin.ts';
 import { auditOf } from './groups/audit.ts';
 import { catalogueOf } from './groups/catalogue.ts';
 import { type Containers, containersOf } from './groups/containers.ts';
+import { type Snapshots, snapshotsOf } from './groups/snapshots.ts';
 import { collaborationsOf, recordingsOf } from './groups/terminals.ts';
 import { type Api, apiOf, type CallOptions, dataOf, type Schemas } from './request/api.ts';
 import { Requester, type RequesterOptions, type TokenSource } from './request/requester.ts';
@@ -30,6 +31,7 @@ export class Berth {
   /** Every operation of the API document, by method and path. */
   readonly api: Api;
   readonly containers: Containers;
+  readonly snapshots: Snapshots;
   readonly tokens: ReturnType<typeof tokensOf>;
   readonly sessions: ReturnType<typeof sessionsOf>;
   readonly me: ReturnType<typeof meOf>;
@@ -46,10 +48,12 @@ export class Berth {
     const requester = new Requester({ ...options, server: serverOf(options.server), token });
     this.api = apiOf(requester);
     this.containers = containersOf(this.api);
+    this.snapshots = snapshotsOf(this.api);
     const { openSocket = bestSocket } = options;
     this.#service = {
       requester,
       containers: this.containers,
+      snapshots: this.snapshots,
       openSocket,
     };
     this.tokens = tokensOf(this.api);

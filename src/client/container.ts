@@ -1,4 +1,5 @@
 import type { ContainerChange, Containers } from './groups/containers.ts';
+import type { Snapshots } from './groups/snapshots.ts';
 import { type RunOptions, type RunResult, run } from './inside/command.ts';
 import { type ExecOptions, openExec } from './inside/exec.ts';
 import { Files } from './inside/files.ts';
@@ -17,6 +18,7 @@ import type { Terminal, TerminalOptions } from './terminal/terminal.ts';
 export type Service = {
   readonly requester: Requester;
   readonly containers: Containers;
+  readonly snapshots: Snapshots;
   readonly openSocket: () => Promise<OpenSocket>;
 };
 
@@ -120,6 +122,20 @@ export class Container implements AsyncDisposable {
   /** Nothing ends it by itself for so many seconds from now. */
   keep(seconds: number, options?: CallOptions): Promise<Schemas['ExplainedLifetime']> {
     return this.setLifetime({ keep_seconds: seconds }, options);
+  }
+
+  /** Copies it with its volume; a running one is paused meanwhile. The snapshot may still be `creating`. */
+  snapshot(body: Schemas['SnapshotRequest'], options?: CallOptions): Promise<Schemas['Snapshot']> {
+    return this.#service.snapshots.take(this.id, body, options);
+  }
+
+  /**
+   * Makes containers with its present files. `await using` deletes ephemeral ones at the end of its block. They may still
+   * be `creating`.
+   */
+  async fork(body: Schemas['ForkRequest'] = {}, options?: CallOptions): Promise<Container[]> {
+    const { containers } = await this.#service.snapshots.fork(this.id, body, options);
+    return containers.map((info) => new Container(this.#service, info, body.ephemeral ?? false));
   }
 
   /** Connects to its SSH server: the bytes of an SSH connection, which needs no key. */

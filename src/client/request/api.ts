@@ -23,6 +23,8 @@ export type CallOptions = { readonly signal?: AbortSignal };
 export const KEYED_OPERATIONS: ReadonlySet<string> = new Set([
   'POST /api/containers',
   'POST /api/containers/{id}/processes',
+  'POST /api/containers/{id}/snapshots',
+  'POST /api/containers/{id}/forks',
   'POST /api/tokens',
   'POST /api/tokens/derive',
   'PATCH /api/containers/{id}',
