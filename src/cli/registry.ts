@@ -30,6 +30,8 @@ import { events } from './commands/service/events.ts';
 import { mcp } from './commands/service/mcp.ts';
 import { migrate } from './commands/service/migrate.ts';
 import { uninstall } from './commands/service/uninstall.ts';
+import { fork } from './commands/snapshots/fork.ts';
+import { snapshots } from './commands/snapshots/snapshots.ts';
 import { configSsh } from './commands/terminals/config-ssh.ts';
 import { play } from './commands/terminals/play.ts';
 import { portForward } from './commands/terminals/port-forward.ts';
@@ -44,7 +46,7 @@ type Wing = readonly (() => AnyCommand)[];
 /** Every command, by the heading of the help that lists it. A new one is a file in `commands` and a name here. */
 export const WINGS: Readonly<Record<string, Wing>> = {
   'Your sign-in': [login, logout, whoami, profiles, sessions, tokens, unlock],
-  Containers: [ls, create, start, stop, keep, rm, restore, set, stats],
+  Containers: [ls, create, start, stop, keep, rm, restore, set, stats, snapshots, fork],
   Processes: [run, ps, attach, kill],
   'Inside a container': [exec, cp, logs],
   Terminals: [ssh, portForward, configSsh, shell, record, play, share],

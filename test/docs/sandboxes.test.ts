@@ -21,7 +21,7 @@ t.test('each example of docs/sandboxes.md runs and prints what it says', async (
     delete process.env['BERTH_TOKEN'];
   });
   t.testdir();
-  t.equal(examples.length, 7);
+  t.equal(examples.length, 8);
   for (const [number, code] of examples.entries()) {
     const file = path.join(t.testdirName, `example-${number}.ts`);
     writeFileSync(file, code.replace("'berth/client'", JSON.stringify(path.resolve('src/client/index.ts'))));

@@ -7,12 +7,14 @@ import { untilSettled } from '../../values/settled.ts';
 import { megabytes, millicores } from '../../values/sizes.ts';
 import { seconds } from '../../values/times.ts';
 import { variable, variables } from '../../values/variables.ts';
+import { findSnapshot } from '../snapshots/snapshots.ts';
 import { CONTAINERS } from './ls.ts';
 
 const HELP = `
 Examples:
   berth create dev
   berth create api --image debian --role node --memory 2g --cpu 1.5 --disk 10g -e NODE_ENV=development
+  berth create again --snapshot base
   berth create --ephemeral --ttl 2h --idle 30m --label run=7
 `;
 
@@ -20,6 +22,7 @@ export const create = () =>
   command('create', 'Create and start a container')
     .argument('[name]', '1 to 64 letters, digits and hyphens')
     .addOption(variables())
+    .option('--snapshot <name>', 'make it of this snapshot, instead of an image')
     .option('--image <key>', 'the key of its image')
     .option('--role <key>', 'the tools to install')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
@@ -38,7 +41,7 @@ export const create = () =>
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, options) => {
-        const { env, image, role, memory, cpu, disk } = options;
+        const { env, snapshot, image, role, memory, cpu, disk } = options;
         const { ephemeral = false, ttl, idle, onIdle, label } = options;
         const name = given ?? (ephemeral ? undefined : await nameFor(cli));
         const body = {
@@ -48,6 +51,7 @@ export const create = () =>
           ...(idle !== undefined && { idle_seconds: Math.round(idle) }),
           ...(onIdle !== undefined && { on_idle: onIdle }),
           ...(Object.keys(label).length > 0 && { labels: label }),
+          ...(snapshot !== undefined && { snapshot_id: (await findSnapshot(cli, snapshot)).id }),
           ...(image !== undefined && { image }),
           ...(role !== undefined && { role }),
           ...(memory !== undefined && { memory_mb: memory }),

@@ -1,0 +1,88 @@
+import { Argument, Option } from '@commander-js/extra-typings';
+import type { Schemas } from '../../../client/index.ts';
+import type { Cli } from '../../cli.ts';
+import { command, group, withCli } from '../../command.ts';
+import type { Shown } from '../../io/printer.ts';
+import { findContainer, findOne } from '../../values/find.ts';
+import { untilTaken } from '../../values/settled.ts';
+import { sizeText } from '../../values/sizes.ts';
+import { ago } from '../../values/times.ts';
+import { variable } from '../../values/variables.ts';
+
+type Snapshot = Schemas['Snapshot'];
+
+export const snapshots = () =>
+  group('snapshots', 'Copies of containers with their files', [list(), create(), remove()]);
+
+const list = () =>
+  command('ls', 'List your snapshots')
+    .alias('list')
+    .option('--container <name>', 'only those of this container')
+    .action(
+      withCli(async (cli, { container }) => {
+        const query = container === undefined ? {} : { container: (await findContainer(cli, container)).id };
+        const listing = cli.berth().snapshots.list(query).all();
+        cli.print.list(await cli.progress('Listing snapshots', listing), SNAPSHOTS);
+      }),
+    );
+
+const create = () =>
+  command('create', 'Take a snapshot of a container; a running one is paused meanwhile')
+    .argument('<container>', 'its name or id')
+    .argument('<name>', 'of the snapshot: 1 to 64 letters, digits and hyphens')
+    .option('--note <text>', 'what it is for')
+    .addOption(
+      new Option('--label <key=value>', 'a label; repeat it for more')
+        .argParser(variable)
+        .default({}, 'none'),
+    )
+    .action(
+      withCli(async (cli, given, name, { note, label }) => {
+        const container = await findContainer(cli, given);
+        const body = { name, labels: label, ...(note !== undefined && { note }) };
+        const taking = container.snapshot(body).then((taken) => untilTaken(cli.berth(), taken));
+        const taken = await cli.progress(`Copying ${container.name}`, taking);
+        const use = `Use it: berth create NAME --snapshot ${name}`;
+        cli.print.done(taken, `${name} is taken: ${sizeText(mbOf(taken))}. ${use}`, name);
+      }),
+    );
+
+const remove = () =>
+  command('rm', 'Delete a snapshot; containers made of it stay')
+    .alias('delete')
+    .addArgument(new Argument('[snapshot]', 'its name or id'))
+    .option('-y, --yes', 'do not ask')
+    .action(
+      withCli(async (cli, given, { yes = false }) => {
+        const { id, name } = await findSnapshot(cli, given);
+        await cli.ask.confirm(`Delete the snapshot ${name}?`, yes);
+        cli.print.done(await cli.berth().snapshots.delete(id), `${name} is deleted.`, name);
+      }),
+    );
+
+/** The snapshot of a name or id; without one a person picks. */
+export async function findSnapshot(cli: Cli, given: string | undefined): Promise<Snapshot> {
+  const all = await cli.progress('Listing snapshots', cli.berth().snapshots.list().all());
+  return await findOne(cli, all, given, {
+    what: 'snapshot',
+    id: ({ id }) => id,
+    names: ({ name }) => [name],
+    list: 'berth snapshots ls',
+  });
+}
+
+const mbOf = ({ layer_mb, volume_mb }: Snapshot): number => layer_mb + volume_mb;
+
+const SNAPSHOTS: Shown<Snapshot> = {
+  columns: {
+    name: ({ name }) => name,
+    of: ({ container_name }) => container_name,
+    status: ({ status }, style) => style(status === 'ready' ? 'green' : 'yellow', status),
+    size: (snapshot) => sizeText(mbOf(snapshot)),
+    taken: ({ created_at }) => ago(created_at),
+    note: ({ note }) => note,
+    id: ({ id }) => id,
+  },
+  name: ({ name }) => name,
+  empty: 'No snapshots. Take one: berth snapshots create CONTAINER NAME',
+};
