@@ -34,7 +34,7 @@ export class Container implements AsyncDisposable {
     this.#service = service;
     this.#info = info;
     this.files = new Files(service.requester, this.#path, service.openSocket);
-    this.processes = new Processes(service.requester, this.#path);
+    this.processes = new Processes(service, this.#path);
     this.#deleteAtEnd = deleteAtEnd;
   }
 

@@ -13,6 +13,8 @@ export type { LogOptions } from './inside/logs.ts';
 export { type CommandOutput, RunningCommand } from './inside/running-command.ts';
 export type { SshStream } from './inside/ssh.ts';
 export type { FileEvent, WatchOptions } from './inside/watch-files.ts';
+export type { AttachOptions } from './processes/attach-frames.ts';
+export { AttachedProcess } from './processes/attached-process.ts';
 export { Process, type ProcessOutput } from './processes/process.ts';
 export type { OutputEnd, OutputOptions, OutputPiece } from './processes/process-output.ts';
 export type { Processes, StartOptions } from './processes/processes.ts';

@@ -26,6 +26,7 @@ export * from './containers/lifetime/lifetime-end.ts';
 export * from './containers/loss-report.ts';
 export * from './containers/loss-report-size.ts';
 export * from './containers/operation.ts';
+export * from './containers/processes/output-offsets.ts';
 export * from './containers/processes/process.ts';
 export * from './containers/processes/process-details.ts';
 export * from './containers/processes/process-request.ts';

@@ -1,6 +1,7 @@
 import { connect as dial } from 'node:net';
 import t, { type Test } from 'tap';
 import { Berth } from '../../src/client/index.ts';
+import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { ANY_PORT, relay } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
@@ -62,6 +63,51 @@ t.test('lost answers start nothing twice, and no input is taken twice', async (t
   t.equal(line.lost(), 5);
   await cat.wait();
   t.equal((await cat.refresh()).output?.stdout.bytes, text.length + 3);
+});
+
+t.test('an attachment continues both ways after lost lines', async (t) => {
+  const { server, box, through } = await aScene(t);
+  const { hostname, port } = new URL(server);
+  const toFar = () => dial(Number(port), hostname);
+  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
+    from.once('close', () => into.destroy()).pipe(into);
+  });
+  const cat = await box.processes.start(['cat'], { stdin: true });
+  const far = await (await through(`http://${line.host}`)).processes.get(cat.id);
+  const attached = await far.attach();
+  let read = '';
+  const reading = (async () => {
+    for await (const { text, offset } of attached) {
+      t.equal(offset, read.length);
+      read += text;
+    }
+  })();
+  const sent = Array.from({ length: 6 }, (_, at) => `${at} ${'x'.repeat(at * 20_000)}\n`);
+  for (const [at, text] of sent.entries()) {
+    const all = sent.slice(0, at + 1).join('');
+    attached.write(text);
+    if (text.length > 50_000) line.hangUp();
+    await waitFor(() => read === all, { what: 'the echo' });
+    line.hangUp();
+  }
+  attached.closeInput();
+  await reading;
+  t.ok(read === sent.join(''), 'every byte once');
+  t.match(await attached.closed, { exitCode: 0, endedBy: 'exit' });
+  const again = await far.attach({ after: { stdout: read.length - 3, stderr: 0 } });
+  const { value } = await again[Symbol.asyncIterator]().next();
+  t.match(value, { offset: read.length - 3 });
+  const sleep = await box.processes.start(['sleep', '3600'], { pty: { cols: 80, rows: 24 } });
+  const left = await sleep.attach();
+  left.detach();
+  t.equal(await left.closed, null);
+  const controlled = await sleep.attach({ size: { cols: 120, rows: 50 } });
+  await waitFor(async () => (await sleep.refresh()).pty?.cols === 120, { what: 'the size of this end' });
+  controlled.signal('TERM');
+  t.match(await controlled.closed, { exitCode: 143, signal: 'TERM' });
+  await t.rejects((await cat.attach({ after: { stdout: 10 ** 9, stderr: 0 } })).closed, {
+    code: 'validation_failed',
+  });
 });
 
 t.test('output continues at the byte after a lost connection', async (t) => {

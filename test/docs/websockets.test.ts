@@ -16,6 +16,12 @@ import {
 } from '../../src/protocol/exec-frames.ts';
 import { schemasOf } from '../../src/protocol/frames.ts';
 import {
+  decodeProcessClientFrame,
+  decodeProcessServerFrame,
+  PROCESS_CLIENT_FRAMES,
+  PROCESS_SERVER_FRAMES,
+} from '../../src/protocol/process-frames.ts';
+import {
   CLIENT_FRAMES,
   decodeClientFrame,
   decodeServerFrame,
@@ -43,20 +49,23 @@ const codes = Object.entries(CLOSE_CODES)
   .sort(([, a], [, b]) => a - b)
   .map(([reason, code]) => `| ${code} | \`${reason}\` |`);
 
+type Table = Parameters<typeof schemasOf>[0];
+
+const bothWays = (client: Table, server: Table): string =>
+  [
+    block('From the client, by `type`:', schemasOf(client)),
+    block('From the service, by `type`:', schemasOf(server)),
+  ].join('\n\n');
+
 const SECTIONS: Readonly<Record<string, string>> = {
-  terminal: [
-    block('From the client, by `type`:', schemasOf(CLIENT_FRAMES)),
-    block('From the service, by `type`:', schemasOf(SERVER_FRAMES)),
-  ].join('\n\n'),
+  terminal: bothWays(CLIENT_FRAMES, SERVER_FRAMES),
+  process: bothWays(PROCESS_CLIENT_FRAMES, PROCESS_SERVER_FRAMES),
   events: [
     block('From the client:', { ping: Ping }),
     block('From the service, by `type`:', EVENT_MESSAGES),
   ].join('\n\n'),
   files: block('From the service, by `type`:', WATCH_MESSAGES),
-  exec: [
-    block('From the client, by `type`:', schemasOf(EXEC_CLIENT_FRAMES)),
-    block('From the service, by `type`:', schemasOf(EXEC_SERVER_FRAMES)),
-  ].join('\n\n'),
+  exec: bothWays(EXEC_CLIENT_FRAMES, EXEC_SERVER_FRAMES),
   codes: ['| Code | Reason |', '|---|---|', ...codes].join('\n'),
 };
 
@@ -83,6 +92,8 @@ t.test('a frame made by its schema is read as it is', async (t) => {
     [schemasOf(SERVER_FRAMES), decodeServerFrame],
     [schemasOf(EXEC_CLIENT_FRAMES), decodeExecClientFrame],
     [schemasOf(EXEC_SERVER_FRAMES), decodeExecServerFrame],
+    [schemasOf(PROCESS_CLIENT_FRAMES), decodeProcessClientFrame],
+    [schemasOf(PROCESS_SERVER_FRAMES), decodeProcessServerFrame],
   ] as const;
   for (const [schemas, decode] of tables) {
     for (const [type, schema] of Object.entries(schemas)) {

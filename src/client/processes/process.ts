@@ -1,7 +1,13 @@
 import type { CallOptions, Schemas } from '../request/api.ts';
 import { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
+import type { OpenSocket } from '../socket/socket.ts';
+import type { AttachOptions } from './attach-frames.ts';
+import { AttachedProcess } from './attached-process.ts';
 import { type OutputEnd, type OutputOptions, type OutputPiece, outputOf } from './process-output.ts';
+
+/** How a process's requests and sockets are sent. */
+export type ProcessLine = { readonly requester: Requester; readonly openSocket: () => Promise<OpenSocket> };
 
 export type WaitOptions = { readonly signal?: AbortSignal };
 
@@ -22,14 +28,16 @@ export type ProcessOutput = AsyncIterable<OutputPiece> & {
 /** A program that runs in a container on its own, whatever becomes of this client. */
 export class Process {
   readonly #requester: Requester;
+  readonly #line: ProcessLine;
   readonly #path: string;
   #info: Schemas['Process'];
   /** How much input was sent; null when another client may have sent some. */
   #sent: number | null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(requester: Requester, path: string, info: Schemas['Process'], isNew: boolean) {
-    this.#requester = requester;
+  constructor(line: ProcessLine, path: string, info: Schemas['Process'], isNew: boolean) {
+    this.#line = line;
+    this.#requester = line.requester;
     this.#path = `${path}/${encodeURIComponent(info.id)}`;
     this.#info = info;
     this.#sent = isNew ? 0 : null;
@@ -65,6 +73,15 @@ export class Process {
   }
 
   /**
+   * Connects to it for its output, input, size and signals over one socket, which comes back by itself. One client at a
+   * time may send input this way.
+   */
+  async attach(options: AttachOptions = {}): Promise<AttachedProcess> {
+    options.signal?.throwIfAborted();
+    return new AttachedProcess(this.#requester, await this.#line.openSocket(), this.#path, options);
+  }
+
+  /**
    * Sends input. Each byte is taken once, also when a connection breaks: a repeat has the offset of the first try. Calls
    * are sent one after the other.
    */
@@ -87,7 +104,7 @@ export class Process {
   }
 
   /** Changes the size of its terminal. */
-  async resize(size: Schemas['TerminalSize']): Promise<void> {
+  async resize(size: Schemas['PtySize']): Promise<void> {
     this.#info = await this.#requester.json(`${this.#path}/resize`, { method: 'POST', body: size });
   }
 

@@ -2,7 +2,7 @@ import { randomKey } from '../random-key.ts';
 import type { CallOptions, Schemas } from '../request/api.ts';
 import { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
-import { Process } from './process.ts';
+import { Process, type ProcessLine } from './process.ts';
 
 export type StartOptions = CallOptions & {
   readonly name?: string;
@@ -12,7 +12,7 @@ export type StartOptions = CallOptions & {
   /** Whether it takes input. */
   readonly stdin?: boolean;
   /** Runs it in a terminal of this size: all its output is stdout. */
-  readonly pty?: Schemas['TerminalSize'];
+  readonly pty?: Schemas['PtySize'];
   readonly timeoutSeconds?: number;
   readonly keepOutputBytes?: number;
 };
@@ -20,10 +20,12 @@ export type StartOptions = CallOptions & {
 /** The processes of a container. */
 export class Processes {
   readonly #requester: Requester;
+  readonly #line: ProcessLine;
   readonly #path: string;
 
-  constructor(requester: Requester, containerPath: string) {
-    this.#requester = requester;
+  constructor(line: ProcessLine, containerPath: string) {
+    this.#line = line;
+    this.#requester = line.requester;
     this.#path = `${containerPath}/processes`;
   }
 
@@ -38,14 +40,14 @@ export class Processes {
     const headers = { 'idempotency-key': randomKey() };
     const asked = { method: 'POST', body, headers, signal: signal ?? null };
     const info = await this.#requester.json<Schemas['Process']>(this.#path, asked);
-    return new Process(this.#requester, this.#path, info, true);
+    return new Process(this.#line, this.#path, info, true);
   }
 
   /** Running and recently ended ones, newest first. */
   async list({ signal }: CallOptions = {}): Promise<readonly Process[]> {
     const asked = { signal: signal ?? null };
     const { processes } = await this.#requester.json<Schemas['ProcessList']>(this.#path, asked);
-    return processes.map((info) => new Process(this.#requester, this.#path, info, false));
+    return processes.map((info) => new Process(this.#line, this.#path, info, false));
   }
 
   /** By id, or the newest with this name. Throws `process_not_found`. */

@@ -1,5 +1,10 @@
 import { subprotocols, TERMINAL_PROTOCOL } from '../../protocol/subprotocols.ts';
-import type { ReadyFrame, ServerFrame } from '../../protocol/terminal-frames.ts';
+import {
+  type ClientFrame,
+  decodeServerFrame,
+  type ReadyFrame,
+  type ServerFrame,
+} from '../../protocol/terminal-frames.ts';
 import { forShell, nextTryMs, RECONNECT } from '../backoff.ts';
 import {
   type ConnectionDeps,
@@ -36,7 +41,7 @@ export class Connection {
   #size: Size;
   #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
   #trouble: Trouble = 'line';
-  #line: Line | null = null;
+  #line: Line<ServerFrame, ClientFrame> | null = null;
   #fresh = false;
   /** Whether output is unwanted for now. */
   #isHeld = false;
@@ -137,6 +142,7 @@ export class Connection {
     const address = { ...this.#target, size: this.#size, resume: this.#position.seen, fresh: this.#fresh };
     const url = this.#deps.origin + terminalPath(address);
     const heard = {
+      decode: decodeServerFrame,
       frame: (frame: ServerFrame) => this.#onFrame(frame),
       bytes: (data: Uint8Array) => this.#onBytes(data),
       closed: (code: number, reason: string, opened: boolean) => this.#onClosed(code, reason, opened),

@@ -1,16 +1,18 @@
-import {
-  type ClientFrame,
-  decodeServerFrame,
-  encodeFrame,
-  type ServerFrame,
-} from '../../protocol/terminal-frames.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../socket/heartbeat.ts';
 import type { OpenSocket, Socket } from '../socket/socket.ts';
 import type { InputBuffer } from './input-buffer.ts';
 
-/** The events of one connection; `closed` or `silent` is the last. */
-export type LineListener = {
-  frame(frame: ServerFrame): void;
+type AnyFrame = { readonly type: string };
+/** The frames that every protocol of a line has. */
+type LineFrame =
+  | { readonly type: 'pong'; readonly t: number }
+  | { readonly type: 'ack'; readonly input_offset: number };
+
+/** The events of one connection; `closed` or `silent` is the last. `frame` gets all frames but `ack`. */
+export type LineListener<F extends AnyFrame> = {
+  /** Reads a frame of the protocol; null for an unknown one. */
+  decode(json: string): F | null;
+  frame(frame: F): void;
   bytes(data: Uint8Array): void;
   closed(code: number, reason: string, opened: boolean): void;
   /** Whether an answer to a ping is missing; the line may still recover. */
@@ -29,10 +31,10 @@ const DRAIN_POLL_MS = 15;
 const FIRST_PING_MS = 1_000;
 
 /** One WebSocket from connect to close: its frames, its heartbeat, and input as fast as it drains. */
-export class Line {
+export class Line<F extends AnyFrame, C extends AnyFrame> {
   readonly #socket: Socket;
   readonly #input: InputBuffer;
-  readonly #listener: LineListener;
+  readonly #listener: LineListener<F>;
   readonly #heartbeat: Heartbeat;
   readonly #handshake: ReturnType<typeof setTimeout>;
   #ready = false;
@@ -41,7 +43,7 @@ export class Line {
   constructor(
     open: (listener: Parameters<OpenSocket>[2]) => Socket,
     input: InputBuffer,
-    listener: LineListener,
+    listener: LineListener<F>,
     times: LineTimes,
   ) {
     this.#input = input;
@@ -51,7 +53,7 @@ export class Line {
       listener.silent();
     };
     this.#heartbeat = new Heartbeat(times, {
-      ping: (t) => this.send({ type: 'ping', t }),
+      ping: (t) => this.#socket.send(JSON.stringify({ type: 'ping', t })),
       overdue: (isOverdue) => listener.overdue(isOverdue),
       silent,
     });
@@ -77,8 +79,8 @@ export class Line {
     this.pump();
   }
 
-  send(frame: ClientFrame): void {
-    this.#socket.send(encodeFrame(frame));
+  send(frame: C): void {
+    this.#socket.send(JSON.stringify(frame));
   }
 
   /** Pings the service; without an answer in time the line is `overdue`, then `silent`. */
@@ -126,11 +128,12 @@ export class Line {
   }
 
   #onText(message: string): void {
-    const frame = decodeServerFrame(message);
-    if (this.#ready && frame?.type !== 'pong') this.#heartbeat.heard();
-    if (frame?.type === 'pong') this.#heartbeat.answered(frame.t);
-    if (frame?.type === 'ack') {
-      this.#input.acknowledge(frame.input_offset);
+    const frame = this.#listener.decode(message);
+    const own = frame as LineFrame | null;
+    if (this.#ready && own?.type !== 'pong') this.#heartbeat.heard();
+    if (own?.type === 'pong') this.#heartbeat.answered(own.t);
+    if (own?.type === 'ack') {
+      this.#input.acknowledge(own.input_offset);
       this.pump();
     } else if (frame !== null) this.#listener.frame(frame);
   }

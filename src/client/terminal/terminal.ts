@@ -1,6 +1,6 @@
 import type { ServerFrame } from '../../protocol/terminal-frames.ts';
 import type { Backoff } from '../backoff.ts';
-import { Queue } from '../queue.ts';
+import { FlowQueue } from '../flow-queue.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionDeps, ConnectionState } from './connection-types.ts';
 import type { EndReason, Size } from './terminal-protocol.ts';
@@ -38,10 +38,6 @@ export type TerminalEnd = {
 
 const FULL_RESET = '\x1bc';
 
-/** The program waits while more output than this is not taken. */
-const MAX_WAITING_BYTES = 1024 * 1024;
-const TAKE_AGAIN_BYTES = 256 * 1024;
-
 /**
  * A terminal of a container, kept across lost connections: input and output continue to the byte. Its output is for one
  * `for await`, which ends with the terminal. A slow loop slows the program.
@@ -51,9 +47,8 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
   readonly closed: Promise<TerminalEnd>;
   readonly #session: string;
   readonly #connection: Connection;
-  readonly #output: Queue<Uint8Array>;
+  readonly #output: FlowQueue<Uint8Array>;
   readonly #end: (end: TerminalEnd) => void;
-  #waitingBytes = 0;
   #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
 
   /** Not connected yet: `open` does that. */
@@ -68,10 +63,11 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     });
     this.#end = end;
     this.#session = session;
-    this.#output = new Queue(
-      (bytes) => this.#took(bytes.length),
-      () => this.close(),
-    );
+    this.#output = new FlowQueue(({ length }) => length, {
+      hold: () => this.#connection.holdOutput(),
+      take: () => this.#connection.takeOutput(),
+      left: () => this.close(),
+    });
     const target = {
       ...{ containerId, connectionId: session, size, fresh, watch, record },
       ...(resume !== null && { resume: toPoint(resume, onEmptyScreen) }),
@@ -82,9 +78,9 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
         options.onState?.(state);
       },
       health: () => {},
-      bytes: (data) => this.#push(data),
+      bytes: (data) => this.#output.push(data),
       resumed: (how) => {
-        if (how === 'redraw' || how === 'other') this.#push(prefix);
+        if (how === 'redraw' || how === 'other') this.#output.push(prefix);
       },
       frame: (frame) => options.onFrame?.(frame),
     });
@@ -114,7 +110,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<Uint8Array, void, undefined> {
-    return this.#output;
+    return this.#output.loop;
   }
 
   /** Takes output until it has this text; returns all of it up to there. Throws at the terminal's end. */
@@ -123,14 +119,14 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     const pieces: Uint8Array[] = [];
     let text = '';
     for (;;) {
-      const { done, value } = await this.#output.next();
+      const { done, value } = await this.#output.loop.next();
       if (done) throw new Error(`the terminal ended before ${wanted}: ${text.slice(-1000)}`);
       pieces.push(value);
       text += decoder.decode(value, { stream: true });
       const end = endOf(text, wanted);
       if (end === null) continue;
       const taken = text.slice(0, end);
-      this.#putBack(joined(pieces).subarray(new TextEncoder().encode(taken).length));
+      this.#output.putBack(joined(pieces).subarray(new TextEncoder().encode(taken).length));
       return taken;
     }
   }
@@ -155,30 +151,13 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.close();
   }
 
-  #push(data: Uint8Array): void {
-    this.#waitingBytes += data.length;
-    this.#output.push(data);
-    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#connection.holdOutput();
-  }
-
-  #putBack(rest: Uint8Array): void {
-    if (rest.length === 0) return;
-    this.#waitingBytes += rest.length;
-    this.#output.putBack(rest);
-  }
-
-  #took(bytes: number): void {
-    this.#waitingBytes -= bytes;
-    if (this.#waitingBytes < TAKE_AGAIN_BYTES) this.#connection.takeOutput();
-  }
-
   #enter(state: ConnectionState): void {
     this.#state = state;
     if (state.kind === 'over') this.#finish(state);
   }
 
   #finish({ why, exitCode }: TerminalEnd): void {
-    this.#output.end();
+    this.#output.loop.end();
     this.#end({ why, exitCode });
   }
 }

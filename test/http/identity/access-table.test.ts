@@ -147,6 +147,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/containers/:box/processes/:process_id': { ...read, ...ofProcess, ok: 404 },
   'DELETE /api/containers/:box/processes/:process_id': { ...write, ...ofProcess, ok: 404 },
   'GET /api/containers/:box/processes/:process_id/output': { ...read, ...ofProcess, ok: 404 },
+  'GET /api/containers/:box/processes/:process_id/attach': { ...write, ...ofProcess, ok: 404 },
+  'POST /api/containers/:box/processes/:process_id/resize': {
+    ...write,
+    ...ofProcess,
+    ok: 404,
+    payload: { cols: 80, rows: 24 },
+  },
   'POST /api/containers/:box/processes/:process_id/signal': {
     ...write,
     ...box,

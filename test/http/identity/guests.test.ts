@@ -126,6 +126,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/exec': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes/:process_id/input': { answers: REFUSED, payload: 'bytes' },
+  'POST /api/containers/:box/processes/:process_id/resize': {
+    answers: REFUSED,
+    payload: { cols: 80, rows: 24 },
+  },
+  'GET /api/containers/:box/processes/:process_id/attach': { answers: 404 },
   'POST /api/containers/:box/processes/:process_id/signal': { answers: REFUSED, payload: { signal: 'TERM' } },
   'DELETE /api/containers/:box/processes/:process_id': { answers: 404 },
   'PUT /api/containers/:box/files': { answers: REFUSED, payload: 'bytes', query: '?path=new' },

@@ -56,6 +56,23 @@ done
 `;
 
 /**
+ * `OUT ERR`, the segments that are read as descriptors 3 and 4: waits up to a second for more output, a next segment, or
+ * the end. It looks often, because a person may wait for the echo of a key.
+ */
+const UNTIL_MORE = `
+for (1 .. 100) {
+  for my $at (0, 1) {
+    my ($name, $number, $base) = split /\\./, $ARGV[$at];
+    open my $segment, "<&=", $at + 3 or exit;
+    my $read = sysseek $segment, 0, 1;
+    exit if (stat $segment)[7] > $read || -e join ".", $name, $number + 1, $base + $read;
+  }
+  -e "state" or exit;
+  select undef, undef, undef, 0.01;
+}
+`;
+
+/**
  * `ID OUT ERR FOLLOW`: prints `OUT ERR`, the offsets at which it starts, then stdout as its stdout and stderr as its
  * stderr. Exits with 0 at the end of the process, 5 where a running one is not followed, 4 to be started again, which
  * bounds how long it outlives its reader, 3 where output was removed before it was read, and 44 for an unknown process.
@@ -113,7 +130,7 @@ step_err() {
   elif [ $isKept = no ]; then exit 3
   fi
 }
-rounds=0 idle=0
+rounds=0 perl=$(command -v perl)
 while :; do
   : > "$ref"
   isEnded=no moved=no
@@ -126,6 +143,7 @@ while :; do
   [ $moved = no ] || continue
   [ $isEnded = no ] || exit 0
   [ "$follow" = yes ] || exit 5
+  if [ -n "$perl" ]; then "$perl" -e '${UNTIL_MORE}' "$out" "$err"; continue; fi
   # Whether a segment has grown is asked of the shell, since a program each time would cost more than all else.
   tries=0
   while [ $tries -lt 5 ]; do

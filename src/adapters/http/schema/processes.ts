@@ -21,7 +21,7 @@ export const ProcessParams = Type.Composite([
 
 const side = Type.Integer({ minimum: 1, maximum: 1000 });
 
-export const TerminalSize = Named('TerminalSize', Closed({ cols: side, rows: side }));
+export const PtySize = Named('PtySize', Closed({ cols: side, rows: side }));
 
 export const StartProcessRequest = Named(
   'StartProcessRequest',
@@ -30,7 +30,7 @@ export const StartProcessRequest = Named(
     env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
     workdir: Type.Optional(Text({ minLength: 1, maxLength: 4096 })),
     stdin: Type.Optional(Type.Boolean({ description: 'Whether it takes input. By default with a `pty`.' })),
-    pty: Type.Optional(TerminalSize),
+    pty: Type.Optional(PtySize),
     timeout_seconds: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, description: 'No limit when absent.' }),
     ),
@@ -56,7 +56,7 @@ export const ProcessBody = Named(
     status: Type.Union([Type.Literal('starting'), Type.Literal('running'), Type.Literal('ended')]),
     pid: Nullable(Type.Integer({ description: 'Inside the container.' })),
     stdin: Type.Boolean({ description: 'Whether it takes input.' }),
-    pty: Nullable(TerminalSize),
+    pty: Nullable(PtySize),
     started_at: Timestamp,
     ended_at: Nullable(Timestamp),
     ended_by: Nullable(

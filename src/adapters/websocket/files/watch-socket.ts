@@ -14,6 +14,7 @@ import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
 import { FILES_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
+import { sent } from '../sent.ts';
 import { inputLimit, SocketRest } from '../socket-reader.ts';
 import { plainRequest } from '../upgrade-required.ts';
 import { OVERFLOW_FRAME, toFrame } from './watch-frames.ts';
@@ -41,7 +42,6 @@ const REFUSALS = [
   'file_tools_missing',
   'address_full',
 ] as const;
-const TEXT = { binary: false } as const;
 
 const WatchQuery = Type.Object(
   {
@@ -146,8 +146,3 @@ async function pass(socket: WebSocket, { items }: Watch): Promise<SocketCloseRea
 }
 
 const toEvent = ({ type, path }: FileChange) => ({ type, path: pathText(path) });
-
-const sent = (socket: WebSocket, frame: string): Promise<void> =>
-  new Promise((resolve, reject) =>
-    socket.send(frame, TEXT, (error) => (error === undefined || error === null ? resolve() : reject(error))),
-  );

@@ -7,6 +7,7 @@ import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-r
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
 import { findOwnInEngine, handleOf } from '../find-container.ts';
 import { refuseIfStopped } from '../running-container.ts';
+import { attachProcess } from './attach-process.ts';
 import { type ControlDeps, endProcess, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
 import { readOutput } from './process-output.ts';
@@ -27,6 +28,7 @@ export function processes(deps: ControlDeps) {
     signal: signalProcess(deps),
     resize: resizeProcess(deps),
     end: endProcess(deps),
+    attach: attachProcess(deps),
     settleAll: settleAll(deps),
     /** Running processes keep their containers from being idle. */
     usesNow: usesNow(deps),

@@ -13,6 +13,7 @@ import type { Routes } from '../../../adapters/http/server.ts';
 import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.ts';
 import { execSocket } from '../../../adapters/websocket/exec/exec-socket.ts';
 import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';
+import { attachSocket } from '../../../adapters/websocket/processes/attach-socket.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import type { OfAgents } from '../../containers/agents/agents.ts';
@@ -109,6 +110,13 @@ export function workspaces(
       execRoutes(inside, outputs, cutOffWriting),
       processRoutes(programs, keys),
       processStreamRoutes(programs, cutOffReading),
+      (http) =>
+        attachSocket(http, {
+          processes: programs,
+          mayGoOn: inside.mayGoOnChanging,
+          live,
+          log: options.logger,
+        }),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
       fileSearchRoutes(inside),
       (http) => execSocket(http, { access: inside, live, log: options.logger, wordsOf }),

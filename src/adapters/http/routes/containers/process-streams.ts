@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Processes } from '../../../../app/containers/processes/processes.ts';
+import { offsetsIn } from '../../../../domain/containers/processes/output-offsets.ts';
 import type { ContainerProcess } from '../../../../domain/containers/processes/process.ts';
-import type { OutputOffsets } from '../../../../ports/containers/processes/container-processes.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { outputLines } from '../../replies/process-output-reply.ts';
@@ -39,7 +39,7 @@ export const processStreamRoutes =
       },
       async (request, reply) => {
         const { params, query, caller } = request;
-        const wanted = { after: toOffsets(query.after), follow: query.follow === 'true' };
+        const wanted = { after: offsetsIn(query.after), follow: query.follow === 'true' };
         const output = orThrow(await processes.output(params.id, params.process_id, wanted, caller));
         enableTcpKeepAlive(request);
         cutOffReading(request, reply);
@@ -83,7 +83,7 @@ export const processStreamRoutes =
             'process_without_terminal',
           ],
           params: schema.ProcessParams,
-          body: schema.TerminalSize,
+          body: schema.PtySize,
           response: { 200: schema.ProcessBody },
         },
       },
@@ -132,11 +132,6 @@ function inputRoute(http: Parameters<Routes>[0], processes: Processes): void {
       return { input_offset: inputOffset };
     },
   );
-}
-
-function toOffsets(after = '0,0'): OutputOffsets {
-  const [stdout = '0', stderr = '0'] = after.split(',');
-  return { stdout: Number(stdout), stderr: Number(stderr) };
 }
 
 function toLastLine(process: ContainerProcess, after: string): object {

@@ -1,0 +1,127 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { WebSocket } from 'ws';
+import type { AttachedProcess } from '../../../app/containers/processes/attach-process.ts';
+import type { Processes } from '../../../app/containers/processes/processes.ts';
+import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
+import { OFFSETS_PATTERN, offsetsIn } from '../../../domain/containers/processes/output-offsets.ts';
+import { Refusal } from '../../../domain/errors.ts';
+import { authorize, type Caller } from '../../../domain/identity/caller.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
+import { PROCESS_PROTOCOL } from '../../../protocol/subprotocols.ts';
+import { hangUp } from '../close-socket.ts';
+import { keepAlive } from '../heartbeat.ts';
+import { plainRequest } from '../upgrade-required.ts';
+import { attachment } from './attached-process.ts';
+
+export type AttachSocketDeps = {
+  readonly processes: Pick<Processes, 'attach'>;
+  /** Whether someone who attached earlier may go on. */
+  readonly mayGoOn: (now: Caller) => boolean;
+  readonly live: AuthorizedConnections;
+  readonly log: Logger;
+};
+
+const SCOPE = 'write';
+
+/** Before the upgrade. */
+const REFUSALS = [
+  'container_not_found',
+  'not_authorized',
+  'container_not_running',
+  'engine_busy',
+  'container_unresponsive',
+  'not_for_agents',
+  'too_many_processes',
+  'process_not_found',
+  'guest_session_expired',
+  'process_outcome_unknown',
+  'address_full',
+] as const;
+
+const AttachQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        pattern: OFFSETS_PATTERN,
+        description: 'The bytes of stdout, and after a comma of stderr, that you have. Default `0,0`.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+type Params = { readonly id: string; readonly process_id: string };
+
+/** GET …/processes/{process_id}/attach: refusals are plain HTTP before the upgrade; then output, input and control. */
+export function attachSocket(http: FastifyInstance, deps: AttachSocketDeps): void {
+  const begun = new WeakMap<FastifyRequest, AttachedProcess>();
+  http.route<{ Params: Params; Querystring: Static<typeof AttachQuery> }>({
+    method: 'GET',
+    url: '/api/containers/:id/processes/:process_id/attach',
+    config: {
+      scope: SCOPE,
+      forRestricted: true,
+      subprotocol: PROCESS_PROTOCOL,
+      failure: 'failed to attach to process',
+      lasting: 'terminals',
+    },
+    schema: {
+      operationId: 'processes.attach',
+      summary: 'Follow and control a process',
+      refusals: REFUSALS,
+      querystring: AttachQuery,
+    },
+    preHandler: async (request) => {
+      const { params, query, caller, origin } = request;
+      const after = offsetsIn(query.after);
+      const attached = await deps.processes.attach(params.id, params.process_id, after, caller, origin);
+      if (!attached.ok) throw new Refusal(attached.error);
+      const { output } = attached.value;
+      const { socket } = request.raw;
+      if (!request.ws || socket.destroyed) return await output.end();
+      socket.once('close', () => void output.end());
+      begun.set(request, attached.value);
+    },
+    handler: plainRequest,
+    wsHandler: (socket, request) => {
+      const attached = begun.get(request);
+      if (attached === undefined) throw new Error('a socket was opened without a process');
+      serve(socket, request.caller, attached, deps);
+    },
+  });
+}
+
+function serve(
+  socket: WebSocket,
+  caller: Caller,
+  attached: AttachedProcess,
+  { mayGoOn, live, log }: AttachSocketDeps,
+): void {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    registration.end();
+    stop();
+  };
+  const close = (reason: SocketCloseReason): void => {
+    if (isOver) return;
+    hangUp(socket, reason);
+    end();
+  };
+  const failed = (err: unknown): void => {
+    if (!isOver) log.info({ err }, 'a process could not be followed or controlled');
+    close(CLOSE.tryAgainLater);
+  };
+  socket.on('error', (err) => log.info({ err }, 'process socket failed'));
+  socket.once('close', end);
+  const registration = live.register({
+    caller,
+    mayStay: (now) => authorize(now, SCOPE).ok && mayGoOn(now),
+    close: () => close(CLOSE.unauthorized),
+  });
+  const stop = attachment(socket, attached, { registration, close, failed });
+  keepAlive(socket, () => {});
+}

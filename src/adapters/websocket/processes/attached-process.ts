@@ -1,0 +1,177 @@
+import type { WebSocket } from 'ws';
+import type { AttachedProcess } from '../../../app/containers/processes/attach-process.ts';
+import type { Registration } from '../../../app/identity/auth/authorized-connections.ts';
+import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
+import { signalOfExit } from '../../../domain/containers/processes/signals.ts';
+import type { DomainError } from '../../../domain/errors.ts';
+import { type Result, unreachable } from '../../../domain/result.ts';
+import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
+import {
+  decodeProcessClientFrame,
+  encodeProcessFrame,
+  OUTPUT_MARK,
+  type ProcessClientFrame,
+  type ProcessServerFrame,
+} from '../../../protocol/process-frames.ts';
+import { sent } from '../sent.ts';
+import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { InputWriter } from './input-writer.ts';
+
+const MAX_FRAME_BYTES = 65_536;
+/** Signals that wait, and answers that the client has not read. */
+const MAX_WAITING = 64;
+
+export type AttachmentDeps = {
+  readonly registration: Pick<Registration, 'use'>;
+  readonly close: (reason: SocketCloseReason) => void;
+  readonly failed: (error: unknown) => void;
+};
+
+/** Relays between a socket and its process. The result stops it at once. */
+export function attachment(socket: WebSocket, attached: AttachedProcess, deps: AttachmentDeps): () => void {
+  const { registration, close, failed } = deps;
+  const rest = new SocketRest(socket);
+  const came = inputLimit(rest);
+  const answer = boundedAnswers(socket);
+  const { input, controls, react } = reactions(attached, rest, answer, deps);
+  const use = (then: () => void, bytes: number): void => {
+    if (!registration.use(then, bytes)) close(CLOSE.tooSlow);
+  };
+  socket.on('message', (data, isBinary) => {
+    const bytes = data as Buffer;
+    came(bytes.length);
+    if (isBinary) return bytes.length > 0 ? use(() => input.take(bytes), bytes.length) : undefined;
+    const frame = decodeProcessClientFrame(bytes.toString());
+    if (frame?.type === 'ping') answer({ type: 'pong', t: frame.t });
+    else if (frame !== null) use(() => react(frame), 0);
+  });
+  passOutput(socket, attached).then(close, failed);
+  return () => {
+    input.stop();
+    controls.stop();
+    void attached.output.end();
+  };
+}
+
+/** What the frames of a client do. */
+function reactions(
+  { inputOffset, control }: AttachedProcess,
+  rest: SocketRest,
+  answer: (frame: ProcessServerFrame) => void,
+  { close, failed }: AttachmentDeps,
+) {
+  const refused = (code: DomainError['code']): void => {
+    // The frame `exit` says it.
+    if (code !== 'process_ended') answer({ type: 'refused', code });
+  };
+  const input = new InputWriter(inputOffset ?? 0, control.write, rest, {
+    acknowledge: (offset) => answer({ type: 'ack', input_offset: offset }),
+    refused,
+    gap: () => close(CLOSE.inputGap),
+    failed,
+  });
+  const controls = inTurn(refused, failed);
+  const resize = newestOnly((size: PtySize) => controls.act(() => control.resize(size)));
+  const react = (frame: Exclude<ProcessClientFrame, { type: 'ping' }>) => {
+    switch (frame.type) {
+      case 'input_from':
+        return input.startAt(frame.offset);
+      case 'eof':
+        return input.end();
+      case 'resize':
+        return void resize({ cols: frame.cols, rows: frame.rows });
+      case 'signal':
+        if (controls.waiting() >= MAX_WAITING) return close(CLOSE.tooSlow);
+        return void controls.act(() => control.signal(frame.signal));
+      default:
+        unreachable(frame);
+    }
+  };
+  return { input, controls, react };
+}
+
+/** Sends the output as fast as the client reads; the rest waits in the container. Returns why there is no more. */
+async function passOutput(
+  socket: WebSocket,
+  { output, inputOffset }: AttachedProcess,
+): Promise<SocketCloseReason> {
+  const tell = (frame: ProcessServerFrame): Promise<void> => sent(socket, encodeProcessFrame(frame));
+  const at = { ...output.start };
+  await tell({ type: 'ready', ...at, input_offset: inputOffset });
+  for await (const { stream, offset, data } of output.pieces) {
+    if (offset !== at[stream]) await tell({ type: 'skipped', stream, offset });
+    at[stream] = offset + data.length;
+    const mark = Buffer.of(OUTPUT_MARK[stream]);
+    for (let from = 0; from < data.length; from += MAX_FRAME_BYTES)
+      await sent(socket, Buffer.concat([mark, data.subarray(from, from + MAX_FRAME_BYTES)]));
+  }
+  const exit = exitOf(await output.state());
+  // Its container changes: what became of the process is known afterwards.
+  if (exit === null) return CLOSE.tryAgainLater;
+  await tell(exit);
+  return CLOSE.ended;
+}
+
+function exitOf({ state }: ContainerProcess): ProcessServerFrame | null {
+  if (state.kind !== 'ended') return null;
+  const { exitCode, by } = state;
+  const signal = exitCode === null ? null : signalOfExit(exitCode);
+  return { type: 'exit', exit_code: exitCode, signal, ended_by: by };
+}
+
+type Act = () => Promise<Result<unknown, DomainError>>;
+
+/** Acts one after the other. */
+function inTurn(refused: (code: DomainError['code']) => void, failed: (error: unknown) => void) {
+  let last = Promise.resolve();
+  let [waiting, isStopped] = [0, false];
+  const act = (work: Act): Promise<void> => {
+    waiting += 1;
+    last = last
+      .then(async () => {
+        waiting -= 1;
+        if (isStopped) return;
+        const done = await work();
+        if (!done.ok && !isStopped) refused(done.error.code);
+      })
+      .catch(failed);
+    return last;
+  };
+  const stop = (): void => {
+    isStopped = true;
+  };
+  return { act, waiting: () => waiting, stop };
+}
+
+/** Of values that come while one is used, only the newest is. */
+function newestOnly<T>(use: (value: T) => Promise<void>): (value: T) => Promise<void> {
+  let next: { readonly value: T } | null = null;
+  let isBusy = false;
+  return async (value) => {
+    next = { value };
+    if (isBusy) return;
+    isBusy = true;
+    for (let now = taken(); now !== null; now = taken()) await use(now.value);
+    isBusy = false;
+  };
+  function taken(): { readonly value: T } | null {
+    const now = next;
+    next = null;
+    return now;
+  }
+}
+
+/** A client that reads nothing gets no more answers until it does. */
+function boundedAnswers(socket: WebSocket): (frame: ProcessServerFrame) => void {
+  let unsent = 0;
+  return (frame) => {
+    if (unsent >= MAX_WAITING && frame.type !== 'ack') return;
+    unsent += 1;
+    const done = (): void => {
+      unsent -= 1;
+    };
+    sent(socket, encodeProcessFrame(frame)).then(done, done);
+  };
+}

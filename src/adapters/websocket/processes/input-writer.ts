@@ -1,0 +1,117 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Result } from '../../../domain/result.ts';
+import type { ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
+import type { SocketRest } from '../socket-reader.ts';
+
+/** Waiting input at which the socket is not read, and at which it is again. */
+const PAUSE_BYTES = 1_048_576;
+const RESUME_BYTES = 262_144;
+const MAX_WRITE_BYTES = 1_048_576;
+const RETRY = { firstMs: 100, maxMs: 2_000 };
+
+/** Refusals that end by themselves. Because of the offset, a repeat is taken once. */
+const PASSING: readonly DomainError['code'][] = [
+  'process_input_full',
+  'process_outcome_unknown',
+  'engine_busy',
+  'container_unresponsive',
+  'too_many_processes',
+];
+
+export type InputEvents = {
+  /** The process has all input before this offset. */
+  acknowledge(offset: number): void;
+  refused(code: DomainError['code']): void;
+  /** Input is missing before what came. */
+  gap(): void;
+  failed(error: unknown): void;
+};
+
+type Write = (input: ProcessInput) => Promise<Result<number, DomainError>>;
+
+/** The input of one socket: written in order, one request at a time, each byte once by its offset. */
+export class InputWriter {
+  readonly #write: Write;
+  readonly #rest: SocketRest;
+  readonly #events: InputEvents;
+  /** Offset of the next byte from the socket. */
+  #position: number;
+  #waiting: ProcessInput[] = [];
+  #waitingBytes = 0;
+  #isWriting = false;
+  #isStopped = false;
+
+  constructor(start: number, write: Write, rest: SocketRest, events: InputEvents) {
+    this.#position = start;
+    this.#write = write;
+    this.#rest = rest;
+    this.#events = events;
+  }
+
+  /** Sets the next bytes' offset. */
+  startAt(offset: number): void {
+    if (offset > this.#position) this.#events.gap();
+    else this.#position = offset;
+  }
+
+  take(data: Buffer): void {
+    this.#waitingBytes += data.length;
+    if (this.#waitingBytes > PAUSE_BYTES) this.#rest.begin('program');
+    this.#add({ data, offset: this.#position, isLast: false });
+    this.#position += data.length;
+  }
+
+  end(): void {
+    this.#add({ data: Buffer.alloc(0), offset: this.#position, isLast: true });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#waiting = [];
+  }
+
+  #add(input: ProcessInput): void {
+    if (this.#isStopped) return;
+    this.#waiting.push(input);
+    if (!this.#isWriting) this.#writeAll().catch((error: unknown) => this.#events.failed(error));
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true;
+    for (let next = this.#next(); next !== null; next = this.#next()) {
+      await this.#writeOne(next);
+      this.#waitingBytes -= next.data.length;
+      if (this.#waitingBytes < RESUME_BYTES) this.#rest.end('program');
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeOne(input: ProcessInput): Promise<void> {
+    for (let delayMs = RETRY.firstMs; !this.#isStopped; delayMs = Math.min(delayMs * 2, RETRY.maxMs)) {
+      const written = await this.#write(input);
+      if (this.#isStopped) return;
+      if (written.ok) return this.#events.acknowledge((input.offset ?? 0) + input.data.length);
+      const { code } = written.error;
+      if (code === 'process_input_gap') return this.#events.gap();
+      if (!PASSING.includes(code)) return this.#events.refused(code);
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+    }
+  }
+
+  /** What waits without a gap, as one. */
+  #next(): ProcessInput | null {
+    const [first] = this.#waiting;
+    if (first === undefined) return null;
+    const start = first.offset ?? 0;
+    const parts: Buffer[] = [];
+    let [bytes, isLast] = [0, false];
+    for (const { data, offset, isLast: ends } of this.#waiting) {
+      if (offset !== start + bytes || isLast || bytes + data.length > MAX_WRITE_BYTES) break;
+      parts.push(data);
+      bytes += data.length;
+      isLast = ends;
+    }
+    this.#waiting.splice(0, parts.length);
+    return { data: Buffer.concat(parts), offset: start, isLast };
+  }
+}

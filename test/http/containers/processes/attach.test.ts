@@ -1,0 +1,119 @@
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import {
+  decodeProcessServerFrame,
+  type ProcessServerFrame,
+} from '../../../../src/protocol/process-frames.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { aBoxOfAda } from '../../../support/service/cluster.ts';
+import { aPerson, as, ORIGIN } from '../../../support/service/service.ts';
+import { listening } from '../../../support/terminal/terminals.ts';
+
+async function aScene(t: Test) {
+  const scene = await aBoxOfAda();
+  const url = `${scene.url}/processes`;
+  const address = await listening(t, scene.service);
+  const start = async (body: object): Promise<string> => (await scene.call('POST', url, body)).json().id;
+  const attach = (id: string, query = '', { token } = scene.ada) =>
+    anAttachment(`${address}${url}/${id}/attach?${query}`, token);
+  return { ...scene, url, start, attach };
+}
+
+/** A socket that is attached, and what came over it. */
+async function anAttachment(address: string, token: string) {
+  const socket = new WebSocket(address, ['berth.process.v1', `bearer.${token}`], { origin: ORIGIN });
+  const frames: ProcessServerFrame[] = [];
+  const output = { stdout: '', stderr: '' };
+  let end: number | readonly [code: number, reason: string] | null = null;
+  socket.on('error', () => {});
+  socket.on('unexpected-response', (_request, answer) => {
+    end = answer.statusCode ?? 0;
+    socket.terminate();
+  });
+  socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) output[data[0] === 2 ? 'stderr' : 'stdout'] += data.subarray(1);
+    else frames.push(decodeProcessServerFrame(String(data)) as ProcessServerFrame);
+  });
+  socket.on('close', (code, reason) => {
+    end ??= [code, String(reason)];
+  });
+  await waitFor(() => end !== null || frames.length > 0, { what: 'the socket is open or refused' });
+  const until = async (what: string, holds: () => boolean) => await waitFor(holds, { what });
+  const send = (frame: object): void => socket.send(JSON.stringify(frame));
+  const closed = async () => {
+    await waitFor(() => end !== null, { what: 'the close' });
+    return end;
+  };
+  return { socket, frames, output, send, until, closed };
+}
+
+t.test('output comes from an offset, input is taken once, and the end is told', async (t) => {
+  const { start, attach } = await aScene(t);
+  const id = await start({ command: ['cat'], pty: { cols: 80, rows: 24 } });
+  const first = await attach(id);
+  t.same(first.frames, [{ type: 'ready', stdout: 0, stderr: 0, input_offset: 0 }]);
+  first.socket.send(Buffer.from('one\n'));
+  await first.until('echo and output', () => first.output.stdout === 'one\r\none\r\n');
+  await first.until('the acknowledgement', () => first.frames.length === 2);
+  t.same(first.frames.at(-1), { type: 'ack', input_offset: 4 });
+  first.socket.terminate();
+  const second = await attach(id, 'after=5');
+  t.same(second.frames, [{ type: 'ready', stdout: 5, stderr: 0, input_offset: 4 }]);
+  await second.until('the rest of the output', () => second.output.stdout === 'one\r\n');
+  second.send({ type: 'input_from', offset: 0 });
+  second.socket.send(Buffer.from('one\n'));
+  second.socket.send(Buffer.from('two\n'));
+  await second.until('only the new input', () => second.output.stdout === 'one\r\ntwo\r\ntwo\r\n');
+  second.send({ type: 'ping', t: 7 });
+  await second.until('the answer', () => second.frames.some(({ type }) => type === 'pong'));
+  second.send({ type: 'eof' });
+  t.same(await second.closed(), [1000, 'ended']);
+  t.same(second.frames.at(-1), { type: 'exit', exit_code: 0, signal: null, ended_by: 'exit' });
+  const late = await attach(id, 'after=9999');
+  t.equal(await late.closed(), 400, 'there is not as much');
+  const after = await attach(id, 'after=10');
+  t.same(await after.closed(), [1000, 'ended']);
+  t.equal(after.output.stdout, 'two\r\ntwo\r\n', 'all that is left of a process that has ended');
+});
+
+t.test('sizes, signals, and what a process does not take', async (t) => {
+  const { call, url, start, attach } = await aScene(t);
+  const id = await start({ command: ['sleep', '3600'], pty: { cols: 80, rows: 24 } });
+  const attached = await attach(id);
+  for (const cols of [90, 100, 110]) attached.send({ type: 'resize', cols, rows: 40 });
+  const size = async () => (await call('GET', `${url}/${id}`)).json().pty;
+  await waitFor(async () => (await size()).cols === 110, { what: 'the newest size' });
+  for (const wrong of [
+    { type: 'resize', cols: 0, rows: 1 },
+    { type: 'signal', signal: 'X' },
+    { type: 'fly' },
+  ])
+    attached.send(wrong);
+  attached.socket.send('no JSON');
+  attached.send({ type: 'signal', signal: 'INT' });
+  t.same(await attached.closed(), [1000, 'ended']);
+  t.match(attached.frames.at(-1), { type: 'exit', exit_code: 130, signal: 'INT', ended_by: 'signal' });
+  const deaf = await attach(await start({ command: ['sleep', '3600'] }));
+  t.match(deaf.frames, [{ type: 'ready', input_offset: null }]);
+  deaf.socket.send(Buffer.from('x'));
+  deaf.send({ type: 'resize', cols: 80, rows: 24 });
+  await deaf.until('two refusals', () => deaf.frames.length === 3);
+  const refused = deaf.frames.flatMap((frame) => (frame.type === 'refused' ? [frame.code] : []));
+  t.same(refused.sort(), ['process_without_input', 'process_without_terminal']);
+  deaf.send({ type: 'input_from', offset: 9 });
+  t.same(await deaf.closed(), [1008, 'input gap']);
+});
+
+t.test('who may not is refused before the upgrade, and closed when the right ends', async (t) => {
+  const { service, ada, call, url, start, attach } = await aScene(t);
+  const id = await start({ command: ['cat'], stdin: true });
+  const eve = await aPerson(service, 'eve');
+  t.equal(await (await attach(id, '', eve)).closed(), 404);
+  t.equal(await (await attach(id, '', { ...ada, token: 'svc_wrong' })).closed(), 401);
+  const reader = await as(service, ada)('POST', '/api/tokens', { name: 'reader', scopes: ['read'] });
+  t.equal(await (await attach(id, '', reader.json())).closed(), 403);
+  t.equal((await call('GET', `${url}/${id}/attach`)).statusCode, 426);
+  const attached = await attach(id);
+  await as(service, ada)('POST', '/api/auth/logout');
+  t.same(await attached.closed(), [4001, 'unauthorized']);
+});
