@@ -17,6 +17,9 @@ export type Server = {
   readonly sh: (script: string) => Promise<string>;
 };
 
+/** A build of the image installs and compiles everything. */
+const WORK_SECONDS = 900;
+
 const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates,iproute2,procps';
 const CERTIFICATES = 'etc/ssl/certs/ca-certificates.crt';
 const HIERARCHIES = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids'];
@@ -69,7 +72,7 @@ export async function aServer(t: Test, folder: string): Promise<Server> {
   });
   const sh = async (script: string): Promise<string> => {
     const command = ['-t', `${init}`, '-a', 'sh', '-ec', script];
-    const { code, stdout, stderr } = await run('nsenter', command, { timeoutSeconds: 300 });
+    const { code, stdout, stderr } = await run('nsenter', command, { timeoutSeconds: WORK_SECONDS });
     if (code !== 0) throw new Error(`${script}\nended with ${code}: ${stdout}${stderr}`);
     return stdout.trim();
   };
