@@ -31,6 +31,8 @@ export async function buildFromPackages(
   if (!isRoot()) throw new Error('building the base image needs root');
   const tools = await missingPackages({ mmdebstrap: 'mmdebstrap' });
   const absent = existsSync(ARCHIVE_KEYS) ? tools : [...tools, 'debian-archive-keyring'];
+  if (absent.length > 0 && settings.mayInstall === false)
+    throw new Error(`building it from packages needs ${absent.join(' and ')} on this machine`);
   if (absent.length > 0) await installPackages(absent, settings);
   const recipe = await machineRecipe();
   const folder = await mkdtemp(join(tmpdir(), 'berth-image-'));

@@ -12,6 +12,8 @@ export type BaseImageSettings = {
   readonly log: Log;
   /** Whether a registry may be asked; needs a network for the installation. */
   readonly allowPull: boolean;
+  /** False where missing tools may not be installed. */
+  readonly mayInstall?: boolean;
   /** A network with access to the outside: a private engine's default one has none. */
   readonly network?: string;
   /** Aborts the preparation and removes its leftovers. */

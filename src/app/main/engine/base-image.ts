@@ -12,6 +12,8 @@ export type Preparation = {
   readonly reference: string;
   readonly network: string;
   readonly instanceId: string;
+  /** Whether missing tools may be installed on this machine. */
+  readonly mayInstall: boolean;
   readonly parts: Pick<Parts, 'image'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -51,9 +53,9 @@ async function withImage(work: Preparation): Promise<void> {
 }
 
 async function tryImage(work: Preparation): Promise<boolean> {
-  const { docker, reference, network, parts, log, signal } = work;
+  const { docker, reference, network, mayInstall, parts, log, signal } = work;
   try {
-    const options = { reference, progress: say, log, allowPull: true, network, signal };
+    const options = { reference, progress: say, log, allowPull: true, mayInstall, network, signal };
     const { how } = await ensureBaseImage(docker, options);
     parts.image = { status: 'ready', detail: how };
     return true;

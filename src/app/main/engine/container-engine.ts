@@ -205,6 +205,7 @@ async function attach(
   return await prepareBaseImage({
     ...{ docker, instanceId, parts, log, signal },
     reference: baseImage,
+    mayInstall: setUp.config.engine === 'auto',
     network: network.name,
     onImage: () => prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal: engine.isLocal })),
     onTools: (volume) => {

@@ -231,6 +231,7 @@ t.test('failed startup work is retried', async (t) => {
   const ready: string[] = [];
   const { background } = await prepareBaseImage({
     ...{ docker: far.docker, reference: engine.image, network: network.name, instanceId, parts },
+    mayInstall: true,
     log: silentLog,
     signal: ending.signal,
     firstRetryMs: 20,
