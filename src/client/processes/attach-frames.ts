@@ -12,7 +12,7 @@ export type AttachOptions = {
   /** Detaches. */
   readonly signal?: AbortSignal;
   /** A line was lost, and the next try follows by itself. */
-  readonly onLost?: () => void;
+  readonly onLost?: () => unknown;
 };
 
 /** Path and query of a process's socket, for what follows these offsets. */

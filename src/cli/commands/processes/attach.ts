@@ -3,8 +3,16 @@ import type { Cli } from '../../cli.ts';
 import { ProgramEnd } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
+import { rawTerminal } from '../../io/raw-terminal.ts';
+import { detachKeyOption } from '../../values/detach-key.ts';
 import { findContainer } from '../../values/find.ts';
 import { findProcess } from './find-process.ts';
+import { interact } from './interact.ts';
+
+const HELP = `
+A process that runs in a terminal is attached to yours: every key goes to it, and the detach key leaves it running.
+After a lost connection it continues where it was.
+`;
 
 export const attach = () =>
   command('attach', 'Follow the output of a process, from its start')
@@ -12,9 +20,15 @@ export const attach = () =>
     .argument('[process]', 'its name or id')
     .option('-i, --stdin', 'pass standard input to it, and close its input at the end')
     .option('--no-follow', 'print only the output so far')
+    .addOption(detachKeyOption())
+    .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, given, wanted, { stdin = false, follow }) => {
-        const shown = await findProcess(cli, await findContainer(cli, given), wanted);
+      withCli(async (cli, given, wanted, { stdin = false, follow, detachKey }) => {
+        const container = await findContainer(cli, given);
+        const shown = await findProcess(cli, container, wanted);
+        const raw = follow && shown.info.pty !== null ? rawTerminal(cli.io) : null;
+        const back = `berth attach ${container.name} ${shown.name}`;
+        if (raw !== null) return await interact(cli, shown, { raw, detachKey, back });
         const leaving = new AbortController();
         const input = stdin ? sendInput(cli, shown, leaving.signal) : Promise.resolve();
         const exitCode = await showOutput(cli, shown, follow);

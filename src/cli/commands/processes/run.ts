@@ -1,5 +1,17 @@
+import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
+import { rawTerminal } from '../../io/raw-terminal.ts';
+import { detachKeyOption } from '../../values/detach-key.ts';
 import { findContainer } from '../../values/find.ts';
+import { interact } from './interact.ts';
+
+const HELP = `
+The process runs on when you leave, also when the service is restarted.
+
+Examples:
+  berth run dev --name web -- npm run dev
+  berth run -t dev -- python3              in a terminal, which the detach key leaves
+`;
 
 export const run = () =>
   command('run', 'Start a process in the background of a container')
@@ -8,15 +20,21 @@ export const run = () =>
     .option('--name <name>', 'a name for it')
     .option('--cwd <folder>', 'its working folder', '/workspace')
     .option('-i, --stdin', 'keep its input open for berth attach --stdin')
+    .option('-t, --tty', 'run it in a terminal, and attach yours to it')
+    .addOption(detachKeyOption())
+    .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, given, words, { name, cwd, stdin = false }) => {
+      withCli(async (cli, given, words, { name, cwd, stdin = false, tty = false, detachKey }) => {
+        const raw = tty ? rawTerminal(cli.io) : null;
+        if (tty && raw === null)
+          throw usageError('Standard input and output are not a terminal.', 'Leave out --tty.');
         const container = await findContainer(cli, given);
-        const options = { cwd, stdin, ...(name !== undefined && { name }) };
-        const { info } = await cli.progress('Starting', container.processes.start(words, options));
-        cli.print.done(
-          info,
-          `${info.name} is running. Follow its output: berth attach ${container.name} ${info.name}`,
-          info.id,
-        );
+        const input = raw === null ? { stdin } : { pty: raw.size() };
+        const options = { cwd, ...input, ...(name !== undefined && { name }) };
+        const started = await cli.progress('Starting', container.processes.start(words, options));
+        const { info } = started;
+        const back = `berth attach ${container.name} ${info.name}`;
+        if (raw !== null) return await interact(cli, started, { raw, detachKey, back });
+        cli.print.done(info, `${info.name} is running. Follow its output: ${back}`, info.id);
       }),
     );

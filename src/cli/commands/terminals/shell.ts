@@ -1,4 +1,3 @@
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Terminal, TerminalEnd, TerminalResume } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, ProgramEnd, usageError } from '../../cli-error.ts';
@@ -6,6 +5,7 @@ import { command, withCli } from '../../command.ts';
 import { type RawTerminal, rawTerminal, SOFT_RESET } from '../../io/raw-terminal.ts';
 import { writeTo } from '../../io/streams.ts';
 import { leftTerminals } from '../../state/left-terminals.ts';
+import { detachKeyOption } from '../../values/detach-key.ts';
 import { findContainer } from '../../values/find.ts';
 
 const MAIN = 'main';
@@ -26,11 +26,7 @@ export const shell = () =>
     .option('--session <name>', 'which of its terminals; all but main end a minute after they are left', MAIN)
     .option('--new', 'end what runs in it, and start a new shell')
     .option('--watch', 'watch without typing')
-    .addOption(
-      new Option('--detach-key <key>', 'the key that leaves it running, such as ctrl-], or none')
-        .argParser(keyByte)
-        .default(0x1c, 'ctrl-\\'),
-    )
+    .addOption(detachKeyOption())
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, { session, new: fresh = false, watch = false, detachKey }) => {
@@ -112,12 +108,4 @@ function report({ notify }: Cli, { why, exitCode }: TerminalEnd, name: string, s
   }
   if (why === 'ended') throw new ProgramEnd(exitCode ?? 0);
   throw new CliError(WORDS[why] ?? why, { code: why });
-}
-
-/** `ctrl-\` as its byte; null for `none`. */
-function keyByte(text: string): number | null {
-  if (text === 'none') return null;
-  const [, letter = ''] = /^ctrl-([a-z@[\\\]^_])$/i.exec(text) ?? [];
-  if (letter === '') throw new InvalidArgumentError('Give a key such as ctrl-\\ or ctrl-], or none.');
-  return letter.toUpperCase().charCodeAt(0) & 0x1f;
 }
