@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { anyCommandContract } from '../../contract/containers/container-commands.ts';
 import { filesContract, filesOf } from '../../contract/containers/files.ts';
-import { aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
+import { anyTerminalContract, aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
 import { terminalInput } from '../../contract/terminals/terminal-input.ts';
 import { hostedAgent } from '../../support/agent/hosted.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -16,6 +16,8 @@ const { terminalBackend: terminals, commands, files } = ports;
 await t.test('agents: commands', (t) => anyCommandContract(t, (request) => commands.open(handle, request)));
 
 await t.test('agents: files', (t) => filesContract(t, filesOf(files, handle)));
+
+await t.test('agents: terminals', (t) => anyTerminalContract(t, { terminals, handle }));
 
 await terminalInput(t, 'agents', { terminals, handle, shell: '/bin/bash', sh, folder: home });
 
@@ -56,33 +58,6 @@ t.test('a closed terminal ends its shell, unless the service restarts', async (t
   const pid = /pid=(\d+)\./.exec(await output.until(/pid=\d+\./))?.[1];
   await pty.close();
   await t.rejects(sh(`kill -0 ${pid}`), 'it is gone when the close returns');
-});
-
-t.test('a viewer types nothing, and a forced new shell ends the old one', async (t) => {
-  const owner = await terminals.open(handle, aTerminal('shown'));
-  const shown = reader(owner);
-  owner.write('first');
-  await shown.until('first');
-  const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
-  const seen = reader(guest);
-  await seen.until('first');
-  guest.write('not-heard');
-  owner.write('-second');
-  await Promise.all([seen.until('second'), shown.until('second')]);
-  t.notMatch(shown.all() + seen.all(), /not-heard/);
-  await guest.close();
-  owner.write('-third');
-  await shown.until('third');
-  const over = once(owner.stream, 'close');
-  const fresh = await terminals.open(handle, aTerminal('shown', { forceNew: true }));
-  await over;
-  const after = reader(fresh);
-  fresh.write('new-text');
-  await after.until('new-text');
-  t.notMatch(after.all(), /first/);
-  await terminals.killMuxSession(handle, 'shown');
-  if (!fresh.stream.closed) await once(fresh.stream, 'close');
-  await t.resolves(terminals.killMuxSession(handle, 'never-was'));
 });
 
 t.test('a terminal goes on to the byte over cut connections', async (t) => {

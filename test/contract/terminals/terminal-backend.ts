@@ -49,28 +49,103 @@ export function reader(pty: PtyStream): {
   };
 }
 
-/** Guarantees of terminals in a running container. */
+/** Guarantees of terminals, by a multiplexer or without one. */
+export async function anyTerminalContract(t: Test, { terminals, handle }: OpenTerminals): Promise<void> {
+  await t.test("input is echoed, and the shell's exit ends the stream with its code", async (t) => {
+    const pty = await terminals.open(handle, aTerminal('typed'));
+    const output = reader(pty);
+    await new Promise<void>((resolve) => pty.write('echo typed-text', resolve));
+    await output.until('typed-text');
+    await pty.resize(120, 40);
+    pty.write('\rexit\r');
+    await once(pty.stream, 'close');
+    t.same(await pty.ending(), { kind: 'exited', code: 0 });
+    await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
+    await t.resolves(pty.close(), 'a close after the end is harmless');
+  });
+
+  await t.test('two terminals of one session show the same', async (t) => {
+    const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('shared'))));
+    const readers = both.map(reader);
+    both[0]?.write('seen-by-both');
+    await Promise.all(readers.map((each) => each.until('seen-by-both')));
+    await terminals.killMuxSession(handle, 'shared');
+    await Promise.all(both.map((pty) => pty.stream.closed || once(pty.stream, 'close')));
+    t.pass('ending the session ends both');
+  });
+
+  await t.test('a session wanted after all survives', async (t) => {
+    const pty = await terminals.open(handle, aTerminal('wanted'));
+    const shown = reader(pty);
+    await terminals.killMuxSession(handle, 'wanted', async () => true);
+    pty.write('goes-on');
+    await shown.until('goes-on');
+    await terminals.killMuxSession(handle, 'wanted', async () => false);
+    if (!pty.stream.closed) await once(pty.stream, 'close');
+    t.pass('and ends when it is not');
+  });
+
+  await t.test('a forced new session starts with an empty shell', async (t) => {
+    const first = await terminals.open(handle, aTerminal('forced'));
+    const before = reader(first);
+    first.write('old-text');
+    await before.until('old-text');
+    const second = await terminals.open(handle, aTerminal('forced', { forceNew: true }));
+    const after = reader(second);
+    second.write('new-text');
+    await after.until('new-text');
+    t.notMatch(after.all(), /old-text/);
+    if (!first.stream.closed) await once(first.stream, 'close');
+    await terminals.killMuxSession(handle, 'forced');
+  });
+
+  await t.test('a viewer sees the session and types nothing', async (t) => {
+    t.equal(await terminals.hasMultiplexer(handle), true);
+    const owner = await terminals.open(handle, aTerminal('shown'));
+    const shown = reader(owner);
+    owner.write('first');
+    await shown.until('first');
+    const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
+    t.equal(guest.muxSession, owner.muxSession);
+    const seen = reader(guest);
+    await seen.until('first');
+    guest.write('not-heard');
+    owner.write('-second');
+    await Promise.all([seen.until('second'), shown.until('second')]);
+    t.notMatch(shown.all() + seen.all(), /not-heard/);
+    await guest.close();
+    owner.write('-third');
+    await shown.until('third');
+    await terminals.killMuxSession(handle, 'shown');
+  });
+
+  await t.test('a forced new session leaves guests nothing of the old one', async () => {
+    const sharedAs = { mode: 'control', session: 'user-2' } as const;
+    const guest = await terminals.open(handle, aTerminal('renewed', { sharedAs }));
+    guest.stream.resume();
+    const over = once(guest.stream, 'close');
+    const owner = await terminals.open(handle, aTerminal('renewed', { forceNew: true }));
+    owner.stream.resume();
+    await over;
+    await terminals.killMuxSession(handle, 'renewed');
+  });
+
+  await t.test('ending an absent session succeeds', async (t) => {
+    await t.resolves(terminals.killMuxSession(handle, 'never-was'));
+  });
+}
+
+/** The same, and those of sessions in a multiplexer, which outlive their terminals. */
 export async function terminalBackendContract(
   name: string,
   { terminals, handle }: OpenTerminals,
 ): Promise<void> {
   await t.test(`${name}: TerminalBackend`, async (t) => {
-    await t.test("input is echoed, and the shell's exit ends the stream with its code", async (t) => {
-      const pty = await terminals.open(handle, aTerminal('typed'));
-      const output = reader(pty);
-      t.equal(pty.muxSession, 'typed');
-      await new Promise<void>((resolve) => pty.write('echo typed-text', resolve));
-      await output.until('typed-text');
-      await pty.resize(120, 40);
-      pty.write('\rexit\r');
-      await once(pty.stream, 'close');
-      t.same(await pty.ending(), { kind: 'exited', code: 0 });
-      await t.resolves(pty.resize(10, 10), 'a resize after the end is harmless');
-      await t.resolves(pty.close(), 'a close after the end is harmless');
-    });
+    await anyTerminalContract(t, { terminals, handle });
 
     await t.test('a session survives its terminal, and is shown again', async (t) => {
       const first = await terminals.open(handle, aTerminal('lasting'));
+      t.equal(first.muxSession, 'lasting');
       const shown = reader(first);
       first.write('still-here');
       await shown.until('still-here');
@@ -94,41 +169,6 @@ export async function terminalBackendContract(
       const { sessions } = await terminals.leftovers(handle);
       t.ok(sessions.includes('late') && !sessions.includes('never'), `${sessions}`);
       await terminals.killMuxSession(handle, 'late');
-    });
-
-    await t.test('two terminals of one session show the same', async (t) => {
-      const both = await Promise.all([1, 2].map(() => terminals.open(handle, aTerminal('shared'))));
-      const readers = both.map(reader);
-      both[0]?.write('seen-by-both');
-      await Promise.all(readers.map((each) => each.until('seen-by-both')));
-      await terminals.killMuxSession(handle, 'shared');
-      await Promise.all(both.map((pty) => pty.stream.closed || once(pty.stream, 'close')));
-      t.pass('ending the session ends both');
-    });
-
-    await t.test('a session wanted after all survives', async (t) => {
-      const pty = await terminals.open(handle, aTerminal('wanted'));
-      const shown = reader(pty);
-      await terminals.killMuxSession(handle, 'wanted', async () => true);
-      pty.write('goes-on');
-      await shown.until('goes-on');
-      await terminals.killMuxSession(handle, 'wanted', async () => false);
-      if (!pty.stream.closed) await once(pty.stream, 'close');
-      t.pass('and ends when it is not');
-    });
-
-    await t.test('a forced new session starts with an empty shell', async (t) => {
-      const first = await terminals.open(handle, aTerminal('forced'));
-      const before = reader(first);
-      first.write('old-text');
-      await before.until('old-text');
-      const second = await terminals.open(handle, aTerminal('forced', { forceNew: true }));
-      const after = reader(second);
-      second.write('new-text');
-      await after.until('new-text');
-      t.notMatch(after.all(), /old-text/);
-      if (!first.stream.closed) await once(first.stream, 'close');
-      await terminals.killMuxSession(handle, 'forced');
     });
 
     await t.test('leftovers are listed, and ended by their marker', async (t) => {
@@ -158,26 +198,6 @@ export async function terminalBackendContract(
       t.notOk((await terminals.leftovers(handle)).sessions.includes('left'));
     });
 
-    await t.test('a viewer sees the session and types nothing', async (t) => {
-      t.equal(await terminals.hasMultiplexer(handle), true);
-      const owner = await terminals.open(handle, aTerminal('shown'));
-      const shown = reader(owner);
-      owner.write('first');
-      await shown.until('first');
-      const guest = await terminals.open(handle, aTerminal('shown', { sharedAs: { mode: 'view' } }));
-      t.equal(guest.muxSession, 'shown');
-      const seen = reader(guest);
-      await seen.until('first');
-      guest.write('not-heard');
-      owner.write('-second');
-      await Promise.all([seen.until('second'), shown.until('second')]);
-      t.notMatch(shown.all() + seen.all(), /not-heard/);
-      await guest.close();
-      owner.write('-third');
-      await shown.until('third');
-      await terminals.killMuxSession(handle, 'shown');
-    });
-
     await t.test('a participant in control has a grouped session that ends alone', async (t) => {
       const sharedAs = { mode: 'control', session: 'user-1' } as const;
       const guest = await terminals.open(handle, aTerminal('typed-along', { sharedAs }));
@@ -195,21 +215,6 @@ export async function terminalBackendContract(
       owner.write('-alone');
       await shown.until('alone');
       await terminals.killMuxSession(handle, 'typed-along');
-    });
-
-    await t.test('a forced new session leaves guests nothing of the old one', async () => {
-      const sharedAs = { mode: 'control', session: 'user-2' } as const;
-      const guest = await terminals.open(handle, aTerminal('renewed', { sharedAs }));
-      guest.stream.resume();
-      const over = once(guest.stream, 'close');
-      const owner = await terminals.open(handle, aTerminal('renewed', { forceNew: true }));
-      owner.stream.resume();
-      await over;
-      await terminals.killMuxSession(handle, 'renewed');
-    });
-
-    await t.test('ending an absent session succeeds', async (t) => {
-      await t.resolves(terminals.killMuxSession(handle, 'never-was'));
     });
   });
 }
