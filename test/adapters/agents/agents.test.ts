@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { anyCommandContract } from '../../contract/containers/container-commands.ts';
-import { filesContract, filesOf } from '../../contract/containers/files.ts';
+import { filesContract, filesOf, special } from '../../contract/containers/files.ts';
 import { anyTerminalContract, aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
 import { terminalInput } from '../../contract/terminals/terminal-input.ts';
 import { hostedAgent } from '../../support/agent/hosted.ts';
@@ -16,6 +16,14 @@ const { terminalBackend: terminals, commands, files } = ports;
 await t.test('agents: commands', (t) => anyCommandContract(t, (request) => commands.open(handle, request)));
 
 await t.test('agents: files', (t) => filesContract(t, filesOf(files, handle)));
+
+await t.test('agents: special files', (t) =>
+  special(t, {
+    handle,
+    files: filesOf(files, handle),
+    sh: (script) => sh(script.replaceAll('/workspace', home)),
+  }),
+);
 
 await t.test('agents: terminals', (t) => anyTerminalContract(t, { terminals, handle }));
 
