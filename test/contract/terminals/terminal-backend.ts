@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type {
   PtyStream,
