@@ -129,7 +129,7 @@ const byStatus = (error: BerthError): Explanation => {
 };
 
 /** An administrator's own words. */
-const quoted = (reason: string | null): string => (reason === null ? '' : `“${reason}” `);
+const quoted = (reason: string | null): string => (reason === null ? '' : `Reason: “${reason}”. `);
 
 function byCode({ code, retryAfterSeconds, reason }: BerthError): Explanation | null {
   const words = BY_CODE[code]

@@ -27,6 +27,13 @@ export type {
   ChangesBody as Changes,
   FiguresList as FiguresAnswer,
 } from '../../../src/adapters/http/schema/insight.ts';
+export type {
+  InvitationBody as Invitation,
+  InvitationOfferBody as InvitationOffer,
+  ResetLinkBody as ResetLink,
+  ResetOfferBody as ResetOffer,
+} from '../../../src/adapters/http/schema/people/account-links.ts';
+export type { ManagedUserBody as ManagedUser } from '../../../src/adapters/http/schema/people/users.ts';
 export type { RecordingBody as Recording } from '../../../src/adapters/http/schema/recordings.ts';
 export type { PasskeyBody as Passkey } from '../../../src/adapters/http/schema/second-factor.ts';
 export type {

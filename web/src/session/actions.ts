@@ -1,6 +1,6 @@
 import { BerthError } from '../api/errors.ts';
 import { request } from '../api/request.ts';
-import type { AuthOptions, Login, MfaRequired, SignedIn } from '../api/types.ts';
+import type { AuthOptions, InvitationOffer, Login, MfaRequired, ResetOffer, SignedIn } from '../api/types.ts';
 import { type RequestOptions, usePasskey } from '../lib/browser/passkeys.ts';
 import { signedIn } from './session.ts';
 
@@ -10,8 +10,11 @@ const enter = async (path: string, body: unknown): Promise<void> =>
   signedIn(await request<SignedIn>(path, { method: 'POST', body }));
 
 /** Null when signed in; else what the second step asks for. */
-export async function signIn(email: string, password: string): Promise<MfaRequired | null> {
-  const answer = await request<Login>('/api/auth/login', { method: 'POST', body: { email, password } });
+export const signIn = (email: string, password: string): Promise<MfaRequired | null> =>
+  login('/api/auth/login', { email, password });
+
+async function login(path: string, body: unknown): Promise<MfaRequired | null> {
+  const answer = await request<Login>(path, { method: 'POST', body });
   if ('mfa_required' in answer) return answer;
   signedIn(answer);
   return null;
@@ -53,6 +56,22 @@ export const setUp = (code: string, person: Person): Promise<void> =>
 /** Throws when set-up would refuse the code. */
 export const checkSetUpCode = (code: string): Promise<unknown> =>
   request('/api/auth/setup/check', { method: 'POST', body: { code } });
+
+const codeTo =
+  <T>(path: string) =>
+  (code: string): Promise<T> =>
+    request<T>(path, { method: 'POST', body: { code } });
+
+/** Both throw when the link is not valid. */
+export const checkInvitation = codeTo<InvitationOffer>('/api/auth/invitations/check');
+export const checkReset = codeTo<ResetOffer>('/api/auth/resets/check');
+
+export const acceptInvitation = (code: string, person: Person): Promise<void> =>
+  enter('/api/auth/invitations/accept', { code, ...person });
+
+/** Null when signed in; else what the second step asks for. `password`: see `ResetOffer`. */
+export const useReset = (code: string, password: string): Promise<MfaRequired | null> =>
+  login('/api/auth/resets/use', { code, password });
 
 export const enterAsGuest = (): Promise<void> => enter('/api/auth/guest', {});
 

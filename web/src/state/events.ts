@@ -3,8 +3,9 @@ import { EventStream } from '../../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../../src/client/socket/socket.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
-import { loginToken } from '../session/session.ts';
+import { loginToken, userChanged } from '../session/session.ts';
 import { type Polling, poll } from './poll.ts';
+import { loadMe, me } from './profile.ts';
 
 /** Polled all the same: not every change has an event. */
 const LIVE_SETTLED_MS = 60_000;
@@ -20,6 +21,15 @@ const changeOf = (event: ContainerEvent | AccountEvent | Resync): ChangeEvent =>
     ? null
     : { id: String(event.data.id), dbId: event.data.db_id };
 
+async function readAccount(): Promise<void> {
+  try {
+    await loadMe();
+    if (me.value !== null) userChanged(me.value);
+  } catch {
+    // why: the next request that needs the rights says what is wrong
+  }
+}
+
 const watchers = new Set<(event: ChangeEvent) => void>();
 let isLive = false;
 
@@ -32,7 +42,11 @@ export function followEvents(): () => void {
   const stream = new EventStream(
     { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
     {
-      event: (event) => publish(changeOf(event)),
+      event: (event) => {
+        // why: the rights of this page follow an administrator's change at once
+        if (event.type === 'account_updated') void readAccount();
+        publish(changeOf(event));
+      },
       live: (now) => {
         isLive = now;
         // Shows what changed before, and starts the other interval.

@@ -12,7 +12,7 @@ import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { LockScreen } from './lock-screen.tsx';
 import { Shell } from './page-shell.tsx';
-import { GATES, isGate } from './public-routes.ts';
+import { GATES, isGate, isLinkPage, LINK_PAGES } from './public-routes.ts';
 import { PageAt } from './routes.tsx';
 import { Shortcuts } from './shortcuts-dialog.tsx';
 import { TerminalPage } from './terminal/page.tsx';
@@ -23,7 +23,7 @@ function useGate(): void {
   const at = path.value;
   useEffect(() => {
     if (kind === 'signed_out') forgetContainers();
-    if (kind === 'signed_out' && !isGate(at)) navigate(signInPath(), { replace: true });
+    if (kind === 'signed_out' && !isGate(at) && !isLinkPage(at)) navigate(signInPath(), { replace: true });
     if (kind === 'signed_in' && isGate(at)) navigate(nextPath(), { replace: true });
   }, [kind, at]);
 }
@@ -45,7 +45,7 @@ function Outside() {
   const at = path.value;
   if (kind === 'restoring') return <Arriving words="One moment…" />;
   if (kind === 'unreachable') return <Arriving words="Berth is not responding. Retrying…" isLate={false} />;
-  const Gate = GATES[at];
+  const Gate = GATES[at] ?? LINK_PAGES[at];
   return Gate ? <Gate /> : null;
 }
 

@@ -1,4 +1,7 @@
 import type { ComponentType } from 'preact';
+import { INVITE_PATH, RESET_PATH } from '../state/account-links.ts';
+import { AcceptPage } from './auth/links/accept-page.tsx';
+import { ResetPage } from './auth/links/reset-page.tsx';
 import { Register } from './auth/register.tsx';
 import { Setup } from './auth/setup.tsx';
 import { SignIn } from './auth/sign-in.tsx';
@@ -9,5 +12,13 @@ export const GATES: Readonly<Record<string, ComponentType>> = {
   '/register': Register,
   '/setup': Setup,
 };
+
+/** Pages of one-time links, which somebody who is signed in may open, too. */
+export const LINK_PAGES: Readonly<Record<string, ComponentType>> = {
+  [INVITE_PATH]: AcceptPage,
+  [RESET_PATH]: ResetPage,
+};
+
+export const isLinkPage = (path: string): boolean => Object.hasOwn(LINK_PAGES, path);
 
 export const isGate = (path: string): boolean => Object.hasOwn(GATES, path);

@@ -17,6 +17,9 @@ export function linkCode(path: string) {
       addEventListener('hashchange', keep);
     },
 
+    /** Whether a code waits to be taken. */
+    waits: (): boolean => code !== '',
+
     /** The code of the newest link, once; empty when there is none. */
     take(): string {
       const taken = code;

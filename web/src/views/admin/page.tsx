@@ -1,13 +1,13 @@
 import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
 import { Images } from './images.tsx';
+import { People } from './people/people.tsx';
 import { Roles } from './roles.tsx';
 import { AdminSettings } from './settings.tsx';
 import { Tiers } from './tiers.tsx';
-import { Users } from './users.tsx';
 
 const TABS: readonly Tab[] = [
-  { href: '/admin', label: 'Users', content: () => <Users /> },
+  { href: '/admin', label: 'People', content: () => <People /> },
   { href: '/admin/tiers', label: 'Tiers', content: () => <Tiers /> },
   { href: '/admin/images', label: 'Images', content: () => <Images /> },
   { href: '/admin/roles', label: 'Tools', content: () => <Roles /> },

@@ -10,20 +10,39 @@ type Field = {
 
 export const NOBODY: Person = { email: '', username: '', password: '' };
 
+type PersonFieldsProps = {
+  readonly field: (name: keyof Person) => Field;
+  /** What an invitation has decided. */
+  readonly fixed?: { readonly email: boolean; readonly username: boolean };
+};
+
 /** The fields of every new account. */
-export function PersonFields({ field }: { readonly field: (name: keyof Person) => Field }) {
+export function PersonFields({ field, fixed }: PersonFieldsProps) {
   return (
     <>
       <TextField
         label="Email"
         {...field('email')}
-        input={{ name: 'email', type: 'email', autocomplete: 'email', required: true }}
+        input={{
+          name: 'email',
+          type: 'email',
+          autocomplete: 'email',
+          required: true,
+          readOnly: fixed?.email,
+        }}
       />
       <TextField
         label="Username"
         {...field('username')}
         hint="Letters, digits, dots, hyphens and underscores."
-        input={{ name: 'username', autocomplete: 'username', required: true, maxLength: 39, ...NAME_INPUT }}
+        input={{
+          name: 'username',
+          autocomplete: 'username',
+          required: true,
+          maxLength: 39,
+          readOnly: fixed?.username,
+          ...NAME_INPUT,
+        }}
       />
       <PasswordField
         {...field('password')}

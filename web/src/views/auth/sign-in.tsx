@@ -35,7 +35,7 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
   return (
     <AuthFrame title="Sign in">
       {options?.setup_required && <SetupHint />}
-      <EndNote />
+      {form.failure === null && <EndNote />}
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField
@@ -51,6 +51,7 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
       </form>
       {guest.failure !== null && <Problem failure={guest.failure} />}
       <div class="auth-more">
+        <p>Forgot it? Ask your administrator for a reset link.</p>
         {options?.open_registration && (
           <p>
             New here? <a href="/register">Create an account</a>

@@ -7,7 +7,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
  */
 export function useFormFocus(reason: unknown): RefObject<HTMLFormElement | null> {
   const form = useRef<HTMLFormElement>(null);
-  useLayoutEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector<HTMLInputElement>('input:not([readonly])')?.focus(), []);
   useLayoutEffect(() => {
     if (reason === null) return;
     const find = (selector: string) => form.current?.querySelector<HTMLInputElement>(selector);

@@ -1,0 +1,90 @@
+import { useId, useState } from 'preact/hooks';
+import { type DeletionPlan, deleteUser } from '../../../api/people.ts';
+import { plural } from '../../../lib/format/format.ts';
+import { SelectField } from '../../../ui/field.tsx';
+import { ConfirmedDialog } from './confirmed-dialog.tsx';
+import type { PersonDialogProps } from './person-dialog-props.ts';
+
+type Choice = NonNullable<DeletionPlan['containers']>;
+
+/** Asks first what becomes of the containers. */
+export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogProps) {
+  const [choice, setChoice] = useState<Choice>('delete');
+  const [to, setTo] = useState(others[0]?.id ?? '');
+  const plan: DeletionPlan =
+    choice === 'transfer' ? { containers: choice, to } : user.containers > 0 ? { containers: choice } : {};
+  return (
+    <ConfirmedDialog
+      title={`Delete ${user.username}?`}
+      action="Delete"
+      busy="Deleting"
+      danger
+      fields={['to']}
+      work={(proof) => deleteUser(user.id, { ...plan, ...proof })}
+      onDone={({ deleted }) => onDeleted(user, deleted)}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <p>
+            The account, its keys, tokens and recordings are deleted, and agents are forgotten. This cannot be
+            undone. The audit keeps the name.
+          </p>
+          {user.containers > 0 && (
+            <fieldset class="checks">
+              <legend>{plural(user.containers, 'container')}</legend>
+              <Option
+                label="Delete"
+                hint="As usual: the files are kept for some days, then erased."
+                checked={choice === 'delete'}
+                onChoose={() => setChoice('delete')}
+              />
+              <Option
+                label="Give to another person"
+                hint="As they are, running too. Shares end."
+                checked={choice === 'transfer'}
+                onChoose={() => setChoice('transfer')}
+              />
+            </fieldset>
+          )}
+          {choice === 'transfer' && (
+            <SelectField
+              label="New owner"
+              value={to}
+              onInput={setTo}
+              options={others.map(({ id, username }) => [id, username] as const)}
+              error={faults['to']}
+            />
+          )}
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+type OptionProps = {
+  readonly label: string;
+  readonly hint: string;
+  readonly checked: boolean;
+  readonly onChoose: () => void;
+};
+
+function Option({ label, hint, checked, onChoose }: OptionProps) {
+  const id = useId();
+  return (
+    <div class="check">
+      <input
+        id={id}
+        type="radio"
+        name="containers"
+        checked={checked}
+        onChange={onChoose}
+        aria-describedby={`${id}-note`}
+      />
+      <label for={id}>{label}</label>
+      <p id={`${id}-note`} class="field-note">
+        {hint}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+import { useState } from 'preact/hooks';
+import { invite, type NewInvitation } from '../../../api/people.ts';
+import { SelectField, TextField } from '../../../ui/field.tsx';
+import { ConfirmedDialog } from './confirmed-dialog.tsx';
+import type { MadeLink } from './link-dialog.tsx';
+
+const LIVES: readonly (readonly [hours: string, label: string])[] = [
+  ['24', 'a day'],
+  ['72', '3 days'],
+  ['168', '7 days'],
+  ['720', '30 days'],
+];
+export const ROLES: readonly (readonly [role: string, label: string])[] = [
+  ['user', 'User'],
+  ['admin', 'Administrator'],
+];
+const TIER_OF: Readonly<Record<string, string>> = { user: 'free', admin: 'enterprise' };
+
+const EMAIL_INPUT = { name: 'email', type: 'email', autocomplete: 'off', 'data-autofocus': true } as const;
+
+type InviteProps = {
+  readonly tiers: readonly string[];
+  readonly onMade: (made: MadeLink) => void;
+  readonly onClose: () => void;
+};
+
+export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
+  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168' });
+  const set = (part: Partial<typeof wanted>): void => setWanted({ ...wanted, ...part });
+  const body: NewInvitation = {
+    email: wanted.email.trim() === '' ? null : wanted.email.trim(),
+    role: wanted.role as NewInvitation['role'],
+    tier: wanted.tier,
+    expires_in_hours: Number(wanted.hours),
+  };
+  return (
+    <ConfirmedDialog
+      title="Invite a person"
+      action="Create link"
+      busy="Creating"
+      fields={['email', 'role', 'tier']}
+      work={(proof) => invite({ ...body, ...proof })}
+      onDone={({ url }) =>
+        onMade({ title: 'Invitation', words: `Send it to ${body.email ?? 'the person'}.`, url })
+      }
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <TextField
+            label="Email"
+            value={wanted.email}
+            onInput={(email) => set({ email })}
+            error={faults['email']}
+            hint="Optional. Only this address can then accept. Berth sends no mail: you send the link."
+            input={EMAIL_INPUT}
+          />
+          <SelectField
+            label="Role"
+            value={wanted.role}
+            onInput={(role) => set({ role, tier: TIER_OF[role] ?? wanted.tier })}
+            options={ROLES}
+            error={faults['role']}
+          />
+          <TierField
+            value={wanted.tier}
+            tiers={tiers}
+            onInput={(tier) => set({ tier })}
+            error={faults['tier']}
+          />
+          <SelectField
+            label="Valid for"
+            value={wanted.hours}
+            onInput={(hours) => set({ hours })}
+            options={LIVES}
+          />
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+type TierFieldProps = {
+  readonly value: string;
+  readonly tiers: readonly string[];
+  readonly onInput: (tier: string) => void;
+  readonly error?: string | undefined;
+};
+
+export function TierField({ value, tiers, onInput, error }: TierFieldProps) {
+  const known = tiers.includes(value) ? tiers : [value, ...tiers];
+  return (
+    <SelectField
+      label="Tier"
+      value={value}
+      onInput={onInput}
+      options={known.map((tier) => [tier, tier] as const)}
+      error={error}
+      hint="Sets the limits."
+    />
+  );
+}

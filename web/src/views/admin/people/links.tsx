@@ -1,0 +1,72 @@
+import {
+  listInvitations,
+  listResetLinks,
+  withdrawInvitation,
+  withdrawResetLink,
+} from '../../../api/people.ts';
+import type { Invitation, ResetLink } from '../../../api/types.ts';
+import { now } from '../../../lib/clock.ts';
+import { within } from '../../../lib/format/format.ts';
+import { toastFailure, toastOk } from '../../../state/toasts.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Item, Items, Section } from '../../../ui/section.tsx';
+import { useLoaded } from '../../../ui/use-loaded.ts';
+
+type OpenLink = {
+  readonly id: string;
+  readonly title: string;
+  readonly facts: string;
+  readonly withdraw: () => Promise<unknown>;
+};
+
+const ends = ({ created_by, expires_at }: Invitation | ResetLink): string =>
+  `by ${created_by.username} · ends ${within(expires_at, now.value)}`;
+
+const ofInvitation = (link: Invitation): OpenLink => ({
+  id: link.id,
+  title: `Invitation for ${link.email ?? link.username ?? 'anybody with the link'}`,
+  facts: `${link.role === 'admin' ? 'administrator' : 'user'}, ${link.tier} · ${ends(link)}`,
+  withdraw: () => withdrawInvitation(link.id),
+});
+
+const ofReset = (link: ResetLink): OpenLink => ({
+  id: link.id,
+  title: `${link.kind === 'password' ? 'Password' : 'Second factor'} of ${link.user.username}`,
+  facts: ends(link),
+  withdraw: () => withdrawResetLink(link.id),
+});
+
+/** The newest are enough: a link lives for at most 30 days. */
+async function openLinks(): Promise<readonly OpenLink[]> {
+  const [invitations, resets] = await Promise.all([listInvitations(null), listResetLinks(null)]);
+  const isOpen = ({ state }: Invitation | ResetLink): boolean => state === 'open';
+  return [...invitations.items.filter(isOpen).map(ofInvitation), ...resets.items.filter(isOpen).map(ofReset)];
+}
+
+/** Links that nobody has used yet. `changes` counts what may have changed them. */
+export const useOpenLinks = () => useLoaded(openLinks);
+
+export function OpenLinks({ list }: { readonly list: ReturnType<typeof useOpenLinks> }) {
+  const withdraw = async (link: OpenLink): Promise<void> => {
+    try {
+      await link.withdraw();
+      toastOk('The link is withdrawn');
+    } catch (failure) {
+      toastFailure(failure);
+    }
+    await list.reload();
+  };
+  return (
+    <Section title="Open links" lead="Each works once. Withdraw one that went to the wrong person.">
+      <Items
+        of={list}
+        none="No open links."
+        row={(link) => (
+          <Item key={link.id} title={link.title} facts={link.facts}>
+            <Button onClick={() => void withdraw(link)}>Withdraw</Button>
+          </Item>
+        )}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,179 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Proof } from '../../../api/account.ts';
+import { getCatalogue } from '../../../api/containers.ts';
+import { changeUser, listUsers, type UserChange } from '../../../api/people.ts';
+import type { ManagedUser } from '../../../api/types.ts';
+import { session } from '../../../session/session.ts';
+import { toastFailure, toastOk } from '../../../state/toasts.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { Loading, Section } from '../../../ui/section.tsx';
+import { usePages } from '../../../ui/use-pages.ts';
+import { useConfirmation } from '../../settings/use-reauthentication.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { LinkDialog, type MadeLink } from './link-dialog.tsx';
+import { OpenLinks, useOpenLinks } from './links.tsx';
+import { PersonDialog } from './person-dialogs.tsx';
+import { type PersonAct, PersonRow } from './person-row.tsx';
+
+function useTiers(): readonly string[] {
+  const [tiers, setTiers] = useState<readonly string[]>([]);
+  useEffect(() => {
+    getCatalogue().then((catalogue) => setTiers(catalogue.tiers.map(({ name }) => name)), toastFailure);
+  }, []);
+  return tiers;
+}
+
+type Asked = { readonly act: PersonAct; readonly user: ManagedUser };
+
+/** Everybody with an account: invited, changed, reset and deleted here. */
+export function People() {
+  const [search, setSearch] = useState('');
+  const users = usePages(listUsers(search), search);
+  const links = useOpenLinks();
+  const tiers = useTiers();
+  const { confirmed, dialog } = useConfirmation();
+  const [inviting, setInviting] = useState(false);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [made, setMade] = useState<MadeLink | null>(null);
+
+  const undo = (after: ManagedUser, back: UserChange) => async (): Promise<void> => {
+    try {
+      users.update([await confirmed((proof: Proof) => changeUser(after.id, { ...back, ...proof }))]);
+    } catch (failure) {
+      toastFailure(failure);
+    }
+  };
+  const onChanged = (after: ManagedUser, before: ManagedUser): void => {
+    users.update([after]);
+    const back = undoOf(after, before);
+    toastOk(
+      wordsOf(after, before),
+      back === null ? null : { label: 'Undo', run: () => void undo(after, back)() },
+    );
+    void links.reload();
+  };
+  const onMade = (link: MadeLink): void => {
+    setMade(link);
+    void links.reload();
+  };
+  const onDeleted = ({ username }: ManagedUser, isDone: boolean): void => {
+    toastOk(
+      isDone ? `${username} is deleted` : `${username} is signed out. The containers are being deleted`,
+    );
+    void users.reload();
+  };
+  return (
+    <>
+      <Section
+        title="People"
+        lead="Everyone with an account, including guests."
+        action={
+          <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
+            Invite
+          </Button>
+        }
+      >
+        <Search value={search} onInput={setSearch} />
+        <PeopleTable users={users} onAct={(act, user) => setAsked({ act, user })} />
+        {users.more && (
+          <div>
+            <Button onClick={users.more}>Show more</Button>
+          </div>
+        )}
+      </Section>
+      <OpenLinks list={links} />
+      {dialog}
+      {inviting && <InviteDialog tiers={tiers} onMade={onMade} onClose={() => setInviting(false)} />}
+      {made && <LinkDialog made={made} onClose={() => setMade(null)} />}
+      {asked && (
+        <PersonDialog
+          key={`${asked.act} ${asked.user.id}`}
+          {...asked}
+          tiers={tiers}
+          others={(users.value ?? []).filter((user) => mayOwn(user) && user.id !== asked.user.id)}
+          {...{ onChanged, onMade, onDeleted }}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </>
+  );
+}
+
+const mayOwn = ({ disabled_at, email }: ManagedUser): boolean => disabled_at === null && email !== null;
+
+function wordsOf(after: ManagedUser, before: ManagedUser): string {
+  const { username } = after;
+  if (after.role !== before.role) {
+    return after.role === 'admin' ? `${username} is now an administrator` : `${username} is now a user`;
+  }
+  if (after.tier !== before.tier) return `${username} is now on ${after.tier}`;
+  if (after.disabled_at === before.disabled_at) return `${username} is unchanged`;
+  return after.disabled_at === null ? `${username} is enabled` : `${username} is disabled`;
+}
+
+/** What takes the change back; null for none. */
+function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
+  if (after.role !== before.role) return { role: before.role };
+  return after.tier === before.tier ? null : { tier: before.tier };
+}
+
+function Search({ value, onInput }: { readonly value: string; readonly onInput: (text: string) => void }) {
+  return (
+    <input
+      class="people-search"
+      type="search"
+      aria-label="Search people"
+      placeholder="Name or email"
+      maxLength={100}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}
+
+type TableProps = {
+  readonly users: ReturnType<typeof usePages<ManagedUser>>;
+  readonly onAct: (act: PersonAct, user: ManagedUser) => void;
+};
+
+function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
+  if (failure !== null) {
+    return (
+      <Problem failure={failure}>
+        <Button onClick={() => void reload()}>Try again</Button>
+      </Problem>
+    );
+  }
+  if (value === null) return <Loading />;
+  if (value.length === 0) return <p class="none">Nobody of that name.</p>;
+  const viewer = session.value;
+  const viewerId = viewer.kind === 'signed_in' ? viewer.user.id : null;
+  return (
+    <table class="people">
+      <thead>
+        <tr>
+          <th scope="col">Person</th>
+          <th scope="col" class="wide-only">
+            Role
+          </th>
+          <th scope="col" class="wide-only">
+            Tier
+          </th>
+          <th scope="col" class="number">
+            Containers
+          </th>
+          <th scope="col" class="wide-only">
+            Last seen
+          </th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {value.map((user) => (
+          <PersonRow key={user.id} user={user} isSelf={user.id === viewerId} onAct={onAct} />
+        ))}
+      </tbody>
+    </table>
+  );
+}

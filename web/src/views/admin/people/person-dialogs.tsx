@@ -1,0 +1,168 @@
+import { useState } from 'preact/hooks';
+import { changeUser, makeResetLink } from '../../../api/people.ts';
+import { TextField } from '../../../ui/field.tsx';
+import { ConfirmedDialog } from './confirmed-dialog.tsx';
+import { DeleteDialog } from './delete-dialog.tsx';
+import { TierField } from './invite-dialog.tsx';
+import type { PersonDialogProps } from './person-dialog-props.ts';
+import type { PersonAct } from './person-row.tsx';
+
+/** The question before an act on a user. */
+export function PersonDialog({ act, ...props }: PersonDialogProps & { readonly act: PersonAct }) {
+  switch (act) {
+    case 'tier':
+      return <TierDialog {...props} />;
+    case 'role':
+      return <RoleDialog {...props} />;
+    case 'password':
+    case 'second_factor':
+      return <ResetDialog kind={act} {...props} />;
+    case 'disable':
+      return <DisableDialog {...props} />;
+    case 'enable':
+      return <EnableDialog {...props} />;
+    case 'delete':
+      return <DeleteDialog {...props} />;
+  }
+}
+
+function TierDialog({ user, tiers, onChanged, onClose }: PersonDialogProps) {
+  const [tier, setTier] = useState(user.tier);
+  return (
+    <ConfirmedDialog
+      title={`Tier of ${user.username}`}
+      action="Change tier"
+      busy="Changing"
+      fields={['tier']}
+      work={(proof) => changeUser(user.id, { tier, ...proof })}
+      onDone={(after) => onChanged(after, user)}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <p>Existing containers keep their limits.</p>
+          <TierField value={tier} tiers={tiers} onInput={setTier} error={faults['tier']} />
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
+  const isAdmin = user.role === 'admin';
+  return (
+    <ConfirmedDialog
+      title={
+        isAdmin
+          ? `Remove administrator rights of ${user.username}?`
+          : `Make ${user.username} an administrator?`
+      }
+      action={isAdmin ? 'Remove rights' : 'Make administrator'}
+      busy="Changing"
+      danger={isAdmin}
+      work={(proof) => changeUser(user.id, { role: isAdmin ? 'user' : 'admin', ...proof })}
+      onDone={(after) => onChanged(after, user)}
+      onClose={onClose}
+    >
+      {() => (
+        <p>
+          {isAdmin
+            ? 'The account can no longer administer this Berth, from its next request on. Links that it made end.'
+            : 'Administrators manage all users, their limits and this Berth, and can make other administrators.'}
+        </p>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+const RESET = {
+  password: {
+    title: 'password',
+    words: 'The link sets a new password. It works once, for 24 hours. You do not learn the password.',
+  },
+  second_factor: {
+    title: 'second factor',
+    words:
+      'The link asks for the password, then removes authenticator app, recovery codes and passkeys. It works once, for 24 hours.',
+  },
+} as const;
+
+function ResetDialog({
+  kind,
+  user,
+  onMade,
+  onClose,
+}: PersonDialogProps & { readonly kind: keyof typeof RESET }) {
+  const { title, words } = RESET[kind];
+  return (
+    <ConfirmedDialog
+      title={`Reset the ${title} of ${user.username}?`}
+      action="Create link"
+      busy="Creating"
+      work={(proof) => makeResetLink(user.id, kind, proof)}
+      onDone={({ url }) => onMade({ title: 'Reset link', words: `Send it to ${user.username}.`, url })}
+      onClose={onClose}
+    >
+      {() => (
+        <>
+          <p>{words}</p>
+          <p>When it is used, all sessions and API tokens of {user.username} end. Nothing changes before.</p>
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+const REASON_INPUT = {
+  name: 'disabled_reason',
+  maxLength: 200,
+  autocomplete: 'off',
+  'data-autofocus': true,
+} as const;
+
+function DisableDialog({ user, onChanged, onClose }: PersonDialogProps) {
+  const [reason, setReason] = useState('');
+  const words = reason.trim() === '' ? {} : { disabled_reason: reason.trim() };
+  return (
+    <ConfirmedDialog
+      title={`Disable ${user.username}?`}
+      action="Disable"
+      busy="Disabling"
+      danger
+      fields={['disabled_reason']}
+      work={(proof) => changeUser(user.id, { disabled: true, ...words, ...proof })}
+      onDone={(after) => onChanged(after, user)}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <p>
+            They are signed out everywhere immediately, and API tokens stop working. Containers and files are
+            kept. Enabling the account restores access.
+          </p>
+          <TextField
+            label="Reason"
+            value={reason}
+            onInput={setReason}
+            error={faults['disabled_reason']}
+            hint="Optional. Shown at sign-in, after the right password."
+            input={REASON_INPUT}
+          />
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}
+
+const EnableDialog = ({ user, onChanged, onClose }: PersonDialogProps) => (
+  <ConfirmedDialog
+    title={`Enable ${user.username}?`}
+    action="Enable"
+    busy="Enabling"
+    work={(proof) => changeUser(user.id, { disabled: false, ...proof })}
+    onDone={(after) => onChanged(after, user)}
+    onClose={onClose}
+  >
+    {() => <p>They can sign in again, and their API tokens work again.</p>}
+  </ConfirmedDialog>
+);

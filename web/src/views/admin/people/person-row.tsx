@@ -1,0 +1,78 @@
+import type { ManagedUser } from '../../../api/types.ts';
+import { now } from '../../../lib/clock.ts';
+import { ago } from '../../../lib/format/format.ts';
+import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
+
+export type PersonAct = 'tier' | 'role' | 'password' | 'second_factor' | 'disable' | 'enable' | 'delete';
+
+type RowProps = {
+  readonly user: ManagedUser;
+  readonly isSelf: boolean;
+  readonly onAct: (act: PersonAct, user: ManagedUser) => void;
+};
+
+const roleOf = ({ role }: ManagedUser): string => (role === 'admin' ? 'Administrator' : 'User');
+
+/** A row of the table of people. */
+export function PersonRow({ user, isSelf, onAct }: RowProps) {
+  const seen = user.last_seen_at === null ? 'never' : ago(user.last_seen_at, now.value);
+  return (
+    <tr>
+      <th scope="row">
+        <span class="person-name">{user.username}</span> <Tags user={user} isSelf={isSelf} />
+        <span class="person-sub">{user.email ?? 'guest'}</span>
+        {user.disabled_reason !== null && <span class="person-sub">“{user.disabled_reason}”</span>}
+        <span class="person-sub narrow-only">
+          {roleOf(user)} · {user.tier} · seen {seen}
+        </span>
+      </th>
+      <td class="wide-only">{roleOf(user)}</td>
+      <td class="wide-only">{user.tier}</td>
+      <td class="number">
+        {user.containers}/{user.max_containers}
+      </td>
+      <td class="wide-only">{seen}</td>
+      <td class="actions">
+        <Menu label={`More for ${user.username}`} icon="dots" items={itemsOf(user, isSelf, onAct)} />
+      </td>
+    </tr>
+  );
+}
+
+function Tags({ user, isSelf }: { readonly user: ManagedUser; readonly isSelf: boolean }) {
+  const hasNoPassword = !user.password_set && user.email !== null;
+  return (
+    <>
+      {isSelf && <span class="tag">you</span>}
+      {user.being_deleted && <span class="tag bad">being deleted</span>}
+      {user.disabled_at !== null && !user.being_deleted && <span class="tag bad">disabled</span>}
+      {hasNoPassword && user.disabled_at === null && <span class="tag">no password yet</span>}
+    </>
+  );
+}
+
+function itemsOf(user: ManagedUser, isSelf: boolean, onAct: RowProps['onAct']): readonly MenuItem[] {
+  const isOff = user.disabled_at !== null;
+  const isGuest = user.email === null;
+  const act = (what: PersonAct) => () => onAct(what, user);
+  const cannot = { disabled: user.being_deleted };
+  const notSelf = { disabled: isSelf || user.being_deleted };
+  const noReset = { disabled: isSelf || isOff || isGuest };
+  return [
+    item('gear', 'Change tier…', act('tier'), cannot),
+    item(
+      'shield',
+      user.role === 'admin' ? 'Remove administrator rights…' : 'Make administrator…',
+      act('role'),
+      { disabled: isGuest || user.being_deleted },
+    ),
+    item('key', 'Reset password…', act('password'), noReset),
+    item('lock', 'Reset second factor…', act('second_factor'), {
+      disabled: noReset.disabled || !user.mfa_enabled,
+    }),
+    isOff
+      ? item('check', 'Enable', act('enable'), cannot)
+      : item('stop', 'Disable…', act('disable'), notSelf),
+    item('trash', 'Delete…', act('delete'), { ...notSelf, danger: true }),
+  ];
+}

@@ -1,0 +1,35 @@
+import { useEffect } from 'preact/hooks';
+import { navigate } from '../../../lib/browser/router.ts';
+import { session, signOut } from '../../../session/session.ts';
+import type { AccountLinkCode } from '../../../state/account-links.ts';
+import { toastFailure } from '../../../state/toasts.ts';
+import { Button } from '../../../ui/button.tsx';
+import { useTitle } from '../../../ui/use-title.ts';
+
+/** The link of somebody who is signed in: perhaps it is for another account. */
+export function LinkWhileSignedIn({ link }: { readonly link: AccountLinkCode }) {
+  const isUsed = !link.waits();
+  useTitle('Sign out first');
+  useEffect(() => {
+    if (isUsed) navigate('/', { replace: true });
+  }, [isUsed]);
+  if (isUsed) return null;
+  const now = session.value;
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Sign out first</h1>
+      </div>
+      <p>
+        You are signed in{now.kind === 'signed_in' && ` as ${now.user.username}`}. This link is for signing
+        in, so sign out to use it.
+      </p>
+      <div class="section-actions">
+        <Button kind="primary" icon="leave" onClick={() => void signOut().catch(toastFailure)}>
+          Sign out and continue
+        </Button>
+        <Button onClick={() => navigate('/')}>Stay signed in</Button>
+      </div>
+    </div>
+  );
+}
