@@ -10,8 +10,8 @@ import { mountsOf } from '../volumes/choose-quota.ts';
 
 /** dockerd makes it for the user namespaces of its containers. */
 const REMAP_USER = 'dockremap';
-/** What Berth installs where it is missing. The first four serve nothing else. */
-const PACKAGES = ['docker.io', 'containerd', 'runc', 'mmdebstrap', 'debian-archive-keyring', 'iptables'];
+/** Of the packages that Berth installs where they are missing, those that the system itself never needs. */
+const PACKAGES = ['docker.io', 'containerd', 'runc', 'mmdebstrap'];
 
 /** Ends a private engine that was left, and removes its mounts, bridge and temporary files. */
 export const removePrivateEngine = (dataDir: string): Promise<void> => clearPrivateEngine(layoutOf(dataDir));

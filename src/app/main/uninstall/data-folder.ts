@@ -1,8 +1,8 @@
 import { readdir, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Everything that Berth makes in its data folder, what it locks last. */
-const OWN = ['engine', 'postgres', 'recordings', 'volumes', 'secret.json', 'replica', 'lock'];
+/** Everything that Berth makes in its data folder; last what a repeated removal needs. */
+const OWN = ['engine', 'recordings', 'volumes', 'secret.json', 'postgres', 'replica', 'lock'];
 
 /** Removes Berth's files, and the folder when nothing else is in it. Returns the names of what is left. */
 export async function removeDataFolder(dataDir: string): Promise<readonly string[]> {
