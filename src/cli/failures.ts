@@ -37,6 +37,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   container_not_found: { next: 'See yours: berth ls' },
   container_not_running: { next: 'Start it: berth start NAME' },
   container_limit_reached: { next: 'Delete one: berth rm NAME' },
+  snapshot_name_taken: { next: 'See yours: berth snapshots ls' },
   snapshot_limit_reached: { next: 'Delete one: berth snapshots rm NAME' },
   snapshot_space_reached: { next: 'Delete one: berth snapshots rm NAME' },
   snapshot_needs_start: { next: 'Start it: berth start NAME' },

@@ -45,7 +45,13 @@ export type DomainError =
   | { readonly code: 'container_limit_reached'; readonly max: number }
   /** `names`: containers that could be purged; empty when all are being erased. */
   | { readonly code: 'kept_limit_reached'; readonly max: number; readonly names: readonly string[] }
-  | { readonly code: 'snapshot_not_found' | 'snapshot_not_ready' | 'snapshot_needs_start' }
+  | {
+      readonly code:
+        | 'snapshot_not_found'
+        | 'snapshot_not_ready'
+        | 'snapshot_needs_start'
+        | 'snapshot_name_taken';
+    }
   | { readonly code: 'snapshot_limit_reached'; readonly max: number }
   | { readonly code: 'snapshot_space_reached'; readonly maxMb: number; readonly neededMb: number }
   | { readonly code: 'disk_quota_exceeded' }

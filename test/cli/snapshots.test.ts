@@ -12,7 +12,10 @@ t.test('snapshots are taken, listed, used and deleted, and containers are forked
   t.match(taken, { code: 0, stderr: /base is taken.*--snapshot base/ });
   const listed = await ada.run(['snapshots', 'ls', '--container', 'dev']);
   t.match(listed.stdout, /NAME +OF .*\nbase +dev +ready .* clean/);
-  t.match(await ada.run(['snapshots', 'create', 'dev', 'base']), { code: 1, stderr: /already in use/ });
+  t.match(await ada.run(['snapshots', 'create', 'dev', 'base']), {
+    code: 1,
+    stderr: /already have a snapshot/,
+  });
   const made = await ada.run(['create', 'again', '--snapshot', 'base']);
   t.match(made, { code: 0, stderr: /again is running/ });
   t.match(await ada.run(['create', 'x', '--snapshot', 'none']), { code: 1, stderr: /no snapshot "none"/ });

@@ -63,6 +63,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   container_limit_reached: [409, 'container limit reached'],
   kept_limit_reached: [409, 'deleted containers still count against your tier: purge one of them'],
   snapshot_not_found: [404, 'snapshot not found'],
+  snapshot_name_taken: [409, 'you already have a snapshot of this name'],
   snapshot_not_ready: [409, 'the snapshot is not ready'],
   snapshot_needs_start: [
     409,

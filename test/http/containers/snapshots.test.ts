@@ -77,7 +77,7 @@ t.test('what is missing or wrong is refused by field, and nothing is taken', asy
   const cases: readonly (readonly [string, string, object, number, object])[] = [
     ['a name with a space', `${url}/snapshots`, { name: 'a b' }, 400, { fields: { name: /letters/ } }],
     ['no name', `${url}/snapshots`, {}, 400, { fields: { name: /required/ } }],
-    ['a taken name', `${url}/snapshots`, { name: 'base' }, 409, { code: 'name_taken' }],
+    ['a taken name', `${url}/snapshots`, { name: 'base' }, 409, { code: 'snapshot_name_taken' }],
     [
       'a long note',
       `${url}/snapshots`,

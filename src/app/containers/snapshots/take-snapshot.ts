@@ -73,7 +73,7 @@ export const takeSnapshot =
   };
 
 const nameTaken = (error: unknown): Result<never, DomainError> => {
-  if (error instanceof SnapshotNameTaken) return refuse({ code: 'name_taken' });
+  if (error instanceof SnapshotNameTaken) return refuse({ code: 'snapshot_name_taken' });
   throw error;
 };
 

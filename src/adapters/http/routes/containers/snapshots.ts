@@ -27,7 +27,6 @@ const REFUSALS = [
   'host_disk_short',
   'snapshot_needs_start',
   'snapshot_space_reached',
-  'name_taken',
 ] as const;
 
 const toTakenAnswer = (taken: Snapshot) => ({
@@ -50,7 +49,7 @@ const takeRoutes =
         schema: {
           operationId: 'snapshots.take',
           summary: 'Copy a container with its volume; a running one is paused meanwhile',
-          refusals: [...REFUSALS, 'snapshot_limit_reached'],
+          refusals: [...REFUSALS, 'snapshot_limit_reached', 'snapshot_name_taken'],
           params: ContainerParams,
           headers: IdempotencyHeaders,
           body: schema.SnapshotRequestBody,
@@ -79,7 +78,7 @@ const takeRoutes =
         schema: {
           operationId: 'snapshots.fork',
           summary: 'Make containers with the present files of another',
-          refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached'],
+          refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached', 'name_taken'],
           params: ContainerParams,
           headers: IdempotencyHeaders,
           body: schema.ForkRequestBody,
