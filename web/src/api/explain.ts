@@ -42,6 +42,15 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'You have as many containers as your tier allows. Delete one that you no longer need, or ask an administrator for more.',
   name_taken:
     'You already have a container with this name. Rename or delete that one first, or choose another name.',
+  snapshot_name_taken:
+    'You already have a snapshot with this name. Delete that one first, or choose another name.',
+  snapshot_limit_reached:
+    'You have as many snapshots as your tier allows. Delete one that you no longer need.',
+  snapshot_space_reached:
+    'Your snapshots would use more disk than your tier allows. Delete one that you no longer need.',
+  snapshot_needs_start: 'This container is missing from the container engine. Start it, then copy it.',
+  snapshot_not_ready: 'This snapshot is still being taken. Wait until it is ready.',
+  snapshot_not_found: 'This snapshot is gone. It was deleted.',
   disk_quota_exceeded:
     'The workspace is larger than its disk size. Increase its disk size under “Settings…”. That also starts it. No files are lost.',
   host_disk_short:
@@ -110,6 +119,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
 
 const LINKS: Readonly<Record<string, Explanation['link']>> = {
   kept_limit_reached: { href: '/deleted', label: 'Recently deleted' },
+  snapshot_limit_reached: { href: '/snapshots', label: 'Snapshots' },
+  snapshot_space_reached: { href: '/snapshots', label: 'Snapshots' },
 };
 
 const byStatus = (error: BerthError): Explanation => {

@@ -51,6 +51,7 @@ export type {
   SignInOptionsBody as AuthOptions,
   UserBody as User,
 } from '../../../src/adapters/http/schema/sign-in.ts';
+export type { SnapshotBody as Snapshot } from '../../../src/adapters/http/schema/snapshots/snapshots.ts';
 export type {
   SshHostKeysBody as SshHostKeys,
   SshKeyBody as SshKey,

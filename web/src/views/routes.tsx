@@ -14,6 +14,7 @@ import { RecordingsPage } from './recordings/list-page.tsx';
 import { PlaybackPage } from './recordings/playback-page.tsx';
 import { SettingsPage } from './settings/page.tsx';
 import { JoinPage } from './sharing/join.tsx';
+import { SnapshotsPage } from './snapshots/page.tsx';
 
 type Route = {
   /** Whole paths; a group is what the path names. */
@@ -29,6 +30,7 @@ const within = (path: string): RegExp => new RegExp(`^${path}(?:/|$)`);
 const ROUTES: readonly Route[] = [
   { path: exactly('/'), page: () => <ContainersPage /> },
   { path: exactly('/deleted'), page: () => <DeletedPage /> },
+  { path: exactly('/snapshots'), page: () => <SnapshotsPage /> },
   { path: exactly('/shared'), page: () => <SharedPage /> },
   { path: exactly(JOIN_PATH), page: () => <JoinPage /> },
   { path: exactly(DEVICE_PATH), page: () => <DevicePage /> },

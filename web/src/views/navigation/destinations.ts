@@ -14,7 +14,7 @@ export type Destination = {
 };
 
 const DESTINATIONS: readonly Destination[] = [
-  { href: '/', label: 'Containers', icon: 'box', others: ['/deleted', '/containers/'] },
+  { href: '/', label: 'Containers', icon: 'box', others: ['/deleted', '/snapshots', '/containers/'] },
   { href: '/shared', label: 'Shared with me', shortLabel: 'Shared', icon: 'share', others: ['/join'] },
   { href: '/recordings', label: 'Recordings', icon: 'record', others: ['/recordings/'] },
   {

@@ -18,7 +18,7 @@ import { Status } from '../status.tsx';
 import { CpuCell, MemoryCell, MemoryNote, SpaceCell } from './figure-cells.tsx';
 
 export type ContainerAction = {
-  readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space';
+  readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space' | 'snapshot' | 'fork';
   readonly container: Container;
 };
 
@@ -63,6 +63,7 @@ function RowAction({ container, change }: { container: Container; change: Change
 
 function rowItems(container: Container, busy: boolean, onAction: RowProps['onAction']): readonly MenuItem[] {
   const running = container.status === 'running';
+  const isSettled = running || container.status === 'stopped';
   const open = (what: ContainerAction['what']) => () => onAction({ what, container });
   const copies = [
     item('copy', 'Copy name', () => void copy(container.name, 'Name')),
@@ -72,6 +73,8 @@ function rowItems(container: Container, busy: boolean, onAction: RowProps['onAct
   return [
     item('gear', 'Settings…', open('edit'), { disabled: busy }),
     item('space', 'Disk use…', open('space')),
+    item('camera', 'Snapshot…', open('snapshot'), { disabled: busy || !isSettled }),
+    item('fork', 'Fork…', open('fork'), { disabled: busy || !isSettled }),
     item('stop', 'Stop…', open('stop'), { disabled: busy || !running }),
     ...(hasTools(container) ? [item('tools', 'Tools…', open('tools'))] : []),
     ...copies,

@@ -1,0 +1,58 @@
+import t from 'tap';
+import { violationsEverywhere } from '../../support/browser/axe.ts';
+import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../support/browser/page.ts';
+import { anAdmin, as } from '../../support/service/service.ts';
+
+t.setTimeout(240_000);
+
+t.test('a container is copied from its menu, and made again from the list of snapshots', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const paged = await aPagedService(t);
+  const root = await anAdmin(paged.service);
+  const dbId = await paged.container(root, 'dev');
+  await paged.holds(dbId, 120, 300);
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  const open = async (what: string) => {
+    await page.getByRole('button', { name: 'More for dev' }).click();
+    await page.getByRole('menuitem', { name: what }).click();
+    return page.getByRole('dialog');
+  };
+
+  const dialog = await open('Snapshot…');
+  await dialog.getByLabel('Name').fill('no spaces');
+  await shootBoth(page, 'snapshot-dialog');
+  await dialog.getByRole('button', { name: 'Take snapshot' }).click();
+  await dialog.getByText('must be 1 to 64 letters').waitFor();
+  await dialog.getByLabel('Name').fill('base');
+  await dialog.getByLabel('Note').fill('before the upgrade');
+  await dialog.getByRole('button', { name: 'Take snapshot' }).click();
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('of dev · 420 MB · taken just now · before the upgrade').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'snapshots');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await shootBoth(page, 'snapshots-narrow');
+  await page.setViewportSize({ width: 1280, height: 800 });
+
+  await page.getByRole('button', { name: 'New container from base' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('again');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL(/\/containers\//);
+  await page.goto(`${paged.address}/`);
+  await page.getByRole('link', { name: 'again' }).waitFor();
+
+  const fork = await open('Fork…');
+  await fork.getByLabel('How many').selectOption('2 containers');
+  await shootBoth(page, 'fork-dialog');
+  await fork.getByRole('button', { name: 'Fork', exact: true }).click();
+  for (const name of ['dev-copy-1', 'dev-copy-2']) await page.getByRole('link', { name }).waitFor();
+
+  await page.getByRole('link', { name: 'Snapshots' }).click();
+  await page.getByRole('button', { name: 'Delete base' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No snapshots yet').waitFor();
+  t.same((await as(paged.service, root)('GET', '/api/snapshots')).json().snapshots, []);
+  t.equal(faults.length, 1, `nothing but the refused name: ${faults}`);
+});

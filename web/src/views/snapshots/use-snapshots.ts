@@ -1,0 +1,26 @@
+import { useEffect } from 'preact/hooks';
+import { listSnapshots } from '../../api/snapshots.ts';
+import { watch } from '../../state/events.ts';
+import { useLoaded } from '../../ui/use-loaded.ts';
+
+const SETTLED_MS = 30_000;
+const CHANGING_MS = 2_000;
+
+/** The user's snapshots, followed; closely while one is being taken. */
+export function useSnapshots() {
+  let isSettled = true;
+  const list = useLoaded(listSnapshots);
+  isSettled = list.value?.every(({ status }) => status !== 'creating') ?? true;
+  const { reload } = list;
+  useEffect(
+    () =>
+      watch({
+        refresh: reload,
+        isSettled: () => isSettled,
+        settledMs: SETTLED_MS,
+        changingMs: CHANGING_MS,
+      }).stop,
+    [isSettled],
+  );
+  return list;
+}
