@@ -1,8 +1,8 @@
 import t from 'tap';
-import { violationsEverywhere } from '../../support/browser/axe.ts';
-import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
-import { openBrowser, shootBoth } from '../../support/browser/page.ts';
-import { anAdmin, as } from '../../support/service/service.ts';
+import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
+import { anAdmin, as } from '../../../support/service/service.ts';
 
 t.setTimeout(240_000);
 
