@@ -77,6 +77,7 @@ pump({ from => \*STDIN, to => $s, buffer => "" },
 export const LISTEN_RELAY = String.raw`${PUMP}
 umask 077;
 my ($at) = @ARGV;
+mkdir "/run";
 my ($root) = grep { defined && -d && -w } "/run", $ENV{XDG_RUNTIME_DIR}, "/tmp";
 sub names_in { opendir(my $d, $_[0]) or return; grep { !/^\.\.?\z/ } readdir $d }
 for my $name (names_in($root)) {

@@ -4,8 +4,8 @@ export const TOOLS_FOLDER = '/opt/berth';
 export const TOOLS_COMPLETE = 'complete';
 
 /**
- * Fills the folder from the image that it runs in: tmux and sftp-server with their loader and libraries, independent of the other image's
- * C library, tmux's locale, and the terminal types. Safe to run concurrently.
+ * Fills the folder from the image that it runs in: tmux, sftp-server and perl-base with their loader and libraries,
+ * independent of the other image's C library, tmux's locale, and the terminal types. Safe to run concurrently.
  */
 export const FILL_TOOLS = `
 set -e
@@ -20,6 +20,13 @@ ldd tmux > needed
 # An older base image has none.
 sftp=/usr/lib/openssh/sftp-server
 if [ -x $sftp ]; then cp -L $sftp sftp-server; ldd sftp-server >> needed; fi
+perl=$(perl -e 'print grep m{/perl-base$}, @INC') || perl=
+if [ -n "$perl" ]; then
+  cp -L "$(command -v perl)" perl
+  ldd perl >> needed
+  cp -rL "$perl" perl5
+  rm -rf perl5/unicore
+fi
 while read -r name to path rest; do
   case "$name $path" in
     /*) cp -L "$name" ld.so;;

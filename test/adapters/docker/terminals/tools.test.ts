@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
@@ -7,6 +8,7 @@ import { runtimeSettings } from '../../../../src/adapters/docker/containers/runt
 import { removeStale } from '../../../../src/adapters/docker/containers/stale-containers.ts';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
+import { containerHelpers } from '../../../../src/adapters/docker/exec/container-helpers.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux-volume.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
@@ -28,6 +30,9 @@ const PLAIN = { BERTH_TMUX: 'off' };
 /** A tmux that does not reach a server of the other one. */
 const INSTALL_OTHER_TMUX = `printf '#!/bin/sh\\n[ "$1" = -V ] && echo tmux 3.6\\n' > /bin/tmux; chmod +x /bin/tmux`;
 
+const SFTP_INIT = 1;
+const SFTP_VERSION = 2;
+
 const engine = await engineOrSkip(t);
 if (engine !== null) {
   const instance = await testInstance(t, engine);
@@ -42,6 +47,7 @@ if (engine !== null) {
     await t.test('an image with only BusyBox gets a tmux session', (t) =>
       insideBusyBox(t, instance, tools, bare),
     );
+    await t.test('an image with only BusyBox gets forwards and SFTP', (t) => helpers(t, instance, bare));
     await terminalInput(t, 'BusyBox, tmux of the installation', bare);
     await firstLines(t, 'BusyBox, a plain shell', await box(busybox.bare, '/bin/sh', PLAIN));
     await onlyBusyBox({ ...instance, image: busybox.inPlaceOfTools });
@@ -110,6 +116,35 @@ async function leftover(t: Test, { docker, image, instanceId }: TestInstance): P
     },
   );
   await docker.getVolume(`passing-${instanceId}`).remove();
+}
+
+async function helpers(t: Test, { commands }: TestInstance, { handle, sh }: TypedInto): Promise<void> {
+  const { connect, listen, serveSftp } = containerHelpers(commands);
+  const listener = await listen(handle, { kind: 'private' });
+  if (listener === null) throw new Error('nothing listens');
+  const echoing = (async () => {
+    for await (const arrival of listener.arrivals) {
+      const echo = new PassThrough();
+      const opened = await arrival.connect(echo);
+      for await (const data of opened?.output ?? []) echo.write(data);
+      echo.end();
+    }
+  })();
+  const stdin = new PassThrough();
+  const opened = await connect(handle, listener.address, stdin);
+  stdin.end('and back');
+  t.equal(await text(Readable.from(opened?.output ?? [])), 'and back');
+  await listener.end();
+  await echoing;
+  t.equal(await connect(handle, listener.address, new PassThrough()), null);
+
+  await sh('mkdir -p /etc; echo root:x:0:0::/:/bin/sh > /etc/passwd');
+  const request = new PassThrough();
+  const server = await serveSftp(handle, request);
+  request.end(Buffer.from([0, 0, 0, 5, SFTP_INIT, 0, 0, 0, 3]));
+  const answer: Buffer[] = [];
+  for await (const event of server.events) if (event.kind === 'output') answer.push(event.data);
+  t.equal(Buffer.concat(answer)[4], SFTP_VERSION);
 }
 
 async function insideBusyBox(
