@@ -1,5 +1,6 @@
 import type { PseudoTtyInfo, ServerChannel, Session } from 'ssh2';
-import { isPassedVariable, SSH_LIMITS } from '../../domain/terminals/ssh.ts';
+import { isPassedVariable, isSessionName, SESSION_VARIABLE, SSH_LIMITS } from '../../domain/terminals/ssh.ts';
+import { MAIN_CONNECTION } from '../../domain/terminals/terminal.ts';
 import {
   COMMAND_SIGNALS,
   type CommandSignal,
@@ -15,6 +16,8 @@ type Request = {
   terminal: CommandTerminal | null;
   isStarted: boolean;
   forwardsAgent: boolean;
+  /** By its variable; null for the usual one. */
+  session: string | null;
   resize: (cols: number, rows: number) => Promise<void>;
   signal: (name: CommandSignal) => Promise<void>;
 };
@@ -41,6 +44,7 @@ export function serveSession(session: Session, client: SessionClient, words: str
     terminal: null,
     isStarted: false,
     forwardsAgent: false,
+    session: null,
     resize: async () => {},
     signal: async () => {},
   };
@@ -49,7 +53,8 @@ export function serveSession(session: Session, client: SessionClient, words: str
     accept?.();
   });
   session.on('env', (accept, _reject, { key, val }) => {
-    if (isPassedVariable(key)) addVariable(request.env, key, String(val));
+    if (key === SESSION_VARIABLE) request.session = String(val);
+    else if (isPassedVariable(key)) addVariable(request.env, key, String(val));
     accept?.();
   });
   session.on('auth-agent', (accept) => {
@@ -97,8 +102,12 @@ async function serveProgram(
   serve: () => Promise<void>,
 ): Promise<void> {
   if (words === null && connection.container !== null) return await serve();
+  refuseProgram(channel, words ?? '', connection.container === null ? EXIT.unknown : EXIT.failed);
+}
+
+function refuseProgram(channel: ServerChannel, words: string, exitCode: number = EXIT.failed): void {
   channel.stderr.write(`${words}\r\n`);
-  channel.exit(connection.container === null ? EXIT.unknown : EXIT.failed);
+  channel.exit(exitCode);
   channel.end();
 }
 
@@ -139,12 +148,18 @@ async function agentOf(client: SessionClient, request: Request, channel: ServerC
  */
 const shellOf =
   (client: SessionClient, request: Request): Serve =>
-  (channel) =>
-    request.terminal === null || request.forwardsAgent
-      ? commandOf(client, request, null)(channel)
-      : showShell(channel, client, request.terminal, (resize) => {
-          request.resize = resize;
-        });
+  async (channel) => {
+    const { terminal, session, forwardsAgent } = request;
+    if (terminal === null || (forwardsAgent && session === null))
+      return await commandOf(client, request, null)(channel);
+    if (session !== null && !isSessionName(session)) return refuseProgram(channel, NO_SESSION);
+    const shell = { session: session ?? MAIN_CONNECTION, size: terminal };
+    await showShell(channel, client, shell, (resize) => {
+      request.resize = resize;
+    });
+  };
+
+const NO_SESSION = `${SESSION_VARIABLE} takes 1 to 32 letters, digits, _ or -`;
 
 const sftpOf =
   (client: SessionClient): Serve =>

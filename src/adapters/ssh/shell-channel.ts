@@ -1,6 +1,7 @@
 import type { ServerChannel } from 'ssh2';
 import type { OpenTerminal } from '../../app/terminals/open-terminal.ts';
-import { CLOSE, type CloseReason, type TerminalSize } from '../../domain/terminals/terminal.ts';
+import type { SshShell } from '../../app/terminals/ssh/ssh-programs.ts';
+import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import { withoutQuestions } from '../../domain/terminals/terminal-resume.ts';
 import { ChannelOutput } from './channel-output.ts';
 import { EXIT, refusalWords, type SignedInClient } from './client.ts';
@@ -13,11 +14,11 @@ const FALLBACK = 'tmux could not start in this container: this is a plain shell'
 /** A line in a terminal whose program may have moved the cursor. */
 const line = (text: string): string => `\r\n${text}\r\n`;
 
-/** Shows the container's main session on a channel until either ends. `opened` gets its resize. */
+/** Shows a session of the container on a channel until either ends. `opened` gets its resize. */
 export async function showShell(
   channel: ServerChannel,
   client: SignedInClient,
-  size: TerminalSize,
+  shell: SshShell,
   opened: (resize: OpenTerminal['resize']) => void,
 ): Promise<void> {
   const { connection, programs } = client;
@@ -32,7 +33,7 @@ export async function showShell(
   };
   const show = (message: string): void => void output.write('stderr', line(message));
   const notify = ({ message }: { readonly message: string }): void => show(message);
-  const found = await programs.openShell(connection, size, { close, notify, show }, gone.signal);
+  const found = await programs.openShell(connection, shell, { close, notify, show }, gone.signal);
   if (!found.ok) return await fail(output, refusalWords(found.error, connection.container?.name ?? ''));
   if (found.value.kind === 'left') return;
   if (found.value.kind === 'failed') return await fail(output, found.value.reason);

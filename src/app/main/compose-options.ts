@@ -78,6 +78,8 @@ export type ConnectionOptions = {
   readonly liveEveryMs?: number;
   /** How many terminals open at once, and how long others wait. */
   readonly terminalOpening?: TerminalQueueOptions;
+  /** Channels of one SSH connection; the usual number by default. */
+  readonly sshChannels?: number;
 };
 
 export type ComposeOptions = {

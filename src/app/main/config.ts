@@ -2,6 +2,7 @@ import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
+import { SSH_CHANNELS } from '../../domain/terminals/ssh.ts';
 
 // An address or range: four numbers with dots, or at least two colons, and an optional length after a slash.
 const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
@@ -26,6 +27,12 @@ const Environment = Type.Object({
     Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
   ),
   BERTH_SSH_HOST: Type.Optional(Type.String({ description: 'an address to listen on' })),
+  BERTH_SSH_CHANNELS: Type.Integer({
+    default: SSH_CHANNELS.usual,
+    minimum: SSH_CHANNELS.min,
+    maximum: SSH_CHANNELS.max,
+    description: `a number from ${SSH_CHANNELS.min} to ${SSH_CHANNELS.max}`,
+  }),
   BERTH_DATA_DIR: Type.String({ default: '.berth', minLength: 1, description: 'a folder' }),
   BERTH_PUBLIC_URL: Type.Optional(
     Type.String({ pattern: '^https?://[^/]+/?$', description: 'an http(s) origin' }),
@@ -84,6 +91,8 @@ export type Config = {
   readonly port: number;
   /** Where SSH listens; null for HTTPS alone. */
   readonly ssh: { readonly host: string; readonly port: number } | null;
+  /** Of one SSH connection at the same time. */
+  readonly sshChannels: number;
   /** Absolute. */
   readonly dataDir: string;
   readonly publicUrl: string | null;
@@ -160,6 +169,7 @@ function toConfig(env: Static<typeof Environment>): Config {
       env.BERTH_SSH_PORT === undefined
         ? null
         : { host: env.BERTH_SSH_HOST ?? env.BERTH_HOST, port: env.BERTH_SSH_PORT },
+    sshChannels: env.BERTH_SSH_CHANNELS,
     dataDir: path.resolve(env.BERTH_DATA_DIR),
     publicUrl: env.BERTH_PUBLIC_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: list(env.BERTH_ALLOWED_ORIGINS),

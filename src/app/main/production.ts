@@ -130,7 +130,7 @@ async function onto(
       verifyMs: VERIFY_MS,
       ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
     },
-    connections: {},
+    connections: { sshChannels: config.sshChannels },
   });
   await service.operations.takeOver();
   await service.recordings.takeOver();

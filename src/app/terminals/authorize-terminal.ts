@@ -22,24 +22,24 @@ export async function authorizeTerminal(
   id: string,
   options: TerminalOptions,
   caller: Caller,
-): Promise<Result<Pick<TerminalGrant, 'container' | 'access' | 'mode' | 'sharesMain'>, DomainError>> {
+): Promise<Result<Pick<TerminalGrant, 'container' | 'access' | 'mode' | 'shows'>, DomainError>> {
   const found = await findVisible(repositories, id, caller);
   if (!found.ok) return found;
   const { container, access } = found.value;
   if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
   if (container.state !== 'running') return refuse({ code: 'container_not_running' });
   const given = access?.mode ?? 'control';
-  const right = { container, access, mode: options.viewOnly ? 'view' : given, sharesMain: false } as const;
+  const right = { container, access, mode: options.viewOnly ? 'view' : given, shows: null } as const;
   const handle = handleOf(container);
   if (handle === null) return refuse({ code: 'container_not_running' });
   const reached = await refuseIfStopped<null>(backend.checkReach(handle).then(() => ok(null)));
   if (!reached.ok) return reached;
-  if (access === null && options.sharesMain !== true) return ok(right);
+  if (access === null && options.shows === undefined) return ok(right);
   const fields = access === null ? {} : participantFaults(options);
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const muxed = await refuseIfStopped<boolean>(backend.hasMultiplexer(handle).then(ok));
   if (!muxed.ok) return muxed;
-  if (access === null) return ok({ ...right, sharesMain: muxed.value });
+  if (access === null) return ok({ ...right, shows: muxed.value ? (options.shows ?? null) : null });
   return muxed.value ? ok(right) : refuse({ code: 'sharing_needs_tmux' });
 }
 

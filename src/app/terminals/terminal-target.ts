@@ -29,8 +29,8 @@ export type TerminalOptions = {
   /** Record from the first byte for this socket. */
   readonly record: boolean;
   readonly viewOnly: boolean;
-  /** Shows the owner's main session beside its own connections, where the image has a multiplexer. */
-  readonly sharesMain?: boolean;
+  /** Shows this session of the owner's beside its other viewers, where the image has a multiplexer. */
+  readonly shows?: string;
   /** The lost connection's stream, and its count of output bytes received. */
   readonly resume: { readonly stream: string; readonly after: number } | null;
 };
@@ -42,8 +42,8 @@ export type TerminalGrant = {
   /** The share with the caller; null for the owner. */
   readonly access: SharedAccess | null;
   readonly mode: CollaborationMode;
-  /** It shows the windows of the main session, as one more session of the owner's. */
-  readonly sharesMain: boolean;
+  /** The session whose windows it shows, as one more session of the owner's; null for its own. */
+  readonly shows: string | null;
   readonly options: TerminalOptions;
   readonly origin: Origin;
 };
@@ -60,9 +60,10 @@ export function targetOf(grant: TerminalGrant, backend: TerminalBackend): Termin
   const target = { key, dbId: container.dbId, handle, runtimeId, size: { cols, rows } };
   if (access !== null) return { ...target, ...participantTarget(grant, access, handle, backend) };
   const muxSession = muxSessionName(connectionId);
-  const shown = grant.sharesMain
-    ? ({ muxSession: MAIN_SESSION, sharedAs: { mode: 'control', session: muxSession } } as const)
-    : { muxSession };
+  const shown =
+    grant.shows === null
+      ? { muxSession }
+      : ({ muxSession: grant.shows, sharedAs: { mode: 'control', session: muxSession } } as const);
   return {
     ...target,
     muxSession,

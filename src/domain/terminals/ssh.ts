@@ -1,9 +1,8 @@
 /** Limits of SSH connections, in each process. */
 export const SSH_LIMITS = {
   connectionsPerUser: 10,
-  channelsPerConnection: 64,
-  /** A channel may hold 2 MiB that a program has not read yet. */
-  channelsPerUser: 128,
+  /** A connection's channels that its user's other connections cannot take. */
+  reservedChannels: 8,
   /** Remote and agent forwards. */
   listenersPerUser: 20,
   signInSeconds: 30,
@@ -15,10 +14,22 @@ export const SSH_LIMITS = {
   variableBytes: 16_384,
 } as const;
 
+/** Of one connection, unless the operator says otherwise. A channel may hold 2 MiB that a program has not read yet. */
+export const SSH_CHANNELS = { usual: 64, min: 8, max: 512 } as const;
+
+/** What all connections of a user may have beyond the reserved ones: as much as two of them want. */
+export const sharedChannels = (perConnection: number): number =>
+  2 * Math.max(0, perConnection - SSH_LIMITS.reservedChannels);
+
 const PASSED_VARIABLES = /^(LANG|LC_[A-Z_]+|COLORTERM|GIT_[A-Z0-9_]+)$/;
 
 /** Whether a client's variable reaches its program. Others could change how the program itself is found or loaded. */
 export const isPassedVariable = (name: string): boolean => PASSED_VARIABLES.test(name);
+
+/** Names the terminal session to show. It reaches no program. */
+export const SESSION_VARIABLE = 'BERTH_SESSION';
+
+export const isSessionName = (name: string): boolean => /^[A-Za-z0-9_-]{1,32}$/.test(name);
 
 /** Where a connection is forwarded to, inside the container. */
 export type SshDestination =

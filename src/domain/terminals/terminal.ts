@@ -19,6 +19,9 @@ export type TerminalSize = { readonly cols: number; readonly rows: number };
 export const muxSessionName = (connectionId: string): string =>
   connectionId === MAIN_CONNECTION ? 'main' : `pane-${connectionId}`;
 
+/** A session that an SSH client named. Like `main`, it lives until its shell or its container ends. */
+export const namedSession = (name: string): string => (name === MAIN_CONNECTION ? 'main' : `named-${name}`);
+
 export const CLOSE = {
   inputGap: 'input gap',
   ended: 'ended',

@@ -30,6 +30,7 @@ t.test('without settings the service listens on this machine only', async (t) =>
     diskQuota: 'auto',
     diskFloorMb: null,
     warmPool: 0,
+    sshChannels: 64,
   });
   t.same(config({ BERTH_PORT: '', BERTH_HOST: '' }), config({}), 'an empty variable is an unset one');
 });
@@ -130,6 +131,7 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
   },
   BERTH_PORT: { yes: ['0', '65535'], no: ['-1', '65536', 'x'], must: 'a port from 0 to 65535' },
   BERTH_WARM_POOL: { yes: ['0', '100'], no: ['-1', '101', 'x'], must: 'a number from 0 to 100' },
+  BERTH_SSH_CHANNELS: { yes: ['8', '512'], no: ['7', '513', 'x'], must: 'a number from 8 to 512' },
   BERTH_DISK_FLOOR_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
   BERTH_ENGINE_POOL_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
   BERTH_PUBLIC_URL: {

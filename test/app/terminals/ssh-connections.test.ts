@@ -36,7 +36,7 @@ async function aScene() {
     return { use: () => true, end };
   };
   const connections = sshConnections({
-    ...{ repositories, feed, uses, log, mayStay: () => true },
+    ...{ repositories, feed, uses, log, mayStay: () => true, channelsPerConnection: 10 },
     live: { register, closeAll() {}, count: () => registered },
     requests: { admitFor: () => ok(null) },
   });
@@ -80,4 +80,23 @@ t.test('an ended connection leaves nothing', async (t) => {
   if (!connected.ok) throw new Error(connected.error.code);
   connected.value.end(7);
   t.same(await left(), { isUsed: false, closes: 0, registered: 0 });
+});
+
+t.test('a connection with all its channels leaves channels to the others of its user', async (t) => {
+  const { connect, left } = await aScene();
+  const opened = await Promise.all([1, 2, 3].map(connect));
+  const connections = opened.flatMap((one) => (one.ok ? [one.value] : []));
+  const taken = connections.map((one) => {
+    const releases = [];
+    for (let next = one.takeChannel(); next.ok; next = one.takeChannel()) releases.push(next.value);
+    return releases;
+  });
+  t.same(
+    taken.map(({ length }) => length),
+    [10, 10, 8],
+  );
+  taken[0]?.at(-1)?.();
+  t.ok(connections[2]?.takeChannel().ok, 'what one releases, another takes');
+  for (const one of connections) one.end(0);
+  await left();
 });

@@ -5,6 +5,7 @@ import { makeHostKey } from '../../../adapters/ssh/host-key-maker.ts';
 import { sshListener } from '../../../adapters/ssh/ssh-listener.ts';
 import { sshServer } from '../../../adapters/ssh/ssh-server.ts';
 import { sshSocket } from '../../../adapters/websocket/ssh/ssh-socket.ts';
+import { SSH_CHANNELS } from '../../../domain/terminals/ssh.ts';
 import type { CloseReason } from '../../../domain/terminals/terminal.ts';
 import { startProgram } from '../../containers/exec.ts';
 import { EventFeed } from '../../events/event-feed.ts';
@@ -40,7 +41,7 @@ type OfOthers = {
 /** SSH, by a port of its own and over HTTPS. */
 export function sshWing(
   ports: Ports,
-  { logger: log, keys }: ComposeOptions,
+  { logger: log, keys, connections: { sshChannels = SSH_CHANNELS.usual } }: ComposeOptions,
   shared: SharedParts,
   { throttle, terminals, publicUrl }: OfOthers,
 ) {
@@ -53,6 +54,7 @@ export function sshWing(
   });
   const connections = sshConnections({
     ...{ repositories, live, log, uses, requests: limits, mayStay: terminals.mayStay },
+    channelsPerConnection: sshChannels,
     feed: new EventFeed({ events: repositories.events, bus, log, encode: (event) => event }),
   });
   metrics.watch('ssh_connections', connections.count);

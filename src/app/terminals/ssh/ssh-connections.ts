@@ -6,7 +6,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import { SSH_LIMITS } from '../../../domain/terminals/ssh.ts';
+import { SSH_LIMITS, sharedChannels } from '../../../domain/terminals/ssh.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { StoredEvent } from '../../../ports/event-log.ts';
 import type { Logger } from '../../../ports/logger.ts';
@@ -54,6 +54,8 @@ export type SshConnectionsDeps = {
   readonly uses: Pick<ContainerUses, 'begin'>;
   /** Whether the caller, by the present state, may keep a connection. */
   readonly mayStay: (now: Caller) => boolean;
+  /** Of one connection at the same time. */
+  readonly channelsPerConnection: number;
   readonly log: Logger;
 };
 
@@ -134,12 +136,15 @@ function admit({ deps }: Open, { signedIn }: SshClient): Result<null, DomainErro
 
 function channels(open: Open, client: SshClient): SshConnection['takeChannel'] {
   const { user } = client.signedIn.caller;
+  const { channelsPerConnection } = open.deps;
   const own = countsByKey();
   return () => {
     const admitted = admit(open, client);
     if (!admitted.ok) return admitted;
-    const ofConnection = own.take('', SSH_LIMITS.channelsPerConnection);
-    const ofUser = open.counts.take(`channel ${user.id}`, SSH_LIMITS.channelsPerUser);
+    const ofConnection = own.take('all', channelsPerConnection);
+    const ofUser =
+      own.take('reserved', SSH_LIMITS.reservedChannels) ??
+      open.counts.take(`channel ${user.id}`, sharedChannels(channelsPerConnection));
     if (ofConnection !== null && ofUser !== null)
       return ok(() => {
         ofConnection();

@@ -4,7 +4,7 @@ import { commandFaults } from '../../../domain/containers/command.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { destinationName, type SshDestination, type SshListening } from '../../../domain/terminals/ssh.ts';
-import type { CloseReason, TerminalSize } from '../../../domain/terminals/terminal.ts';
+import { type CloseReason, namedSession, type TerminalSize } from '../../../domain/terminals/terminal.ts';
 import type {
   CommandTerminal,
   ContainerCommands,
@@ -35,16 +35,18 @@ export type SshCommand = {
   readonly stdin: Readable;
 };
 
+export type SshShell = { readonly session: string; readonly size: TerminalSize };
+
 export type SshPrograms = ReturnType<typeof sshPrograms>;
 
 /** What a connection's channels run in its container. */
 export const sshPrograms = (deps: SshProgramsDeps) => ({
   /**
-   * The main session's screen, beside the browser's. null when the client has left meanwhile. `not_opened`: the
+   * The screen of a session by its name, beside its other viewers. null when the client has left meanwhile. `not_opened`: the
    * container runs, but no shell started.
    */
-  openShell: (connection: SshConnection, size: TerminalSize, shown: TerminalConnection, gone: AbortSignal) =>
-    openShell(deps, connection, size, shown, gone),
+  openShell: (connection: SshConnection, shell: SshShell, shown: TerminalConnection, gone: AbortSignal) =>
+    openShell(deps, connection, shell, shown, gone),
 
   run(
     connection: SshConnection,
@@ -143,12 +145,12 @@ const newConnectionId = (): string => `ssh-${randomUUID().slice(0, 8)}`;
 async function openShell(
   { terminals }: SshProgramsDeps,
   { caller, origin, container }: SshConnection,
-  { cols, rows }: TerminalSize,
+  { session, size: { cols, rows } }: SshShell,
   shown: TerminalConnection,
   gone: AbortSignal,
 ): Promise<Result<OpenedShell, DomainError>> {
   const options = {
-    ...{ connectionId: newConnectionId(), cols, rows, sharesMain: true },
+    ...{ connectionId: newConnectionId(), cols, rows, shows: namedSession(session) },
     ...{ forceNew: false, record: false, viewOnly: false, resume: null },
   };
   const admitted = await terminals.admit(container?.dbId ?? '', options, caller, origin, gone);
