@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import t from 'tap';
-import { runProcess } from '../support/child.ts';
+import type { ClientChannel } from 'ssh2';
+import t, { type Test } from 'tap';
+import { isThere, runProcess } from '../support/child.ts';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { inside } from '../support/process/fault-scene.ts';
 import { client, register, sharedService } from '../support/process/running-service.ts';
+import { sshOverWebSocket } from '../support/ssh/ssh-client.ts';
 import { sha256, terminalClient } from '../support/terminal/terminal-client.ts';
 
 const service = await sharedService(t);
@@ -39,6 +42,7 @@ if (service !== null)
     await waitFor(isRunning, { what: running.errors });
     const id = (await found())[0]?.id ?? '';
     t.equal(await inside(call, id, 'pwd'), `${folder}\n`);
+    await overSsh(t, address, id, token);
     const at = { address: address.replace('http', 'ws'), token, dbId: id };
     const first = await terminalClient(at, {}, { origin: address });
     first.socket.send(Buffer.from('X=kept; echo "it is $X"\r'));
@@ -56,3 +60,31 @@ if (service !== null)
     t.equal(await elsewhere.ended, 78);
     t.match(elsewhere.errors(), /does not run on .*: .*It needs Linux with glibc on x64 or arm64/);
   });
+
+/** A command with a terminal, whose size changes and which its channel ends. */
+async function overSsh(t: Test, address: string, id: string, token: string): Promise<void> {
+  const ssh = await sshOverWebSocket(address, id, { token });
+  const run = (command: string) =>
+    new Promise<ClientChannel>((resolve, reject) =>
+      ssh.exec(command, { pty: { cols: 90, rows: 20 } }, (error, channel) =>
+        error ? reject(error) : resolve(channel),
+      ),
+    );
+  const sized = await run('stty size; read line; stty size; exit 3');
+  let shown = '';
+  sized.on('data', (chunk: Buffer) => {
+    shown += chunk;
+  });
+  const ended = once(sized, 'exit');
+  await waitFor(() => shown.includes('20 90'));
+  sized.setWindow(40, 120, 0, 0);
+  sized.write('on\n');
+  t.equal((await ended)[0], 3);
+  t.match(shown, /40 120/);
+  const left = await run('echo "pid=$$."; exec sleep 1000');
+  const [pid] = await once(left, 'data');
+  left.close();
+  const number = Number(/pid=(\d+)\./.exec(String(pid))?.[1]);
+  await waitFor(() => !isThere(number), { what: 'a closed channel ends its command' });
+  ssh.end();
+}

@@ -17,19 +17,26 @@ const SIGNAL_WITHIN_SECONDS = 10;
 /** Commands in agents, as the user that runs the agent. */
 export const agentCommands = (hub: AgentHub): ContainerCommands => ({
   async open(handle, { command, env = {}, workdir, stdin, timeoutSeconds, terminal }) {
-    if (terminal !== undefined) throw new NotOffered('commands in agents have no terminal');
     const output = new CommandOutput();
     const cwd = workdir === undefined ? null : onHost(workdir);
     const hasInput = stdin !== undefined;
     const peer = hub.peerOf(handle);
     const channel = peer.open(
-      { type: 'exec', command, env, cwd, timeout_seconds: wholeSeconds(timeoutSeconds), stdin: hasInput },
+      {
+        ...{ type: 'exec', command, env, cwd, stdin: hasInput, terminal: terminal ?? null },
+        timeout_seconds: wholeSeconds(timeoutSeconds),
+      },
       output.handlers(),
     );
     if (channel === null) throw tooMany();
     output.uses(channel);
-    if (stdin !== undefined) void send(channel, stdin, output).catch(() => channel.reset('ended'));
+    if (stdin !== undefined)
+      void send(channel, stdin, output, terminal === undefined).catch(() => channel.reset('ended'));
     await output.begun();
+    if (terminal !== undefined && !output.hasTerminal()) {
+      channel.reset('ended');
+      throw new NotOffered('this version of the agent gives commands no terminal');
+    }
     return {
       events: eventsOf(output),
       async end() {
@@ -39,16 +46,23 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
       async signal(name) {
         if (channel.isOpen) await sendSignal(peer, output.pid(), name).catch(() => {});
       },
-      async resize() {},
+      async resize(cols, rows) {
+        if (terminal !== undefined && channel.isOpen) channel.note({ type: 'resize', cols, rows });
+      },
     };
   },
 });
 
-/** The input in the portions that the agent has room for, and its end. */
-async function send(channel: Channel, stdin: Buffer | Readable, output: CommandOutput): Promise<void> {
+/** The input in the portions that the agent has room for, and its end if it has one. */
+async function send(
+  channel: Channel,
+  stdin: Buffer | Readable,
+  output: CommandOutput,
+  ends: boolean,
+): Promise<void> {
   const source = Buffer.isBuffer(stdin) ? [stdin] : (stdin as AsyncIterable<Buffer>);
   for await (const chunk of source) await sendWithin(channel, chunk, (room) => output.once('room', room));
-  channel.end();
+  if (ends) channel.end();
 }
 
 async function* eventsOf(output: CommandOutput): AsyncGenerator<CommandEvent> {
@@ -72,5 +86,5 @@ const wholeSeconds = (seconds: number | null): number | null =>
 const sendSignal = (peer: Peer, pid: number, signal: CommandSignal): Promise<unknown> =>
   ask(peer, {
     ...{ type: 'exec', command: ['sh', '-c', 'kill -s "$0" -- "-$1"', signal, String(pid)] },
-    ...{ env: {}, cwd: '/', timeout_seconds: SIGNAL_WITHIN_SECONDS, stdin: false },
+    ...{ env: {}, cwd: '/', timeout_seconds: SIGNAL_WITHIN_SECONDS, stdin: false, terminal: null },
   });

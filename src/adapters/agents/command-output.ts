@@ -13,13 +13,17 @@ export class CommandOutput extends EventEmitter {
   #error: Error | null = null;
   #isClosed = false;
   #pid = 0;
+  #hasTerminal = false;
   #wake: () => void = () => {};
 
   handlers(): ChannelHandlers {
     this.#begun.promise.catch(() => undefined);
     return {
       accepted: (reply) => {
-        if (reply.type === 'exec') this.#pid = reply.pid;
+        if (reply.type === 'exec') {
+          this.#pid = reply.pid;
+          this.#hasTerminal = reply.terminal;
+        }
         this.#begun.resolve();
       },
       data: (stream, bytes) => this.#add({ stream, data: Buffer.from(bytes) }),
@@ -50,6 +54,11 @@ export class CommandOutput extends EventEmitter {
   /** Of the command, in the machine; after `begun`. */
   pid(): number {
     return this.#pid;
+  }
+
+  /** Whether the agent gave it a terminal; after `begun`. */
+  hasTerminal(): boolean {
+    return this.#hasTerminal;
   }
 
   /** Ends the reading. */

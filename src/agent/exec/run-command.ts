@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Channel, ChannelHandlers, RequestOf } from '../../protocol/agent/index.ts';
 import { ChannelWriter } from '../channel-writer.ts';
 import { type HostUser, userEnvironment } from '../user-environment.ts';
+import { runInTerminal } from './run-in-terminal.ts';
 
 /** As a shell reports them. */
 const NOT_FOUND = 127;
@@ -28,6 +29,15 @@ export function runCommand(user: HostUser, request: RequestOf<'exec'>, channel: 
     const words = isMissing ? 'command not found' : 'cannot be started';
     void fail(channel, writer, isMissing ? NOT_FOUND : NOT_EXECUTABLE, `${file}: ${words}`);
   };
+  const { terminal } = request;
+  if (terminal !== null) {
+    try {
+      return runInTerminal({ user, request, cwd, terminal }, channel);
+    } catch (error) {
+      cannot(error as NodeJS.ErrnoException);
+      return { reset: writer.wake, room: writer.wake };
+    }
+  }
   const child = start(request.command, cwd, userEnvironment(user, request.env));
   if (child instanceof Error) {
     cannot(child);
@@ -77,7 +87,7 @@ class Run {
 
   begin({ stdin, timeout_seconds: seconds }: RequestOf<'exec'>): void {
     const { pid = 0, stdout, stderr } = this.#child;
-    this.#channel.accept({ type: 'exec', pid });
+    this.#channel.accept({ type: 'exec', pid, terminal: false });
     if (!this.#channel.isOpen) this.kill();
     if (!stdin) this.#child.stdin?.end();
     if (seconds !== null) this.#timer = setTimeout(() => this.#timeUp(), seconds * 1_000);
@@ -143,7 +153,7 @@ class Run {
 }
 
 async function fail(channel: Channel, writer: ChannelWriter, code: number, words: string): Promise<void> {
-  channel.accept({ type: 'exec', pid: 0 });
+  channel.accept({ type: 'exec', pid: 0, terminal: false });
   await writer.write(Buffer.from(`berth: ${words}\n`), 2);
   channel.finish({ type: 'exec', exit_code: code, signal: null, timed_out: false, cut: false });
 }

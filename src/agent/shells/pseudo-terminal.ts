@@ -9,6 +9,8 @@ export type PseudoTerminalOptions = {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** `xterm-256color` by default. */
+  readonly term?: string;
   readonly cols: number;
   readonly rows: number;
 };
@@ -33,11 +35,11 @@ export class PseudoTerminal {
 
   /** `ended` comes after the last `output`. Throws when the program cannot be started. */
   constructor(
-    { file, args, env, cwd, cols, rows }: PseudoTerminalOptions,
+    { file, args, env, cwd, term = 'xterm-256color', cols, rows }: PseudoTerminalOptions,
     on: { readonly output: (bytes: Buffer) => void; readonly ended: (end: PseudoTerminalEnd) => void },
   ) {
     this.#pty = terminalModule().spawn(file, [...args], {
-      name: 'xterm-256color',
+      name: term,
       cwd,
       env,
       cols,

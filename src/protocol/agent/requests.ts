@@ -42,6 +42,8 @@ export const REQUESTS = {
     timeout_seconds: optional(integer(1, 86_400)),
     /** Whether input follows; otherwise it is closed from the start. */
     stdin: isTrue,
+    /** All its output is stream 1 then, and its input has no end. */
+    terminal: optional(objectOf({ term: matching(/^[a-zA-Z0-9.+_-]{1,64}$/), cols: side, rows: side })),
   },
   file_open: { path, folder_as: exactly('archive', 'listing') },
   /** The content follows, and its end. */
@@ -65,7 +67,8 @@ export const REPLIES = {
     rows: side,
     started_at: whole,
   },
-  exec: { pid: whole },
+  /** An older agent gives no terminal. */
+  exec: { pid: whole, terminal: isTrue },
   file: { size_bytes: whole, modified_at: whole },
   archive: {},
   /** One JSON object a line follows: see `decodeEntry`. */
@@ -73,7 +76,7 @@ export const REPLIES = {
   file_write: {},
 };
 
-/** In an open shell, from the service. */
+/** In an open shell, or in a command with a terminal, from the service. */
 export const SERVICE_NOTES = {
   resize: { cols: side, rows: side },
   signal: { signal },

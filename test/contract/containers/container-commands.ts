@@ -108,10 +108,20 @@ export async function anyCommandContract(t: Test, open: Open): Promise<void> {
     await running.signal('TERM');
   });
 
+  await t.test('a terminal has the requested size, and a new one after a resize', async (t) => {
+    const stdin = new PassThrough();
+    const terminal = { term: 'xterm', cols: 90, rows: 20 };
+    const running = await open(ask(['sh', '-c', 'read line; stty size'], { stdin, terminal }));
+    const collected = collect(running);
+    await running.resize(120, 40);
+    stdin.write('\n');
+    t.match(await collected, { stdout: /\b40 120\b/, stderr: '', exitCode: 0 });
+  });
+
   await t.test('output is kept up to a limit', (t) => keptOutput(t, open));
 }
 
-/** The same in a container named `box` made with GIVEN, where a command may have a terminal. */
+/** The same in a container named `box` made with GIVEN. */
 export async function commandsContract(t: Test, open: Open): Promise<void> {
   const run = async (command: readonly string[], more?: Partial<CommandRequest>) =>
     await collect(await open(ask(command, more)));
@@ -124,16 +134,6 @@ export async function commandsContract(t: Test, open: Open): Promise<void> {
     t.match(await run(['printenv', 'HOME']), { stdout: '/workspace\n' });
     t.match(await run(['printenv', 'GIVEN']), { stdout: 'at creation\n' });
     t.match(await run(['printenv', 'GIVEN'], { env: { GIVEN: 'at exec' } }), { stdout: 'at exec\n' });
-  });
-
-  await t.test('a terminal has the requested size, and a new one after a resize', async (t) => {
-    const stdin = new PassThrough();
-    const terminal = { term: 'xterm', cols: 90, rows: 20 };
-    const running = await open(ask(['sh', '-c', 'read line; stty size'], { stdin, terminal }));
-    const collected = collect(running);
-    await running.resize(120, 40);
-    stdin.write('\n');
-    t.match(await collected, { stdout: /\b40 120\b/, stderr: '', exitCode: 0 });
   });
 }
 

@@ -125,6 +125,7 @@ const COMMAND = {
   cwd: null,
   timeout_seconds: null,
   stdin: false,
+  terminal: null,
 } as const;
 
 t.test('requests are given up on a lost line, with the truth about each, and shells go on', async (t) => {
@@ -242,6 +243,7 @@ t.test(
         cwd: null,
         timeout_seconds: null,
         stdin: true,
+        terminal: null,
       });
       both.settle();
       return one;

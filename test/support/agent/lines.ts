@@ -88,7 +88,7 @@ export function session({ isSlow = false } = {}) {
     opened: (request, channel) => {
       const box = inbox(() => channel, isSlow);
       agents.push({ channel, box });
-      channel.accept(request.type === 'exec' ? { type: 'exec', pid: 1 } : REPLY);
+      channel.accept(request.type === 'exec' ? { type: 'exec', pid: 1, terminal: false } : REPLY);
       return box.handlers;
     },
   });

@@ -205,7 +205,7 @@ function serveShell(machine: Machine, request: Of<'shell'>, channel: Channel): C
 
 /** Prints its command, then what it reads; `false` exits with 1, and `sleep` only ends with its time. */
 function serveCommand({ command, stdin }: Of<'exec'>, channel: Channel): ChannelHandlers {
-  channel.accept({ type: 'exec', pid: 2 });
+  channel.accept({ type: 'exec', pid: 2, terminal: false });
   const end = (exit_code: number | null): void =>
     channel.finish({ type: 'exec', exit_code, signal: null, timed_out: exit_code === null, cut: false });
   channel.write(Buffer.from(`${command.join(' ')}\n`), 1);

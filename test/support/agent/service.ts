@@ -241,5 +241,6 @@ export const anExec = (
   cwd: null,
   timeout_seconds: null,
   stdin: false,
+  terminal: null,
   ...over,
 });

@@ -93,7 +93,6 @@ const frameEnd = (bytes: Buffer): number =>
 
 /** The image's own server, else the one that the installation carries. */
 const SFTP_SERVER = `
-cd /workspace 2>/dev/null || cd /
 for folder in /usr/lib/openssh /usr/lib/ssh /usr/libexec/openssh /usr/libexec; do
   [ -x "$folder/sftp-server" ] && exec "$folder/sftp-server"
 done
