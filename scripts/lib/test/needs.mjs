@@ -8,7 +8,7 @@ import path from 'node:path';
  */
 
 const IMPORT = /^(?:import|export)\s(?!type\b)[^;]*?'(\.[^']+\.ts)'/gm;
-const ASKS_FOR_ENGINE = /\bneeds\(\w+, '(?:engine|browser|busybox|shells)'\)/;
+const ASKS_FOR_ENGINE = /\bneeds\(\w+, '(?:engine|browser|busybox|shells|node20)'\)/;
 const ASKS_FOR_DATABASE = /\bneeds\(\w+, '(?:postgres|systemPostgres)'\)|\bstartEmbedded\(/;
 
 /**

@@ -3,6 +3,7 @@ import fastifyCookie from '@fastify/cookie';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
+import { allowPages } from './auth/cross-origin.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
 import { limitBodies } from './connections/body-timeout.ts';
 import { connectionBudget, limitConnections } from './connections/connections.ts';
@@ -66,6 +67,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   acceptEmptyJson(http);
   limitBodies(http);
   headersOfEveryAnswer(http);
+  allowPages(http, options.auth.allowedOrigins);
   logAnswers(http);
   measureAnswers(http, options.auth.metrics);
   await http.register(fastifyCookie, { hook: false });

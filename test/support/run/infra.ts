@@ -38,6 +38,8 @@ export type Parts = {
   readonly systemPostgres: { readonly programs: string };
   /** Programs that people type commands into. */
   readonly shells: { readonly bash: string; readonly zsh: string; readonly fish: string };
+  /** Node.js 20. */
+  readonly node20: { readonly program: string };
 };
 export type Need = keyof Parts;
 export type Answer<N extends Need = Need> =

@@ -6,6 +6,7 @@ import { type Answer, folderOf, type Message, type Need, socketOf } from './infr
 import { startBrowser } from './keeper/browser.ts';
 import { startBusybox } from './keeper/busybox.ts';
 import { startEngine } from './keeper/engine.ts';
+import { findNode20 } from './keeper/node20.ts';
 import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { findSystemPostgres, startPostgres } from './keeper/postgres.ts';
 import { startSharedService } from './keeper/service.ts';
@@ -22,6 +23,7 @@ const starters = {
   service: startSharedService,
   systemPostgres: findSystemPostgres,
   shells: findShells,
+  node20: findNode20,
 };
 /** Interval at which a keeper asks whether another one exists. */
 const BUSY_RETRY_MS = 50;

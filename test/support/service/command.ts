@@ -10,7 +10,13 @@ export const BUILT = path.resolve('web/dist/cli/berth.mjs');
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** The command in a folder and with a home of its own, as on another machine. */
-export function theCommand(t: Test, server: string | null, token?: string, program = SOURCE) {
+export function theCommand(
+  t: Test,
+  server: string | null,
+  token?: string,
+  program = SOURCE,
+  node = process.execPath,
+) {
   const home = aFolder(t);
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -22,7 +28,7 @@ export function theCommand(t: Test, server: string | null, token?: string, progr
   };
   /** Runs while the test does something else. */
   const start = (args: readonly string[], input: string | Buffer | 'open' = '') => {
-    const child = spawn(process.execPath, [program, ...args], { cwd: home, env });
+    const child = spawn(node, [program, ...args], { cwd: home, env });
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].on('data', (part: Buffer) => void output[name].push(part));

@@ -1,0 +1,28 @@
+import type { Http } from '../fastify-types.ts';
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'accept, authorization, content-type, idempotency-key',
+  'access-control-max-age': '600',
+} as const;
+
+/** What a client reads besides the body. */
+const EXPOSED = 'content-disposition, retry-after, www-authenticate, x-request-id';
+
+/**
+ * Lets pages of the allowed origins send requests and read the answers. They act by a token that they have: cookies are
+ * not for them. Pages of other origins get no such header, so their browser shows them nothing.
+ */
+export function allowPages(http: Http, allowedOrigins: ReadonlySet<string>): void {
+  http.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers;
+    if (origin === undefined) return done();
+    reply.header('vary', 'Origin');
+    if (!allowedOrigins.has(origin)) return done();
+    reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED);
+    const isPreflight =
+      request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+    if (isPreflight) reply.code(204).headers(PREFLIGHT).send();
+    else done();
+  });
+}
