@@ -5,11 +5,11 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { build } from 'vite';
-import { aPagedService } from '../../support/browser/memory-page.ts';
-import { openBrowser, openPage } from '../../support/browser/page.ts';
-import { waitFor } from '../../support/patience.ts';
-import { anApiToken, aPerson } from '../../support/service/service.ts';
-import { fakeTerminals } from '../../support/terminal/terminals.ts';
+import { aPagedService } from '../support/browser/memory-page.ts';
+import { openBrowser, openPage } from '../support/browser/page.ts';
+import { waitFor } from '../support/patience.ts';
+import { anApiToken, aPerson } from '../support/service/service.ts';
+import { fakeTerminals } from '../support/terminal/terminals.ts';
 
 t.setTimeout(120_000);
 
