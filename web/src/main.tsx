@@ -9,6 +9,7 @@ import './styles/base/overlays.css';
 import './styles/base/toasts.css';
 import './styles/base/shell.css';
 import './styles/navigation.css';
+import './styles/palette.css';
 import './styles/auth.css';
 import './styles/device.css';
 import './styles/containers.css';

@@ -59,7 +59,7 @@ export function Button(props: ButtonProps) {
       disabled={disabled}
       aria-disabled={busy !== undefined || undefined}
       aria-busy={busy !== undefined}
-      data-autofocus={autofocus}
+      data-autofocus={autofocus || undefined}
     >
       {busy !== undefined ? <Spinner /> : icon && <Icon name={icon} />}
       <span>

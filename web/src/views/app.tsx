@@ -12,6 +12,7 @@ import { Toasts } from '../ui/toasts.tsx';
 import { useHotkeys } from '../ui/use-hotkeys.ts';
 import { LockScreen } from './lock-screen.tsx';
 import { Shell } from './page-shell.tsx';
+import { PaletteHost } from './palette/palette-host.tsx';
 import { GATES, isGate, isLinkPage, LINK_PAGES } from './public-routes.ts';
 import { PageAt } from './routes.tsx';
 import { Shortcuts } from './shortcuts-dialog.tsx';
@@ -90,6 +91,7 @@ function Inside({ user }: { user: User }) {
           <PageAt path={at} user={user} />
         </Shell>
       )}
+      {!locked.value && <PaletteHost user={user} onHelp={() => setHelp(true)} onLock={lock} />}
       {help && <Shortcuts onClose={() => setHelp(false)} />}
     </>
   );

@@ -5,7 +5,10 @@ import { HealthBanner } from './health-banner.tsx';
 import { AccountMenu } from './navigation/account-menu.tsx';
 import { HelpMenu } from './navigation/help-menu.tsx';
 import { Navigation } from './navigation/navigation.tsx';
+import { openPalette } from './palette/palette-host.tsx';
 import { ReachBanner } from './reach-banner.tsx';
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 type ShellProps = {
   readonly user: User;
@@ -26,6 +29,18 @@ export function Shell({ user, onHelp, onLock, children }: ShellProps) {
           <Icon name="anchor" size={20} />
           <span>Berth</span>
         </a>
+        <button
+          type="button"
+          class="palette-button"
+          title="Search or run a command"
+          aria-keyshortcuts="Control+K Meta+K"
+          aria-haspopup="dialog"
+          onClick={openPalette}
+        >
+          <Icon name="search" />
+          <span>Search or run a command</span>
+          <kbd>{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+        </button>
         <div class="top-tools">
           <HelpMenu onShortcuts={onHelp} />
           <AccountMenu user={user} onLock={onLock} />

@@ -3,6 +3,7 @@ import { Dialog } from '../ui/dialog.tsx';
 type Shortcut = readonly [keys: readonly string[], what: string];
 
 const LIST: readonly Shortcut[] = [
+  [['Ctrl', 'K'], 'Search for a container, page or action'],
   [['n'], 'New container'],
   [['/'], 'Filter the list'],
   [['↑', '↓'], 'Move through the list'],
@@ -13,6 +14,7 @@ const LIST: readonly Shortcut[] = [
 ];
 
 const TERMINAL: readonly Shortcut[] = [
+  [['Ctrl', 'Shift', 'K'], 'Search for a container, page or action'],
   [['Ctrl', 'Shift', 'F'], 'Search the output'],
   [['Ctrl', 'Shift', 'C'], 'Copy the selection'],
   [['Ctrl', 'C'], 'Copy the selection, or interrupt'],

@@ -6,7 +6,7 @@ import { Roles } from './roles.tsx';
 import { AdminSettings } from './settings.tsx';
 import { Tiers } from './tiers.tsx';
 
-const TABS: readonly Tab[] = [
+export const ADMIN_TABS: readonly Tab[] = [
   { href: '/admin', label: 'People', content: () => <People /> },
   { href: '/admin/tiers', label: 'Tiers', content: () => <Tiers /> },
   { href: '/admin/images', label: 'Images', content: () => <Images /> },
@@ -20,4 +20,4 @@ const TABS: readonly Tab[] = [
 ];
 
 /** The pages of administrators. */
-export const AdminPage = () => <TabbedPage title="Administration" tabs={TABS} />;
+export const AdminPage = () => <TabbedPage title="Administration" tabs={ADMIN_TABS} />;

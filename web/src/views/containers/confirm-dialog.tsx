@@ -2,6 +2,7 @@ import type { Container } from '../../api/types.ts';
 import { containers, refreshContainers } from '../../state/container-list.ts';
 import { stop } from '../../state/containers.ts';
 import { Confirm } from '../../ui/confirm.tsx';
+import { ShareDialog } from '../sharing/share-dialog.tsx';
 import { ForkDialog, SnapshotDialog } from '../snapshots/copy-dialogs.tsx';
 import { DeleteAgentDialog, DisconnectDialog } from './agents/agent-dialogs.tsx';
 import { isAgent } from './agents/agent-row.tsx';
@@ -25,6 +26,7 @@ type ActionDialogProps = {
 /** The dialog of an action on a container. */
 export function ActionDialog({ action: { what, container }, onAction, onClose }: ActionDialogProps) {
   if (what === 'edit') return <EditDialog container={container} onClose={onClose} />;
+  if (what === 'share') return <ShareDialog container={container} onClose={onClose} />;
   if (what === 'snapshot') return <SnapshotDialog container={container} onClose={onClose} />;
   if (what === 'fork') return <ForkDialog container={container} onClose={onClose} />;
   if (what === 'tools')

@@ -6,7 +6,7 @@ import { toastFailure } from '../../state/toasts.ts';
 import type { IconName } from '../../ui/icon.tsx';
 import { item, Menu, type MenuItem } from '../../ui/menu.tsx';
 
-const THEMES: readonly (readonly [value: Theme, label: string, icon: IconName])[] = [
+export const THEMES: readonly (readonly [value: Theme, label: string, icon: IconName])[] = [
   ['system', 'Same as system', 'screen'],
   ['light', 'Light', 'sun'],
   ['dark', 'Dark', 'moon'],

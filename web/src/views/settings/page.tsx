@@ -18,7 +18,7 @@ import { Tokens } from './tokens.tsx';
 const withProfile = (content: (profile: Me) => JSX.Element) => () =>
   me.value === null ? <Loading /> : content(me.value);
 
-const TABS: readonly Tab[] = [
+export const SETTINGS_TABS: readonly Tab[] = [
   {
     href: '/settings',
     label: 'Profile',
@@ -63,4 +63,4 @@ const TABS: readonly Tab[] = [
 ];
 
 /** The user's own settings. */
-export const SettingsPage = () => <TabbedPage title="Settings" tabs={TABS} />;
+export const SettingsPage = () => <TabbedPage title="Settings" tabs={SETTINGS_TABS} />;

@@ -6,7 +6,7 @@ import { ago } from '../../../lib/format/format.ts';
 import { faultOf } from '../../../lib/outcome.ts';
 import { changes } from '../../../state/containers.ts';
 import { Button } from '../../../ui/button.tsx';
-import { item, Menu } from '../../../ui/menu.tsx';
+import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
 import { copy, type RowProps, terminalOf } from '../list/row.tsx';
 import { Status } from '../status.tsx';
 
@@ -14,13 +14,25 @@ export type Agent = Container & { readonly agent: NonNullable<Container['agent']
 
 export const isAgent = (container: Container): container is Agent => container.agent !== undefined;
 
+/** What can be done with an agent, beside opening it. */
+export function agentItems(container: Agent, onAction: RowProps['onAction']): readonly MenuItem[] {
+  const isOwn = container.collaboration === undefined;
+  const open = (what: 'stop' | 'delete') => () => onAction({ what, container });
+  const isConnected = container.status === 'running';
+  return [
+    ...(isOwn ? [item('stop', 'Disconnect…', open('stop'), { disabled: !isConnected })] : []),
+    item('copy', 'Copy name', () => void copy(container.name, 'Name')),
+    item('copy', 'Copy id', () => void copy(container.id ?? container.db_id, 'Id')),
+    ...(isOwn ? [item('trash', 'Delete…', open('delete'), { danger: true })] : []),
+  ];
+}
+
 /** An agent: a machine without limits, disk or image of its own. */
 export function AgentRow({ container, onAction }: RowProps & { readonly container: Agent }) {
   const change = changes.value[container.db_id];
   const isConnected = container.status === 'running';
   const { platform, last_seen_at } = container.agent;
   const words = faultOf(container)?.words;
-  const open = (what: 'stop' | 'delete') => () => onAction({ what, container });
   const isOwn = container.collaboration === undefined;
   return (
     <div class="row">
@@ -48,16 +60,7 @@ export function AgentRow({ container, onAction }: RowProps & { readonly containe
             Terminal
           </Button>
         )}
-        <Menu
-          label={`More for ${container.name}`}
-          icon="dots"
-          items={[
-            ...(isOwn ? [item('stop', 'Disconnect…', open('stop'), { disabled: !isConnected })] : []),
-            item('copy', 'Copy name', () => void copy(container.name, 'Name')),
-            item('copy', 'Copy id', () => void copy(container.id ?? container.db_id, 'Id')),
-            ...(isOwn ? [item('trash', 'Delete…', open('delete'), { danger: true })] : []),
-          ]}
-        />
+        <Menu label={`More for ${container.name}`} icon="dots" items={agentItems(container, onAction)} />
       </div>
     </div>
   );

@@ -18,7 +18,7 @@ import { Status } from '../status.tsx';
 import { CpuCell, MemoryCell, MemoryNote, SpaceCell } from './figure-cells.tsx';
 
 export type ContainerAction = {
-  readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space' | 'snapshot' | 'fork';
+  readonly what: 'stop' | 'delete' | 'edit' | 'tools' | 'space' | 'share' | 'snapshot' | 'fork';
   readonly container: Container;
 };
 
@@ -61,7 +61,12 @@ function RowAction({ container, change }: { container: Container; change: Change
   );
 }
 
-function rowItems(container: Container, busy: boolean, onAction: RowProps['onAction']): readonly MenuItem[] {
+/** What can be done with a container of an engine, beside opening and starting it. */
+export function rowItems(
+  container: Container,
+  busy: boolean,
+  onAction: RowProps['onAction'],
+): readonly MenuItem[] {
   const running = container.status === 'running';
   const isSettled = running || container.status === 'stopped';
   const open = (what: ContainerAction['what']) => () => onAction({ what, container });
@@ -72,6 +77,7 @@ function rowItems(container: Container, busy: boolean, onAction: RowProps['onAct
   if (container.collaboration !== undefined) return copies;
   return [
     item('gear', 'Settings…', open('edit'), { disabled: busy }),
+    item('share', 'Share…', open('share'), { disabled: !running }),
     item('space', 'Disk use…', open('space')),
     item('camera', 'Snapshot…', open('snapshot'), { disabled: busy || !isSettled }),
     item('fork', 'Fork…', open('fork'), { disabled: busy || !isSettled }),

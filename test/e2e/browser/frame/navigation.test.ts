@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { violationsEverywhere } from '../../support/browser/axe.ts';
-import { aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
-import { shootBoth } from '../../support/browser/page.ts';
-import { waitFor } from '../../support/patience.ts';
-import { anAdmin, aPerson } from '../../support/service/service.ts';
+import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { aScene, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
+import { shootBoth } from '../../../support/browser/page.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { anAdmin, aPerson } from '../../../support/service/service.ts';
 
 t.setTimeout(300_000);
 

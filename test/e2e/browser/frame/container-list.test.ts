@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import { violationsEverywhere } from '../../support/browser/axe.ts';
-import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
-import { openBrowser, shootBoth } from '../../support/browser/page.ts';
-import { waitFor } from '../../support/patience.ts';
-import { anAdmin, as } from '../../support/service/service.ts';
+import { fixedClock, memoryPorts } from '../../../../src/adapters/memory/index.ts';
+import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { anAdmin, as } from '../../../support/service/service.ts';
 
 t.setTimeout(300_000);
 
