@@ -133,7 +133,7 @@ export const restoreContainer =
     const space = await checkHostDisk(deps);
     const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
     const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
-      await tx.users.lock(caller.user.id);
+      if (!(await tx.users.lock(caller.user.id))) return refuse({ code: 'unauthorized' });
       const deleted = await tx.deletedContainers.findForUpdate(dbId, caller.user.id);
       if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
       if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });

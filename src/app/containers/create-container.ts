@@ -164,7 +164,8 @@ export async function insertContainer(
   newId: string = randomUUID(),
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
-  await tx.users.lock(ownerId);
+  // Deleted while the request waited.
+  if (!(await tx.users.lock(ownerId))) return refuse({ code: 'unauthorized' });
   const [room, isKept] = await Promise.all([
     checkNewContainer(tx, name, caller),
     tx.catalogue.keep(image.key, role),

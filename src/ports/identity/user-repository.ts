@@ -34,6 +34,6 @@ export interface UserRepository {
   lockAdmins(): Promise<readonly string[]>;
   /** Disabling twice keeps the first time; null when there is no such user. */
   change(id: string, change: UserChange): Promise<User | null>;
-  /** Locks the user's row until the transaction ends, so that counts stay exact. */
-  lock(id: string): Promise<void>;
+  /** Locks the user's row until the transaction ends, so that counts stay exact. False when the user is deleted. */
+  lock(id: string): Promise<boolean>;
 }

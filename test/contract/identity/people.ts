@@ -191,6 +191,10 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     const done = await atOnce(storage, 4, (tx) => tx.userRemovals.finish(ada.id));
     t.equal(trues(done), 1);
     t.equal(await userRemovals.find(ada.id), null);
+    t.same(
+      [await users.lock(ada.id), await users.lock(admin.id), await users.lock(NOBODY)],
+      [false, true, false],
+    );
     for (const gone of [
       await users.findById(ada.id),
       await people.find(ada.id),

@@ -152,11 +152,20 @@ export type Member = {
   readonly refreshToken: string;
 };
 
+/** By a sign-in: an API token makes no administrator. */
+async function makeAdmin(address: string, id: string): Promise<void> {
+  const { email, password } = ADMIN;
+  const { body } = await client(address)('POST', '/api/auth/login', { email, password });
+  const call = client(address, String(body['token']));
+  const done = await call('PATCH', `/api/admin/users/${id}`, { role: 'admin' });
+  if (done.status !== 200) throw new Error(`no administrator: ${JSON.stringify(done)}`);
+}
+
 let made = 0;
 
 /** A new signed-in user with a name unique in the run. */
 export async function register(
-  { address, admin }: Pick<SharedService, 'address' | 'admin'>,
+  { address }: Pick<SharedService, 'address'>,
   { name = 'ada', role = 'user' }: { readonly name?: string; readonly role?: 'user' | 'admin' } = {},
 ): Promise<Member> {
   made += 1;
@@ -171,6 +180,6 @@ export async function register(
   if (answer.status !== 201) throw new Error(`registering answered ${JSON.stringify(body)}`);
   const refreshToken = /berth_refresh=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? '';
   const { id } = body.user;
-  if (role === 'admin') await admin('PATCH', `/api/admin/users/${id}`, { role });
+  if (role === 'admin') await makeAdmin(address, id);
   return { ...person, id, token: body.token, refreshToken };
 }

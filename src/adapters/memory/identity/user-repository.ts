@@ -72,7 +72,7 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return withoutPassword(changed);
   },
 
-  async lock() {},
+  lock: async (id) => state.users.some((user) => user.id === id && isThere(user)),
 });
 
 type StoredUser = MemoryState['users'][number];

@@ -123,7 +123,13 @@ const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' 
 
   async lock(id) {
     // Allows writes of rows that refer to the user: a stronger lock could deadlock.
-    await db.selectFrom('users').select('id').where('id', '=', id).forNoKeyUpdate().execute();
+    const row = await db
+      .selectFrom('users')
+      .select('deleted_at')
+      .where('id', '=', id)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    return row?.deleted_at === null;
   },
 });
 

@@ -14,7 +14,9 @@ const ACTIONS = `
   recording_deleted recording_downloaded command_run ssh_connected ssh_disconnected port_forwarded
   ssh_agent_forwarded process_started process_signalled file_uploaded file_deleted file_downloaded files_searched
   collaboration_started collaboration_ended ssh_key_added ssh_key_removed mfa_enabled mfa_disabled
-  password_changed user_updated settings_updated users_listed terminals_listed audit_listed audit_exported
+  password_changed password_reset second_factor_reset
+  invitation_created invitation_withdrawn invitation_accepted reset_link_created reset_link_withdrawn user_created
+  user_updated user_deletion_started user_deleted container_transferred settings_updated users_listed terminals_listed audit_listed audit_exported
 `
   .trim()
   .split(/\s+/);
