@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { contrast, drawn, isPair, PAIRS } from '../../support/browser/contrast.ts';
 import {
+  PROMPT,
   screenLines,
   shoot,
   shootBoth,
@@ -49,6 +51,8 @@ if (shell !== null) {
   const { page, faults } = shell;
   await t.test('the wheel scrolls back over all output, also after a reload', () => scrollsBack(page));
   await t.test('colours, wide characters and emoji are drawn', (t) => colours(t, page));
+  await t.test('every pair of the sixteen colours can be read, light and dark', (t) => readable(t, page));
+  await t.test('a screen reader gets the output once its user asks for it', (t) => speaks(t, shell));
   await t.test('less and git log: the wheel scrolls a pager on the whole screen', (t) => pagers(t, page));
   await t.test('a paste of 1 MB arrives byte by byte, in its brackets', (t) => pasteMuch(t, page));
   await t.test('a terminal is recorded, listed, played back, downloaded and deleted, by the keyboard', (t) =>
@@ -92,7 +96,7 @@ async function colours(t: Test, page: Page): Promise<void> {
     page,
     `for i in $(seq 16 231); do printf "\\033[48;5;%dm  " $i; [ $((i % 36)) = 15 ] && printf '\\033[0m\\n'; done`,
   );
-  await typeLine(page, `printf '\\033[38;2;1;200;3mtrue%s\\033[0m\\n' -colour`);
+  await typeLine(page, `printf '\\033[38;2;1;100;3mtrue%s\\033[0m\\n' -colour`);
   await typeLine(page, "printf '|漢字|한국|\\n|😀|👩‍💻|\\n|é|ab|\\n'");
   await waitForLine(page, /^\|é\|ab\|$/);
   const word = page.locator('.xterm-rows span', { hasText: /^true-colour$/ });
@@ -100,11 +104,49 @@ async function colours(t: Test, page: Page): Promise<void> {
     word.evaluate((span) => (globalThis as unknown as InPage).getComputedStyle(span).color);
   // A replaced span has no colour.
   const colour = await eventually(colourNow, (seen) => seen !== '');
-  t.equal(colour, 'rgb(1, 200, 3)');
+  t.equal(colour, 'rgb(1, 100, 3)');
   const lines = await screenLines(page);
   t.ok(lines.includes('|漢字|한국|'), 'wide characters take their place');
   t.ok(lines.includes('|😀|👩‍💻|'), 'and emoji, also those of several characters');
   await shoot(page, 'programs-colours');
+}
+
+async function readable(t: Test, page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await clear(page);
+    await page.locator('.terminal-host').evaluate(async (host, pairs) => {
+      const { terminal } = (host as unknown as { berthScreen: Screen }).berthScreen;
+      await new Promise<void>((resolve) => terminal.write(pairs, resolve));
+    }, PAIRS);
+    const cells = (
+      await eventually(
+        () => drawn(page),
+        (all) => all.filter(isPair).length > 500,
+      )
+    ).filter(isPair);
+    const poor = cells.filter(({ color, background }) => contrast(color, background) < 4.45);
+    t.same(poor, [], `${cells.length} cells in ${colorScheme} colours`);
+    await shoot(page, `programs-pairs-${colorScheme}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+async function speaks(t: Test, { address, page }: Visit): Promise<void> {
+  const terminalUrl = page.url();
+  t.equal(await page.locator('.xterm-accessibility').count(), 0, 'not without being asked: it costs time');
+  await page.goto(`${address}/settings`);
+  await page.getByLabel('Screen reader support').check();
+  await page.goto(terminalUrl);
+  await waitForLine(page, PROMPT);
+  // why: xterm.js leaves text of on-screen keyboards to its key events in this mode
+  await page.keyboard.type('echo spoken-$((40+2))\n');
+  await page.locator('.xterm-accessibility-tree', { hasText: 'spoken-42' }).waitFor();
+  await page.goto(`${address}/settings`);
+  await page.getByLabel('Screen reader support').uncheck();
+  await page.goto(terminalUrl);
+  await waitForLine(page, PROMPT);
+  await clear(page);
 }
 
 async function pagers(t: Test, page: Page): Promise<void> {

@@ -103,6 +103,7 @@ t.test('second factor, API token and screen lock work from the pages alone', asy
   await page.getByRole('heading', { name: 'Settings' }).click();
   await page.keyboard.press('Shift+L');
   await page.getByRole('heading', { name: 'Locked' }).waitFor();
+  t.notOk(await page.locator('[name=username]').isVisible(), 'nothing below the lock is shown');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await page.fill('[name=passcode]', '1357');

@@ -11,6 +11,9 @@ export const DEFAULT_FONT_PX = 14;
 export const theme = signal<Theme>(THEMES.find((each) => each === stored('theme')) ?? 'system');
 export const fontSizePx = signal(clampFont(Number(stored('font_px') ?? DEFAULT_FONT_PX)));
 
+/** Whether terminals let screen readers read their output. */
+export const screenReader = signal(stored('screen_reader') === 'on');
+
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const systemDark = signal(systemIsDark.matches);
 
@@ -36,5 +39,6 @@ export function startPreferences(): void {
     document.documentElement.dataset['theme'] = theme.value;
     store('theme', theme.value);
   });
+  effect(() => store('screen_reader', screenReader.value ? 'on' : null));
   effect(() => store('font_px', String(fontSizePx.value)));
 }

@@ -45,17 +45,17 @@ function hasGraphicsCard(): boolean {
 }
 
 /** Draws with the graphics card where there is one. `onChange` gets whether it does, and every change of that. */
-export async function loadWebgl(terminal: Terminal, onChange: (webgl: boolean) => void): Promise<void> {
+export async function loadWebgl(terminal: Terminal, onChange: () => void): Promise<void> {
   if (!hasGraphicsCard()) return;
   try {
     const { WebglAddon } = await import('@xterm/addon-webgl');
     const webgl = new WebglAddon();
     webgl.onContextLoss(() => {
       withAllowedStyles(() => webgl.dispose());
-      onChange(false);
+      onChange();
     });
     terminal.loadAddon(webgl);
-    onChange(true);
+    onChange();
   } catch {
     // why: without WebGL the built-in renderer draws the same, only slower
   }

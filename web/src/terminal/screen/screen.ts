@@ -10,7 +10,7 @@ import { FONTS, followFonts, fontLoaded } from './fonts.ts';
 import { guardParser } from './parser-guard.ts';
 import type { Scrollback } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
-import { contrastFor, themeFor } from './themes.ts';
+import { MINIMUM_CONTRAST, themeFor } from './themes.ts';
 import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
 
 export type ScreenListener = {
@@ -29,7 +29,12 @@ export type ScreenListener = {
   severalPanes(): boolean;
 };
 
-export type Appearance = { readonly dark: boolean; readonly fontPx: number };
+export type Appearance = {
+  readonly dark: boolean;
+  readonly fontPx: number;
+  /** Whether screen readers can read the output; it costs drawing time. */
+  readonly screenReader: boolean;
+};
 
 /** A terminal on the page, as large as its host element allows. */
 export type Screen = {
@@ -53,6 +58,7 @@ function makeTerminal({ dark, fontPx }: Appearance): Terminal {
     fontSize: fontPx,
     lineHeight: 1.15,
     macOptionIsMeta: true,
+    minimumContrastRatio: MINIMUM_CONTRAST,
     rightClickSelectsWord: false,
     scrollback: 10_000,
     theme: themeFor(dark),
@@ -87,22 +93,12 @@ async function draw(
   host: HTMLElement,
   fit: () => void,
 ): Promise<(appearance: Appearance) => void> {
-  let webgl = false;
-  let isDark = false;
-  const setContrast = (): void => {
-    terminal.options.minimumContrastRatio = contrastFor(isDark, webgl);
-  };
   withAllowedStyles(() => terminal.open(host));
-  await loadWebgl(terminal, (now) => {
-    webgl = now;
-    setContrast();
-    fit();
-  });
-  return ({ dark, fontPx }) => {
-    isDark = dark;
+  await loadWebgl(terminal, fit);
+  return ({ dark, fontPx, screenReader }) => {
     terminal.options.theme = themeFor(dark);
     terminal.options.fontSize = fontPx;
-    setContrast();
+    terminal.options.screenReaderMode = screenReader;
     fit();
   };
 }

@@ -10,14 +10,14 @@ const DARK: ITheme = {
   scrollbarSliderBackground: '#9fb0c233',
   scrollbarSliderHoverBackground: '#9fb0c266',
   scrollbarSliderActiveBackground: '#9fb0c299',
-  black: '#3a4450',
-  red: '#f0787a',
-  green: '#7fd08f',
-  yellow: '#e3bd6b',
-  blue: '#74aef0',
-  magenta: '#cf97e6',
-  cyan: '#62c9d6',
-  white: '#c8d0d9',
+  black: '#161b22',
+  red: '#c04a4a',
+  green: '#2c8049',
+  yellow: '#8a6a12',
+  blue: '#2f68c0',
+  magenta: '#9650b4',
+  cyan: '#187d90',
+  white: '#e0e5eb',
   brightBlack: '#7d8896',
   brightRed: '#ff9a97',
   brightGreen: '#a1e6ab',
@@ -45,7 +45,7 @@ const LIGHT: ITheme = {
   blue: '#1d5fb8',
   magenta: '#8436a8',
   cyan: '#0b7285',
-  white: '#5d6774',
+  white: '#e6e9ee',
   brightBlack: '#5f6b7a',
   brightRed: '#c53030',
   brightGreen: '#1f7f45',
@@ -53,16 +53,20 @@ const LIGHT: ITheme = {
   brightBlue: '#2768c9',
   brightMagenta: '#9242b8',
   brightCyan: '#0e7490',
-  brightWhite: '#3a4350',
+  brightWhite: '#ffffff',
 };
 
+/**
+ * The normal colours (30–37) are dark enough to write white on them, as full-screen programs do. `MINIMUM_CONTRAST`
+ * lightens or darkens them where they are text.
+ */
 export const themeFor = (dark: boolean): ITheme => (dark ? DARK : LIGHT);
 
 /**
- * Programs choose colours for a dark screen; on a light one they are darkened until they can be read. Not where
- * WebGL is missing: the other renderer of xterm.js 6.0 then takes reversed text for unreadable.
+ * The contrast of text with its background that xterm.js enforces: WCAG 2.2, 1.4.3. Faint text keeps half of it.
+ * Without WebGL, xterm.js 6.0 draws reversed text of the default colours in grey, at this contrast.
  */
-export const contrastFor = (dark: boolean, webgl: boolean): number => (dark || !webgl ? 1 : 4.5);
+export const MINIMUM_CONTRAST = 4.5;
 
 /** Colours of search results; the current one stands out. */
 export const matchColours = (dark: boolean) => ({

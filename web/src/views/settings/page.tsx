@@ -4,6 +4,7 @@ import { me } from '../../state/profile.ts';
 import { Loading } from '../../ui/section.tsx';
 import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
+import { Accessibility } from './accessibility.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
@@ -25,6 +26,7 @@ export const SETTINGS_TABS: readonly Tab[] = [
     content: withProfile((profile) => (
       <>
         <Profile profile={profile} />
+        <Accessibility />
         <ProgramCopies />
         <Limits profile={profile} />
       </>

@@ -12,14 +12,14 @@ import type { Resumed } from '../../../../src/client/terminal/resume.ts';
 import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
-import { fontSizePx, isDark } from '../../lib/browser/preferences.ts';
+import { fontSizePx, isDark, screenReader } from '../../lib/browser/preferences.ts';
 import { lazyImport } from '../../lib/lazy-import.ts';
 import { loginToken } from '../../session/session.ts';
 import { programsMayCopy } from '../../state/clipboard-permission.ts';
 import { OutputGate } from '../../terminal/output-gate.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
 import { decideCopy } from '../../terminal/program-copy.ts';
-import type { Screen, ScreenListener } from '../../terminal/screen/screen.ts';
+import type { Appearance, Screen, ScreenListener } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';
 import { plainTitle } from '../../terminal/titles.ts';
 import { probe } from './refusal-probe.ts';
@@ -172,6 +172,13 @@ const connectionListener = (
   frame: (frame) => onFrame(view, screen, frame),
 });
 
+/** How the user wants terminals to look in this browser. */
+export const preferredAppearance = (): Appearance => ({
+  dark: isDark(),
+  fontPx: fontSizePx.value,
+  screenReader: screenReader.value,
+});
+
 /** A screen in `host` and its connection. Resolves when the screen fits; `open` connects it. */
 export async function terminalController(
   target: TerminalTarget,
@@ -180,8 +187,7 @@ export async function terminalController(
 ): Promise<TerminalController> {
   const view = makeView();
   const { openScreen } = await lazyImport(() => import('../../terminal/screen/screen.ts'));
-  const appearance = { dark: isDark(), fontPx: fontSizePx.value };
-  const screen = await openScreen(host, appearance, {
+  const screen = await openScreen(host, preferredAppearance(), {
     ...screenListener(
       view,
       () => connection,

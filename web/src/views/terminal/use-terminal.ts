@@ -2,10 +2,11 @@ import { effect } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { onNotices } from '../../lib/browser/network-notices.ts';
-import { clampFont, DEFAULT_FONT_PX, fontSizePx, isDark } from '../../lib/browser/preferences.ts';
+import { clampFont, DEFAULT_FONT_PX, fontSizePx } from '../../lib/browser/preferences.ts';
 import type { TerminalAction } from '../../terminal/panes/shortcuts.ts';
 import type { Pane } from './panes/pane-workspace.ts';
 import {
+  preferredAppearance,
   type TerminalController,
   type TerminalKeys,
   type TerminalTarget,
@@ -36,7 +37,7 @@ export function useTerminal(pane: Pane, host: RefObject<HTMLElement | null>, use
         return;
       }
       cleanups.push(onNotices({ wake: () => made.nudge(), offline: () => made.doubt() }));
-      cleanups.push(effect(() => made.screen.setAppearance({ dark: isDark(), fontPx: fontSizePx.value })));
+      cleanups.push(effect(() => made.screen.setAppearance(preferredAppearance())));
       cleanups.push(() => {
         pane.terminal.value = null;
         made.dispose(use.isOver());
