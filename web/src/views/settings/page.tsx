@@ -4,16 +4,15 @@ import { me } from '../../state/profile.ts';
 import { Loading } from '../../ui/section.tsx';
 import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
-import { Accessibility } from './accessibility.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Limits } from './limits.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
-import { ProgramCopies } from './program-copies.tsx';
 import { ScreenLock } from './screen-lock.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 import { SshKeys } from './ssh-keys.tsx';
+import { TerminalPreferences } from './terminal-preferences.tsx';
 import { Tokens } from './tokens.tsx';
 
 const withProfile = (content: (profile: Me) => JSX.Element) => () =>
@@ -26,8 +25,7 @@ export const SETTINGS_TABS: readonly Tab[] = [
     content: withProfile((profile) => (
       <>
         <Profile profile={profile} />
-        <Accessibility />
-        <ProgramCopies />
+        <TerminalPreferences />
         <Limits profile={profile} />
       </>
     )),
