@@ -12,7 +12,7 @@ const HOUR = 3_600;
 
 export const keep = () =>
   command('keep', 'Keep a container that would end by itself')
-    .argument('<container>', 'name or id')
+    .argument('<container>', 'its name or id')
     .argument('[time]', 'for at least how long from now, such as 30m or 8h; 1h if not given', seconds)
     .addHelpText('after', HELP)
     .action(

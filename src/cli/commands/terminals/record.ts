@@ -13,12 +13,12 @@ export const record = () => group('record', 'Record terminals', [start(), stop()
 const start = () =>
   command('start', 'Record an open terminal from now on')
     .argument('[container]', 'its name or id')
-    .option('--connection <id>', 'which of its terminals', 'main')
+    .option('--session <name>', 'which of its terminals', 'main')
     .action(
-      withCli(async (cli, given, { connection }) => {
+      withCli(async (cli, given, { session }) => {
         const { id, name } = await findContainer(cli, given);
-        const made = await cli.progress('Starting', cli.berth().recordings.start(id, connection));
-        cli.print.done(made, `The terminal ${connection} of ${name} is being recorded.`, made.id);
+        const made = await cli.progress('Starting', cli.berth().recordings.start(id, session));
+        cli.print.done(made, `The terminal ${session} of ${name} is being recorded.`, made.id);
       }),
     );
 

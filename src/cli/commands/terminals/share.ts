@@ -35,7 +35,7 @@ const create = () =>
     );
 
 const list = () =>
-  command('ls', 'List the links to a container’s terminal')
+  command('ls', "List the links to a container's terminal")
     .alias('list')
     .argument('[container]', 'its name or id; all of yours without it')
     .action(withCli(async (cli, given) => cli.print.list(await all(cli, given), SHARES)));
