@@ -5,11 +5,13 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import ssh2 from 'ssh2';
 import t, { type Test } from 'tap';
+import { run } from '../../src/adapters/docker/host/host-commands.ts';
+import { write } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { eventually, inside } from '../support/process/fault-scene.ts';
 import { client } from '../support/process/running-service.ts';
 import { theCommand } from '../support/service/command.ts';
-import { type Ended, finish, sshHome, start } from '../support/ssh/ssh-programs.ts';
+import { type Ended, finish, type SshHome, sshHome, start } from '../support/ssh/ssh-programs.ts';
 import { anSshScene, type SshScene } from '../support/ssh/ssh-scene.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
@@ -76,6 +78,20 @@ async function files(t: Test, { home }: SshScene): Promise<void> {
     'rename there here\nls -1 /workspace\n',
   );
   t.match(listed, { code: 0, stdout: /^\/workspace\/here$/m });
+  await synchronizes(t, home);
+}
+
+/** rsync both ways: the second time it sends only what has changed. */
+async function synchronizes(t: Test, home: SshHome): Promise<void> {
+  const [from, to] = [path.join(home.folder, 'tree'), path.join(home.folder, 'again')];
+  for (const name of ['a', 'deep/b', 'deep/er/c']) write(from, name, randomBytes(50_000).toString('base64'));
+  const rsync = (...args: string[]) =>
+    run('rsync', ['-a', '--stats', '-e', `ssh -F ${home.config}`, ...args]);
+  t.match(await rsync(`${from}/`, 'dev@berth:tree/'), { code: 0 });
+  t.match(await rsync('dev@berth:tree/', `${to}/`), { code: 0 });
+  t.match(await run('diff', ['-r', from, to]), { code: 0, stdout: '' });
+  const again = await rsync(`${from}/`, 'dev@berth:tree/');
+  t.match(again.stdout, 'Number of regular files transferred: 0');
 }
 
 async function forwards(t: Test, { call, dbId }: SshScene, ssh: Ssh): Promise<void> {

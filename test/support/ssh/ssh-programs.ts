@@ -6,7 +6,7 @@ import { installPackages, missingPackages } from '../../../src/adapters/docker/e
 import { run } from '../../../src/adapters/docker/host/host-commands.ts';
 import { aFolder } from '../folder.ts';
 
-const PROGRAMS = { ssh: 'openssh-client', scp: 'openssh-client', sftp: 'openssh-client' };
+const PROGRAMS = { ssh: 'openssh-client', scp: 'openssh-client', sftp: 'openssh-client', rsync: 'rsync' };
 
 /** Ensures the distribution's SSH programs. */
 export async function sshPrograms(): Promise<void> {

@@ -37,6 +37,7 @@ export const BASE_PACKAGES = [
   'openssh-client',
   'openssh-sftp-server',
   'procps',
+  'rsync',
   'tmux',
   'vim-tiny',
 ] as const;
