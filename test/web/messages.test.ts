@@ -190,6 +190,8 @@ const tier = (memory: number, disk: number): Tier => ({
   max_agents: 2,
   max_snapshots: 5,
   snapshot_mb: 10_240,
+  max_ttl_seconds: 0,
+  max_idle_seconds: 0,
   requests_per_minute: 1200,
   max_terminals: 64,
   max_event_sockets: 64,

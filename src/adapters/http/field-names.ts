@@ -18,6 +18,8 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['maxDownloads', 'max_downloads'],
   ['carryOver', 'carry_over'],
   ['snapshotId', 'snapshot_id'],
+  ['maxTtlSeconds', 'max_ttl_seconds'],
+  ['maxIdleSeconds', 'max_idle_seconds'],
   ['ttlSeconds', 'ttl_seconds'],
   ['idleSeconds', 'idle_seconds'],
   ['onIdle', 'on_idle'],

@@ -4,6 +4,7 @@ import type { Agent } from '../../domain/containers/agents/agent.ts';
 import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
+import { NO_LIFETIME_LIMITS } from '../../domain/containers/lifetime/lifetime.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
 import type { ContainerProcess } from '../../domain/containers/processes/process.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
@@ -135,6 +136,7 @@ const tier = (
   maxAgents: agents,
   maxSnapshots: snapshots,
   snapshotMb,
+  ...NO_LIFETIME_LIMITS,
   requestsPerMinute: perMinute,
   maxTerminals: sockets,
   maxEventSockets: sockets,

@@ -134,10 +134,10 @@ async function plan(
     diskMb: request.diskMb ?? defaults.diskMb,
   };
   const name = request.name ?? `sandbox-${randomUUID().slice(0, 8)}`;
-  const lifetime = firstLifetime(request.lifetime, request.isEphemeral);
+  const lifetime = firstLifetime(request.lifetime, request.isEphemeral, tier);
   const fields: FieldFaults = {
     ...(request.name === undefined && !request.isEphemeral ? { name: 'is required' } : nameFaults(name)),
-    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral: request.isEphemeral }),
+    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral: request.isEphemeral }, tier),
     ...labelFaults(request.labels ?? {}),
     ...(image === undefined ? { image: `must be one of ${images.map(({ key }) => key).join(', ')}` } : {}),
     ...(roles.some(({ key }) => key === role)

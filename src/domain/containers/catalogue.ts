@@ -1,4 +1,5 @@
 import type { FieldFaults } from '../field-faults.ts';
+import { IDLE_SECONDS, TTL_SECONDS } from './lifetime/lifetime.ts';
 import type { Range, Tier } from './resources.ts';
 
 export type CatalogueKind = 'tier' | 'image' | 'role';
@@ -106,6 +107,9 @@ const TIER_BOUNDS = {
 } as const;
 const LAYER_BOUNDS = { min: 64, max: 16_777_216 };
 const MAX_COUNT = 10_000;
+/** A container needs a minute for its warnings. */
+const LEAST_SECONDS = 60;
+const SECONDS_BOUNDS = { maxTtlSeconds: TTL_SECONDS.max, maxIdleSeconds: IDLE_SECONDS.max } as const;
 const COUNT_BOUNDS = {
   maxContainers: MAX_COUNT,
   maxAgents: MAX_COUNT,
@@ -132,6 +136,12 @@ export function tierFaults(tier: Tier): FieldFaults {
     const count = tier[key];
     if (!liesIn({ min: count, max: count }, { min: 0, max: COUNT_BOUNDS[key] }))
       faults[key] = `must be a whole number from 0 to ${COUNT_BOUNDS[key]}`;
+  }
+  for (const key of Object.keys(SECONDS_BOUNDS) as (keyof typeof SECONDS_BOUNDS)[]) {
+    const seconds = tier[key];
+    const bounds = { min: LEAST_SECONDS, max: SECONDS_BOUNDS[key] };
+    if (seconds !== 0 && !liesIn({ min: seconds, max: seconds }, bounds))
+      faults[key] = `must be 0, or a whole number from ${bounds.min} to ${bounds.max}`;
   }
   return faults;
 }

@@ -1,6 +1,7 @@
 import type { FieldFaults } from '../field-faults.ts';
 import type { UseLimits } from '../identity/use-limits.ts';
 import { ok, type Result, refuse } from '../result.ts';
+import type { LifetimeLimits } from './lifetime/lifetime.ts';
 
 /** A container's limits. `cpuMillicores` is a hard cap, not a weight. */
 export type Resources = {
@@ -24,7 +25,8 @@ export type Tier = {
   readonly maxSnapshots: number;
   /** The disk that a user's snapshots may use together. */
   readonly snapshotMb: number;
-} & UseLimits;
+} & LifetimeLimits &
+  UseLimits;
 
 const FIELDS: readonly (keyof Resources)[] = ['memoryMb', 'cpuMillicores', 'diskMb'];
 

@@ -34,6 +34,8 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
       maxAgents,
       maxSnapshots,
       snapshotMb,
+      maxTtlSeconds: 0,
+      maxIdleSeconds: 0,
       requestsPerMinute: perMinute,
       maxTerminals: n * 2,
       maxEventSockets: n * 2,

@@ -122,6 +122,7 @@ const tiers: readonly (readonly [string, Partial<Tier>, readonly string[]])[] = 
   ['less than an engine takes', { memoryMb: { min: 1, max: 512 } }, ['memoryMb']],
   ['more than is stored', { diskMb: { min: 512, max: 2 ** 31 } }, ['diskMb']],
   ['counts', { maxContainers: -1, maxAgents: 10_001 }, ['maxAgents', 'maxContainers']],
+  ['no time for warnings', { maxTtlSeconds: 59, maxIdleSeconds: 0 }, ['maxTtlSeconds']],
   ['nothing to install into', { layerMb: 0 }, ['layerMb']],
   ['a name', { name: 'Gold' }, ['name']],
   ['the largest sizes', { memoryMb: { min: 64, max: 16_777_216 }, layerMb: 16_777_216 }, []],

@@ -12,6 +12,7 @@ import {
   type Lifetime,
   lifetimeFaults,
   NO_LIFETIME,
+  NO_LIFETIME_LIMITS,
 } from '../../../src/domain/containers/lifetime/lifetime.ts';
 import {
   endOf,
@@ -141,18 +142,47 @@ t.test('after an outage it is warned first, however long its end has passed', (t
 
 t.test('ranges, and what an ephemeral container must have', (t) => {
   const ephemeral = { ...NO_LIFETIME, isEphemeral: true, idleSeconds: 600 };
-  t.same(lifetimeFaults({ ttlSeconds: 60, idleSeconds: null, keepSeconds: 3_600 }, NO_LIFETIME), {});
-  t.match(lifetimeFaults({ ttlSeconds: 59, idleSeconds: 604_801, keepSeconds: 1.5 }, NO_LIFETIME), {
-    ttlSeconds: /60 to 2592000/,
-    idleSeconds: /60 to 604800/,
-    keepSeconds: /whole number/,
+  t.same(
+    lifetimeFaults(
+      { ttlSeconds: 60, idleSeconds: null, keepSeconds: 3_600 },
+      NO_LIFETIME,
+      NO_LIFETIME_LIMITS,
+    ),
+    {},
+  );
+  t.match(
+    lifetimeFaults(
+      { ttlSeconds: 59, idleSeconds: 604_801, keepSeconds: 1.5 },
+      NO_LIFETIME,
+      NO_LIFETIME_LIMITS,
+    ),
+    {
+      ttlSeconds: /60 to 2592000/,
+      idleSeconds: /60 to 604800/,
+      keepSeconds: /whole number/,
+    },
+  );
+  t.match(lifetimeFaults({ onIdle: 'stop' }, ephemeral, NO_LIFETIME_LIMITS), { onIdle: /must be delete/ });
+  t.match(lifetimeFaults({ idleSeconds: null }, ephemeral, NO_LIFETIME_LIMITS), {
+    idleSeconds: /must be set/,
   });
-  t.match(lifetimeFaults({ onIdle: 'stop' }, ephemeral), { onIdle: /must be delete/ });
-  t.match(lifetimeFaults({ idleSeconds: null }, ephemeral), { idleSeconds: /must be set/ });
-  t.same(lifetimeFaults({ idleSeconds: null, ttlSeconds: 60 }, ephemeral), {});
-  t.same(firstLifetime({}, true), { onIdle: 'delete', idleSeconds: 1_800 });
-  t.same(firstLifetime({ ttlSeconds: 60 }, true), { onIdle: 'delete', ttlSeconds: 60 });
-  t.same(firstLifetime({}, false), {});
+  t.same(lifetimeFaults({ idleSeconds: null, ttlSeconds: 60 }, ephemeral, NO_LIFETIME_LIMITS), {});
+  const limits = { maxTtlSeconds: 3_600, maxIdleSeconds: 600 };
+  t.same(
+    lifetimeFaults({ ttlSeconds: 3_600, idleSeconds: 600, keepSeconds: 3_600 }, NO_LIFETIME, limits),
+    {},
+  );
+  for (const request of [{ ttlSeconds: 3_601, idleSeconds: 601, keepSeconds: 3_601 }] as const)
+    t.match(lifetimeFaults(request, NO_LIFETIME, limits), {
+      ...{ ttlSeconds: /60 to 3600 in your tier/, idleSeconds: /60 to 600/, keepSeconds: /3600/ },
+    });
+  t.match(lifetimeFaults({ ttlSeconds: null, idleSeconds: null }, NO_LIFETIME, limits), {
+    ...{ ttlSeconds: String, idleSeconds: String },
+  });
+  t.same(firstLifetime({}, true, limits), { onIdle: 'delete', idleSeconds: 600 });
+  t.same(firstLifetime({}, true, NO_LIFETIME_LIMITS), { onIdle: 'delete', idleSeconds: 1_800 });
+  t.same(firstLifetime({ ttlSeconds: 60 }, true, NO_LIFETIME_LIMITS), { onIdle: 'delete', ttlSeconds: 60 });
+  t.same(firstLifetime({}, false, NO_LIFETIME_LIMITS), {});
   t.end();
 });
 

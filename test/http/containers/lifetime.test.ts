@@ -40,6 +40,44 @@ async function aLiving(body: object) {
   return { service, call, made, url, state, pass, now, events, lifetime };
 }
 
+t.test("a tier's longest lifetimes hold for new containers, changes and each start", async (t) => {
+  const { service, call, url, now, pass } = await aLiving({});
+  const root = as(service, await anAdmin(service));
+  t.equal((await now()).lifetime, null);
+  const limits = { max_ttl_seconds: 3_600, max_idle_seconds: 600 };
+  t.match((await root('PATCH', '/api/admin/tiers/free', limits)).json(), limits);
+  t.match((await root('PATCH', '/api/admin/tiers/free', { max_ttl_seconds: 59 })).json(), {
+    fields: { max_ttl_seconds: String },
+  });
+  t.equal((await now()).lifetime, null, 'a running container keeps its own until it starts again');
+  for (const body of [
+    { ttl_seconds: 3_601 },
+    { idle_seconds: 601 },
+    { keep_seconds: 3_601 },
+    { idle_seconds: null },
+  ])
+    t.match((await call('PATCH', `${url}/lifetime`, body)).json(), {
+      fields: { [Object.keys(body)[0] ?? '']: /in your tier/ },
+    });
+  const long = { name: 'long', ...small, ttl_seconds: 7_200 };
+  t.match((await call('POST', '/api/containers', long)).json(), { fields: { ttl_seconds: String } });
+  const other = await call('POST', '/api/containers', { name: 'other', ...small });
+  t.match(other.json().lifetime, { idle_seconds: 600 });
+  await call('POST', `${url}/stop`);
+  await call('POST', `${url}/start`);
+  t.match((await now()).lifetime, { idle_seconds: 600, next_end: { because: 'idle' } });
+  await call('PATCH', `${url}/lifetime`, { ttl_seconds: 300 });
+  await pass(300);
+  t.equal((await now()).status, 'stopped');
+  await call('POST', `${url}/start`);
+  const { ends_at } = (await call('GET', `${url}/lifetime`)).json();
+  t.equal(
+    Date.parse(ends_at) - service.clock.now().getTime(),
+    3_600_000,
+    'a start after the end has an end again',
+  );
+});
+
 t.test('an ephemeral container needs no name, is deleted at its end, and can be restored', async (t) => {
   const { made, call, url, pass, events, service, state } = await aLiving({
     ...{ name: undefined, ephemeral: true, ttl_seconds: 600 },

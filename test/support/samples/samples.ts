@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Container } from '../../../src/domain/containers/container.ts';
-import { NO_LIFETIME } from '../../../src/domain/containers/lifetime/lifetime.ts';
+import { NO_LIFETIME, NO_LIFETIME_LIMITS } from '../../../src/domain/containers/lifetime/lifetime.ts';
 import type { Tier } from '../../../src/domain/containers/resources.ts';
 import { NO_ROLE_SETUP } from '../../../src/domain/containers/role-setup.ts';
 import type { Caller } from '../../../src/domain/identity/caller.ts';
@@ -71,6 +71,7 @@ export const aTier = (over: Partial<Tier> = {}): Tier => ({
   maxAgents: 2,
   maxSnapshots: 5,
   snapshotMb: 10_240,
+  ...NO_LIFETIME_LIMITS,
   ...DEFAULT_USE_LIMITS,
   ...over,
 });

@@ -13,6 +13,8 @@ const limits = {
   max_agents: Type.Integer(),
   max_snapshots: Type.Integer(),
   snapshot_mb: Type.Integer({ description: 'The disk that the snapshots of a user may use together.' }),
+  max_ttl_seconds: Type.Integer({ description: 'A container ends so long after a start. 0: no limit.' }),
+  max_idle_seconds: Type.Integer({ description: 'A container ends after so long without use. 0: no limit.' }),
 };
 
 const ofUse = {
@@ -38,6 +40,8 @@ export const NewTierRequest = Named(
     layer_mb: Type.Optional(Type.Integer()),
     max_snapshots: Type.Optional(Type.Integer()),
     snapshot_mb: Type.Optional(Type.Integer()),
+    max_ttl_seconds: Type.Optional(Type.Integer()),
+    max_idle_seconds: Type.Optional(Type.Integer()),
     ...Type.Partial(Type.Object(ofUse)).properties,
   }),
 );

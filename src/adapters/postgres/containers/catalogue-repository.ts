@@ -117,6 +117,8 @@ const toTier = (row: TierRow): Tier => ({
   maxAgents: row.max_agents,
   maxSnapshots: row.max_snapshots,
   snapshotMb: row.snapshot_mb,
+  maxTtlSeconds: row.max_ttl_seconds,
+  maxIdleSeconds: row.max_idle_seconds,
   ...toUseLimits(row),
 });
 
@@ -133,6 +135,8 @@ const fromTier = (tier: Tier): TierRow => ({
   max_agents: tier.maxAgents,
   max_snapshots: tier.maxSnapshots,
   snapshot_mb: tier.snapshotMb,
+  max_ttl_seconds: tier.maxTtlSeconds,
+  max_idle_seconds: tier.maxIdleSeconds,
   requests_per_minute: tier.requestsPerMinute,
   max_terminals: tier.maxTerminals,
   max_event_sockets: tier.maxEventSockets,

@@ -61,6 +61,8 @@ export type TierRow = {
   max_agents: number;
   max_snapshots: number;
   snapshot_mb: number;
+  max_ttl_seconds: number;
+  max_idle_seconds: number;
 } & UseLimitsRow;
 
 export type ImageRow = {

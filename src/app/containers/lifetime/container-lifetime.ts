@@ -9,6 +9,7 @@ import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { ContainerDeps } from '../container-deps.ts';
+import { tierOf } from '../container-limits.ts';
 import { findOwnInEngine } from '../find-container.ts';
 
 /** A container's lifetime, the uses that count for it, and an explanation of its end in words. */
@@ -38,7 +39,8 @@ export const changeLifetime =
     const found = await findOwnInEngine(storage.repositories, id, caller);
     if (!found.ok) return found;
     if (guestExpired(caller.user, clock.now())) return refuse({ code: 'guest_session_expired' });
-    const fields = lifetimeFaults(request, found.value.lifetime);
+    const tier = await tierOf(storage.repositories, caller);
+    const fields = lifetimeFaults(request, found.value.lifetime, tier);
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { dbId } = found.value;
     return await storage.inTransaction(async (tx) => {

@@ -55,14 +55,17 @@ export async function commit(
     const progress = { phase: 'committed', step: 'commit', volumeKept, freshRuntimeId } as const;
     const next = nextStep(committed, facts);
     const outcome = next.do === 'finish' ? next.outcome : null;
-    const container = await changeRow(tx, operation, {
-      change: changeOf(operation, facts, step),
+    const change = changeOf(operation, facts, step);
+    const changed = await changeRow(tx, operation, {
+      change,
       recreation: recreationOf(operation, step),
       isOurs: () =>
         outcome === null
           ? tx.operations.record(operation.id, owner, progress)
           : tx.operations.finish(operation.id, owner, outcome, progress),
     });
+    const limited = change.started ? await tx.lifetimes.limitToTier(operation.dbId) : null;
+    const container = limited ?? changed;
     const restarted = operation.kind === 'update' && needsFresh(operation);
     // One after the other: after a failure, statements still waiting could follow the rollback.
     await rememberSnapshotImage(tx, operation, facts);

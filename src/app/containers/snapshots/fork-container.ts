@@ -4,6 +4,7 @@ import { type Container, nameFaults } from '../../../domain/containers/container
 import { type Labels, labelFaults } from '../../../domain/containers/lifetime/labels.ts';
 import {
   firstLifetime,
+  type LifetimeLimits,
   type LifetimeRequest,
   lifetimeFaults,
   NO_LIFETIME,
@@ -16,6 +17,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
 import type { ContainerDeps } from '../container-deps.ts';
+import { tierOf } from '../container-limits.ts';
 import { insertContainer } from '../create-container.ts';
 import { findOwn } from '../find-container.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
@@ -54,7 +56,10 @@ export const forkContainer =
     const answers = pinged(deps);
     const suffix = randomBytes(2).toString('hex');
     const namesOf = ({ name }: Container) => forkNames(name, request.name, request.count, suffix);
-    const found = await findSource(deps, id, caller, (source) => forkFaults(request, namesOf(source)));
+    const tier = await tierOf(deps.storage.repositories, caller);
+    const lifetime = firstLifetime(request.lifetime, request.isEphemeral, tier);
+    const faultsOf = (source: Container) => forkFaults({ ...request, lifetime }, namesOf(source), tier);
+    const found = await findSource(deps, id, caller, faultsOf);
     if (!found.ok) return found;
     const { dbId } = found.value.container;
     const names = namesOf(found.value.container);
@@ -64,7 +69,15 @@ export const forkContainer =
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
       const source = { ...found.value, container: now.value };
-      const planned = await writeForks(deps, tx, source, { ...request, names }, forks, caller, origin);
+      const planned = await writeForks(
+        deps,
+        tx,
+        source,
+        { ...request, lifetime, names },
+        forks,
+        caller,
+        origin,
+      );
       if (!planned.ok) return planned;
       await note?.(tx, forks.snapshotId);
       return ok({ container: now.value, target: { name: now.value.name, resources: now.value.resources } });
@@ -83,16 +96,15 @@ export const forkContainer =
     return made ?? (await presentRows(deps, forks.dbIds));
   };
 
-function forkFaults(request: ForkRequest, names: readonly string[]): FieldFaults {
+function forkFaults(request: ForkRequest, names: readonly string[], limits: LifetimeLimits): FieldFaults {
   const { count, labels = {}, isEphemeral, lifetime } = request;
-  const first = firstLifetime(lifetime, isEphemeral);
   return {
     ...(Number.isInteger(count) && count >= 1 && count <= MAX_FORKS
       ? {}
       : { count: `must be a whole number from 1 to ${MAX_FORKS}` }),
     ...nameFaults(names.at(-1) ?? ''),
     ...labelFaults(labels),
-    ...lifetimeFaults(first, { ...NO_LIFETIME, isEphemeral }),
+    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral }, limits),
   };
 }
 
@@ -119,7 +131,7 @@ async function writeForks(
       image: { key: imageKey, reference: image, digest: null, label: '', shell },
       role,
       resources,
-      lifetime: firstLifetime(lifetime, isEphemeral),
+      lifetime,
       snapshot,
     };
     const of = { env, isEphemeral, ...(labels === undefined ? {} : { labels }) };

@@ -38,6 +38,11 @@ export const IDLE_SECONDS = { min: 60, max: 604_800 } as const;
 /** An ephemeral container without any end would use its owner's limits for ever. */
 export const EPHEMERAL_IDLE_SECONDS = 1_800;
 
+/** What a tier allows its users' containers, from each start; 0 for no limit. */
+export type LifetimeLimits = { readonly maxTtlSeconds: number; readonly maxIdleSeconds: number };
+
+export const NO_LIFETIME_LIMITS: LifetimeLimits = { maxTtlSeconds: 0, maxIdleSeconds: 0 };
+
 export const NO_LIFETIME: Lifetime = {
   isEphemeral: false,
   endsAt: null,
@@ -47,18 +52,24 @@ export const NO_LIFETIME: Lifetime = {
   activeAt: null,
 };
 
-/** Each value outside its range, or that the container's present lifetime does not allow. */
-export function lifetimeFaults(request: LifetimeRequest, present: Lifetime): FieldFaults {
+/** Each value outside its range, or that the tier or the container's present lifetime does not allow. */
+export function lifetimeFaults(
+  request: LifetimeRequest,
+  present: Lifetime,
+  limits: LifetimeLimits,
+): FieldFaults {
   const ranges = [
-    ['ttlSeconds', TTL_SECONDS],
-    ['idleSeconds', IDLE_SECONDS],
-    ['keepSeconds', TTL_SECONDS],
+    ['ttlSeconds', TTL_SECONDS, limits.maxTtlSeconds],
+    ['idleSeconds', IDLE_SECONDS, limits.maxIdleSeconds],
+    ['keepSeconds', TTL_SECONDS, limits.maxTtlSeconds],
   ] as const;
   const faults: Record<string, string> = {};
-  for (const [key, { min, max }] of ranges) {
-    const value = request[key] ?? null;
-    if (value !== null && (!Number.isInteger(value) || value < min || value > max))
-      faults[key] = `must be a whole number from ${min} to ${max}`;
+  for (const [key, { min, max }, limit] of ranges) {
+    const value = request[key];
+    const most = limit === 0 ? max : Math.min(max, limit);
+    if (value === undefined || (value === null && limit === 0)) continue;
+    if (value === null || !Number.isInteger(value) || value < min || value > most)
+      faults[key] = `must be a whole number from ${min} to ${most}${limit === 0 ? '' : ' in your tier'}`;
   }
   const idleSeconds = request.idleSeconds === undefined ? present.idleSeconds : request.idleSeconds;
   const ends = request.ttlSeconds === undefined ? present.endsAt : request.ttlSeconds;
@@ -70,10 +81,15 @@ export function lifetimeFaults(request: LifetimeRequest, present: Lifetime): Fie
 }
 
 /** The lifetime to create a container with; an ephemeral one always has an end. */
-export function firstLifetime(request: LifetimeRequest, isEphemeral: boolean): LifetimeRequest {
+export function firstLifetime(
+  request: LifetimeRequest,
+  isEphemeral: boolean,
+  { maxIdleSeconds }: LifetimeLimits,
+): LifetimeRequest {
+  const most = maxIdleSeconds === 0 ? EPHEMERAL_IDLE_SECONDS : maxIdleSeconds;
   const hasEnd = (request.ttlSeconds ?? request.idleSeconds ?? null) !== null;
   if (!isEphemeral) return request;
   return hasEnd
     ? { onIdle: 'delete', ...request }
-    : { onIdle: 'delete', ...request, idleSeconds: EPHEMERAL_IDLE_SECONDS };
+    : { onIdle: 'delete', ...request, idleSeconds: Math.min(EPHEMERAL_IDLE_SECONDS, most) };
 }

@@ -1,6 +1,9 @@
 import t from 'tap';
+import { AGENT_NODE } from '../../../../src/domain/containers/agents/agent.ts';
+import type { LifetimeChange } from '../../../../src/ports/containers/lifetime/lifetime-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { aTier } from '../../../support/samples/samples.ts';
 import { anOperation } from '../operations.ts';
 
 /** Guarantees of stored lifetimes. */
@@ -24,6 +27,34 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
     t.match(await lifetimes.change(box.dbId, { ttlSeconds: null }), { labels, lifetime: { endsAt: null } });
     t.same((await containers.findAny(box.dbId))?.labels, labels);
     t.equal(await lifetimes.change(NOBODY, { ttlSeconds: 60 }), null);
+  });
+
+  await t.test(`${name}: a start is limited to what the owner's tier allows, and only then`, async (t) => {
+    const { catalogue, users } = storage.repositories;
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    t.equal(await lifetimes.limitToTier(box.dbId), null, 'this tier has no limit');
+    const tier = {
+      ...aTier({ name: `t${owner.id.slice(0, 8)}` }),
+      maxTtlSeconds: 3_600,
+      maxIdleSeconds: 600,
+    };
+    await catalogue.editing.tier.insert(tier);
+    await users.change(owner.id, { tier: tier.name });
+    const limited = async (change: LifetimeChange) => {
+      await lifetimes.change(box.dbId, change);
+      const lifetime = (await lifetimes.limitToTier(box.dbId))?.lifetime;
+      const now = (await lifetimes.findForUpdate(box.dbId))?.now ?? new Date(0);
+      const seconds = ((lifetime?.endsAt?.getTime() ?? 0) - now.getTime()) / 1_000;
+      return { seconds: Math.round(seconds / 100) * 100, idleSeconds: lifetime?.idleSeconds };
+    };
+    t.same(await limited({ onIdle: 'stop' }), { seconds: 3_600, idleSeconds: 600 }, 'what is missing');
+    t.same(await limited({ ttlSeconds: 1_200, idleSeconds: 60 }), { seconds: 1_200, idleSeconds: 60 });
+    t.same(await limited({ ttlSeconds: 9_000, idleSeconds: 900 }), { seconds: 3_600, idleSeconds: 600 });
+    t.same(await limited({ ttlSeconds: -60 }), { seconds: 3_600, idleSeconds: 600 }, 'a spent end');
+    t.equal(await lifetimes.limitToTier(NOBODY), null);
+    const agent = await storedContainer(storage, owner.id, { node: AGENT_NODE });
+    t.equal(await lifetimes.limitToTier(agent.dbId), null, 'an agent ends by itself alone');
   });
 
   await t.test(`${name}: a use is recorded by kind, for containers with an idle time`, async (t) => {

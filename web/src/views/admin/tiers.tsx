@@ -43,6 +43,8 @@ const NEW: Tier = {
   max_agents: 2,
   max_snapshots: 5,
   snapshot_mb: 10_240,
+  max_ttl_seconds: 0,
+  max_idle_seconds: 0,
   requests_per_minute: 1200,
   max_terminals: 64,
   max_event_sockets: 64,
@@ -63,6 +65,18 @@ const OF_A_CONTAINER = [
     label: 'Outside /workspace',
     unit: 'MB',
     hint: 'Packages, /tmp, /root. Above this, a container is stopped.',
+  },
+  {
+    key: 'max_ttl_seconds',
+    label: 'Ends after a start',
+    unit: 'seconds',
+    hint: 'At the latest. Open terminals are warned. 0: never.',
+  },
+  {
+    key: 'max_idle_seconds',
+    label: 'Ends when unused',
+    unit: 'seconds',
+    hint: 'At the latest. 0: never.',
   },
 ] as const;
 

@@ -47,6 +47,8 @@ export const toTierBody = (tier: Tier): TierBody => ({
   max_agents: tier.maxAgents,
   max_snapshots: tier.maxSnapshots,
   snapshot_mb: tier.snapshotMb,
+  max_ttl_seconds: tier.maxTtlSeconds,
+  max_idle_seconds: tier.maxIdleSeconds,
   ...toUseLimitsBody(tier),
 });
 
@@ -60,6 +62,8 @@ export const toTier = (body: Static<typeof NewTierRequest>): Tier => ({
   maxAgents: body.max_agents,
   maxSnapshots: body.max_snapshots ?? DEFAULTS.maxSnapshots,
   snapshotMb: body.snapshot_mb ?? DEFAULTS.snapshotMb,
+  maxTtlSeconds: body.max_ttl_seconds ?? 0,
+  maxIdleSeconds: body.max_idle_seconds ?? 0,
   ...DEFAULT_USE_LIMITS,
   ...toUseLimitsChange(body),
 });
@@ -73,6 +77,8 @@ export const toTierChange = (body: Static<typeof TierChangeRequest>): Partial<Ti
   ...(body.max_agents === undefined ? {} : { maxAgents: body.max_agents }),
   ...(body.max_snapshots === undefined ? {} : { maxSnapshots: body.max_snapshots }),
   ...(body.snapshot_mb === undefined ? {} : { snapshotMb: body.snapshot_mb }),
+  ...(body.max_ttl_seconds === undefined ? {} : { maxTtlSeconds: body.max_ttl_seconds }),
+  ...(body.max_idle_seconds === undefined ? {} : { maxIdleSeconds: body.max_idle_seconds }),
   ...toUseLimitsChange(body),
 });
 

@@ -1,3 +1,4 @@
+import { isAgent } from '../../../../domain/containers/agents/agent.ts';
 import type { Clock } from '../../../../ports/clock.ts';
 import type {
   LifetimeRepository,
@@ -36,6 +37,28 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
         ...(keepSeconds === undefined ? {} : { keptUntil: fromNow(keepSeconds) }),
       };
       const changed = { ...row, lifetime, labels: labels ?? row.labels };
+      replace(state, changed);
+      return asContainer(state, changed);
+    },
+
+    async limitToTier(dbId) {
+      const row = rowOf(dbId);
+      const owner = state.users.find(({ id }) => id === row?.ownerId);
+      const tier = state.tiers.find(({ name }) => name === owner?.tier);
+      if (row === undefined || tier === undefined || isAgent(row)) return null;
+      const { maxTtlSeconds, maxIdleSeconds } = tier;
+      if (maxTtlSeconds === 0 && maxIdleSeconds === 0) return null;
+      const { endsAt, idleSeconds } = row.lifetime;
+      const latest = fromNow(maxTtlSeconds) as Date;
+      const isWithin = endsAt !== null && endsAt > clock.now() && endsAt < latest;
+      const lifetime = {
+        ...row.lifetime,
+        ...(maxTtlSeconds === 0 ? {} : { endsAt: isWithin ? endsAt : latest }),
+        ...(maxIdleSeconds === 0
+          ? {}
+          : { idleSeconds: Math.min(idleSeconds ?? maxIdleSeconds, maxIdleSeconds) }),
+      };
+      const changed = { ...row, lifetime };
       replace(state, changed);
       return asContainer(state, changed);
     },

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
 import type {
   LifetimeChange,
   LifetimeRepository,
@@ -16,6 +17,26 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
       .whereRef('u.id', '=', 'c.owner_id')
       .where('c.db_id', '=', dbId)
       .set(toUpdate(change))
+      .returningAll('c')
+      .returning(ofOwner)
+      .$call(firstAs(toContainer)),
+
+  limitToTier: (dbId) =>
+    db
+      .updateTable('containers as c')
+      .from('users as u')
+      .innerJoin('tiers as t', 't.name', 'u.tier')
+      .whereRef('u.id', '=', 'c.owner_id')
+      .where('c.db_id', '=', dbId)
+      .where('c.node', '<>', AGENT_NODE)
+      .where(sql<boolean>`(t.max_ttl_seconds > 0 or t.max_idle_seconds > 0)`)
+      .set({
+        ends_at: sql<Date | null>`case when t.max_ttl_seconds = 0 then c.ends_at else least(
+          case when c.ends_at > clock_timestamp() then c.ends_at end,
+          clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
+        idle_seconds: sql<number | null>`case when t.max_idle_seconds = 0 then c.idle_seconds
+          else least(c.idle_seconds, t.max_idle_seconds) end`,
+      })
       .returningAll('c')
       .returning(ofOwner)
       .$call(firstAs(toContainer)),
