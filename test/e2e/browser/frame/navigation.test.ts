@@ -8,7 +8,7 @@ import { anAdmin, aPerson } from '../../../support/service/service.ts';
 
 t.setTimeout(300_000);
 
-const AREAS = ['Containers', 'Shared with me', 'Recordings', 'Administration', 'Settings'];
+const AREAS = ['Containers', 'Shared with me', 'Snapshots', 'Recordings', 'Administration', 'Settings'];
 
 const main = (page: Page) => page.getByRole('navigation', { name: 'Main' });
 const current = (page: Page) => main(page).locator('[aria-current=page]').innerText();

@@ -78,7 +78,6 @@ export function ContainersPage() {
       {containers.value !== null && (
         <p class="page-foot">
           <a href="/deleted">Recently deleted{deletedCount > 0 && ` (${deletedCount})`}</a>
-          <a href="/snapshots">Snapshots</a>
           <button type="button" class="row-again" onClick={() => setAdding(true)}>
             Add an agent
           </button>

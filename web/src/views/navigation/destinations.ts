@@ -14,8 +14,9 @@ export type Destination = {
 };
 
 const DESTINATIONS: readonly Destination[] = [
-  { href: '/', label: 'Containers', icon: 'box', others: ['/deleted', '/snapshots', '/containers/'] },
+  { href: '/', label: 'Containers', icon: 'box', others: ['/deleted', '/containers/'] },
   { href: '/shared', label: 'Shared with me', shortLabel: 'Shared', icon: 'share', others: ['/join'] },
+  { href: '/snapshots', label: 'Snapshots', icon: 'camera' },
   { href: '/recordings', label: 'Recordings', icon: 'record', others: ['/recordings/'] },
   {
     ...{ href: '/admin', label: 'Administration', shortLabel: 'Admin', icon: 'shield' as const },
