@@ -95,6 +95,13 @@ export class Container implements AsyncDisposable {
     return await openExec(requester, await openSocket(), `${this.#path}/exec`, command, options);
   }
 
+  /** The TCP ports on which its programs listen. */
+  async ports({ signal }: CallOptions = {}): Promise<Schemas['Ports']['ports']> {
+    const asked = { signal: signal ?? null };
+    const { ports } = await this.#service.requester.json<Schemas['Ports']>(`${this.#path}/ports`, asked);
+    return ports;
+  }
+
   /** The output of its first program, in pieces of text. */
   logs(options?: LogOptions): AsyncGenerator<string, void, undefined> {
     return logs(this.#service.requester, this.#path, options);

@@ -23,6 +23,7 @@ export * from './containers/lifetime/explain-lifetime.ts';
 export * from './containers/lifetime/labels.ts';
 export * from './containers/lifetime/lifetime.ts';
 export * from './containers/lifetime/lifetime-end.ts';
+export * from './containers/listening-ports.ts';
 export * from './containers/loss-report.ts';
 export * from './containers/loss-report-size.ts';
 export * from './containers/operation.ts';

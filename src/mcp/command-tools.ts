@@ -1,19 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { type CommandResult, runIn } from './command-result.ts';
-import { listeningPorts } from './listening-ports.ts';
 import { firstPart, MAX_OFFSET_BYTES, MAX_OUTPUT_BYTES, readPart } from './output.ts';
 import { aTool, closed, containerOf, inContainer, READS, RUNS, type Tool } from './tool.ts';
 
-/** A command that waits longer should run in the background. */
+/** A command that takes longer should be a process. */
 export const MAX_COMMAND_SECONDS = 600;
 const DEFAULT_COMMAND_SECONDS = 60;
-const SEARCH_SECONDS = 30;
 const LOG_LINES = 200;
 
 const runCommand = aTool({
   name: 'run_command',
-  description:
-    'Run a shell command in a container and wait for its end. Start servers in the background, with nohup and &.',
+  description: 'Run a shell command in a container and wait for its end. Start servers with start_process.',
   input: closed({
     command: Type.String({ description: 'For sh -c.', maxLength: 32_768 }),
     ...inContainer,
@@ -52,27 +49,21 @@ const searchFiles = aTool({
   input: closed({
     pattern: Type.String({ minLength: 1, maxLength: 1_000 }),
     ...inContainer,
-    path: Type.Optional(Type.String({ description: 'File or folder. Default: /workspace.' })),
+    path: Type.Optional(Type.String({ description: 'A folder. Default: /workspace.' })),
     include: Type.Optional(Type.String({ description: 'File names, for example *.ts.' })),
-    ignore_case: Type.Optional(Type.Boolean()),
     max_matches: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 200.' })),
   }),
   hints: READS,
-  async run(context, args, signal) {
-    const { pattern, container, path = '.', include, ignore_case, max_matches = 200 } = args;
+  async run(context, { pattern, container, path, include, max_matches: max = 200 }, signal) {
     const found = await containerOf(context, { container }, signal);
-    const options = [
-      ...(ignore_case === true ? ['-i'] : []),
-      ...(include === undefined ? [] : [`--include=${include}`]),
-    ];
-    const skipped = ['--exclude-dir=.git', '--exclude-dir=node_modules'];
-    const command = ['grep', '-rnIE', ...options, ...skipped, '-e', pattern, '--', path];
-    const body = { command, timeout_seconds: SEARCH_SECONDS };
-    const { stdout, stderr, exitCode } = await runIn(context, found, body, signal);
-    if (stdout.isEmpty) return exitCode === 1 ? 'no matches' : `the search failed: ${stderr.text()}`;
-    const lines = stdout.text().trimEnd().split('\n');
-    const more = lines.length > max_matches ? `\n[… ${lines.length - max_matches} more matches …]` : '';
-    return lines.slice(0, max_matches).join('\n') + more;
+    const options = { ...(path !== undefined && { path }), ...(include !== undefined && { include }) };
+    const { matches, complete } = await found.files.search(pattern, { ...options, regex: true, max, signal });
+    const lines = matches.map(({ path, line, text }) => `${path}:${line}:${text}`);
+    const more = complete ? [] : ['[… there may be more matches …]'];
+    const answer = [...lines, ...more].join('\n') || 'no matches';
+    return answer.length <= MAX_OUTPUT_BYTES
+      ? answer
+      : `${answer.slice(0, MAX_OUTPUT_BYTES)}\n[… cut: search for less …]`;
   },
 });
 
@@ -83,9 +74,7 @@ const listPorts = aTool({
   hints: READS,
   async run(context, args, signal) {
     const found = await containerOf(context, args, signal);
-    const command = ['cat', '/proc/net/tcp', '/proc/net/tcp6'];
-    const { stdout } = await runIn(context, found, { command, timeout_seconds: SEARCH_SECONDS }, signal);
-    return JSON.stringify(listeningPorts(stdout.text()));
+    return JSON.stringify(await found.ports({ signal }));
   },
 });
 

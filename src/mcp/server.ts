@@ -9,7 +9,11 @@ import { BerthError } from '../client/index.ts';
 import { commandTools } from './command-tools.ts';
 import { containerTools } from './container-tools.ts';
 import { fileTools } from './file-tools.ts';
+import { processTools } from './process-tools.ts';
 import { type Tool, type ToolContext, ToolRefusal } from './tool.ts';
+
+/** Clients give up calls that seem dead after a minute or so. */
+const PROGRESS_MS = 2_000;
 
 const INSTRUCTIONS =
   'Berth runs Linux containers. Files are in /workspace, which survives restarts; all else in a container may not. ' +
@@ -17,19 +21,32 @@ const INSTRUCTIONS =
 
 /** An MCP server for one connection. Its tools act by `context.berth`, so they have the rights of its token. */
 export function mcpServer(context: ToolContext, version: string): Server {
-  const tools = [...containerTools(context.scope), ...commandTools, ...fileTools];
+  const tools = [...containerTools(context.scope), ...commandTools, ...processTools, ...fileTools];
   const server = new Server(
     { name: 'berth', title: 'Berth', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(described) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    return tool === undefined
-      ? failed(`there is no tool ${params.name}`)
-      : await called(tool, context, params.arguments ?? {}, signal);
+    if (tool === undefined) return failed(`there is no tool ${params.name}`);
+    const token = params._meta?.progressToken;
+    const calling = called(tool, context, params.arguments ?? {}, signal);
+    if (token === undefined || !context.notifies) return await calling;
+    const stop = everyFewSeconds((seconds) => {
+      const progress = { progressToken: token, progress: seconds, message: `${tool.name}: ${seconds} s` };
+      sendNotification({ method: 'notifications/progress', params: progress }).catch(() => {});
+    });
+    return await calling.finally(stop);
   });
   return server;
+}
+
+/** Calls back with the seconds that have passed; the result stops it. */
+function everyFewSeconds(report: (seconds: number) => void): () => void {
+  const startMs = performance.now();
+  const timer = setInterval(() => report(Math.round((performance.now() - startMs) / 1000)), PROGRESS_MS);
+  return () => clearInterval(timer);
 }
 
 const described = ({ name, description, input, hints }: Tool) => ({

@@ -10,7 +10,12 @@ export type ToolScope = {
   readonly mayDelete: boolean;
 };
 
-export type ToolContext = { readonly berth: Berth; readonly scope: ToolScope };
+export type ToolContext = {
+  readonly berth: Berth;
+  readonly scope: ToolScope;
+  /** Whether the connection carries messages while a call lasts. */
+  readonly notifies: boolean;
+};
 
 export type ToolHints = {
   readonly readOnlyHint: boolean;

@@ -10,7 +10,9 @@ import { listening } from '../support/terminal/terminals.ts';
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const EVERY_TOOL = [
   ...['list_containers', 'get_container', 'create_container', 'start_container', 'stop_container'],
-  ...['run_command', 'search_files', 'list_ports', 'read_logs', 'read_file', 'write_file', 'list_files'],
+  ...['run_command', 'search_files', 'list_ports', 'read_logs'],
+  ...['start_process', 'list_processes', 'read_process_output', 'write_process_input', 'signal_process'],
+  ...['read_file', 'write_file', 'list_files'],
 ];
 
 async function aScene(t: Test) {
@@ -55,6 +57,41 @@ t.test('an assistant creates a container, works in it and stops it', async (t) =
   const [record] = auditOf(service, 'file_uploaded');
   t.match(JSON.parse(record?.details ?? '{}'), { token_name: 'assistant', path: '/workspace/notes/a.txt' });
   t.match(record?.userAgent, /node/, 'the record has the agent of the assistant');
+});
+
+t.test('an assistant starts a process, feeds it, reads on where it was, and ends it', async (t) => {
+  const { service, token, create, connect, derive } = await aScene(t);
+  await create('dev');
+  const { call: over } = await connect(token, '?containers=dev');
+  const call = async (name: string, args: object = {}) => (await over(name, { ...args })).text;
+  const { id } = JSON.parse(
+    (await over('start_process', { command: 'cat', name: 'copy', stdin: true })).text,
+  );
+  t.match(JSON.parse(await call('list_processes')), [{ id, name: 'copy' }]);
+  const process = 'copy';
+  t.match(await call('read_process_output', { process: 'none' }), /process_not_found/);
+  await call('write_process_input', { process, text: 'héllo\n' });
+  const printed = 'héllo\n\n[running; continue after 7,0]';
+  await waitFor(async () => (await call('read_process_output', { process })) === printed, { what: printed });
+  t.equal(
+    await call('read_process_output', { process, after: '3,0' }),
+    'llo\n\n[running; continue after 7,0]',
+  );
+  const reader = await connect(await derive({ scopes: ['read'] }));
+  for (const [name, args] of [
+    ['list_processes', {}],
+    ['read_process_output', { process }],
+    ['list_ports', {}],
+    ['search_files', { pattern: 'x' }],
+  ] as const)
+    t.match(await reader.call(name, { container: 'dev', ...args }), { isError: false }, `${name} only reads`);
+  t.match(await reader.call('write_process_input', { container: 'dev', process, text: 'x' }), {
+    isError: true,
+  });
+  await call('signal_process', { process });
+  t.match(JSON.parse(await call('list_processes')), [{ id, status: 'ended' }]);
+  const [started] = auditOf(service, 'process_started');
+  t.match(JSON.parse(started?.details ?? '{}'), { token_name: 'assistant', name: 'copy' });
 });
 
 t.test('a long file is read in parts that join to the whole', async (t) => {
@@ -194,6 +231,22 @@ t.test('a client that leaves ends its command', async (t) => {
   await waitFor(() => work.atWork() === 1, { what: 'the command runs' });
   await client.close();
   await waitFor(() => work.atWork() === 0, { what: 'the command has ended' });
+});
+
+t.test('berth mcp says that a long call still runs', async (t) => {
+  const work = endless();
+  const cluster = await aCluster(t, { ...inMemory(), ...work.ports });
+  const { env } = theCommand(t, cluster.addresses[0].replace(/^ws/, 'http'));
+  const { client } = await mcpOverStdio({ ...env, BERTH_TOKEN: cluster.token.token });
+  t.teardown(() => client.close());
+  const params = { name: 'run_command', arguments: { container: 'dev', command: 'sleep infinity' } };
+  const left = new AbortController();
+  const progress = await new Promise<{ readonly message?: string | undefined }>((resolve) => {
+    client.callTool(params, undefined, { onprogress: resolve, signal: left.signal }).catch(() => {});
+  });
+  t.match(progress.message, /^run_command: \d+ s$/);
+  left.abort();
+  await waitFor(() => work.atWork() === 0, { what: 'the command of a call that was given up has ended' });
 });
 
 t.test('berth mcp serves the same tools over stdio, for the containers of its token', async (t) => {

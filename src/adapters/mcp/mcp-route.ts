@@ -96,7 +96,7 @@ async function answer(http: FastifyInstance, request: FastifyRequest, reply: Fas
     headers: { 'user-agent': request.origin.userAgent },
     timeoutMs: TIMEOUT_MS,
   });
-  const context = { berth, scope: scopeOf(request) };
+  const context = { berth, scope: scopeOf(request), notifies: false };
   const { 'mcp-protocol-version': named } = request.headers;
   const message = { body: request.body, protocolVersion: typeof named === 'string' ? named : null };
   const { status, body } = await answerMessage(context, deps.version, message, left.signal);

@@ -3,6 +3,7 @@ import { type SearchDeps, searchFiles } from './file-search/search-files.ts';
 import { watchFiles } from './file-search/watch-files.ts';
 import { openFile, removeFile, writeFile } from './files.ts';
 import { readChanges, readLogs, readUsage } from './insight.ts';
+import { readPorts } from './listening-ports.ts';
 import { mayContinue } from './running-container.ts';
 
 export type ContainerAccess = ReturnType<typeof containerAccess>;
@@ -19,6 +20,7 @@ export const containerAccess = (deps: SearchDeps) => ({
   watchFiles: watchFiles(deps),
   logs: readLogs(deps),
   usage: readUsage(deps),
+  ports: readPorts(deps),
   changes: readChanges(deps),
   mayGoOnReading: mayContinue(deps, 'read'),
   mayGoOnChanging: mayContinue(deps, 'change'),

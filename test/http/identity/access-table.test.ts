@@ -167,6 +167,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/files/search': { ...read, ...box, ok: 200, payload: { pattern: 'x' } },
   'GET /api/containers/:box/files/watch': { ...read, ...box, ok: 426 },
   'GET /api/containers/:box/logs': { ...read, ...box, ok: 200 },
+  'GET /api/containers/:box/ports': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/stats': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/changes': { ...read, ...box, ok: 200 },
   'GET /api/containers/:box/lifetime': { ...read, ...box, ok: 200 },

@@ -8,6 +8,18 @@ export const LogsQuery = Closed({
   follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
 });
 
+export const PortsBody = Named(
+  'Ports',
+  Type.Object({
+    ports: Type.Array(
+      Type.Object({
+        port: Type.Integer(),
+        address: Type.String({ description: '`all addresses`, one of the loopback, or `one address`.' }),
+      }),
+    ),
+  }),
+);
+
 export const StatsBody = Named(
   'Stats',
   Type.Object({

@@ -24,7 +24,10 @@ export const mcp = () =>
         const scope = { containers: container ?? null, mayCreate, mayDelete: allowDelete };
         // why: no other command needs it, and it takes a while to load
         const { serveOverStdio } = await import('../../../mcp/stdio.ts');
-        await serveOverStdio({ berth, scope }, VERSION, { input: cli.io.in, output: cli.io.out });
+        await serveOverStdio({ berth, scope, notifies: true }, VERSION, {
+          input: cli.io.in,
+          output: cli.io.out,
+        });
       }),
     );
 

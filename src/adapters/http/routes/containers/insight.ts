@@ -10,7 +10,14 @@ import type { Clock } from '../../../../ports/clock.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
-import { ChangesBody, FiguresList, FiguresQuery, LogsQuery, StatsBody } from '../../schema/insight.ts';
+import {
+  ChangesBody,
+  FiguresList,
+  FiguresQuery,
+  LogsQuery,
+  PortsBody,
+  StatsBody,
+} from '../../schema/insight.ts';
 import type { Routes } from '../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../streamed-replies.ts';
 
@@ -20,7 +27,7 @@ const PIDS_LIMIT = 512;
 
 export const insightRoutes =
   (
-    access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes'>,
+    access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes' | 'ports'>,
     outputs: OutputSlots,
     cutOff: AbortGuard,
   ): Routes =>
@@ -48,6 +55,21 @@ export const insightRoutes =
         flushHeaders(reply);
         return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
       },
+    );
+
+    http.get(
+      '/api/containers/:id/ports',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list ports', lasting: 'downloads' },
+        schema: {
+          operationId: 'containers.ports',
+          summary: 'List the TCP ports on which programs listen',
+          refusals: [...refusals.INSIDE, 'command_outcome_unknown'],
+          params: ContainerParams,
+          response: { 200: PortsBody },
+        },
+      },
+      async ({ params, caller }) => ({ ports: [...orThrow(await access.ports(params.id, caller))] }),
     );
 
     http.get(

@@ -60,7 +60,8 @@ export class MemoryProgram {
   }
 
   async #run({ command, env, workdir, timeoutSeconds }: ProcessRequest): Promise<void> {
-    const [name = '', ...args] = command;
+    const [shell, option, line = ''] = command;
+    const [name = '', ...args] = shell === 'sh' && option === '-c' ? line.split(' ') : command;
     if (timeoutSeconds !== null) void this.#limit(timeoutSeconds);
     const given: Readonly<Record<string, string>> = { HOME: '/workspace', ...env };
     switch (path.posix.basename(name)) {

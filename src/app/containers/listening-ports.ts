@@ -1,0 +1,24 @@
+import { type ListeningPort, listeningPorts } from '../../domain/containers/listening-ports.ts';
+import type { DomainError } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/identity/caller.ts';
+import { ok, type Result } from '../../domain/result.ts';
+import { collectOutput } from './command-output.ts';
+import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
+
+const COMMAND = ['cat', '/proc/net/tcp', '/proc/net/tcp6'];
+const LIMITS = { timeoutSeconds: 10, maxOutputBytes: 1_048_576 };
+
+/** The TCP ports on which programs in a running container listen. It changes nothing, so the scope `read` suffices. */
+export const readPorts =
+  (deps: AccessDeps) =>
+  async (id: string, caller: Caller): Promise<Result<readonly ListeningPort[], DomainError>> => {
+    const found = await findRunning(deps, id, caller, 'read');
+    if (!found.ok) return found;
+    const reading = async () => {
+      const { timeoutSeconds } = LIMITS;
+      const running = await deps.commands.open(found.value.handle, { command: COMMAND, timeoutSeconds });
+      const { stdout } = await collectOutput(running, LIMITS);
+      return ok(listeningPorts(stdout.toString()));
+    };
+    return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(reading()));
+  };
