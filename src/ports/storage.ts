@@ -10,6 +10,7 @@ import type { DiskUseRepository } from './containers/disk-use-repository.ts';
 import type { LifetimeRepository } from './containers/lifetime/lifetime-repository.ts';
 import type { OperationRepository } from './containers/operation-repository.ts';
 import type { OrphanRepository } from './containers/orphan-repository.ts';
+import type { ProcessOutputRepository } from './containers/processes/process-output-repository.ts';
 import type { ProcessRepository } from './containers/processes/process-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
 import type { SnapshotRepository } from './containers/snapshots/snapshot-repository.ts';
@@ -77,6 +78,7 @@ export type Repositories = {
   readonly events: EventLog;
   readonly roleSetups: RoleSetupRepository;
   readonly processes: ProcessRepository;
+  readonly processOutputs: ProcessOutputRepository;
   readonly factors: TotpRepository;
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;

@@ -8,6 +8,7 @@ import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { orphanRepositoryContract } from './containers/orphans.ts';
+import { processOutputRepositoryContract } from './containers/processes/process-output-repository.ts';
 import { processRepositoryContract } from './containers/processes/process-repository.ts';
 import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
@@ -88,6 +89,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await operationRepositoryContract(name, storage, passing('operations'));
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);
+  await processOutputRepositoryContract(name, storage);
   await snapshotRepositoryContract(name, storage, passing('snapshots'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));

@@ -41,6 +41,15 @@ export type StoredSnapshot = Snapshot & {
 };
 
 /** All stored data, so that a copy can undo a transaction. */
+type StoredText = { readonly firstKept: number; readonly data: string };
+type StoredRow = {
+  readonly processId: string;
+  readonly ownerId: string;
+  readonly isWhole: boolean;
+  readonly stdout: StoredText;
+  readonly stderr: StoredText;
+};
+
 export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null; disabledReason: string | null; deletedAt: Date | null })[];
   userRemovals: UserRemoval[];
@@ -91,6 +100,8 @@ export type MemoryState = FactorState & {
   terminalLeases: (NewTerminalLease & { isEnding: boolean })[];
   replicaRuns: Map<string, Date>;
   processes: ContainerProcess[];
+  /** The oldest first; `data` as Latin-1. */
+  processOutputs: StoredRow[];
   sshKeys: SshKey[];
   /** `sealedPrivateKey` in hex. */
   sshHostKeys: (Omit<StoredHostKey, 'sealedPrivateKey'> & { sealedPrivateKey: string })[];
@@ -205,6 +216,7 @@ export const emptyState = (): MemoryState => ({
   terminalLeases: [],
   replicaRuns: new Map(),
   processes: [],
+  processOutputs: [],
   sshKeys: [],
   sshHostKeys: [],
   collaborations: [],

@@ -13,6 +13,7 @@ import { memoryDiskUse } from './containers/disk-use-repository.ts';
 import { memoryLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { memoryOperations } from './containers/operation-repository.ts';
 import { memoryOrphans } from './containers/orphan-repository.ts';
+import { memoryProcessOutputs } from './containers/processes/process-output-repository.ts';
 import { memoryProcessRecords } from './containers/processes/process-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
 import { memorySnapshotRecords } from './containers/snapshots/snapshot-repository.ts';
@@ -95,6 +96,7 @@ const repositoriesOn = (
   lifetimes: memoryLifetimes(state, clock),
   roleSetups: memoryRoleSetups(state, clock),
   processes: memoryProcessRecords(state, clock),
+  processOutputs: memoryProcessOutputs(state),
   warmPool: memoryWarmPool(state, clock),
   events: memoryEvents(state, clock, committed),
   audit: memoryAudit(state, clock),

@@ -11,6 +11,7 @@ import { postgresDiskUse } from './containers/disk-use-repository.ts';
 import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { postgresOperations } from './containers/operation-repository.ts';
 import { postgresOrphans } from './containers/orphan-repository.ts';
+import { postgresProcessOutputs } from './containers/process-output-repository.ts';
 import { postgresProcesses } from './containers/process-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
 import { postgresSnapshots } from './containers/snapshots/snapshot-repository.ts';
@@ -80,6 +81,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   events: postgresEvents(db),
   roleSetups: postgresRoleSetups(db),
   processes: postgresProcesses(db),
+  processOutputs: postgresProcessOutputs(db),
   factors: postgresFactors(db),
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),

@@ -1,4 +1,4 @@
-import { type ListeningPort, listeningPorts } from '../../domain/containers/listening-ports.ts';
+import { type ListeningPort, listeningPorts } from '../../domain/containers/processes/listening-ports.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
 import { ok, type Result } from '../../domain/result.ts';

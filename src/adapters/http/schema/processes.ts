@@ -75,6 +75,7 @@ export const ProcessBody = Named(
 const Kept = Type.Object({
   bytes: Type.Integer({ description: 'What it has written so far.' }),
   first_kept: Type.Integer({ description: 'The offset of the first byte that is still kept.' }),
+  truncated: Type.Boolean({ description: 'Whether some of what it wrote is not kept.' }),
 });
 
 export const ProcessDetailBody = Named(
@@ -85,7 +86,7 @@ export const ProcessDetailBody = Named(
       output: Nullable(
         Type.Object(
           { stdout: Kept, stderr: Kept },
-          { description: 'null when the container does not run, or the output is no longer kept.' },
+          { description: 'null when none of it is kept, or none while the container does not run.' },
         ),
       ),
     }),

@@ -158,6 +158,17 @@ export type WarmPoolTable = {
   created_at: Generated<Date>;
 };
 
+export type ProcessOutputsTable = {
+  process_id: string;
+  owner_id: string;
+  stdout: Buffer;
+  stdout_first: ColumnType<string, number, number>;
+  stderr: Buffer;
+  stderr_first: ColumnType<string, number, number>;
+  is_whole: boolean;
+  stored_at: Generated<Date>;
+};
+
 export type ProcessesTable = {
   id: string;
   db_id: string;

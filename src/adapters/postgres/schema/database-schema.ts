@@ -8,6 +8,7 @@ import type {
   ContainersTable,
   OperationsTable,
   ProcessesTable,
+  ProcessOutputsTable,
   SnapshotImagesTable,
   SnapshotsTable,
   WarmPoolTable,
@@ -149,6 +150,7 @@ export type Database = {
   terminal_holds: TerminalLeasesTable;
   replica_runs: ReplicaRunsTable;
   processes: ProcessesTable;
+  process_outputs: ProcessOutputsTable;
   ssh_keys: SshKeysTable;
   ssh_host_keys: SshHostKeysTable;
   collaborations: CollaborationsTable;

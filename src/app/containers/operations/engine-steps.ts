@@ -99,6 +99,7 @@ async function stopOld(
 ): Promise<ObservedState> {
   const reason = operation.kind === 'stop' ? CLOSE.containerStopped : CLOSE.containerRestarted;
   deps.terminals.closeAll(operation.dbId, reason);
+  if (operation.kind !== 'delete') await deps.steps.beforeStop(container);
   const handle = await handleOf(deps, operation, container, 'old');
   return await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
 }

@@ -28,6 +28,8 @@ export type StepObserver = {
   readonly done: Metrics['stepDone'];
   /** An operation has ended, or continues in the background: installations may be due. */
   readonly submitted: () => void;
+  /** Called before a container stops. Never throws. */
+  readonly beforeStop: (container: Container) => Promise<void>;
 };
 
 export type OperationDeps = {

@@ -1,4 +1,5 @@
 import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import type { StoredStream } from '../../../domain/containers/processes/stored-output.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
@@ -53,8 +54,8 @@ const listProcesses =
 
 export type ProcessWithOutput = {
   readonly process: ContainerProcess;
-  /** null when it is no longer kept, or the container does not run. */
-  readonly output: KeptOutput | null;
+  /** null when none of it is kept. `isWhole`: it has written no more than that. */
+  readonly output: (KeptOutput & { readonly isWhole: boolean }) | null;
 };
 
 const getProcess =
@@ -63,7 +64,8 @@ const getProcess =
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
     const { container, process } = found.value;
-    const handle = container.state === 'running' ? handleOf(container) : null;
+    const present = container.state === 'running' ? handleOf(container) : null;
+    const handle = present?.runtimeId === process.runtimeId ? present : null;
     const read = async () => {
       // The output of a process that is seen to have ended is whole afterwards.
       const [now = process] = await settled(deps, container, [process]);
@@ -72,7 +74,19 @@ const getProcess =
         if (error instanceof ContainerNotRunning) return null;
         throw error;
       });
-      return ok({ process: now, output });
+      const stored = output === null ? await storedSizes(deps, process.id) : null;
+      return ok({ process: now, output: output === null ? stored : { ...output, isWhole: true } });
     };
     return await refuseIfStopped(read());
   };
+
+/** Of the copy outside the container. */
+async function storedSizes(
+  { storage }: ControlDeps,
+  processId: string,
+): Promise<ProcessWithOutput['output']> {
+  const stored = await storage.repositories.processOutputs.find(processId);
+  if (stored === null) return null;
+  const sizes = ({ firstKept, data }: StoredStream) => ({ firstKept, bytes: firstKept + data.length });
+  return { stdout: sizes(stored.stdout), stderr: sizes(stored.stderr), isWhole: stored.isWhole };
+}

@@ -9,6 +9,7 @@ import {
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import { handleOf } from '../find-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
+import { storeOutputs } from './store-outputs.ts';
 
 const OWNERS_AT_A_TIME = 4;
 /** A pass does not wait longer for a container. It is not asked again until it has answered. */
@@ -68,6 +69,7 @@ export function settleAll(deps: ProcessDeps): () => Promise<void> {
     await forEachAtMost(OWNERS_AT_A_TIME, [...ofOwners.values()], async (containers) => {
       for (const { dbId } of containers) await settleInTime(dbId);
     });
+    await storeOutputs(deps)();
     await processes.forget();
   };
 }

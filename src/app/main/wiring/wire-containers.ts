@@ -32,6 +32,7 @@ import { watchKernelShares } from '../../containers/maintenance/watch-kernel-sha
 import { watchSpace } from '../../containers/maintenance/watch-space.ts';
 import { type Operations, operations } from '../../containers/operations/operations.ts';
 import { processes } from '../../containers/processes/processes.ts';
+import { storeBeforeStop } from '../../containers/processes/store-outputs.ts';
 import { continueRemovals } from '../../containers/removal/continue-removal.ts';
 import { removeUser } from '../../containers/removal/remove-user.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
@@ -168,7 +169,10 @@ function operationsAndTools(ports: Ports, options: ComposeOptions, terminals: Te
   const tools = roleSetups({ storage, runtime, installer, clock, log, owner });
   const work = operations({
     ...{ storage, runtime, insight, log, owner, verifyMs },
-    steps: { checkpoint, done: metrics.stepDone, submitted: () => void tools.takeUp() },
+    steps: {
+      ...{ checkpoint, done: metrics.stepDone, submitted: () => void tools.takeUp() },
+      beforeStop: storeBeforeStop({ storage, processes: ports.processes, log }),
+    },
     terminals: { closeAll: terminals.closeAll, endShares: endSharesOf },
   });
   return { pool, work, tools };

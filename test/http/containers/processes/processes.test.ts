@@ -54,7 +54,7 @@ t.test('a process is started, followed and listed', async (t) => {
   );
   t.match((await call('GET', `${url}/${id}`)).json(), {
     ...{ status: 'ended', exit_code: 0, signal: null, ended_by: 'exit' },
-    output: { stdout: { bytes: 8, first_kept: 0 }, stderr: { bytes: 0, first_kept: 0 } },
+    output: { stdout: { bytes: 8, first_kept: 0, truncated: false }, stderr: { bytes: 0, first_kept: 0 } },
   });
   const { id: other } = await start({ command: ['/bin/sleep', '3600'] });
   t.match((await call('GET', url)).json(), { processes: [{ id: other, name: 'sleep' }, { id }] });
@@ -145,10 +145,39 @@ t.test('what is not there, not allowed or not valid', async (t) => {
   t.match((await call('POST', url, { command: ['true'], name: 'web' })).json(), { code: 'name_taken' });
   await call('POST', `${url}/../stop`.replace('/processes/..', ''));
   const stopped = await call('GET', `${url}/${id}`);
-  t.match(stopped.json(), { status: 'ended', ended_by: 'container_stopped', exit_code: null, output: null });
+  t.match(stopped.json(), { status: 'ended', ended_by: 'container_stopped', exit_code: null });
   t.match((await call('POST', url, { command: ['true'] })).json(), { code: 'container_not_running' });
-  t.match((await call('GET', `${url}/${id}/output`)).json(), { code: 'container_not_running' });
   t.equal((await call('DELETE', `${url}/${id}`)).statusCode, 200);
+});
+
+t.test('output stays when the container is stopped or recreated', async (t) => {
+  const { service, call, box, url, start, linesOf, input } = await aScene();
+  const { id: ended } = await start({ command: ['echo', 'done'] });
+  const { id: running } = await start({ command: ['cat'], stdin: true });
+  await input(running, 'so far');
+  const text = async (id: string, query = '') =>
+    (await linesOf(id, query)).map(({ data = '' }: { data?: string }) => data).join('');
+  await eventually(
+    async () => await text(running),
+    (now) => now === 'so far',
+  );
+  await service.settleProcesses();
+  await call('POST', `/api/containers/${box.db_id}/stop`);
+  const output = async (id: string) => (await call('GET', `${url}/${id}`)).json().output;
+  t.equal(await text(ended), 'done\n');
+  t.equal(await text(ended, '?after=2'), 'ne\n');
+  t.match(await output(ended), { stdout: { bytes: 5, first_kept: 0, truncated: false } });
+  t.equal(await text(running), 'so far');
+  t.match(await output(running), { stdout: { bytes: 6, truncated: true } }, 'it may have written more');
+  await call('POST', `/api/containers/${box.db_id}/start`);
+  const { resources } = (await call('GET', `/api/containers/${box.db_id}`)).json();
+  const limits = { name: 'dev', ...resources, disk_mb: resources.disk_mb * 2 };
+  t.match((await call('PATCH', `/api/containers/${box.db_id}`, limits)).json(), { restarted: true });
+  t.equal(await text(ended), 'done\n', 'the new container never had it');
+  t.match(await linesOf(ended, '?follow=true'), [
+    { data: 'done\n' },
+    { status: 'ended', exit_code: 0, after: '5,0' },
+  ]);
 });
 
 t.test('a container has at most 64 processes that run', async (t) => {

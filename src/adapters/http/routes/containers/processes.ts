@@ -169,13 +169,18 @@ export function toProcessBody({
   };
 }
 
+const toKeptBody = (
+  { bytes, firstKept }: { readonly bytes: number; readonly firstKept: number },
+  isWhole: boolean,
+) => ({ bytes, first_kept: firstKept, truncated: firstKept > 0 || !isWhole });
+
 const toDetailBody = ({ process, output }: ProcessWithOutput) => ({
   ...toProcessBody(process),
   output:
     output === null
       ? null
       : {
-          stdout: { bytes: output.stdout.bytes, first_kept: output.stdout.firstKept },
-          stderr: { bytes: output.stderr.bytes, first_kept: output.stderr.firstKept },
+          stdout: toKeptBody(output.stdout, output.isWhole),
+          stderr: toKeptBody(output.stderr, output.isWhole),
         },
 });

@@ -1,0 +1,57 @@
+import { MAX_STORED_BYTES_OF_OWNER } from '../../../../domain/containers/processes/stored-output.ts';
+import type { ProcessOutputRepository } from '../../../../ports/containers/processes/process-output-repository.ts';
+import type { MemoryState } from '../../memory-state.ts';
+
+const MAX_UNSTORED = 100;
+const STREAMS = ['stdout', 'stderr'] as const;
+
+type Row = MemoryState['processOutputs'][number];
+
+export const memoryProcessOutputs = (state: MemoryState): ProcessOutputRepository => {
+  const rowOf = (processId: string) => state.processOutputs.find((row) => row.processId === processId);
+  return {
+    async store(processId, ownerId, { stdout, stderr, isWhole }) {
+      if (rowOf(processId)?.isWhole) return;
+      const others = state.processOutputs.filter((row) => row.processId !== processId);
+      const bytes = (data: Buffer): string => data.toString('latin1');
+      const stored: Row = {
+        ...{ processId, ownerId, isWhole },
+        stdout: { firstKept: stdout.firstKept, data: bytes(stdout.data) },
+        stderr: { firstKept: stderr.firstKept, data: bytes(stderr.data) },
+      };
+      let total = 0;
+      state.processOutputs = [...others, stored].reverse().map((row) => {
+        if (row.ownerId !== ownerId) return row;
+        total += row.stdout.data.length + row.stderr.data.length;
+        return total > MAX_STORED_BYTES_OF_OWNER ? emptied(row) : row;
+      });
+      state.processOutputs.reverse();
+    },
+
+    async find(processId) {
+      const row = rowOf(processId);
+      if (row === undefined) return null;
+      const [stdout, stderr] = STREAMS.map((name) => ({
+        firstKept: row[name].firstKept,
+        data: Buffer.from(row[name].data, 'latin1'),
+      }));
+      return stdout === undefined || stderr === undefined ? null : { stdout, stderr, isWhole: row.isWhole };
+    },
+
+    unstored: async () =>
+      state.processes
+        .flatMap((process) => {
+          const box = state.containers.find(({ dbId }) => dbId === process.dbId);
+          const isHere = box?.state === 'running' && box.runtimeId === process.runtimeId;
+          if (!isHere || process.state.kind !== 'ended' || rowOf(process.id)?.isWhole) return [];
+          return [{ processId: process.id, dbId: box.dbId, ownerId: box.ownerId }];
+        })
+        .slice(0, MAX_UNSTORED),
+  };
+};
+
+const emptied = (row: Row): Row => ({
+  ...row,
+  stdout: { firstKept: row.stdout.firstKept + row.stdout.data.length, data: '' },
+  stderr: { firstKept: row.stderr.firstKept + row.stderr.data.length, data: '' },
+});

@@ -1,0 +1,106 @@
+import { within } from '../../../concurrency/timeout.ts';
+import type { Container } from '../../../domain/containers/container.ts';
+import { MAX_STORED_BYTES, type StoredOutput } from '../../../domain/containers/processes/stored-output.ts';
+import { ContainerNotRunning, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
+import { handleOf } from '../find-container.ts';
+import type { ProcessDeps } from './process-deps.ts';
+
+/** How long a stop may wait for copies. */
+const BEFORE_STOP_MS = 5_000;
+/** How long a container may take for one. */
+const ONE_MS = 5_000;
+const NOTHING = { firstKept: 0, data: Buffer.alloc(0) };
+
+type StoreDeps = Pick<ProcessDeps, 'storage' | 'processes' | 'log'>;
+
+/** Copies the output of processes that have ended out of their containers; for a timer. */
+export const storeOutputs = (deps: StoreDeps) => async (): Promise<void> => {
+  const { containers, processOutputs } = deps.storage.repositories;
+  const silent = new Set<string>();
+  for (const { processId, dbId, ownerId } of await processOutputs.unstored()) {
+    if (silent.has(dbId)) continue;
+    const container = await containers.findAny(dbId);
+    const handle = container === null ? null : handleOf(container);
+    if (handle === null) continue;
+    const isDone = await within(ONE_MS, storeOne(deps, handle, processId, ownerId, true), false);
+    if (!isDone) silent.add(dbId);
+  }
+};
+
+/** Copies what the processes of a container have written, before it stops. A copy that fails does not delay it. */
+export const storeBeforeStop =
+  (deps: StoreDeps) =>
+  async (container: Container): Promise<void> => {
+    const handle = handleOf(container);
+    if (handle === null) return;
+    const storing = async (): Promise<void> => {
+      const all = await deps.storage.repositories.processes.list(container.dbId);
+      for (const { id, runtimeId, state } of all) {
+        const isWhole = state.kind === 'ended';
+        if (runtimeId !== handle.runtimeId) continue;
+        if (!(await storeOne(deps, handle, id, container.ownerId, isWhole))) return;
+      }
+    };
+    const stored = storing().catch((err: unknown) =>
+      deps.log.warn({ err, dbId: container.dbId }, 'could not store the outputs of a container'),
+    );
+    await within(BEFORE_STOP_MS, stored, undefined);
+  };
+
+/** False when the container does not answer. */
+async function storeOne(
+  { storage, processes, log }: StoreDeps,
+  handle: RuntimeHandle,
+  id: string,
+  ownerId: string,
+  isWhole: boolean,
+): Promise<boolean> {
+  const { processOutputs } = storage.repositories;
+  try {
+    if ((await processOutputs.find(id))?.isWhole) return true;
+    const output = await copyOf({ processes }, handle, id);
+    await processOutputs.store(id, ownerId, { ...output, isWhole });
+    return true;
+  } catch (err) {
+    if (!(err instanceof ContainerNotRunning))
+      log.warn({ err, id }, 'could not store the output of a process');
+    return false;
+  }
+}
+
+async function copyOf(
+  { processes }: Pick<StoreDeps, 'processes'>,
+  handle: RuntimeHandle,
+  id: string,
+): Promise<Omit<StoredOutput, 'isWhole'>> {
+  const kept = await processes.kept(handle, id);
+  const opened = kept === null ? null : await processes.output(handle, id, newestOf(kept), false);
+  if (opened === null) return { stdout: NOTHING, stderr: NOTHING };
+  const copied = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
+  const at = { ...opened.start };
+  const first = { ...opened.start };
+  for await (const { stream, offset, data } of opened.pieces) {
+    // What came before a gap is not the newest.
+    if (offset !== at[stream]) {
+      copied[stream] = [];
+      first[stream] = offset;
+    }
+    copied[stream].push(data);
+    at[stream] = offset + data.length;
+    // It writes faster than this reads.
+    if (at[stream] - first[stream] > 2 * MAX_STORED_BYTES) break;
+  }
+  await opened.end();
+  const newest = (stream: 'stdout' | 'stderr') => {
+    const all = Buffer.concat(copied[stream]);
+    const data = all.subarray(Math.max(0, all.length - MAX_STORED_BYTES));
+    return { firstKept: at[stream] - data.length, data };
+  };
+  return { stdout: newest('stdout'), stderr: newest('stderr') };
+}
+
+const newestOf = ({ stdout, stderr }: KeptOutput) => ({
+  stdout: Math.max(stdout.firstKept, stdout.bytes - MAX_STORED_BYTES),
+  stderr: Math.max(stderr.firstKept, stderr.bytes - MAX_STORED_BYTES),
+});

@@ -1,0 +1,16 @@
+import type { StoredOutput } from '../../../domain/containers/processes/stored-output.ts';
+
+/** An ended process whose output is in its running container only. */
+export type Unstored = { readonly processId: string; readonly dbId: string; readonly ownerId: string };
+
+/** Copies of the output of processes, which end with the records of these. */
+export interface ProcessOutputRepository {
+  /**
+   * Replaces an earlier copy that was not whole. Above 64 MiB for the owner, the oldest copies lose their data, but not
+   * their offsets.
+   */
+  store(processId: string, ownerId: string, output: StoredOutput): Promise<void>;
+  find(processId: string): Promise<StoredOutput | null>;
+  /** At most 100, the longest ended first. */
+  unstored(): Promise<readonly Unstored[]>;
+}

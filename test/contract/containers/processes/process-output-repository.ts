@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { MAX_STORED_BYTES } from '../../../../src/domain/containers/processes/stored-output.ts';
+import type { Storage } from '../../../../src/ports/storage.ts';
+import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+
+const EMPTY = { firstKept: 0, data: Buffer.alloc(0) };
+
+/** Guarantees of copies of output. */
+export async function processOutputRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { processes, processOutputs } = storage.repositories;
+  const aProcess = async () => {
+    const { id: userId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, userId);
+    const begun = async () => {
+      const process = { id: randomUUID(), dbId, userId, runtimeId: 'f'.repeat(64), name: 'web' };
+      return (await processes.insert({ ...process, command: ['x'], takesInput: false, terminal: null })).id;
+    };
+    return { userId, begun };
+  };
+
+  await t.test(`${name}: a copy is replaced until it is whole`, async (t) => {
+    const { userId, begun } = await aProcess();
+    const id = await begun();
+    t.equal(await processOutputs.find(NOBODY), null);
+    const store = async (text: string, isWhole: boolean) => {
+      const stdout = { firstKept: 7, data: Buffer.from(text) };
+      await processOutputs.store(id, userId, { stdout, stderr: EMPTY, isWhole });
+      return await processOutputs.find(id);
+    };
+    t.match(await store('so far \0', false), { stdout: { firstKept: 7 }, isWhole: false });
+    const whole = await store('whole \xff', true);
+    t.equal(String(whole?.stdout.data), 'whole \xff');
+    t.equal(String((await store('late', false))?.stdout.data), 'whole \xff');
+  });
+
+  await t.test(`${name}: the oldest copies of an owner lose their data`, async (t) => {
+    const { userId, begun } = await aProcess();
+    const full = { firstKept: 0, data: Buffer.alloc(MAX_STORED_BYTES) };
+    const ids: string[] = [];
+    for (let count = 0; count < 34; count += 1) {
+      const id = await begun();
+      ids.push(id);
+      await processOutputs.store(id, userId, { stdout: full, stderr: full, isWhole: true });
+    }
+    const kept = await Promise.all(ids.map((id) => processOutputs.find(id)));
+    const sizes = kept.map((one) => one?.stdout.data.length);
+    t.same(sizes, [0, 0, ...Array(32).fill(MAX_STORED_BYTES)]);
+    t.match(kept[0], { stdout: { firstKept: MAX_STORED_BYTES }, isWhole: true }, 'and say so');
+  });
+}
