@@ -4,9 +4,15 @@ import type { Page } from 'playwright-core';
 type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
 type InPage = { axe: { run(): Promise<{ violations: readonly Violation[] }> } };
 
+/** Colours change by transitions: between two themes they have too little contrast. */
+const SETTLED = `Promise.allSettled(
+  document.getAnimations().filter((one) => one instanceof CSSTransition).map(({ finished }) => finished),
+).then(() => null)`;
+
 /** What axe-core finds wrong with the page as it is now: rules, with the elements that break them. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
+  await page.evaluate(SETTLED);
   const violations = await page.evaluate(
     async () => (await (globalThis as unknown as InPage).axe.run()).violations,
   );
