@@ -28,6 +28,8 @@ export type DomainError =
   | { readonly code: 'validation_failed'; readonly fields: FieldFaults }
   | { readonly code: 'container_not_found' }
   | { readonly code: 'container_not_running' }
+  /** As while a snapshot of it is taken. */
+  | { readonly code: 'container_paused' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'too_many_processes' }
   /** No turn at the engine in time. */

@@ -26,6 +26,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   validation_failed: [400, 'invalid request'],
   container_not_found: [404, 'container not found'],
   container_not_running: [409, 'container is not running'],
+  container_paused: [
+    409,
+    'the container is paused, as while a snapshot of it is taken: try again in a few seconds',
+  ],
   container_busy: [409, 'container is busy'],
   too_many_processes: [
     409,

@@ -5,6 +5,7 @@ export const INSIDE = [
   'container_not_found',
   'not_authorized',
   'container_not_running',
+  'container_paused',
   'engine_busy',
   'container_unresponsive',
   'agent_elsewhere',

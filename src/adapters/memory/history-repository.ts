@@ -65,6 +65,17 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
     }
     return containers.size;
   },
+
+  snapshots(state, endedBefore) {
+    const images = new Set([...state.snapshotImages.values()].map(({ image }) => image));
+    const inUse = new Set(state.operations.map(({ snapshot }) => snapshot?.id));
+    const unused = state.snapshots.filter(
+      ({ id, layerImage }) => !inUse.has(id) && (layerImage === null || !images.has(layerImage)),
+    );
+    const snapshots = endedBefore(unused, ({ removedAt }) => removedAt);
+    state.snapshots = state.snapshots.filter((one) => !snapshots.has(one));
+    return snapshots.size;
+  },
 };
 
 function dropShares(state: MemoryState, shares: ReadonlySet<MemoryState['collaborations'][number]>): void {

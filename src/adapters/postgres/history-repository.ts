@@ -64,9 +64,18 @@ const containers: Statement = (before, some) => sql`
   images as (delete from carried_images where db_id in (select db_id from gone))
   delete from containers where db_id in (select db_id from gone)`;
 
+const snapshots: Statement = (before, some) => sql`
+  delete from snapshots where id in (
+    select id from snapshots s where removed_at < ${before}
+      and not exists (select from carried_images c where c.image = s.layer_image)
+      and not exists (select from operations o where o.snapshot_id = s.id)
+    order by removed_at ${some}
+  )`;
+
 const STATEMENTS: { readonly [K in EndedKind]: readonly Statement[] } = {
   operations: [operations],
   sessions: [refreshTokens, sessions],
   shares: [shares],
   containers: [containers],
+  snapshots: [snapshots],
 };

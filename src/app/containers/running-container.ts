@@ -9,6 +9,7 @@ import type { ContainerFiles } from '../../ports/containers/container-files.ts';
 import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import {
   ContainerNotRunning,
+  ContainerPaused,
   NotOffered,
   OutcomeUnknown,
   RuntimeBusy,
@@ -70,7 +71,7 @@ export const mayContinue =
     !isLocked(now) && !(wants === 'change' && guestExpired(now.user, clock.now()));
 
 /**
- * Turns engine errors into refusals: of a container that ended behind the row's back, one at its process limit, work
+ * Turns engine errors into refusals: of a container that is paused or ended behind the row's back, one at its process limit, work
  * whose turn did not come, and what agents do not have.
  */
 export async function refuseIfStopped<T>(
@@ -84,6 +85,7 @@ export async function refuseIfStopped<T>(
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
     if (error instanceof NotOffered) return refuse({ code: 'not_for_agents' });
+    if (error instanceof ContainerPaused) return refuse({ code: 'container_paused' });
     if (error instanceof ContainerNotRunning) return notRunning;
     throw error;
   }

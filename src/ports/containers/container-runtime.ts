@@ -128,6 +128,14 @@ export class ContainerNotRunning extends RuntimeFailure {
   }
 }
 
+/** Its programs are frozen, as while a snapshot is taken: it starts nothing until they go on. */
+export class ContainerPaused extends ContainerNotRunning {
+  override name = 'ContainerPaused';
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, false, options);
+  }
+}
+
 /** The engine lacks the image and cannot pull it. */
 export class ImageUnavailable extends RuntimeFailure {
   override name = 'ImageUnavailable';

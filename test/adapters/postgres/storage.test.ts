@@ -29,7 +29,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   api_tokens: ['created_at', 'expires_at'],
   events: ['created_at'],
   agents: ['last_seen_at'],
-  snapshots: ['deleted_at', 'condemned_at', 'claimed_at'],
+  snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
   agent_enrolments: ['expires_at'],
 };
 /** The columns that age everything that is finally forgotten. */
@@ -38,6 +38,7 @@ const ENDS = {
   sessions: ['created_at', 'last_seen_at', 'expires_at', 'revoked_at'],
   collaborations: ['created_at', 'expires_at', 'ended_at'],
   containers: ['deleted_at', 'volume_condemned_at', 'volume_claimed_at', 'volume_removed_at'],
+  snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
 } as const;
 
 const url = await freshDatabase(t);

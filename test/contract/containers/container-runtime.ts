@@ -89,7 +89,7 @@ export async function pausedContainerContract(
       await pause(handle);
       t.same(await runtime.observe(handle), { kind: 'paused' });
       t.equal(await listedAs(runtime, handle), 'paused');
-      await t.rejects(commands.open(handle, aCommand), { name: 'ContainerNotRunning', isGone: false });
+      await t.rejects(commands.open(handle, aCommand), { name: 'ContainerPaused', isGone: false });
       await Promise.all([runtime.start(handle), runtime.start(handle)]);
       t.same(await runtime.observe(handle), before, 'it was not started again');
       t.match(await collect(await commands.open(handle, aCommand)), { exitCode: 0 });

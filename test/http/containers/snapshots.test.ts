@@ -203,6 +203,8 @@ t.test('a container stays paused until the engine resumes it, and no longer', as
   });
   t.equal((await take('base')).statusCode, 500);
   t.match([...runtime.boxes.values()], [{ paused: true }]);
+  const exec = await call('POST', `${url}/exec`, { command: ['true'] });
+  t.match([exec.statusCode, exec.json()], [409, { code: 'container_paused' }]);
   Object.assign(runtime, { resume });
   await service.operations.takeOver();
   await service.operations.idle();

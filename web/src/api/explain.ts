@@ -78,6 +78,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   agent_unresponsive: 'The machine does not answer, and nothing was done. Try again.',
   agent_elsewhere: 'The machine has just connected to another process of the service. Try again.',
   agent_limit_reached: 'Your tier allows no more agents. Delete one you do not need.',
+  container_paused: 'The container is paused while a snapshot of it is taken. Try again in a few seconds.',
   container_not_running: 'The container is not running. Start it first.',
   validation_failed: 'Some values are not valid. Correct the marked fields and try again.',
   code_rejected:

@@ -3,6 +3,7 @@ import { Agent as SecureAgent } from 'node:https';
 import Docker from 'dockerode';
 import {
   ContainerNotRunning,
+  ContainerPaused,
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
@@ -158,11 +159,14 @@ class EngineFailure extends RuntimeFailure {
   }
 }
 
-/** Turns a failure of work in a container into `ContainerNotRunning` when the container is gone or down. */
+const PAUSED = /\bis paused\b/i;
+
+/** Turns a failure of work in a container into `ContainerNotRunning` when the container is gone, down or paused. */
 export async function inContainer<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error: unknown) => {
     const status = statusOf(error);
     if (!(error instanceof RuntimeFailure) || (status !== 404 && status !== 409)) throw error;
+    if (PAUSED.test(error.message)) throw new ContainerPaused(error.message, { cause: error });
     throw new ContainerNotRunning(error.message, status === 404, { cause: error });
   });
 }

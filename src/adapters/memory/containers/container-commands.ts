@@ -9,6 +9,7 @@ import type {
 import {
   ContainerNotRunning,
   type ContainerObserver,
+  ContainerPaused,
   type ContainerSpec,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
@@ -44,6 +45,7 @@ export async function requireRunning(
   handle: RuntimeHandle,
 ): Promise<void> {
   const { kind } = await runtime.observe(handle);
+  if (kind === 'paused') throw new ContainerPaused('container is paused');
   if (kind !== 'running') throw new ContainerNotRunning('container is not running', kind === 'gone');
 }
 

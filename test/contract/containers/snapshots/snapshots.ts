@@ -157,4 +157,19 @@ export async function snapshotRepositoryContract(
         .toSorted(),
     );
   });
+
+  await t.test(`${name}: the row of a removed one goes with the history`, async (t) => {
+    const removed = await taken(aNew(await aBox()));
+    await snapshots.markDeleted(removed.id);
+    await retention.giveUp(removed.ownerId, 1);
+    await claimed();
+    await retention.markRemoved(removed.id);
+    await pass(29 * DAY_S);
+    const forget = () => storage.repositories.history.forget('snapshots', 30, 1000);
+    await forget();
+    t.match(await snapshots.findAny(removed.id), { id: removed.id });
+    await pass(2 * DAY_S);
+    await forget();
+    t.equal(await snapshots.findAny(removed.id), null);
+  });
 }
