@@ -11,6 +11,7 @@ export type ActAction = Extract<
   | 'file_deleted'
   | 'file_downloaded'
   | 'files_searched'
+  | 'ports_listed'
   | 'recording_downloaded'
   | 'process_signalled'
 >;

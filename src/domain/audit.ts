@@ -48,6 +48,7 @@ export type AuditAction =
   | 'file_deleted'
   | 'file_downloaded'
   | 'files_searched'
+  | 'ports_listed'
   | 'collaboration_started'
   | 'collaboration_joined'
   | 'collaboration_left'

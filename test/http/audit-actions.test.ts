@@ -242,6 +242,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   file_downloaded: (scene) => scene.by(scene.ada)('GET', box(scene, '/files?path=notes')),
   files_searched: (scene) =>
     scene.by(scene.ada)('POST', box(scene, '/files/search'), { pattern: 'x', path: 'notes' }),
+  ports_listed: (scene) => scene.by(scene.ada)('GET', box(scene, '/ports')),
   file_deleted: (scene) => scene.by(scene.ada)('DELETE', box(scene, '/files?path=notes')),
   collaboration_started: share,
   collaboration_joined: joined,
@@ -425,6 +426,7 @@ const RECORDED: Readonly<Record<AuditAction, string>> = {
   file_uploaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   file_downloaded: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   files_searched: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
+  ports_listed: 'ada: {"container_id":"box","session_id":"ID"}',
   file_deleted: 'ada: {"container_id":"box","session_id":"ID","path":"/workspace/notes"}',
   collaboration_started: 'ada: {"id":"ID","container_id":"box","mode":"view"}',
   collaboration_joined: 'eve: {"id":"ID","container_id":"box","mode":"view"}',

@@ -90,6 +90,8 @@ t.test('an assistant starts a process, feeds it, reads on where it was, and ends
   });
   await call('signal_process', { process });
   t.match(JSON.parse(await call('list_processes')), [{ id, status: 'ended' }]);
+  for (const action of ['ports_listed', 'files_searched'] as const)
+    t.match(JSON.parse(auditOf(service, action)[0]?.details ?? '{}'), { token_name: 'child' }, action);
   const [started] = auditOf(service, 'process_started');
   t.match(JSON.parse(started?.details ?? '{}'), { token_name: 'assistant', name: 'copy' });
 });

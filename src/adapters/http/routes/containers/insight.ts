@@ -69,7 +69,9 @@ export const insightRoutes =
           response: { 200: PortsBody },
         },
       },
-      async ({ params, caller }) => ({ ports: [...orThrow(await access.ports(params.id, caller))] }),
+      async ({ params, caller, origin }) => ({
+        ports: [...orThrow(await access.ports(params.id, caller, origin))],
+      }),
     );
 
     http.get(
