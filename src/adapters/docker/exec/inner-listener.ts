@@ -15,6 +15,8 @@ const FIRST_LINE_SECONDS = 30;
 const CLEANS_UP_MS = 1_000;
 /** More than the relay prints. */
 const MAX_LINE_BYTES = 512;
+/** Of words that the relay has not read; more than a refusal of every connection that it may have waiting. */
+const MAX_WORDS_BYTES = 65_536;
 
 type Connect = (path: string, stdin: Readable) => Promise<InnerConnection | null>;
 
@@ -31,12 +33,17 @@ export async function listening(
   const lines = linesOf(relay, over.resolve);
   const first = await inTime(lines.next(), FIRST_LINE_SECONDS, relay.end);
   if (first.done) return null;
-  const say = (word: string): void => void (words.writable && words.write(`${word}\n`));
   const end = async (): Promise<void> => {
     words.end();
     await within(CLEANS_UP_MS, over.promise, undefined);
     await relay.end();
     over.resolve();
+  };
+  // The user can stop the relay from reading, and print arrivals.
+  const say = (word: string): void => {
+    if (!words.writable) return;
+    words.write(`${word}\n`);
+    if (words.writableLength > MAX_WORDS_BYTES) void end();
   };
   const address = addressOf(first.value);
   if (address === null) {
@@ -72,7 +79,7 @@ function addressOf(line: string): InnerAddress | null {
   return /^\d{1,5}$/.test(at) ? { kind: 'port', port: Number(at) } : null;
 }
 
-/** The user can replace the relay: a line without an end ends it. */
+/** The user can replace the relay: a line that is too long ends it. */
 async function* linesOf({ events, end }: ControlledCommand, over: () => void): AsyncGenerator<string> {
   let left = '';
   try {
@@ -81,12 +88,16 @@ async function* linesOf({ events, end }: ControlledCommand, over: () => void): A
       if (event.stream === 'stderr') continue;
       const [...lines] = (left + event.data.toString('latin1')).split('\n');
       left = lines.pop() ?? '';
-      yield* lines;
-      if (left.length <= MAX_LINE_BYTES) continue;
-      void end();
-      throw new RuntimeFailure('a relay printed too long a line');
+      for (const line of lines) yield inLength(line, end);
+      inLength(left, end);
     }
   } finally {
     over();
   }
+}
+
+function inLength(line: string, end: () => Promise<void>): string {
+  if (line.length <= MAX_LINE_BYTES) return line;
+  void end();
+  throw new RuntimeFailure('a relay printed too long a line');
 }

@@ -12,6 +12,7 @@ const MOST_CHUNKS = 64;
 /** Commands whose every program prints these chunks and exits; one that prints none waits until it is ended. */
 function printing(chunks: () => Iterable<Buffer>) {
   const seen = { ends: 0, chunks: 0 };
+  let unread = new PassThrough();
   const ended = Promise.withResolvers<CommandEvent>();
   async function* events(): AsyncGenerator<CommandEvent> {
     for (const data of chunks()) {
@@ -21,19 +22,26 @@ function printing(chunks: () => Iterable<Buffer>) {
     yield seen.chunks > 0 ? { kind: 'exit', exitCode: 0 } : await ended.promise;
   }
   const commands: ContainerCommands = {
-    open: async () => ({
-      events: events(),
-      signal: async () => {},
-      resize: async () => {},
-      async end() {
-        seen.ends += 1;
-        ended.resolve({ kind: 'exit', exitCode: null });
-      },
-    }),
+    open: async (_handle, { stdin }) => {
+      if (stdin instanceof PassThrough) unread = stdin;
+      return {
+        events: events(),
+        signal: async () => {},
+        resize: async () => {},
+        async end() {
+          seen.ends += 1;
+          ended.resolve({ kind: 'exit', exitCode: null });
+        },
+      };
+    },
   };
-  const connect = () =>
-    containerHelpers(commands).connect(HANDLE, { kind: 'port', port: 80 }, new PassThrough());
-  return { seen, connect };
+  const helpers = containerHelpers(commands);
+  return {
+    seen,
+    connect: () => helpers.connect(HANDLE, { kind: 'port', port: 80 }, new PassThrough()),
+    listen: () => helpers.listen(HANDLE, { kind: 'port', port: 80 }),
+    unreadBytes: () => unread.readableLength + unread.writableLength,
+  };
 }
 
 const FIRST_FRAME = Buffer.from([0, 0, 0, 1, 0x2b]);
@@ -79,6 +87,36 @@ t.test('the longest frame of the relay is read', async (t) => {
   let bytes = 0;
   for await (const data of opened?.output ?? []) bytes += data.length;
   t.equal(bytes, CHUNK_BYTES);
+});
+
+t.test('a relay that prints arrivals and reads no answer is ended', async (t) => {
+  const arrived = Buffer.from(`arrived /${'a'.repeat(200)}\n`.repeat(300));
+  const { seen, listen, unreadBytes } = printing(function* () {
+    yield Buffer.from('listening 80\n');
+    for (let count = 0; count < MOST_CHUNKS; count += 1) yield arrived;
+  });
+  const listener = await listen();
+  for await (const arrival of listener?.arrivals ?? []) arrival.refuse();
+  await listener?.closed;
+  t.ok(unreadBytes() < 4 * CHUNK_BYTES, `${unreadBytes()} bytes wait for the relay`);
+  await listener?.end();
+  t.ok(seen.ends > 0);
+});
+
+t.test('a relay that prints a longer line than it may is ended', async (t) => {
+  for (const end of ['', '\n']) {
+    const { seen, listen } = printing(function* () {
+      yield Buffer.from('listening 80\n');
+      yield Buffer.from(`arrived /${'a'.repeat(513)}${end}`);
+    });
+    const listener = await listen();
+    const read = async () => {
+      for await (const _ of listener?.arrivals ?? []) t.fail('no line is short enough');
+    };
+    await t.rejects(read(), { name: 'RuntimeFailure' });
+    await listener?.closed;
+    t.ok(seen.ends > 0);
+  }
 });
 
 t.test('a relay that does not say that it is connected is ended', async (t) => {
