@@ -50,14 +50,19 @@ const searchFiles = aTool({
     pattern: Type.String({ minLength: 1, maxLength: 1_000 }),
     ...inContainer,
     path: Type.Optional(Type.String({ description: 'A folder. Default: /workspace.' })),
+    ignore_case: Type.Optional(Type.Boolean({ description: 'Of ASCII letters. Default: false.' })),
     include: Type.Optional(Type.String({ description: 'File names, for example *.ts.' })),
     max_matches: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, description: 'Default: 200.' })),
   }),
   hints: READS,
-  async run(context, { pattern, container, path, include, max_matches: max = 200 }, signal) {
+  async run(context, { pattern, container, path, ignore_case, include, max_matches: max = 200 }, signal) {
     const found = await containerOf(context, { container }, signal);
-    const options = { ...(path !== undefined && { path }), ...(include !== undefined && { include }) };
-    const { matches, complete } = await found.files.search(pattern, { ...options, regex: true, max, signal });
+    const options = {
+      ...{ regex: true, ignoreCase: ignore_case ?? false, max, signal },
+      ...(path !== undefined && { path }),
+      ...(include !== undefined && { include }),
+    };
+    const { matches, complete } = await found.files.search(pattern, options);
     const lines = matches.map(({ path, line, text }) => `${path}:${line}:${text}`);
     const more = complete ? [] : ['[… there may be more matches …]'];
     const answer = [...lines, ...more].join('\n') || 'no matches';

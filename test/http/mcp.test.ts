@@ -47,6 +47,9 @@ t.test('an assistant creates a container, works in it and stops it', async (t) =
     text: 'héllo\n',
     isError: false,
   });
+  t.match(await call('search_files', { container: 'dev', pattern: '^H.LLO', ignore_case: true }), {
+    text: '/workspace/notes/a.txt:1:héllo',
+  });
   t.match((await call('list_files', { container: 'dev', path: 'notes' })).text, /^file\t7\t.*\ta\.txt$/);
   t.match((await call('list_containers')).text, '"name": "dev"');
   t.match(await call('stop_container', { container: 'dev' }), { text: 'dev is stopped' });

@@ -20,6 +20,8 @@ export type SearchOptions = Call & {
   readonly path?: string;
   /** Whether the pattern is an extended regular expression (POSIX). */
   readonly regex?: boolean;
+  /** Whether ASCII letters match in either case. */
+  readonly ignoreCase?: boolean;
   /** A pattern of file names, such as `*.ts`. */
   readonly include?: string;
   /** 1,000 by default, at most 10,000. */
@@ -102,10 +104,13 @@ export class Files {
   }
 
   /** The lines with a pattern in text files: at most 20 s and 1 MiB, else `complete` is false. */
-  async search(pattern: string, { signal, ...options }: SearchOptions = {}): Promise<Schemas['FileMatches']> {
+  async search(
+    pattern: string,
+    { signal, ignoreCase, ...options }: SearchOptions = {},
+  ): Promise<Schemas['FileMatches']> {
     return await this.#requester.json<Schemas['FileMatches']>(`${this.#url}/search`, {
       method: 'POST',
-      body: { pattern, ...options },
+      body: { pattern, ...options, ...(ignoreCase !== undefined && { ignore_case: ignoreCase }) },
       signal: signal ?? null,
     });
   }

@@ -87,6 +87,8 @@ export type SearchQuery = {
   readonly pattern: string;
   /** Extended regular expression; else the pattern's own characters. */
   readonly isRegex: boolean;
+  /** Letters of ASCII match in either case. */
+  readonly ignoresCase: boolean;
   /** Names of files, such as `*.ts`. */
   readonly include: string;
 };
@@ -115,3 +117,17 @@ export function searchFaults({ pattern, include }: SearchQuery): FieldFaults {
   }
   return faults;
 }
+
+const ESCAPES_CLASSES_LETTERS = /\\[WSB\\]|\[:(?:upper|lower):\]|[A-Z]/g;
+
+/** What to look for in lines whose ASCII letters are small: `\W` and the like keep their meaning. */
+export function smallPattern({ pattern, isRegex }: SearchQuery): string {
+  if (!isRegex) return smallLetters(pattern);
+  return pattern.replace(ESCAPES_CLASSES_LETTERS, (found) => {
+    if (found.startsWith('\\')) return found;
+    return found.startsWith('[') ? '[:alpha:]' : found.toLowerCase();
+  });
+}
+
+export const smallLetters = (text: string): string =>
+  text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());

@@ -24,6 +24,7 @@ async function found(
   const started = await search.search(handle, path, {
     pattern: 'needle',
     isRegex: false,
+    ignoresCase: false,
     include: '*',
     ...over,
   });
@@ -70,6 +71,16 @@ async function searches(t: Test, place: Place): Promise<void> {
   await files.write(['hay', 'code'], 'a = "$(touch /tmp/owned)"; \\n `id` \'; -- needle2\n');
   for (const pattern of ['$(touch /tmp/owned)', "'; --", '`id`', '\\n', '-- needle2', '" ; "'])
     t.equal((await found(place, ['hay'], { pattern })).length, pattern === '" ; "' ? 0 : 1, pattern);
+  await files.write(['hay', 'LOUD'], 'Ü SCREAM A.B\n');
+  for (const [pattern, isRegex] of [
+    ['scream a.b', false],
+    ['ScrEAM .\\.b$', true],
+    ['[R-S]c[REA]+M', true],
+  ] as const)
+    t.match(await found(place, ['hay'], { pattern, isRegex, ignoresCase: true }), [
+      /^LOUD:1:3:Ü SCREAM A\.B$/,
+    ]);
+  t.same(await found(place, ['hay'], { pattern: 'scream' }), []);
   await t.rejects(found(place, ['hay', 'absent']), { message: 'file_not_found' });
   await t.rejects(found(place, ['hay'], { pattern: '(', isRegex: true }), { message: 'pattern_invalid' });
   await files.remove(['hay']);

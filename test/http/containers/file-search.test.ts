@@ -19,6 +19,7 @@ t.test('lines are found by pattern, name and folder, within a number', async (t)
     complete: true,
   });
   t.match(await search({ pattern: 'T.DO', regex: true }), { matches: { length: 2 }, complete: true });
+  t.match(await search({ pattern: 'todo', ignore_case: true }), { matches: { length: 2 } });
   t.match(await search({ pattern: 'TODO', max: 1 }), { matches: { length: 1 }, complete: false });
   t.same(await search({ pattern: 'absent' }), { matches: [], complete: true });
 });

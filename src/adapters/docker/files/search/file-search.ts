@@ -1,3 +1,4 @@
+import { smallPattern } from '../../../../domain/containers/files.ts';
 import { ok, refuse } from '../../../../domain/result.ts';
 import type { FileProgram, FileSearch } from '../../../../ports/containers/files/file-search.ts';
 import type { EngineCalls } from '../../engine/engine-client.ts';
@@ -10,9 +11,13 @@ import { SEARCH, WATCH } from './search-scripts.ts';
 /** Searches in containers of one Docker engine, through programs that run as the container's user. */
 export function dockerFileSearch(calls: EngineCalls, own: Ownership): FileSearch {
   return {
-    async search(handle, path, { pattern, isRegex, include }) {
+    async search(handle, path, query) {
       const { id } = await own.require(handle);
-      const args = [isRegex ? 'regex' : 'fixed', pattern, include, ...where('keep', path)];
+      const how = query.isRegex ? 'regex' : 'fixed';
+      const letters = query.ignoresCase
+        ? (['small', smallPattern(query)] as const)
+        : (['exact', query.pattern] as const);
+      const args = [how, ...letters, query.include, ...where('keep', path)];
       const run = await startScript(calls, id, { script: SEARCH, args });
       const answer = await answerOf(run);
       if (answer[0] === 'pattern_invalid') return refuse({ code: 'pattern_invalid' });

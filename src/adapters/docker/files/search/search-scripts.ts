@@ -26,10 +26,12 @@ const MATCH = `
 BEGIN {
   pattern = ENVIRON["BERTH_PATTERN"]
   fixed = ENVIRON["BERTH_HOW"] == "fixed"
+  small = ENVIRON["BERTH_LETTERS"] == "small"
   nul = sprintf("%c", 0)
 }
 {
-  at = fixed ? index($0, pattern) : match($0, pattern)
+  line = small ? tolower($0) : $0
+  at = fixed ? index(line, pattern) : match(line, pattern)
   if (at == 0) next
   from = at > 800 ? at - 200 : 1
   text = substr($0, from, 1000)
@@ -39,10 +41,10 @@ BEGIN {
 }
 `;
 
-/** `fixed|regex PATTERN INCLUDE`, then as ENTER: \`matches folder|file\` and records of MATCH, then `end`, unless something could not be read. */
+/** `fixed|regex exact|small PATTERN INCLUDE`, then as ENTER: \`matches folder|file\` and records of MATCH, then `end`, unless something could not be read. */
 export const SEARCH = `
-export BERTH_HOW="$1" BERTH_PATTERN="$2"
-include=$3; shift 3
+export BERTH_HOW="$1" BERTH_LETTERS="$2" BERTH_PATTERN="$3"
+include=$4; shift 4
 ${ENTER}
 command -v awk >/dev/null || say no_tools
 if [ "$BERTH_HOW" = regex ]; then

@@ -37,10 +37,18 @@ export const fileSearchRoutes =
     );
   };
 
-const toRequest = ({ path, pattern, regex, include, max }: SearchRequestBody): SearchRequest => ({
+const toRequest = ({
+  path,
+  pattern,
+  regex,
+  ignore_case,
+  include,
+  max,
+}: SearchRequestBody): SearchRequest => ({
   path: path ?? '',
   pattern,
   isRegex: regex ?? false,
+  ignoresCase: ignore_case ?? false,
   include: include ?? '*',
   maxMatches: max ?? SEARCH_LIMITS.defaultMatches,
 });

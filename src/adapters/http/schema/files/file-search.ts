@@ -14,6 +14,9 @@ export const SearchRequestBody = Named(
     regex: Type.Optional(
       Type.Boolean({ description: 'The pattern is an extended regular expression (POSIX). Default false.' }),
     ),
+    ignore_case: Type.Optional(
+      Type.Boolean({ description: 'ASCII letters match in either case. Default false.' }),
+    ),
     include: Type.Optional(Text({ minLength: 1, maxLength: 1_000 })),
     max: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_MATCHES, description: 'Default 1000.' })),
   }),

@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FilePath, SearchQuery } from '../../../../domain/containers/files.ts';
+import {
+  type FilePath,
+  type SearchQuery,
+  smallLetters,
+  smallPattern,
+} from '../../../../domain/containers/files.ts';
 import { ok, refuse } from '../../../../domain/result.ts';
 import type { RuntimeHandle } from '../../../../ports/containers/container-runtime.ts';
 import type {
@@ -54,11 +59,9 @@ function* filesIn(node: Node, path: FilePath): Generator<[FilePath, File]> {
   for (const [name, each] of node.inside) yield* filesIn(each, [...path, name]);
 }
 
-function matchesIn(
-  path: FilePath,
-  { content }: File,
-  { pattern, isRegex, include }: SearchQuery,
-): FileMatch[] {
+function matchesIn(path: FilePath, { content }: File, query: SearchQuery): FileMatch[] {
+  const { isRegex, ignoresCase, include } = query;
+  const pattern = ignoresCase ? smallPattern(query) : query.pattern;
   const name = path.at(-1) ?? '';
   if (include !== '*' && include !== name && !(include.startsWith('*.') && name.endsWith(include.slice(1))))
     return [];
@@ -66,7 +69,8 @@ function matchesIn(
     .toString()
     .split('\n')
     .flatMap((text, index) => {
-      const at = isRegex ? text.search(new RegExp(pattern)) : text.indexOf(pattern);
+      const line = ignoresCase ? smallLetters(text) : text;
+      const at = isRegex ? line.search(new RegExp(pattern)) : line.indexOf(pattern);
       return at < 0 ? [] : [{ path, line: index + 1, column: at + 1, text: text.slice(0, 1_000) }];
     });
 }
