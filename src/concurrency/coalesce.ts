@@ -32,3 +32,20 @@ export function latestOnly<T>(work: (value: T) => Promise<void>): (value: T) => 
     return run();
   };
 }
+
+/** Does the work for one value after the other. Calls with a value that waits already share its run. */
+export function eachOnce<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
+  const waiting = new Map<T, Promise<void>>();
+  let last = Promise.resolve();
+  return (value) => {
+    const known = waiting.get(value);
+    if (known !== undefined) return known;
+    const run = last.then(() => {
+      waiting.delete(value);
+      return work(value);
+    });
+    waiting.set(value, run);
+    last = run.catch(() => {});
+    return run;
+  };
+}

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
-import { coalesced, latestOnly } from '../../src/concurrency/coalesce.ts';
+import { coalesced, eachOnce, latestOnly } from '../../src/concurrency/coalesce.ts';
 import { poll, pollUntil } from '../../src/concurrency/poll.ts';
 import { forEachAtMost } from '../../src/concurrency/pool.ts';
 import { repeat } from '../../src/concurrency/repeat.ts';
@@ -84,6 +84,22 @@ t.test('requests during the work cause one more run, for the newest', async (t) 
   t.same(done, [1, 4]);
   await work(5);
   t.same(done, [1, 4, 5]);
+});
+
+t.test('values are worked on in order, and one that waits already is not queued again', async (t) => {
+  const done: string[] = [];
+  const work = eachOnce(async (value: string) => {
+    done.push(value);
+    await turn();
+    if (value === 'a') throw new Error('no');
+  });
+  const all = ['a', 'b', 'a', 'b', 'c'].map((value) => work(value));
+  t.match(await Promise.allSettled(all), [
+    ...['rejected', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled'].map((status) => ({ status })),
+  ]);
+  t.same(done, ['a', 'b', 'c']);
+  await work('b');
+  t.same(done, ['a', 'b', 'c', 'b']);
 });
 
 t.test('failing work does not end the schedule', async (t) => {

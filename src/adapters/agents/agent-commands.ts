@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { eachOnce } from '../../concurrency/coalesce.ts';
 import type {
   CommandEvent,
   CommandSignal,
@@ -43,9 +44,9 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
         channel.reset('ended');
         output.close();
       },
-      async signal(name) {
+      signal: eachOnce(async (name) => {
         if (channel.isOpen) await sendSignal(peer, output.pid(), name).catch(() => {});
-      },
+      }),
       async resize(cols, rows) {
         if (terminal !== undefined && channel.isOpen) channel.note({ type: 'resize', cols, rows });
       },

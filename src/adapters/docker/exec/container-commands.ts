@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
+import { eachOnce, latestOnly } from '../../../concurrency/coalesce.ts';
 import type {
   CommandEvent,
+  CommandSignal,
   CommandTerminal,
   ContainerCommands,
+  ControlledCommand,
 } from '../../../ports/containers/container-commands.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
@@ -51,13 +54,26 @@ export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCom
       return {
         events: withoutReport(all, command),
         end,
-        signal: (name) => signalMarked(calls, id, `BERTH_EXEC=${marker}`, name),
-        resize: async (cols, rows) => {
-          if (terminal !== undefined) await resizeExec(calls, exec, cols, rows);
-        },
+        ...controls({
+          signal: (name) => signalMarked(calls, id, `BERTH_EXEC=${marker}`, name),
+          resize: async ({ cols, rows }) => {
+            if (terminal !== undefined) await resizeExec(calls, exec, cols, rows);
+          },
+        }),
       };
     },
   };
+}
+
+type Size = Pick<CommandTerminal, 'cols' | 'rows'>;
+
+/** However fast a client asks, the engine has one size and one signal of its command to set at a time. */
+function controls(act: {
+  readonly signal: (name: CommandSignal) => Promise<void>;
+  readonly resize: (size: Size) => Promise<void>;
+}): Pick<ControlledCommand, 'signal' | 'resize'> {
+  const resize = latestOnly(act.resize);
+  return { signal: eachOnce(act.signal), resize: (cols, rows) => resize({ cols, rows }) };
 }
 
 /** The size is set before the program starts, unless a resize came first: engines older than 23 take none at the start. */

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { ownership } from '../../../../src/adapters/docker/engine/ownership.ts';
+import { dockerCommands } from '../../../../src/adapters/docker/exec/container-commands.ts';
+import { waitFor } from '../../../support/patience.ts';
+
+/** A running command in a terminal, at an engine that answers sizes and ends signals only when it is asked to. */
+async function aCommand(t: Test) {
+  const sizes: { readonly url: string; readonly response: ServerResponse }[] = [];
+  const programs: Socket[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    response.setHeader('content-type', 'application/json');
+    const path = request.url ?? '';
+    if (path.includes('/resize')) sizes.push({ url: path, response });
+    else if (path.endsWith('/_ping')) response.end('OK');
+    else if (path.endsWith('/json')) response.end('{"Running":true,"ExitCode":null}');
+    else response.writeHead(201).end('{"Id":"one"}');
+  });
+  server.on('upgrade', (_request, socket: Socket) => {
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
+    programs.push(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    for (const socket of programs) socket.destroy();
+    server.close().closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  const calls = engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
+  const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
+  const own = ownership(calls, 'any');
+  own.remember(handle.runtimeId);
+  const command = await dockerCommands(calls, own).open(handle, {
+    command: ['sh'],
+    terminal: { term: 'xterm', cols: 80, rows: 24 },
+    timeoutSeconds: null,
+  });
+  return { command, sizes, programs };
+}
+
+t.test('many sizes at once cost the engine two calls: the first and the last', async (t) => {
+  const { command, sizes } = await aCommand(t);
+  const all = Array.from({ length: 200 }, (_, at) => command.resize(at + 1, 40));
+  await waitFor(() => sizes.length > 0);
+  sizes[0]?.response.end();
+  await waitFor(() => sizes.length > 1);
+  sizes[1]?.response.end();
+  await Promise.all(all);
+  t.match(
+    sizes.map(({ url }) => url),
+    [/w=1&|w=1$/, /w=200/],
+  );
+});
+
+t.test('many signals at once are sent one after the other, and a waiting one only once', async (t) => {
+  const { command, programs } = await aCommand(t);
+  const all = Array.from({ length: 200 }, (_, at) => command.signal(at % 2 === 0 ? 'INT' : 'TERM'));
+  for (const count of [2, 3]) {
+    await waitFor(() => programs.length === count);
+    programs.at(-1)?.end();
+  }
+  await Promise.all(all);
+  t.equal(programs.length, 3, 'the command, INT and TERM');
+});
