@@ -53,8 +53,8 @@ t.test('a container is created, listed, read, stopped, started and deleted', asy
     volume: { name: `ws-${box.db_id}`, size_mb: 1024, quota: 'soft' },
     owner: { username: 'ada' },
   });
-  t.same((await call('GET', '/api/containers')).json(), { containers: [box] });
-  t.same((await call('GET', '/api/containers?status=stopped')).json(), { containers: [] });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [box], total: 1 });
+  t.same((await call('GET', '/api/containers?status=stopped')).json(), { containers: [], total: 0 });
   t.same((await call('GET', `/api/containers/${box.db_id}`)).json(), box, 'by the row id');
   t.same((await call('GET', `/api/containers/${box.id}`)).json(), box, 'by the runtime id');
   t.same((await call('GET', `/api/containers/${box.id.slice(0, 12)}`)).json(), box, 'by 12 digits of it');
@@ -69,7 +69,7 @@ t.test('a container is created, listed, read, stopped, started and deleted', asy
   const gone = await call('DELETE', `/api/containers/${id}`);
   t.same(gone.json(), { message: 'container deleted', id, db_id: box.db_id, name: 'dev' });
   t.equal((await call('GET', `/api/containers/${box.db_id}`)).statusCode, 404);
-  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
 });
 
 t.test('a container lost by the engine is recreated, and the answer says so', async (t) => {
@@ -157,7 +157,7 @@ t.test('a create with an unavailable image says so, and leaves nothing', async (
   const answer = await call('POST', '/api/containers', dev);
   t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);
   t.notMatch(answer.body, /secret/);
-  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
 });
 
 t.test('a start refused by the engine leaves the container stopped, with the reason', async (t) => {

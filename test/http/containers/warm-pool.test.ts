@@ -93,7 +93,7 @@ t.test('members belong to nobody, are left alone by the reconciler, and are invi
   const { runtime, service, members, call } = await withPool(t);
   await service.reconcile();
   t.match([...runtime.boxes.values()], [{ spec: { ownerId: null, dbId: members[0] }, startedAt: Date }]);
-  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
   t.equal((await call('POST', `/api/containers/${members[0]}/stop`)).statusCode, 404);
 });
 

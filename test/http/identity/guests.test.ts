@@ -124,6 +124,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/containers/:box/ssh': { answers: REFUSED },
   'GET /api/containers/:box/exec': { answers: REFUSED },
   'POST /api/containers/:box/exec': { answers: REFUSED, payload: { command: ['true'] } },
+  'POST /api/containers/:box/snapshots': { answers: REFUSED, payload: { name: 'base' } },
+  'POST /api/containers/:box/forks': { answers: REFUSED, payload: {} },
+  'DELETE /api/snapshots/:none': { answers: 404 },
   'POST /api/containers/:box/processes': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes/:process_id/input': { answers: REFUSED, payload: 'bytes' },
   'POST /api/containers/:box/processes/:process_id/resize': {
@@ -226,7 +229,7 @@ t.test('an expired guest reads, renames, ends and deletes, and gets nothing new'
     t.match([answer.statusCode, answer.statusCode < 400 ? null : answer.json().code], expected, route);
     if (row.answers === REFUSED) t.same((await call('GET', url)).json(), before, route);
   }
-  t.same((await call('GET', '/api/containers')).json(), { containers: [] });
+  t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
 });
 
 t.test('a guest is not refused as expired before the end', async (t) => {
