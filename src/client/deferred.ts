@@ -1,4 +1,4 @@
-/** A promise with its ends: `Promise.withResolvers` of Node.js 22. */
+/** A promise with its `resolve` and `reject`: `Promise.withResolvers` of Node.js 22, for Node.js 20. */
 export type Deferred<T> = {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

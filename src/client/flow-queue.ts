@@ -1,14 +1,15 @@
 import { Queue } from './queue.ts';
 
-/** More than this that is not taken makes the source wait. */
+/** When more than this waits for the loop, the source is paused. */
 const MAX_WAITING_BYTES = 1024 * 1024;
+/** When less than this waits, the source is resumed. */
 const TAKE_AGAIN_BYTES = 256 * 1024;
 
 export type FlowSource = {
-  /** Send no more, until `take`. */
-  hold(): void;
-  /** Also called when it does not wait. */
-  take(): void;
+  /** Sends no more until `resume`. */
+  pause(): void;
+  /** Also called when the source is not paused. */
+  resume(): void;
   /** The loop was left. */
   left(): void;
 };
@@ -32,10 +33,10 @@ export class FlowQueue<T> {
   push(value: T): void {
     this.#waitingBytes += this.#sizeOf(value);
     this.loop.push(value);
-    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#source.hold();
+    if (this.#waitingBytes > MAX_WAITING_BYTES) this.#source.pause();
   }
 
-  /** What was taken too much comes first again. */
+  /** Puts the unused rest of a taken value back: it comes first again. */
   putBack(rest: T): void {
     const bytes = this.#sizeOf(rest);
     if (bytes === 0) return;
@@ -45,6 +46,6 @@ export class FlowQueue<T> {
 
   #took(bytes: number): void {
     this.#waitingBytes -= bytes;
-    if (this.#waitingBytes < TAKE_AGAIN_BYTES) this.#source.take();
+    if (this.#waitingBytes < TAKE_AGAIN_BYTES) this.#source.resume();
   }
 }

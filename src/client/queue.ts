@@ -1,6 +1,6 @@
 type Step<T> = IteratorResult<T, void>;
 
-/** What arrives by itself, for one `for await`. Values wait until they are taken. */
+/** Values that arrive by themselves, for one `for await`. They wait until they are taken. */
 export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   readonly #taken: (value: T) => void;
   readonly #left: () => void;
@@ -8,7 +8,7 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   #end: { readonly error: unknown } | 'done' | null = null;
   #waiting: ((step: Step<T> | Promise<Step<T>>) => void)[] = [];
 
-  /** `taken` is called for each value that leaves, `left` when the loop is left. */
+  /** `taken` is called for each value that leaves, `left` when the loop ends early. */
   constructor(taken: (value: T) => void = () => {}, left: () => void = () => {}) {
     this.#taken = taken;
     this.#left = left;
@@ -24,13 +24,13 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
     this.#serve();
   }
 
-  /** Puts a taken value back, before those that wait. */
+  /** Puts a taken value back, before the waiting ones. */
   putBack(value: T): void {
     this.#values.unshift(value);
     this.#serve();
   }
 
-  /** Drops what waits, and puts `value` in its place. */
+  /** Drops the waiting values, and puts `value` in its place. */
   replace(value: T): void {
     this.#values = [];
     this.push(value);

@@ -26,7 +26,7 @@ export async function askSecret({ input, output }: AskedOn, question: string): P
   return answer;
 }
 
-/** Takes what the line editor would show. */
+/** Receives what the line editor would show, and shows nothing. */
 const SILENT = Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { isTTY: true });
 
 async function ask(

@@ -34,15 +34,15 @@ import {
   findSnapshot,
   imageOf,
   lockSnapshot,
-  originFaults,
-  rememberTools,
+  recordRoleSetup,
+  snapshotUseFaults,
 } from './snapshots/new-container.ts';
 
 /** A create request; the catalogue and the tier supply absent fields. */
 export type CreateRequest = {
   /** Required, except for an ephemeral container. */
   readonly name?: string;
-  /** Its files, role and limits; then there is no image. */
+  /** The snapshot whose files, role and limits it gets, instead of an image. */
   readonly snapshotId?: string;
   readonly image?: string;
   readonly role?: string;
@@ -62,7 +62,7 @@ export type Plan = {
   readonly role: string;
   readonly resources: Resources;
   readonly lifetime: LifetimeRequest;
-  /** What it is made of, besides the image. */
+  /** The snapshot that it is made from, besides the image. */
   readonly snapshot: Snapshot | null;
 };
 
@@ -145,7 +145,7 @@ async function plan(
       : { role: `must be one of ${roles.map(({ key }) => key).join(', ')}` }),
     ...resourceFaults(resources, tier),
     ...envFaults(request.env ?? {}),
-    ...originFaults(request, snapshot, image !== undefined, resources, tier),
+    ...snapshotUseFaults(request, snapshot, image !== undefined, resources, tier),
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });
@@ -153,7 +153,7 @@ async function plan(
 }
 
 /**
- * Writes the row of a new container. The owner's row is locked, so two creates cannot both take the last place.
+ * Writes the row of a new container. The owner's row is locked, so two creates cannot both be the last that the tier allows.
  */
 export async function insertContainer(
   { settings, warmPool }: ContainerDeps,
@@ -164,7 +164,7 @@ export async function insertContainer(
   newId: string = randomUUID(),
 ): Promise<Result<{ container: Container; warmRuntimeId: string | null }, DomainError>> {
   const ownerId = caller.user.id;
-  // Deleted while the request waited.
+  // The user was deleted while the request waited.
   if (!(await tx.users.lock(ownerId))) return refuse({ code: 'unauthorized' });
   const [room, isKept] = await Promise.all([
     checkNewContainer(tx, name, caller),
@@ -192,7 +192,7 @@ export async function insertContainer(
     volume: member?.volume ?? volumeName(dbId),
   });
   const living = await withLifetime(tx, container, request, lifetime);
-  if (snapshot !== null) await rememberTools(tx, dbId, role, snapshot);
+  if (snapshot !== null) await recordRoleSetup(tx, dbId, role, snapshot);
   return ok({ container: living, warmRuntimeId: member?.runtimeId ?? null });
 }
 

@@ -12,7 +12,7 @@ export type DeletedContainer = {
   readonly keepsInstalled: boolean;
 };
 
-/** `keptDays`: after a delete, at least; null for guests, whose containers are kept for less than an hour. */
+/** `keptDays`: the least after a delete; null for guests, whose containers are kept for less than an hour. */
 export type Kept = { readonly containers: readonly DeletedContainer[]; readonly keptDays: number | null };
 
 /** The caller's restorable containers, last deleted first. */
@@ -40,7 +40,7 @@ export const listKept =
     return { containers, keptDays: isGuests ? null : retentionDays + CONDEMNED_HOURS / 24 };
   };
 
-/** For administrators: what the deleted containers of all users still take. */
+/** For administrators: how many deleted containers of all users still have volumes, and the disk that these use. */
 export const sumKept =
   ({ storage: { repositories } }: ContainerDeps) =>
   async (): Promise<KeptSum & { readonly retentionDays: number }> => {

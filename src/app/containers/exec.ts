@@ -53,7 +53,7 @@ export const startProgram =
     return await refuseIfUnknown('command_outcome_unknown', refuseIfStopped(opening));
   };
 
-/** Whether the caller may run commands in the container now. */
+/** Refuses a caller who may not run commands in the container now. */
 export const mayExec =
   (deps: Pick<AccessDeps, 'storage' | 'clock'>) =>
   async (id: string, caller: Caller): Promise<Result<null, DomainError>> => {

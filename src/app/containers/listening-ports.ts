@@ -8,7 +8,10 @@ import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from '
 const COMMAND = ['cat', '/proc/net/tcp', '/proc/net/tcp6'];
 const LIMITS = { timeoutSeconds: 10, maxOutputBytes: 1_048_576 };
 
-/** The TCP ports on which programs in a running container listen. It changes nothing, so the scope `read` suffices. On record before. */
+/**
+ * The TCP ports on which programs in a running container listen. It changes nothing, so scope `read` is enough. It is
+ * recorded in the audit first.
+ */
 export const readPorts =
   (deps: AccessDeps) =>
   async (

@@ -7,7 +7,7 @@ import { writeTo } from '../io/streams.ts';
 
 const SIGNALS = ['INT', 'TERM', 'HUP', 'QUIT'] as const satisfies readonly ExecSignal[];
 
-/** How much of each stream JSON output has. */
+/** The most of each stream that JSON output has. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Passes standard input and output on until the program ends. Returns its exit code. */
@@ -42,7 +42,7 @@ export async function keepOutput(running: RunningCommand, io: Io, stdin: boolean
   return { exit_code: exitCode, stdout: text(kept.stdout), stderr: text(kept.stderr), truncated };
 }
 
-/** Signals go to the program; a second interrupt ends it. */
+/** Runs `read`, while input and signals go to the program. A second interrupt ends it. */
 async function during(
   running: RunningCommand,
   io: Io,
@@ -71,7 +71,7 @@ async function during(
   }
 }
 
-/** Until the input ends, or the program. */
+/** Sends standard input until it ends, or the program does. */
 async function sendInput(running: RunningCommand, { in: input }: Io): Promise<void> {
   try {
     for await (const chunk of input as AsyncIterable<Buffer>) await running.write(chunk);

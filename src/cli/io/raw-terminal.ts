@@ -15,21 +15,21 @@ export type RawTerminal = {
   /** Says something between the program's output. */
   note(words: string): void;
   /**
-   * Every key goes to the listener until the returned function restores the terminal. `reset`: modes that a program may
-   * have left end, too.
+   * Every key goes to the listener until the returned function restores the terminal. With
+   * `reset` it also ends modes that a program may have left on.
    */
   begin(listener: RawListener): (how?: 'reset' | 'as it is') => void;
 };
 
 /**
- * Ends modes that a program may have left: mouse, pasting, keys, the alternate screen, a hidden cursor. The cursor is
- * saved first, since leaving the alternate screen restores it even where it is not shown.
+ * Ends modes that a program may have left on: mouse, pasting, keys, the alternate screen, a hidden cursor. The cursor is
+ * saved first, because leaving the alternate screen restores it even if that screen is not shown.
  */
 export const SOFT_RESET = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\x1b7\x1b[?1049l\x1b[?25h';
 
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const;
 
-/** The user's terminal; null where input or output is none. */
+/** The user's terminal; null when input or output is not one. */
 export function rawTerminal({ in: input, out, err }: Io): RawTerminal | null {
   if (!input.isTTY || !out.isTTY) return null;
   let isRaw = false;

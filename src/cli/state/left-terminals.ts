@@ -6,7 +6,7 @@ import { stateFolder } from './state-folder.ts';
 type Left = { readonly leftAt: number; readonly resume: TerminalResume };
 type Terminals = Readonly<Record<string, Left>>;
 
-/** As long as the service waits for a return to `main`. */
+/** As long as the service keeps `main` for a return. */
 const KEPT_MS = 300_000;
 
 /** The terminals that `berth shell` has left, so that the next one continues them with all that was typed. */
@@ -16,11 +16,11 @@ export function leftTerminals(env: Readonly<Record<string, string | undefined>>)
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     const isFresh = ([, { leftAt }]: [string, Left]): boolean => Date.now() - leftAt < KEPT_MS;
     const fresh = Object.fromEntries(Object.entries(read(file)).filter(isFresh));
-    // It may have what was typed.
+    // It may contain what was typed, such as a password.
     writeFileSync(file, JSON.stringify(work(fresh)), { mode: 0o600 });
   };
   return {
-    /** The terminal's place, once; null for none. Without a folder to write in there is none. */
+    /** Where the terminal was left, and forgets it; null if it is unknown or the folder cannot be written. */
     take(key: string): TerminalResume | null {
       try {
         let taken: Left | undefined;
@@ -34,6 +34,7 @@ export function leftTerminals(env: Readonly<Record<string, string | undefined>>)
       }
     },
 
+    /** Remembers where a terminal was left. */
     keep(key: string, resume: TerminalResume | null): void {
       if (resume === null) return;
       try {

@@ -1,7 +1,7 @@
 import { BerthError } from '../../client/index.ts';
 import type { Cli } from '../cli.ts';
 
-/** What proves that the account's owner asks. */
+/** What proves that the request comes from the account's owner. */
 export type Proof = { readonly password?: string; readonly code?: string };
 
 /** Runs a request for which the service may want a recent sign-in; asks for the proof only then. */

@@ -18,7 +18,7 @@ export const adminOf = (api: Api, requester: Requester) => ({
     update: (body: Schemas['SettingsChange'], options?: CallOptions) =>
       dataOf(api.PATCH('/api/admin/settings', { body, ...options })),
   },
-  /** How many deleted containers of all users still have their volume, and what these use. */
+  /** How many deleted containers of all users still have their volume, and the disk that the volumes use. */
   deletedContainers: (options?: CallOptions) =>
     dataOf(api.GET('/api/admin/deleted-containers', { ...options })),
   tiers: tiersOf(api),

@@ -46,7 +46,7 @@ export function containersOf(api: Api) {
     /** What would be lost if it were recreated. */
     changes: (id: string, options?: CallOptions) =>
       dataOf(api.GET('/api/containers/{id}/changes', at(id, options))),
-    /** What running containers use, and have used in the last hour, by their `db_id`s: up to 100. */
+    /** What running containers use, and have used in the last hour. `ids`: up to 100 `db_id`s. */
     figures: async (dbIds: readonly string[], options?: CallOptions) =>
       (await dataOf(api.GET('/api/figures', { params: { query: { ids: dbIds.join(',') } }, ...options })))
         .figures,

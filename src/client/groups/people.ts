@@ -3,7 +3,7 @@ import { List } from '../request/pages.ts';
 
 const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
-/** Users, for administrators. What concerns an administrator takes a `password` or `code` after an old sign-in. */
+/** Users, for administrators. A change that concerns an administrator needs a `password` or `code` if the sign-in is old. */
 export const usersOf = (api: Api) => ({
   list: (query: ListQuery<'/api/admin/users'> = {}, options?: CallOptions) =>
     new List<Schemas['ManagedUser']>(async (page) => {
@@ -11,7 +11,7 @@ export const usersOf = (api: Api) => ({
       const answer = await dataOf(api.GET('/api/admin/users', { params, ...options }));
       return { items: answer.users, next: answer.next_cursor };
     }),
-  /** The answer's `link` sets the first password. */
+  /** The answer has a `link` that sets the first password. */
   create: (body: Schemas['NewUserRequest'], options?: CallOptions) =>
     dataOf(api.POST('/api/admin/users', { body, ...options })),
   update: (id: string, body: Schemas['UserChangeRequest'], options?: CallOptions) =>

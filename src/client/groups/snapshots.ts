@@ -19,7 +19,7 @@ export function snapshotsOf(api: Api) {
     /** Makes containers with the present files of another. The answer may still be `creating`. */
     fork: (container: string, body: Schemas['ForkRequest'] = {}, options?: CallOptions) =>
       dataOf(api.POST('/api/containers/{id}/forks', { body, ...at(container, options) })),
-    /** Containers made of it stay. */
+    /** Deletes one. Containers made from it stay. */
     delete: (id: string, options?: CallOptions) => dataOf(api.DELETE('/api/snapshots/{id}', at(id, options))),
   };
 }

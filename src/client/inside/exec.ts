@@ -12,11 +12,11 @@ export type ExecOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** `/workspace` by default. */
   readonly cwd?: string;
-  /** No limit by default, at most 86400. Then the command and its children are ended. */
+  /** When this is over, the command and its children are ended; at most 86400, no limit by default. */
   readonly timeoutSeconds?: number;
-  /** Runs it in a terminal, by which all output is stdout. `term` is its type, `xterm-256color` by default. */
+  /** Runs it in a terminal: all output is then stdout. `term` is the terminal's type, `xterm-256color` by default. */
   readonly terminal?: { readonly cols: number; readonly rows: number; readonly term?: string };
-  /** Ends the command. */
+  /** Ends the command when aborted. */
   readonly signal?: AbortSignal;
 };
 
@@ -55,7 +55,7 @@ export async function openExec(
       return running;
     }
     signal?.throwIfAborted();
-    // The answer says why, and renews a token that has expired.
+    // The answer to a plain request says why, and lets an expired token be renewed.
     const refusal = await answerWithoutUpgrade(requester, path);
     if (refusal !== null) throw refusal;
     if (!isFirst) throw new BerthError(0, 'unreachable', 'the WebSocket was not opened');

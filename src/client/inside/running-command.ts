@@ -18,11 +18,11 @@ export type CommandOutput = { readonly stream: ExecStream; readonly bytes: Uint8
 
 /** How much output may wait for the loop. */
 const WINDOW_BYTES = 1_048_576;
-/** Room is given again in portions of this size. */
+/** New room is granted in portions of this size. */
 const PORTION_BYTES = 262_144;
 const PIECE_BYTES = 65_536;
 
-/** A line without a resume is not given up early. */
+/** A long limit: this connection cannot be resumed, so it is not given up early. */
 const TIMES = { pingEveryMs: () => 15_000, overdueAfterMs: 15_000, silentAfterMs: 60_000 };
 
 const UNAUTHORIZED = 4001;
@@ -33,12 +33,12 @@ const UNAUTHORIZED = 4001;
  * loop throws `command_outcome_unknown`.
  */
 export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDisposable {
-  /** Of the command; null when it was ended by its time limit. Rejects like the loop. */
+  /** The exit code; null when the time limit ended the command. Rejects when the loop throws. */
   readonly exitCode: Promise<number | null>;
-  /** Whether the socket was opened. */
+  /** Whether the socket has been opened. */
   readonly connected: Promise<boolean>;
   readonly started: Promise<void>;
-  /** Resolves at the end, whatever it is. */
+  /** Resolves when the command is over, for any reason. */
   readonly over: Promise<void>;
   readonly #socket: Socket;
   readonly #output: Queue<CommandOutput>;
@@ -52,12 +52,12 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
   #wake = (): void => {};
   #last: Promise<void> = Promise.resolve();
 
-  /** Not started yet: `begin` does that. */
+  /** The command is not started yet: `begin` does that. */
   constructor(open: (listener: SocketListener) => Socket) {
     this.connected = this.#connected.promise;
     this.started = this.#started.promise;
     this.exitCode = this.#exited.promise;
-    // Who reads the loop learns of a failure there.
+    // A reader of the loop learns of a failure there.
     this.started.catch(() => {});
     this.exitCode.catch(() => {});
     this.over = this.exitCode.then(
@@ -103,12 +103,12 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
     return this.#inTurn(() => this.#write(bytes));
   }
 
-  /** Its input ends after all that was written. */
+  /** Ends its input, after all that was written. */
   closeInput(): Promise<void> {
     return this.#inTurn(async () => this.#send({ type: 'end_input' }));
   }
 
-  /** To the command and everything that it started. */
+  /** Sends a signal to the command and everything that it started. */
   signal(signal: ExecSignal): void {
     this.#send({ type: 'signal', signal });
   }

@@ -23,7 +23,7 @@ const NO_TERMINAL = 'process_without_terminal';
 const END_POLL_MS = 20;
 
 /**
- * A connection to a process, kept across lost lines: output continues at the byte, and each byte of input is taken once.
+ * A connection to a process that survives lost lines: output continues at the byte, and each byte of input is taken once.
  * The output is for one `for await`, which ends with the process; it throws a `BerthError` when the service refuses.
  */
 export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposable {
@@ -43,16 +43,16 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   #isReady = false;
   #isFirst = true;
   #isOver = false;
-  /** Whether output is unwanted for now. */
+  /** Whether the loop has too much output waiting. */
   #isHeld = false;
   #inputEnds = false;
   #attempt = 0;
   #comeBackMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
-  /** Goes up with each try, so that late answers to an earlier one are recognised. */
+  /** Counts the attempts to connect, so that late answers to an earlier one are recognized. */
   #epoch = 0;
 
-  /** `path` is the process's. */
+  /** `path`: of the process, in the interface. */
   constructor(requester: Requester, open: OpenSocket, path: string, options: AttachOptions = {}) {
     this.#requester = requester;
     this.#open = open;
@@ -61,8 +61,8 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     this.#at = { ...(options.after ?? { stdout: 0, stderr: 0 }) };
     this.#size = options.size;
     this.#output = new FlowQueue(({ bytes }) => bytes.length, {
-      hold: () => this.#hold(),
-      take: () => this.#take(),
+      pause: () => this.#pause(),
+      resume: () => this.#resume(),
       left: () => this.detach(),
     });
     this.closed = new Promise((resolve, reject) => {
@@ -149,7 +149,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
         this.#comeBackMs = frame.retry_ms;
         break;
       case 'refused':
-        // A size for a process without a terminal means nothing.
+        // The size is meaningless for a process without a terminal.
         if (frame.code !== NO_TERMINAL)
           this.#fail(new BerthError(409, frame.code, frame.code.replaceAll('_', ' ')));
         break;
@@ -174,7 +174,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     if (this.#size !== undefined) this.#line?.send({ type: 'resize', ...this.#size });
     this.#line?.begin();
     this.#sendEnd();
-    if (this.#isHeld) this.#hold();
+    if (this.#isHeld) this.#pause();
   }
 
   #onClosed(reason: string, opened: boolean): void {
@@ -183,7 +183,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
       return;
     }
     const epoch = this.#epoch;
-    // A service that closed on purpose says why it would refuse now.
+    // A service that closed on purpose answers a plain request with the reason.
     refusalOf(this.#requester, attachPath(this.#path, this.#at)).then(
       (refusal) => {
         if (epoch !== this.#epoch) return;
@@ -194,19 +194,19 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     );
   }
 
-  /** Once all input was sent. */
+  /** Sends the end of the input, once all input has been sent. */
   #sendEnd(): void {
     if (!this.#inputEnds || !this.#isReady) return;
     if (this.#input.pendingBytes() === 0) this.#line?.send({ type: 'eof' });
     else setTimeout(() => this.#sendEnd(), END_POLL_MS);
   }
 
-  #hold(): void {
+  #pause(): void {
     this.#isHeld = true;
     if (this.#line?.pause() !== true) this.#abandon();
   }
 
-  #take(): void {
+  #resume(): void {
     if (!this.#isHeld || this.#isOver) return;
     this.#isHeld = false;
     if (this.#line !== null) this.#line.resume();
@@ -236,7 +236,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     this.#output.loop.end();
   }
 
-  /** Forgets the current try and returns the number of the next one. */
+  /** Drops the current attempt and returns the number of the next one. */
   #abandon(final = false): number {
     clearTimeout(this.#retry);
     this.#isReady = false;

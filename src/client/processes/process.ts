@@ -6,7 +6,7 @@ import type { AttachOptions } from './attach-frames.ts';
 import { AttachedProcess } from './attached-process.ts';
 import { type OutputEnd, type OutputOptions, type OutputPiece, outputOf } from './process-output.ts';
 
-/** How a process's requests and sockets are sent. */
+/** What a process needs for its requests and sockets. */
 export type ProcessLine = { readonly requester: Requester; readonly openSocket: () => Promise<OpenSocket> };
 
 export type WaitOptions = { readonly signal?: AbortSignal };
@@ -73,7 +73,7 @@ export class Process {
   }
 
   /**
-   * Connects to it for its output, input, size and signals over one socket, which comes back by itself. One client at a
+   * Connects to it for its output, input, size and signals over one socket, which reconnects by itself. One client at a
    * time may send input this way.
    */
   async attach(options: AttachOptions = {}): Promise<AttachedProcess> {

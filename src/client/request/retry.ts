@@ -35,7 +35,7 @@ export function retryWaitMs(
 
 const NOT_BEGUN: ReadonlySet<string> = new Set(['agent_elsewhere', 'agent_unresponsive']);
 
-/** The service says that it has not begun, so any request may be sent again. */
+/** Codes by which the service says that it has not begun: any such request may be sent again. */
 export const isNotBegun = ({ status, code }: BerthError): boolean => status === 503 && NOT_BEGUN.has(code);
 
 /** No answer within the time limit is none: a repeat would take as long again. */

@@ -127,7 +127,7 @@ export class Connection {
     else if (this.#state.kind !== 'over') this.open();
   }
 
-  /** Disconnects until the next `open`, which continues where it was, or until one elsewhere that gets the result. */
+  /** Disconnects until the next `open`, which continues here, or until one in another process that gets the result. */
   suspend(): StreamPoint | null {
     this.#abandon();
     return this.#position.resume();

@@ -26,7 +26,7 @@ export type InputBuffer = {
    * the new stream; without it all input of the old one is dropped.
    */
   restart(offset: number, keep: boolean): void;
-  /** What is not known to have arrived, and where it begins. */
+  /** The input that may not have arrived, and its offset. */
   pending(): { readonly offset: number; readonly bytes: Bytes };
   /** Bytes pushed and not known to have arrived. */
   pendingBytes(): number;

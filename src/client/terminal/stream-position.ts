@@ -5,11 +5,11 @@ import type { ResumePoint, StreamPoint } from './terminal-protocol.ts';
 
 export type Continued = {
   readonly how: Resumed;
-  /** Where the following input begins, if the service must be told. */
+  /** The offset of the following input, if the service must know it. */
   readonly inputFrom: number | null;
 };
 
-/** How far a terminal's output and input have come, over all its connections. */
+/** How much output and input a terminal has passed, over all its connections. */
 export class StreamPosition {
   readonly input: InputBuffer = inputBuffer();
   #seen: ResumePoint | null = null;
@@ -39,7 +39,7 @@ export class StreamPosition {
     this.#detachedIn = this.#startedAt;
   }
 
-  /** A connection is ready: what of the input it gets. */
+  /** A connection is ready: returns the input that it must send. */
   continue(ready: ReadyFrame): Continued {
     const how = howResumed(this.#seen, ready);
     this.#seen = { stream: ready.stream, after: ready.offset };
@@ -53,7 +53,7 @@ export class StreamPosition {
     return { how, inputFrom: isNew ? null : ready.input_offset };
   }
 
-  /** What a connection elsewhere needs to continue here; null before the first. */
+  /** What a connection from another process needs to continue here; null before the first. */
   resume(): StreamPoint | null {
     if (this.#seen === null) return null;
     const { offset, bytes } = this.input.pending();

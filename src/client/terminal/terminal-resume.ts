@@ -20,7 +20,7 @@ export const toResume = (session: string, { input, ...point }: StreamPoint): Ter
   input: btoa(Array.from(input, (byte) => String.fromCharCode(byte)).join('')),
 });
 
-/** More than any stream has sent: the service then sends the screen again. */
+/** An offset beyond any stream: the service then sends the screen again. */
 const BEYOND = 999_999_999_999_999;
 
 /** `onEmptyScreen`: the earlier output is not shown, so it is sent again as a redraw. */

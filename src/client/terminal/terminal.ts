@@ -64,8 +64,8 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#end = end;
     this.#session = session;
     this.#output = new FlowQueue(({ length }) => length, {
-      hold: () => this.#connection.holdOutput(),
-      take: () => this.#connection.takeOutput(),
+      pause: () => this.#connection.holdOutput(),
+      resume: () => this.#connection.takeOutput(),
       left: () => this.close(),
     });
     const target = {

@@ -44,10 +44,10 @@ export interface ContainerRepository {
   /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /**
-   * Gives a live one that no change holds to another owner, under that name. null when it is not `fromId`'s, or changing.
+   * Transfers a live one to another owner, under that name. null when it is not `fromUserId`'s, or a change is in progress.
    * Throws `NameTaken`.
    */
-  give(dbId: string, fromId: string, toId: string, name: string): Promise<Container | null>;
+  transfer(dbId: string, fromUserId: string, toUserId: string, name: string): Promise<Container | null>;
   touch(dbId: string): Promise<void>;
   /** By id alone, deleted ones included: for work that was authorized before. */
   findAny(dbId: string): Promise<Container | null>;

@@ -210,14 +210,14 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     t.equal(username, ada.username);
   });
 
-  test('a container that nothing changes is given to another user', async (t, repositories, storage) => {
+  test('a container without a change in progress is transferred to another user', async (t, repositories, storage) => {
     const { containers } = repositories;
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];
     const [mine, his] = [await storedContainer(storage, ada.id), await storedContainer(storage, bob.id)];
-    await t.rejects(containers.give(mine.dbId, ada.id, bob.id, his.name), NameTaken);
-    t.equal(await containers.give(mine.dbId, bob.id, ada.id, 'x'), null, "not the giver's");
-    const given = await containers.give(mine.dbId, ada.id, bob.id, 'given');
-    t.match(given, {
+    await t.rejects(containers.transfer(mine.dbId, ada.id, bob.id, his.name), NameTaken);
+    t.equal(await containers.transfer(mine.dbId, bob.id, ada.id, 'x'), null, "not that user's");
+    const transferred = await containers.transfer(mine.dbId, ada.id, bob.id, 'given');
+    t.match(transferred, {
       dbId: mine.dbId,
       ownerId: bob.id,
       ownerUsername: bob.username,
@@ -226,7 +226,7 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     });
     t.same([await containers.countLive(ada.id), await containers.countLive(bob.id)], [0, 2]);
     await containers.changeState(mine.dbId, ['running'], { state: 'stopping' });
-    t.equal(await containers.give(mine.dbId, bob.id, ada.id, 'x'), null, 'a change is in progress');
-    t.equal(await containers.give(NOBODY, ada.id, bob.id, 'x'), null);
+    t.equal(await containers.transfer(mine.dbId, bob.id, ada.id, 'x'), null, 'a change is in progress');
+    t.equal(await containers.transfer(NOBODY, ada.id, bob.id, 'x'), null);
   });
 }

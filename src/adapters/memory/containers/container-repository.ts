@@ -68,7 +68,7 @@ const containerReads = (
 const containerChanges = (
   state: MemoryState,
   clock: Clock,
-): Pick<ContainerRepository, 'insert' | 'changeState' | 'give' | 'touch'> => ({
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'transfer' | 'touch'> => ({
   async insert(container) {
     if (nameInUse(state, container.ownerId, container.name)) throw new NameTaken(container.name);
     const owner = state.users.find((user) => user.id === container.ownerId);
@@ -98,13 +98,13 @@ const containerChanges = (
     return asContainer(state, changed);
   },
 
-  async give(dbId, fromId, toId, name) {
-    const found = state.containers.find((one) => one.dbId === dbId && one.ownerId === fromId);
+  async transfer(dbId, fromUserId, toUserId, name) {
+    const found = state.containers.find((one) => one.dbId === dbId && one.ownerId === fromUserId);
     if (found === undefined || !['running', 'stopped', 'failed'].includes(found.state)) return null;
-    if (nameInUse(state, toId, name)) throw new NameTaken(name);
-    const ownerUsername = state.users.find((user) => user.id === toId)?.username ?? '';
-    replace(state, { ...found, ownerId: toId, ownerUsername, name });
-    state.processes = state.processes.map((one) => (one.dbId === dbId ? { ...one, userId: toId } : one));
+    if (nameInUse(state, toUserId, name)) throw new NameTaken(name);
+    const ownerUsername = state.users.find((user) => user.id === toUserId)?.username ?? '';
+    replace(state, { ...found, ownerId: toUserId, ownerUsername, name });
+    state.processes = state.processes.map((one) => (one.dbId === dbId ? { ...one, userId: toUserId } : one));
     return find(state, (one) => one.dbId === dbId);
   },
 

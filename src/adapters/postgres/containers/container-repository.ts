@@ -79,7 +79,7 @@ const SETTLED = ['running', 'stopped', 'failed'] as const;
 
 const containerChanges = (
   db: Db,
-): Pick<ContainerRepository, 'insert' | 'changeState' | 'give' | 'touch'> => ({
+): Pick<ContainerRepository, 'insert' | 'changeState' | 'transfer' | 'touch'> => ({
   async insert(container) {
     const row = await db
       .with('c', (query) => query.insertInto('containers').values(toRow(container)).returningAll())
@@ -111,24 +111,24 @@ const containerChanges = (
     return row === undefined ? null : toContainer(row);
   },
 
-  async give(dbId, fromId, toId, name) {
+  async transfer(dbId, fromUserId, toUserId, name) {
     const row = await db
       .with('locked', (query) =>
         query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
       )
       .updateTable('containers as c')
       .from(['users as u', 'locked'])
-      .where('u.id', '=', toId)
+      .where('u.id', '=', toUserId)
       .whereRef('c.db_id', '=', 'locked.db_id')
-      .where('c.owner_id', '=', fromId)
+      .where('c.owner_id', '=', fromUserId)
       .where('c.state', 'in', SETTLED)
-      .set({ owner_id: toId, name })
+      .set({ owner_id: toUserId, name })
       .returningAll('c')
       .returning(ofOwner)
       .executeTakeFirst()
       .catch(nameTaken);
     if (row === undefined) return null;
-    await db.updateTable('processes').set({ user_id: toId }).where('db_id', '=', dbId).execute();
+    await db.updateTable('processes').set({ user_id: toUserId }).where('db_id', '=', dbId).execute();
     return toContainer(row);
   },
 

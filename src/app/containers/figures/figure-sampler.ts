@@ -10,9 +10,9 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
 
-/** About 2 kB each. Those that nobody has looked at for longest give way. */
+/** About 2 kB each. Those that were longest without a request give way. */
 const MAX_CONTAINERS = 2_000;
-/** How long a container is measured after somebody last looked at it. */
+/** How long a container is measured after the last request for its figures. */
 const FOLLOWED_MS = 900_000;
 const AT_A_TIME = 8;
 
@@ -27,8 +27,8 @@ export type FigureSampler = ReturnType<typeof figureSampler>;
 type Followed = { readonly handle: RuntimeHandle; readonly askedMs: number; figures: Figures | null };
 
 /**
- * Measures the containers that somebody looks at, once for all who look. What it knows is of this process only, and lost
- * with it.
+ * Measures the containers whose figures are requested, once for all viewers. The figures are kept in this process only,
+ * and lost with it.
  */
 export function figureSampler({ insight, clock, log }: SamplerDeps) {
   const followed = new LRUCache<string, Followed>({ max: MAX_CONTAINERS });
@@ -50,15 +50,15 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
 
   return {
     /** The figures of a running container, null before the first measurement; it is measured from now on. */
-    look(dbId: string, handle: RuntimeHandle): Figures | null {
+    follow(dbId: string, handle: RuntimeHandle): Figures | null {
       const known = followed.get(dbId);
       const figures = known?.figures ?? null;
       followed.set(dbId, { handle, askedMs: clock.now().getTime(), figures });
       return figures;
     },
-    /** Measures these, which are followed, soon and once. */
+    /** Measures these followed containers once, now. */
     measureNow: (dbIds: readonly string[]): Promise<void> => forEachAtMost(AT_A_TIME, dbIds, measure),
-    /** Measures all that are followed; for a timer. */
+    /** Measures all followed containers; for a timer. */
     async sample(): Promise<void> {
       for (const [dbId, one] of followed.entries()) if (isStale(one)) followed.delete(dbId);
       await forEachAtMost(AT_A_TIME, [...followed.keys()], measure);

@@ -6,12 +6,12 @@ import type { Storage } from '../../../ports/storage.ts';
 import { handleOf, listVisible } from '../find-container.ts';
 import type { FigureSampler } from './figure-sampler.ts';
 
-/** `figures`: null before the first measurement. */
+/** A container with its figures; `figures` is null before the first measurement. */
 export type FiguresOf = { readonly container: Container; readonly figures: Figures | null };
 
 /**
- * The figures of the caller's running containers among these ids; others are left out. Asks no engine: what is not
- * measured yet is soon.
+ * The figures of the caller's running containers among these ids; others are left out. It asks no engine:
+ * what is not measured yet will be soon.
  */
 export const readFigures =
   ({ repositories }: Pick<Storage, 'repositories'>, sampler: FigureSampler) =>
@@ -21,7 +21,7 @@ export const readFigures =
       const handle = handleOf(container);
       const isMeasured = container.state === 'running' && !isAgent(container) && handle !== null;
       if (!isMeasured || !dbIds.has(container.dbId)) return [];
-      return [{ container, figures: sampler.look(container.dbId, handle) }];
+      return [{ container, figures: sampler.follow(container.dbId, handle) }];
     });
     const fresh = found.filter(({ figures }) => figures === null).map(({ container }) => container.dbId);
     void sampler.measureNow(fresh);

@@ -6,7 +6,7 @@ import { LeaseLost, type OperationDeps, type OperationState } from './operation-
 
 const FAILED = 'a snapshot of it could not be taken';
 
-/** The snapshot is ready: its row, audit record and event in one transaction. One for a fork is announced by the forks. */
+/** Marks the snapshot ready, with audit record and event in one transaction. For a fork only the forks are announced. */
 export async function commitSnapshot(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,
@@ -30,7 +30,7 @@ export async function commitSnapshot(
   });
 }
 
-/** The container is as before, and what was copied is given up. */
+/** Marks the snapshot failed: the container is as before, and what was copied is given up. */
 export async function failSnapshot(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,

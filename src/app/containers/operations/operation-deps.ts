@@ -66,7 +66,7 @@ export function pinged({ runtime }: Pick<OperationDeps, 'runtime'>): Promise<voi
 export const isUnderWay = ({ operation }: OperationState): boolean =>
   standing(operation, operation.outcome) === 'under_way';
 
-/** The operation waits for another one, and is retried. */
+/** Thrown by a step that must wait for another operation; it is retried. */
 export class NotYet extends Error {
   override name = 'NotYet';
 }

@@ -18,7 +18,7 @@ import {
 } from './operation-deps.ts';
 
 const BUSY_AFTER_MS = 30_000;
-/** A second update may want other limits, and each snapshot is one of its own. */
+/** Kinds of which a second request joins the first. A second update may want other limits; each snapshot is its own. */
 const JOINED: ReadonlySet<OperationRequest['kind']> = new Set([
   'start',
   'stop',

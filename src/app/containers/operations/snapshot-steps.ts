@@ -50,7 +50,7 @@ export async function copyIntoSnapshot(
   return { snapshot: { ...work, hasVolume: true } };
 }
 
-/** Makes the new container's volume, and its image known; waits for a snapshot that is still being taken. */
+/** Makes the new container's volume and records its image; waits for a snapshot that is still being taken. */
 export async function fillFromSnapshot(
   { runtime, storage }: OperationDeps,
   operation: StoredOperation,

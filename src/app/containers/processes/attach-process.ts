@@ -12,9 +12,9 @@ import { type OpenedOutput, readOutput } from './process-output.ts';
 
 export type AttachedProcess = {
   readonly output: OpenedOutput;
-  /** How much input it has; null where it takes none. */
+  /** How many bytes of input it has; null if it takes none. */
   readonly inputOffset: number | null;
-  /** What the caller may do to it. */
+  /** What the caller may do to the process. */
   readonly control: {
     write(input: ProcessInput): Promise<Result<number, DomainError>>;
     resize(size: PtySize): Promise<Result<ContainerProcess, DomainError>>;
@@ -46,7 +46,7 @@ export const attachProcess =
     return output.ok ? ok({ output: output.value, inputOffset: inputOffset.value, control }) : output;
   };
 
-/** Nothing is written: the answer says what there is. */
+/** Writes nothing: the answer to an empty write says how many bytes it has. */
 async function inputOf(
   { takesInput, state }: ContainerProcess,
   write: AttachedProcess['control']['write'],

@@ -43,7 +43,7 @@ export const readOutput =
     return ok({ ...output, state });
   };
 
-/** From the container as long as it has the output, else from the copy. */
+/** The output from the container as long as that has it, else from the copy. */
 async function openOutput(
   deps: ProcessDeps,
   { container, process }: Found,

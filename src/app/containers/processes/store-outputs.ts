@@ -7,9 +7,9 @@ import { handleOf } from '../find-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
 
 /** How long a stop may wait for copies. */
-const BEFORE_STOP_MS = 5_000;
-/** How long a container may take for one. */
-const ONE_MS = 5_000;
+const MAX_STOP_DELAY_MS = 5_000;
+/** How long one copy may take. */
+const MAX_COPY_MS = 5_000;
 const NOTHING = { firstKept: 0, data: Buffer.alloc(0) };
 
 type StoreDeps = Pick<ProcessDeps, 'storage' | 'processes' | 'log'>;
@@ -23,7 +23,7 @@ export const storeOutputs = (deps: StoreDeps) => async (): Promise<void> => {
     const container = await containers.findAny(dbId);
     const handle = container === null ? null : handleOf(container);
     if (handle === null) continue;
-    const isDone = await within(ONE_MS, storeOne(deps, handle, processId, ownerId, true), false);
+    const isDone = await within(MAX_COPY_MS, storeOne(deps, handle, processId, ownerId, true), false);
     if (!isDone) silent.add(dbId);
   }
 };
@@ -45,10 +45,10 @@ export const storeBeforeStop =
     const stored = storing().catch((err: unknown) =>
       deps.log.warn({ err, dbId: container.dbId }, 'could not store the outputs of a container'),
     );
-    await within(BEFORE_STOP_MS, stored, undefined);
+    await within(MAX_STOP_DELAY_MS, stored, undefined);
   };
 
-/** False when the container does not answer. */
+/** Copies one output. False when the container does not answer. */
 async function storeOne(
   { storage, processes, log }: StoreDeps,
   handle: RuntimeHandle,
@@ -81,14 +81,14 @@ async function copyOf(
   const at = { ...opened.start };
   const first = { ...opened.start };
   for await (const { stream, offset, data } of opened.pieces) {
-    // What came before a gap is not the newest.
+    // Output was removed meanwhile: what was read before the gap is not the newest.
     if (offset !== at[stream]) {
       copied[stream] = [];
       first[stream] = offset;
     }
     copied[stream].push(data);
     at[stream] = offset + data.length;
-    // It writes faster than this reads.
+    // The program writes faster than this reads.
     if (at[stream] - first[stream] > 2 * MAX_STORED_BYTES) break;
   }
   await opened.end();

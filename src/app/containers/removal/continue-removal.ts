@@ -14,8 +14,8 @@ import type { TerminalsOfContainers } from '../operations/operation-deps.ts';
 
 const AT_A_TIME = 4;
 const REASON = 'its owner was deleted';
-/** Containers of one name that a user could get before a name of 64 characters must repeat. */
-const MOST_NAMES = 1_000;
+/** How many numbered names are tried for a container whose name the new owner uses already. */
+const MAX_NAME_TRIES = 1_000;
 
 export type RemovalDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'> & {
   readonly agents: Pick<OfAgents, 'forget'>;
@@ -32,22 +32,26 @@ export const continueRemovals = (deps: RemovalDeps) => async (): Promise<void> =
 };
 
 /**
- * Deletes or gives away the containers that are left, then the user. Repeatable, and by several processes at once: each
- * step does nothing when it is done. Returns whether all is done.
+ * Deletes or transfers the containers that are left, then deletes the user. It may be repeated, also by several processes
+ * at once: a completed step does nothing. Returns whether all is done.
  */
 export async function continueRemoval(deps: RemovalDeps, userId: string): Promise<boolean> {
   const { repositories } = deps.storage;
   const removal = await repositories.userRemovals.find(userId);
   if (removal === null) return true;
   const left = await liveContainers(repositories, userId);
-  await forEachAtMost(AT_A_TIME, left, (container) => takeAway(deps, removal, container));
+  await forEachAtMost(AT_A_TIME, left, (container) => deleteOrTransfer(deps, removal, container));
   return await finish(deps, removal);
 }
 
-async function takeAway(deps: RemovalDeps, removal: UserRemoval, container: Container): Promise<void> {
-  // A machine belongs to the person, and only the person can connect it.
+async function deleteOrTransfer(
+  deps: RemovalDeps,
+  removal: UserRemoval,
+  container: Container,
+): Promise<void> {
+  // A machine stays with its person, who alone can connect it.
   if (isAgent(container)) await deps.agents.forget(container, removal.origin);
-  else if (removal.plan.kind === 'transfer') await give(deps, removal, container, removal.plan.toUserId);
+  else if (removal.plan.kind === 'transfer') await transfer(deps, removal, container, removal.plan.toUserId);
   else await deleteOne(deps, removal, container);
 }
 
@@ -64,19 +68,19 @@ async function deleteOne(deps: RemovalDeps, { origin }: UserRemoval, container: 
   await deps.operations.submit(dbId, request, prepare, { answers: deps.runtime.ping(), observable });
 }
 
-/** One container, with its shares ended: who it was shared with had it from the former owner. */
-async function give(
+/** Transfers one container and ends its shares, which were the former owner's choice. */
+async function transfer(
   { storage, terminals }: RemovalDeps,
   { userId, requestedBy, origin }: UserRemoval,
   { dbId }: Container,
   toUserId: string,
 ): Promise<void> {
-  const given = await storage.inTransaction(async (tx) => {
+  const transferred = await storage.inTransaction(async (tx) => {
     await tx.users.lock(toUserId);
     const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, userId);
     if (container === null || (await tx.operations.active(dbId)) !== null) return null;
     const name = await freeName(tx, container.name, toUserId);
-    const changed = await tx.containers.give(dbId, userId, toUserId, name);
+    const changed = await tx.containers.transfer(dbId, userId, toUserId, name);
     if (changed === null) return null;
     await terminals.endShares(tx, dbId, origin);
     const details = JSON.stringify({ container_id: dbId, from: userId, to: toUserId });
@@ -84,18 +88,18 @@ async function give(
     await tx.events.append(containerEvent('container_created', changed));
     return changed;
   });
-  if (given !== null) terminals.closeAll(dbId, CLOSE.collaborationEnded);
+  if (transferred !== null) terminals.closeAll(dbId, CLOSE.collaborationEnded);
 }
 
 async function freeName(tx: Repositories, name: string, ownerId: string): Promise<string> {
-  for (let n = 1; n < MOST_NAMES; n += 1) {
+  for (let n = 1; n < MAX_NAME_TRIES; n += 1) {
     const candidate = transferName(name, n);
     if (!(await tx.containers.nameInUse(ownerId, candidate))) return candidate;
   }
   throw new Error(`no free name like ${name}`);
 }
 
-/** Unless a container is left, or was made meanwhile. */
+/** Deletes the user. False while a container is left, or was made meanwhile. */
 const finish = ({ storage }: RemovalDeps, { userId, requestedBy, origin }: UserRemoval): Promise<boolean> =>
   storage.inTransaction(async (tx) => {
     await tx.users.lock(userId);

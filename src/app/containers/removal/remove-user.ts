@@ -62,22 +62,22 @@ const begin = (
     if (before !== null) return ok(remaining(before.plan, containers));
     const decided = decideRemoval(user, {
       plan,
-      heir:
+      newOwner:
         plan?.kind === 'transfer' && isUuid(plan.toUserId) ? await tx.users.findById(plan.toUserId) : null,
       callerId: caller.user.id,
       otherAdmins: admins.filter((id) => id !== userId).length,
       containers,
     });
     if (!decided.ok) return decided;
-    await writeDown(tx, userId, decided.value, caller, origin);
+    await recordRemoval(tx, userId, decided.value, caller, origin);
     return ok(remaining(decided.value, containers));
   });
 
-/** Whether containers are left to delete. */
+/** `delete` when containers are left to delete. */
 const remaining = ({ kind }: ContainerPlan, containers: number): 'delete' | 'other' =>
   kind === 'delete' && containers > 0 ? 'delete' : 'other';
 
-async function writeDown(
+async function recordRemoval(
   tx: Repositories,
   userId: string,
   plan: ContainerPlan,

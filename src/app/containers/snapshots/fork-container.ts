@@ -27,7 +27,7 @@ import { findSource, newSnapshot, type Source } from './take-snapshot.ts';
 
 export type ForkRequest = {
   readonly count: number;
-  /** Of the fork; with more than one, they are numbered. */
+  /** The name of the fork; several are numbered. */
   readonly name?: string;
   readonly labels?: Labels;
   readonly isEphemeral: boolean;
@@ -36,12 +36,12 @@ export type ForkRequest = {
 
 type Forks = ForkRequest & { readonly names: readonly string[] };
 
-/** The snapshot that is taken for them. */
+/** The snapshot that is taken for the forks, and their ids. */
 type ForkIds = { readonly snapshotId: string; readonly dbIds: string[] };
 
 /**
- * Makes containers with a container's present files, limits and environment, and waits up to `createWaitMs` for them.
- * One transaction records a snapshot, and the containers to be made of it; the snapshot goes when they are made. `note`
+ * Makes containers with a container's current files, limits and environment, and waits up to `createWaitMs` for them.
+ * One transaction records a snapshot, and the containers to be made from it; the snapshot goes when they are made. `note`
  * records the snapshot's id.
  */
 export const forkContainer =
@@ -87,7 +87,7 @@ export const forkContainer =
     const making = taking.then(
       async (taken) => (taken.ok ? await settleAll(deps, forks.dbIds) : taken),
       async (error: unknown) => {
-        // Without their snapshot they end at once.
+        // Without their snapshot the forks fail at once.
         await settleAll(deps, forks.dbIds).catch(() => undefined);
         throw error;
       },
@@ -147,7 +147,7 @@ async function writeForks(
   return ok(null);
 }
 
-/** Those that could not be made are deleted; a fault when none could. */
+/** Waits for the forks. Those that failed are deleted; throws when all failed. */
 async function settleAll(
   deps: ContainerDeps,
   dbIds: readonly string[],

@@ -9,12 +9,12 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
-type OfRequest = { readonly snapshotId?: string; readonly image?: string };
+type SnapshotUse = { readonly snapshotId?: string; readonly image?: string };
 
-/** The snapshot that a container is to be made of; null without one, or when the caller has no such snapshot. */
+/** The snapshot that a container is to be made from; null without one, or when the caller has no such snapshot. */
 export async function findSnapshot(
   snapshots: Repositories['snapshots'],
-  { snapshotId }: OfRequest,
+  { snapshotId }: SnapshotUse,
   caller: Caller,
 ): Promise<Snapshot | null> {
   if (snapshotId === undefined || !isUuid(snapshotId.toLowerCase())) return null;
@@ -22,9 +22,9 @@ export async function findSnapshot(
   return found !== null && reaches(caller, found.dbId) ? found : null;
 }
 
-/** Why the requested container cannot be made of the snapshot; empty when it can. */
-export function originFaults(
-  { snapshotId, image }: OfRequest,
+/** Why the requested container cannot be made from the snapshot; empty when it can. */
+export function snapshotUseFaults(
+  { snapshotId, image }: SnapshotUse,
   snapshot: Snapshot | null,
   hasImage: boolean,
   { diskMb }: Resources,
@@ -43,11 +43,11 @@ export function originFaults(
   return {};
 }
 
-/** The image that the snapshot's container was made of, wherever its tag points now. */
+/** The image of the snapshot's container, even if its tag points to another image now. */
 export const imageOf = (image: Image, snapshot: Snapshot | null): Image =>
   snapshot === null ? image : { ...image, reference: snapshot.image, digest: null, shell: snapshot.shell };
 
-/** Whether the snapshot can be used now, and until the transaction ends. */
+/** Locks the snapshot, so that it stays usable until the transaction ends. Refuses one that is gone or not ready. */
 export async function lockSnapshot(
   tx: Repositories,
   snapshot: Snapshot | null,
@@ -59,8 +59,8 @@ export async function lockSnapshot(
   return now.state === 'ready' ? ok(null) : refuse({ code: 'snapshot_not_ready' });
 }
 
-/** The role's tools are in the snapshot, unless their setup was unfinished or the role is another. */
-export async function rememberTools(
+/** Records that the role's tools are in the snapshot, or that they must be set up: unfinished then, or another role. */
+export async function recordRoleSetup(
   { roleSetups }: Repositories,
   dbId: string,
   role: string,

@@ -14,12 +14,12 @@ export type Snapshots = ReturnType<typeof snapshots>;
 
 const UNKNOWN = refuse({ code: 'snapshot_not_found' } as const);
 
-/** Snapshots of the caller's containers, as far as the credential reaches these; all others look unknown. */
+/** Snapshots of the caller's containers, as far as the credential reaches these; all others are unknown. */
 export const snapshots = (deps: ContainerDeps) => ({
   take: takeSnapshot(deps),
   fork: forkContainer(deps),
 
-  /** The forks for which a snapshot was taken. */
+  /** The containers that a fork made, by the id of its snapshot. */
   async forksOf(snapshotId: string, caller: Caller): Promise<Result<readonly Container[], DomainError>> {
     const { snapshots: all, containers } = deps.storage.repositories;
     const taken = await all.findAny(snapshotId);
@@ -40,7 +40,7 @@ export const snapshots = (deps: ContainerDeps) => ({
     return found !== null && reaches(caller, found.dbId) ? ok(found) : UNKNOWN;
   },
 
-  /** Its data stays for the retention. Containers made of it stay too. */
+  /** Deletes a snapshot. Its data stays for the retention; containers made from it stay too. */
   remove: (id: string, caller: Caller, origin: Origin): Promise<Result<Snapshot, DomainError>> =>
     orRollBack(deps.storage.inTransaction, async (tx) => {
       const userId = caller.user.id;

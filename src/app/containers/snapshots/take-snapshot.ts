@@ -26,7 +26,7 @@ import type { Prepare } from '../operations/begin-operation.ts';
 import { pinged } from '../operations/operation-deps.ts';
 import { makeSnapshotRoom } from './snapshot-room.ts';
 
-/** A container to be copied, and what the copy will use. */
+/** A container to be copied, and the disk that the copy will use. */
 export type Source = {
   readonly container: Container;
   readonly layerMb: number;
@@ -78,8 +78,8 @@ const nameTaken = (error: unknown): Result<never, DomainError> => {
 };
 
 /**
- * The caller's container that the engine has, measured, and whether the host has room for a copy. `faultsOf`: what is
- * wrong with the request.
+ * The caller's container, measured. Refuses one that the engine has lost, a faulty request (`faultsOf`), and a copy for
+ * which the host has no room.
  */
 export async function findSource(
   deps: ContainerDeps,
@@ -105,7 +105,7 @@ export async function findSource(
   return room.ok ? ok({ container, ...sizes }) : room;
 }
 
-/** A row for the present container. An unfinished setup of its role's tools starts again in what is made of it. */
+/** The row of a new snapshot. An unfinished setup of the role's tools starts again in containers made from it. */
 export function newSnapshot(
   id: string,
   { container, layerMb, volumeMb }: Source,

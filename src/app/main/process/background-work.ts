@@ -9,7 +9,7 @@ const SHARED_EVERY_MS = 5_000;
 const PROCESSES_EVERY_MS = 30_000;
 const MEASURE_EVERY_MS = 60_000;
 /** How long a container can exhaust a kernel counter. */
-/** The page asks as often. */
+/** As often as the page asks for figures. */
 const FIGURES_EVERY_MS = 20_000;
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;

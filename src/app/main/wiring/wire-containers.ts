@@ -52,7 +52,7 @@ export type WorkspaceWork = {
   readonly reconcile: (onProgress?: () => void) => Promise<void>;
   /** Notices processes that have ended; for a timer. */
   readonly settleProcesses: () => Promise<void>;
-  /** Measures the containers that somebody looks at; for a timer. */
+  /** Measures the containers whose figures are viewed; for a timer. */
   readonly sampleFigures: () => Promise<void>;
   readonly measureDisks: () => Promise<void>;
   readonly watchKernelShares: () => Promise<void>;

@@ -48,7 +48,7 @@ async function showOutput({ io }: Cli, shown: Process, follow: boolean): Promise
   }
 }
 
-/** Until the input ends, or the process. */
+/** Sends standard input until it ends, or the process does. */
 async function sendInput({ io }: Cli, shown: Process, left: AbortSignal): Promise<void> {
   const stop = (): void => void io.in.destroy();
   left.addEventListener('abort', stop, { once: true });

@@ -9,7 +9,7 @@ export type Interaction = {
   readonly raw: RawTerminal;
   /** The byte of the key that leaves it running; null for none. */
   readonly detachKey: number | null;
-  /** The command that returns to it. */
+  /** The command line by which the user returns to it. */
   readonly back: string;
 };
 

@@ -3,7 +3,7 @@ import { ok, type Result, refuse } from '../../result.ts';
 import type { Origin } from '../caller.ts';
 import type { User } from '../user.ts';
 
-/** What becomes of a deleted user's containers: a soft delete as usual, or another owner. */
+/** What happens to a deleted user's containers: a soft delete as usual, or a new owner. */
 export type ContainerPlan =
   | { readonly kind: 'delete' }
   | { readonly kind: 'transfer'; readonly toUserId: string };
@@ -11,7 +11,7 @@ export type ContainerPlan =
 /**
  * The deletion of a user, recorded before its first step and continued by any process:
  *
- *   asked --containers deleted or given away, one after the other--> none left --> user deleted
+ *   asked --containers deleted or transferred--> none left --> user deleted
  */
 export type UserRemoval = {
   readonly userId: string;
@@ -20,20 +20,20 @@ export type UserRemoval = {
   readonly origin: Origin;
 };
 
-/** Facts of the moment. `plan`: null refuses where there are containers. `heir`: who gets them. */
+/** Facts at the time of the request. `plan`: null when the request has none. `newOwner`: of the containers. */
 export type RemovalFacts = {
   readonly plan: ContainerPlan | null;
-  readonly heir: User | null;
+  readonly newOwner: User | null;
   readonly callerId: string;
   readonly otherAdmins: number;
-  /** Live ones, agents too. */
+  /** How many live containers the user has, agents included. */
   readonly containers: number;
 };
 
 /** Whether the deletion may begin, and by which plan. */
 export function decideRemoval(
   user: User,
-  { plan, heir, callerId, otherAdmins, containers }: RemovalFacts,
+  { plan, newOwner, callerId, otherAdmins, containers }: RemovalFacts,
 ): Result<ContainerPlan, DomainError> {
   if (user.id === callerId) return refuse({ code: 'own_account' });
   if (user.role === 'admin' && user.disabledAt === null && otherAdmins === 0) {
@@ -41,8 +41,12 @@ export function decideRemoval(
   }
   if (plan === null) return containers > 0 ? refuse({ code: 'user_has_containers' }) : ok({ kind: 'delete' });
   if (plan.kind === 'delete') return ok(plan);
-  const mayGet = heir !== null && heir.id !== user.id && heir.disabledAt === null && heir.guestUntil === null;
-  return mayGet
+  const mayOwn =
+    newOwner !== null &&
+    newOwner.id !== user.id &&
+    newOwner.disabledAt === null &&
+    newOwner.guestUntil === null;
+  return mayOwn
     ? ok(plan)
     : refuse({ code: 'validation_failed', fields: { to: 'must be another user with an enabled account' } });
 }

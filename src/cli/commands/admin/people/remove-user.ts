@@ -29,11 +29,14 @@ export const remove = () =>
         if (isTransfer !== (to !== undefined))
           throw usageError('--containers transfer and --to go together.');
         const user = await findUser(cli, given);
-        const heir = to === undefined ? null : await findUser(cli, to);
-        await cli.ask.confirm(`Delete ${user.username}${wordsOf(user, heir)}? This cannot be undone.`, yes);
+        const newOwner = to === undefined ? null : await findUser(cli, to);
+        await cli.ask.confirm(
+          `Delete ${user.username}${wordsOf(user, newOwner)}? This cannot be undone.`,
+          yes,
+        );
         const plan = {
           ...(containers !== undefined && { containers }),
-          ...(heir !== null && { to: heir.id }),
+          ...(newOwner !== null && { to: newOwner.id }),
         };
         const answer = await confirmed(cli, (proof) =>
           cli.progress('Deleting', cli.berth().admin.users.delete(user.id, { ...plan, ...proof })),
@@ -43,8 +46,8 @@ export const remove = () =>
       }),
     );
 
-function wordsOf({ containers }: User, heir: User | null): string {
+function wordsOf({ containers }: User, newOwner: User | null): string {
   if (containers === 0) return '';
   const what = containers === 1 ? 'the container' : `the ${containers} containers`;
-  return heir === null ? ` and ${what}` : `, and give ${what} to ${heir.username}`;
+  return newOwner === null ? ` and ${what}` : `, and transfer ${what} to ${newOwner.username}`;
 }
