@@ -24,7 +24,7 @@ export type AgentOptions = {
   readonly keptMs?: number;
 };
 
-/** A connection that lasted for so long has worked: the next delay is short again. */
+/** A connection that lasted this long has worked: the next delay is short again. */
 const STEADY_MS = 5_000;
 
 /** Serves this host until the signal, or until the service refuses it for good. Returns the exit code. */
@@ -49,7 +49,7 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   while (!signal.aborted) {
     const end = await connection({ server, token, agentId: identity.id, session, connected, signal });
     if (signal.aborted) break;
-    // a service that lets agents in and closes at once is asked less and less
+    // a service that accepts agents and closes at once is asked less and less often
     if (connectedMs !== null && performance.now() - connectedMs >= STEADY_MS) failures = 0;
     connectedMs = null;
     const next = nextTry(end, failures++, Math.random());

@@ -28,7 +28,7 @@ export type DomainError =
   | { readonly code: 'validation_failed'; readonly fields: FieldFaults }
   | { readonly code: 'container_not_found' }
   | { readonly code: 'container_not_running' }
-  /** As while a snapshot of it is taken. */
+  /** It is paused, as while a snapshot of it is taken. */
   | { readonly code: 'container_paused' }
   | { readonly code: 'container_busy' }
   | { readonly code: 'too_many_processes' }
@@ -98,15 +98,15 @@ export type DomainError =
   | { readonly code: 'session_not_found' }
   | { readonly code: 'user_not_found' }
   | { readonly code: 'last_administrator' }
-  /** Another administrator must do it. */
+  /** The caller's own account: another administrator must do it. */
   | { readonly code: 'own_account' }
   /** The password was right. `reason`: the administrator's words; null without any. */
   | { readonly code: 'account_disabled'; readonly reason: string | null }
   | { readonly code: 'user_disabled' }
   | { readonly code: 'user_being_deleted' }
-  /** Nobody has said what becomes of them. */
+  /** The request does not say what happens to them. */
   | { readonly code: 'user_has_containers' }
-  /** Used, withdrawn, expired, or never made here. */
+  /** The link is used, withdrawn or expired, or never existed here. */
   | { readonly code: 'link_not_valid' }
   | { readonly code: 'invitation_not_found' | 'reset_link_not_found' }
   | { readonly code: 'link_limit_reached'; readonly max: number }

@@ -61,7 +61,7 @@ export function endingEvent(
   return { ...event, data: { ...event.data, ends_at: at.toISOString(), action, reason } };
 }
 
-/** What became different about an account, for its user. */
+/** What changed about an account, for its user. */
 export const ACCOUNT_CHANGES = [
   'role',
   'tier',
@@ -73,7 +73,7 @@ export const ACCOUNT_CHANGES = [
 
 export type AccountChange = (typeof ACCOUNT_CHANGES)[number];
 
-/** The event of a change of a user's own account by an administrator, or by an administrator's link. */
+/** The event of a change to a user's account, by an administrator or an administrator's link. */
 export function accountEvent({ id, username, role, tier }: User, change: AccountChange): ContainerEvent {
   const data = { id, name: username, status: 'enabled', role, tier, change };
   return { type: 'account_updated', dbId: id, ownerId: id, data };

@@ -3,7 +3,7 @@ import { type CommandResult, runIn } from './command-result.ts';
 import { firstPart, MAX_OFFSET_BYTES, MAX_OUTPUT_BYTES, readPart } from './output.ts';
 import { aTool, closed, containerOf, inContainer, READS, RUNS, type Tool } from './tool.ts';
 
-/** A command that takes longer should be a process. */
+/** A longer command should be a process. */
 export const MAX_COMMAND_SECONDS = 600;
 const DEFAULT_COMMAND_SECONDS = 60;
 const LOG_LINES = 200;

@@ -12,7 +12,7 @@ import { fileTools } from './file-tools.ts';
 import { processTools } from './process-tools.ts';
 import { type Tool, type ToolContext, ToolRefusal } from './tool.ts';
 
-/** Clients give up calls that seem dead after a minute or so. */
+/** Often enough: clients give up calls that seem dead after about a minute. */
 const PROGRESS_MS = 2_000;
 
 const INSTRUCTIONS =
@@ -42,7 +42,7 @@ export function mcpServer(context: ToolContext, version: string): Server {
   return server;
 }
 
-/** Calls back with the seconds that have passed; the result stops it. */
+/** Calls back with the seconds that have passed. Returns a function that stops it. */
 function everyFewSeconds(report: (seconds: number) => void): () => void {
   const startMs = performance.now();
   const timer = setInterval(() => report(Math.round((performance.now() - startMs) / 1000)), PROGRESS_MS);

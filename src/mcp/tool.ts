@@ -13,7 +13,7 @@ export type ToolScope = {
 export type ToolContext = {
   readonly berth: Berth;
   readonly scope: ToolScope;
-  /** Whether the connection carries messages while a call lasts. */
+  /** Whether messages can be sent while a call lasts. */
   readonly notifies: boolean;
 };
 

@@ -38,22 +38,22 @@ export const EXEC_CLIENT_FRAMES = {
     /** Program and arguments; no shell. */
     command: texts(1, 1024, textWithin(0, 32_768)),
     env: optional(textsByName),
-    /** `/workspace` without it. */
+    /** `/workspace` if absent. */
     workdir: optional(textWithin(1, 4096)),
-    /** No limit without it. */
+    /** No limit if absent. */
     timeout_seconds: optional(integer(1, MAX_TIMEOUT_SECONDS)),
     /** Whether it takes input. */
     stdin: isTrue,
-    /** Gives it a terminal, by which all its output is stdout. */
+    /** Gives it a terminal: all output is then stdout. */
     terminal: optional(object({ term: matching(/^[a-zA-Z0-9.+_-]{1,64}$/), cols: side, rows: side })),
   },
   resize: { cols: side, rows: side },
-  /** To the command and everything that it started. */
+  /** A signal to the command and everything that it started. */
   signal: { signal: exactly(...EXEC_SIGNALS) },
   /** The input ends. */
   end_input: {},
   ping: { t: number },
-  /** The client takes so many more bytes of output. */
+  /** The service may send this many more bytes of output. */
   room: { bytes: integer(1, Number.MAX_SAFE_INTEGER) },
 };
 
@@ -61,7 +61,7 @@ export const EXEC_SERVER_FRAMES = {
   /** The command runs. */
   started: {},
   pong: { t: echoed },
-  /** The service takes so many more bytes of input. */
+  /** The client may send this many more bytes of input. */
   room: { bytes: count },
   /** The last frame, after all output. null: ended by its time limit. */
   exit: { exit_code: numberOrNull },

@@ -34,7 +34,7 @@ export const optional = <T>(read: Reader<T>) =>
   reader({ ...orNull(read.schema), optional: true }, (value): T | null | typeof INVALID =>
     value === undefined || value === null ? null : read(value),
   );
-/** Text that a system call takes: no NUL and no half of a character. */
+/** Text that a system call accepts: no NUL, no lone surrogate. */
 const TEXT_PATTERN = '^[^\\u0000\\ud800-\\udfff]*$';
 const WHOLE_TEXT = new RegExp(TEXT_PATTERN, 'u');
 export const textWithin = (minLength: number, maxLength: number) =>

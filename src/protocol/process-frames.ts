@@ -1,7 +1,7 @@
 /**
- * The text frames of a socket that is attached to a process, for the service and clients. A binary frame from the client
- * is input. One from the service is output: its first byte is 1 for stdout, 2 for stderr. Unknown frames are ignored.
- * Described in docs/websockets.md.
+ * The text frames of a socket that is attached to a process, for the service and clients. A binary frame from the
+ * client is input. One from the service is output: its first byte is 1 for stdout, 2 for stderr. Unknown frames are
+ * ignored. Described in docs/websockets.md.
  */
 import {
   count,
@@ -42,10 +42,10 @@ export const PROCESS_SERVER_FRAMES = {
   skipped: { stream: oneOf('stdout', 'stderr'), offset: count },
   /** The process has all input before this offset. */
   ack: { input_offset: count },
-  /** Input, a size or a signal that was not taken, with a code as in an answer. */
+  /** Input, a size or a signal was refused, with the code that an HTTP answer would have. */
   refused: { code: text },
   pong: { t: echoed },
-  /** The service ends, and a close follows: reconnect after this delay. */
+  /** The service is stopping and will close the socket: reconnect after this delay. */
   restarting: { retry_ms: count },
   /** The last frame, after all output: how the process ended. */
   exit: { exit_code: numberOrNull, signal: textOrNull, ended_by: text },

@@ -51,6 +51,6 @@ t.test('uninstalling refuses a folder that is not of Berth', async (t) => {
     ['dist/app/main/bin/berth.js', 'uninstall', '--yes'],
     { env: { PATH: process.env['PATH'], BERTH_DATA_DIR: dataDir }, encoding: 'utf8' },
   );
-  t.match([status, stderr], [1, /is no data folder of Berth/]);
+  t.match([status, stderr], [1, /is not a data folder of Berth/]);
   t.same(readdirSync(dataDir), ['precious']);
 });

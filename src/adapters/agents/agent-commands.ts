@@ -54,7 +54,7 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
   },
 });
 
-/** The input in the portions that the agent has room for, and its end if it has one. */
+/** Sends the input in portions that the agent has room for, then its end, if it has one. */
 async function send(
   channel: Channel,
   stdin: Buffer | Readable,

@@ -56,7 +56,7 @@ export class CommandOutput extends EventEmitter {
     return this.#pid;
   }
 
-  /** Whether the agent gave it a terminal; after `begun`. */
+  /** Whether the agent gave it a terminal; known after `begun`. */
   hasTerminal(): boolean {
     return this.#hasTerminal;
   }

@@ -3,13 +3,15 @@ import type { StreamEnd } from '../../domain/terminals/terminal-end.ts';
 import type { Channel, ChannelHandlers } from '../../protocol/agent/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
-/** The longest piece of output. What waits is read in few large pieces: each small one costs its reader a turn. */
+/**
+ * The longest piece of output. Waiting output is read in few large pieces, because each piece costs its reader a turn.
+ */
 const MAX_PIECE_BYTES = 65_536;
 
 /** A shell's channel as a stream. Unread output stops the shell; input waits while the channel has no room. */
 export class ShellStream extends Duplex {
   #channel: Channel | null = null;
-  /** Output that nobody has asked for yet: at most the channel's window. */
+  /** Output that the reader has not asked for yet: at most the channel's window. */
   #unread: Uint8Array[] = [];
   #isWanted = false;
   #hasEnded = false;
@@ -84,7 +86,7 @@ export class ShellStream extends Duplex {
     done(error);
   }
 
-  /** Passes on what has arrived, if somebody wants it, in one piece. */
+  /** Passes on what has arrived in one piece, if the reader wants it. */
   #pass(): void {
     if (!this.#isWanted) return;
     const piece = this.#takePiece();

@@ -9,8 +9,8 @@ import { carry } from './forward-channel.ts';
 export type OpenChannel = (listener: InnerListener) => Promise<ServerChannel>;
 
 /**
- * Listens in the client's container, and connects each arrival to a channel of the client, until the connection ends.
- * null when it cannot listen.
+ * Listens in the client's container, and connects each arriving connection to a channel of the client, until the SSH
+ * connection ends. null when it cannot listen.
  */
 export async function listenFor(
   client: SignedInClient,

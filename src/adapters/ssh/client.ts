@@ -15,9 +15,9 @@ export type SignedInClient = {
   readonly close: (reason: CloseReason) => void;
 };
 
-/** For its programs. */
+/** Variables for its programs. */
 export type SessionClient = SignedInClient & {
-  /** The path inside the container that reaches the client's SSH agent; null when that cannot be. */
+  /** The path of a socket in the container that reaches the client's SSH agent; null when there can be none. */
   readonly agentSocket: () => Promise<string | null>;
 };
 

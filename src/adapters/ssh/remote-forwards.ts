@@ -5,14 +5,14 @@ import { openAgentChannel } from './agent-channel.ts';
 import type { SignedInClient } from './client.ts';
 import { listenFor, type OpenChannel } from './client-listener.ts';
 
-/** A client's wish to listen, or to stop that: an address, or a path. */
+/** A client's request to listen, or to stop listening: an address, or a path. */
 type Asked = { readonly bindAddr: string; readonly bindPort: number } | { readonly socketPath: string };
 type Done = (port?: number) => void;
 
 const keyOf = (asked: Asked): string =>
   'socketPath' in asked ? asked.socketPath : `${asked.bindAddr} ${asked.bindPort}`;
 
-/** Serves the client's `-R`: what listens in its container for it. */
+/** Serves the client's `-R`: listeners in its container. */
 export function serveRemoteForwards(connection: Connection, client: SignedInClient): void {
   const listeners = new Map<string, InnerListener>();
 
@@ -60,7 +60,7 @@ export function serveRemoteForwards(connection: Connection, client: SignedInClie
   });
 }
 
-/** As the client asked for it, by which the client knows it. */
+/** The key of a listener: the address as the client asked for it. */
 const backTo =
   (connection: Connection, asked: Asked): OpenChannel =>
   ({ address }) =>

@@ -16,7 +16,7 @@ type Request = {
   terminal: CommandTerminal | null;
   isStarted: boolean;
   forwardsAgent: boolean;
-  /** By its variable; null for the usual one. */
+  /** The session that the client named by its variable; null for `main`. */
   session: string | null;
   resize: (cols: number, rows: number) => Promise<void>;
   signal: (name: CommandSignal) => Promise<void>;

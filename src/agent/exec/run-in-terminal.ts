@@ -12,7 +12,7 @@ export type TerminalCommand = {
   readonly terminal: NonNullable<Request['terminal']>;
 };
 
-/** After SIGHUP, as when a terminal closes. */
+/** How long after SIGHUP, which a closing terminal sends, SIGKILL follows. */
 const KILL_AFTER_MS = 5_000;
 
 /** Answers a channel of kind `exec` by a command with a terminal, which ends with its channel. */

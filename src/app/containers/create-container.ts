@@ -153,7 +153,8 @@ async function plan(
 }
 
 /**
- * Writes the row of a new container. The owner's row is locked, so two creates cannot both be the last that the tier allows.
+ * Writes the row of a new container. The owner's row is locked, so two creates cannot both be the last that the tier
+ * allows.
  */
 export async function insertContainer(
   { settings, warmPool }: ContainerDeps,

@@ -33,7 +33,7 @@ async function isConfirmed(): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const questions = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    return (await questions.question('Type "remove" to go on: ')) === 'remove';
+    return (await questions.question('Type "remove" to continue: ')) === 'remove';
   } finally {
     questions.close();
   }

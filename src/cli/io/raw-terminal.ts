@@ -22,8 +22,8 @@ export type RawTerminal = {
 };
 
 /**
- * Ends modes that a program may have left on: mouse, pasting, keys, the alternate screen, a hidden cursor. The cursor is
- * saved first, because leaving the alternate screen restores it even if that screen is not shown.
+ * Ends modes that a program may have left on: mouse, pasting, keys, the alternate screen, a hidden cursor. The cursor
+ * is saved first, because leaving the alternate screen restores it even if that screen is not shown.
  */
 export const SOFT_RESET = '\x1b[!p\x1b[?1000;1002;1003;1006;2004l\x1b7\x1b[?1049l\x1b[?25h';
 

@@ -3,7 +3,10 @@ import { List } from '../request/pages.ts';
 
 const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
-/** Users, for administrators. A change that concerns an administrator needs a `password` or `code` if the sign-in is old. */
+/**
+ * Users, for administrators. A change that concerns an administrator needs a `password` or `code` if the sign-in is
+ * old.
+ */
 export const usersOf = (api: Api) => ({
   list: (query: ListQuery<'/api/admin/users'> = {}, options?: CallOptions) =>
     new List<Schemas['ManagedUser']>(async (page) => {

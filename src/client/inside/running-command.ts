@@ -97,7 +97,9 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
     return this.#output;
   }
 
-  /** Sends text or bytes. Resolves when they are sent, which waits for a slow command; after its end they are dropped. */
+  /**
+   * Sends text or bytes. Resolves when they are sent, which waits for a slow command; after its end they are dropped.
+   */
   write(input: string | Uint8Array): Promise<void> {
     const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : new Uint8Array(input);
     return this.#inTurn(() => this.#write(bytes));

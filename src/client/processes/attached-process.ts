@@ -23,8 +23,9 @@ const NO_TERMINAL = 'process_without_terminal';
 const END_POLL_MS = 20;
 
 /**
- * A connection to a process that survives lost lines: output continues at the byte, and each byte of input is taken once.
- * The output is for one `for await`, which ends with the process; it throws a `BerthError` when the service refuses.
+ * A connection to a process that survives lost lines: output continues at the byte, and each byte of input is taken
+ * once. The output is for one `for await`, which ends with the process; it throws a `BerthError` when the service
+ * refuses.
  */
 export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposable {
   /** Resolves with how the process ended; null after `detach`. Rejects as the loop throws. */

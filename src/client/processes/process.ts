@@ -82,8 +82,8 @@ export class Process {
   }
 
   /**
-   * Sends input. Each byte is taken once, also when a connection breaks: a repeat has the offset of the first try. Calls
-   * are sent one after the other.
+   * Sends input. Each byte is taken once, also when a connection breaks: a repeat has the offset of the first try.
+   * Calls are sent one after the other.
    */
   write(data: string | Uint8Array<ArrayBuffer>): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;

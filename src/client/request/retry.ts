@@ -16,8 +16,8 @@ export const CLIENT_RETRIES: RetryPolicy = { retries: 6, firstMs: 250, maxMs: 5_
 export const NO_RETRIES: RetryPolicy = { ...CLIENT_RETRIES, retries: 0 };
 
 /**
- * How long to wait before a request that may be repeated is sent again, in ms; null when it is not. `attempt` is 0 after
- * the first try; `random` is from 0 to 1.
+ * How long to wait before a request that may be repeated is sent again, in ms; null when it is not. `attempt` is 0
+ * after the first try; `random` is from 0 to 1.
  */
 export function retryWaitMs(
   error: BerthError,

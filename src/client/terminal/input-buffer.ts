@@ -22,8 +22,8 @@ export type InputBuffer = {
   /** The line was lost and the service has all input before `offset`: the rest is sent again. */
   rewind(offset: number): void;
   /**
-   * Another stream, whose input starts at `offset`. What was acknowledged is dropped, and with `keep` the rest is sent on
-   * the new stream; without it all input of the old one is dropped.
+   * Another stream, whose input starts at `offset`. What was acknowledged is dropped, and with `keep` the rest is sent
+   * on the new stream; without it all input of the old one is dropped.
    */
   restart(offset: number, keep: boolean): void;
   /** The input that may not have arrived, and its offset. */

@@ -138,8 +138,9 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
   }
 
   /**
-   * Leaves it for a while: its programs wait for a return, 5 minutes in `main`, else 60 s. The loop gives the output that
-   * has arrived, and ends. The result is for `resume`, in this process or another; null before the first connection.
+   * Leaves it for a while: its programs wait for a return, 5 minutes in `main`, else 60 s. The loop gives the output
+   * that has arrived, and ends. The result is for `resume`, in this process or another; null before the first
+   * connection.
    */
   detach(): TerminalResume | null {
     const point = this.#connection.suspend();

@@ -16,10 +16,10 @@ import type { Resources } from './resources.ts';
  */
 export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore' | 'snapshot';
 
-/** An operation's work on a snapshot: it takes it, or makes a container of it. */
+/** An operation's work on a snapshot: it takes one, or makes a container from one. */
 export type SnapshotWork = {
   readonly id: string;
-  /** It paused the container, or was about to. */
+  /** Whether it has paused the container, or was about to. */
   readonly hasPaused: boolean;
   /** The volume has been copied: into the snapshot, or out of it. */
   readonly hasVolume: boolean;
@@ -166,8 +166,8 @@ function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }
 }
 
 /**
- * Nothing writes while layer and volume are copied: a running container is paused. One that was paused from outside
- * stays so.
+ * Nothing may write while layer and volume are copied, so a running container is paused. One that was paused from
+ * outside stays paused.
  */
 function forwardSnapshot(operation: Operation, { old }: Facts): Step {
   const { measured, snapshotImage, snapshot } = operation;
@@ -181,7 +181,7 @@ function forwardSnapshot(operation: Operation, { old }: Facts): Step {
 const mustResume = ({ snapshot }: Operation, old: ObservedState): boolean =>
   old === 'paused' && snapshot?.hasPaused === true;
 
-/** What must be on record before a step, so that a killed process's work can be undone. */
+/** What must be recorded before a step, so that the work of a killed process can be undone. */
 export const intentOf = (operation: Operation, step: Step): Pick<Operation, 'snapshot'> =>
   step.do === 'pause_old' && operation.snapshot !== undefined
     ? { snapshot: { ...operation.snapshot, hasPaused: true } }

@@ -23,7 +23,7 @@ export type Tier = {
   readonly maxContainers: number;
   readonly maxAgents: number;
   readonly maxSnapshots: number;
-  /** The disk that a user's snapshots may use together. */
+  /** The disk that all snapshots of a user may use. */
   readonly snapshotMb: number;
 } & LifetimeLimits &
   UseLimits;

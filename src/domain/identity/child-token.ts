@@ -26,7 +26,7 @@ export type ChildDraft = TokenDraft & {
   readonly expiresInMinutes?: unknown;
   readonly containers?: unknown;
   readonly maxUses?: unknown;
-  /** The token that the new one is below, when a login token asks. */
+  /** The parent of the new token, when a login token asks. */
   readonly parentId?: unknown;
 };
 

@@ -78,12 +78,12 @@ export type UserChange = {
   readonly tier?: string;
   readonly role?: UserRole;
   readonly disabled?: boolean;
-  /** For the user of a disabled account; enabling removes it. */
+  /** What the user of a disabled account reads; enabling removes it. */
   readonly disabledReason?: string | null;
 };
 
 const MAX_DISABLED_REASON = 200;
-/** One line of visible text. */
+/** The longest reason, of one line of visible text. */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 function reasonFaults(reason: string | null, isDisabled: boolean): FieldFaults {
@@ -120,6 +120,6 @@ export function decideUserChange(
   });
 }
 
-/** Whether a change gives the rights of an administrator, or touches one. */
+/** Whether a change makes an administrator, or changes one. */
 export const concernsAdmins = (user: User, { role }: UserChange): boolean =>
   user.role === 'admin' || role === 'admin';

@@ -1,7 +1,7 @@
 /** Limits of SSH connections, in each process. */
 export const SSH_LIMITS = {
   connectionsPerUser: 10,
-  /** A connection's channels that its user's other connections cannot take. */
+  /** Channels of each connection that the user's other connections cannot use. */
   reservedChannels: 8,
   /** Remote and agent forwards. */
   listenersPerUser: 20,
@@ -14,10 +14,10 @@ export const SSH_LIMITS = {
   variableBytes: 16_384,
 } as const;
 
-/** Of one connection, unless the operator says otherwise. A channel may hold 2 MiB that a program has not read yet. */
+/** Channels of one connection; the operator may set another number. Each may have 2 MiB that a program has not read. */
 export const SSH_CHANNELS = { usual: 64, min: 8, max: 512 } as const;
 
-/** What all connections of a user may have beyond the reserved ones: as much as two of them want. */
+/** The channels that all connections of a user share beyond the reserved ones: enough for two full connections. */
 export const sharedChannels = (perConnection: number): number =>
   2 * Math.max(0, perConnection - SSH_LIMITS.reservedChannels);
 
@@ -26,7 +26,7 @@ const PASSED_VARIABLES = /^(LANG|LC_[A-Z_]+|COLORTERM|GIT_[A-Z0-9_]+)$/;
 /** Whether a client's variable reaches its program. Others could change how the program itself is found or loaded. */
 export const isPassedVariable = (name: string): boolean => PASSED_VARIABLES.test(name);
 
-/** Names the terminal session to show. It reaches no program. */
+/** The variable by which a client names the session to show. Programs do not get it. */
 export const SESSION_VARIABLE = 'BERTH_SESSION';
 
 export const isSessionName = (name: string): boolean => /^[A-Za-z0-9_-]{1,32}$/.test(name);
@@ -52,10 +52,12 @@ export const sshSocket = (path: string): SshDestination | null =>
     ? { kind: 'socket', path }
     : null;
 
-/** Where connections inside the container are accepted for the client. `private`: for its SSH agent. Port 0: a free one. */
+/**
+ * Where connections inside the container are accepted for the client. `private`: for its SSH agent. Port 0: a free one.
+ */
 export type SshListening = SshDestination | { readonly kind: 'private' };
 
-/** Always on the container's loopback: null for an address that is another's. */
+/** The listener's address, always on the container's loopback; null for an address elsewhere. */
 export function sshListening(host: string, port: number, containerName: string): SshListening | null {
   const asked = sshDestination(host === '*' ? '' : host, port === 0 ? 1 : port, containerName);
   return asked === null ? null : { kind: 'port', port };

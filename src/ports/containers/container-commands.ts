@@ -75,12 +75,14 @@ export interface InnerConnection {
   end(): Promise<void>;
 }
 
-/** Where a helper listens: port 0 is a free one; `private` is a new UNIX socket that the container's user alone opens. */
+/**
+ * Where a helper listens: port 0 is a free one; `private` is a new UNIX socket that the container's user alone opens.
+ */
 export type InnerListening = InnerAddress | { readonly kind: 'private' };
 
-/** A connection that waits at a listener, for 30 seconds. */
+/** A connection that has arrived at a listener. It waits for 30 seconds. */
 export interface InnerArrival {
-  /** The end of `stdin` is passed on. null when it has gone. */
+  /** Accepts it; the end of `stdin` is passed on. null when the connection has gone. */
   connect(stdin: Readable): Promise<InnerConnection | null>;
   /** Ends it. Never throws. */
   refuse(): void;
@@ -89,7 +91,7 @@ export interface InnerArrival {
 /** Something that listens in a container. */
 export interface InnerListener {
   readonly address: InnerAddress;
-  /** Read by one reader; ends with the listener. */
+  /** For one reader; ends with the listener. */
   readonly arrivals: AsyncIterable<InnerArrival>;
   /** Resolves when it and its connections have ended. */
   readonly closed: Promise<void>;
@@ -105,6 +107,6 @@ export interface ContainerHelpers {
   serveSftp(handle: RuntimeHandle, stdin: Readable): Promise<ControlledCommand>;
   /** The end of `stdin` is passed on. null when nothing listens there. */
   connect(handle: RuntimeHandle, to: InnerAddress, stdin: Readable): Promise<InnerConnection | null>;
-  /** null when the address cannot be had. It ends with the service too, however that ends. */
+  /** null when the address is not available. The listener ends with the service too, even a killed one. */
   listen(handle: RuntimeHandle, at: InnerListening): Promise<InnerListener | null>;
 }

@@ -16,7 +16,7 @@ export type ContainerUsage = {
   /** Without file caches that the kernel can reclaim. */
   readonly memoryBytes: number;
   readonly pids: number;
-  /** How often its memory limit ended a program since its start; null where the kernel does not count that. */
+  /** How many programs its memory limit has ended since its start; null where the kernel does not count that. */
   readonly memoryKills: number | null;
   /** The volume's use, at most 30 s old; null when measuring took too long. */
   readonly diskBytes: number | null;

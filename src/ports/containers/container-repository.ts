@@ -44,8 +44,8 @@ export interface ContainerRepository {
   /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /**
-   * Transfers a live one to another owner, under that name. null when it is not `fromUserId`'s, or a change is in progress.
-   * Throws `NameTaken`.
+   * Transfers a live one to another owner, under that name. null when it is not `fromUserId`'s, or a change is in
+   * progress. Throws `NameTaken`.
    */
   transfer(dbId: string, fromUserId: string, toUserId: string, name: string): Promise<Container | null>;
   touch(dbId: string): Promise<void>;

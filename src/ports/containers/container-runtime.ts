@@ -128,7 +128,7 @@ export class ContainerNotRunning extends RuntimeFailure {
   }
 }
 
-/** Its programs are frozen, as while a snapshot is taken: it starts nothing until they go on. */
+/** Its programs are frozen, as while a snapshot is taken: nothing can be started until they continue. */
 export class ContainerPaused extends ContainerNotRunning {
   override name = 'ContainerPaused';
   constructor(message: string, options?: ErrorOptions) {

@@ -1,6 +1,6 @@
 import type { Container } from '../../domain/containers/container.ts';
 
-/** How many deleted containers still have their volume, and what these use as last measured. */
+/** How many deleted containers still have their volume, and the disk that these use, as last measured. */
 export type KeptSum = { readonly count: number; readonly usedMb: number };
 
 /** Deleted containers, whose volumes are kept for a time. */

@@ -18,7 +18,7 @@ export type UserWithPassword = {
 export interface UserRepository {
   /** `taken` names a field that another user already has, compared without case. */
   insert(user: NewUser): Promise<{ user: User } | { taken: 'email' | 'username' }>;
-  /** null for a deleted one, too. */
+  /** null for a deleted user, too. */
   findById(id: string): Promise<User | null>;
   /** By email or username, without case. */
   findForLogin(login: string): Promise<UserWithPassword | null>;
@@ -28,7 +28,7 @@ export interface UserRepository {
   rename(id: string, username: string): Promise<User | null>;
   /** Replaces exactly that password. False when it has changed. */
   changePassword(id: string, fromHash: string, toHash: string): Promise<boolean>;
-  /** Sets the password, whatever it was. */
+  /** Sets the password, even if there was none. */
   setPassword(id: string, hash: string): Promise<void>;
   /** Ids of the enabled administrators, locked until the transaction ends. */
   lockAdmins(): Promise<readonly string[]>;

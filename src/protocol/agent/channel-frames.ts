@@ -13,7 +13,7 @@ export type StreamNumber = 0 | 1 | 2;
 
 /**
  * Why a channel ended without a result. `lost`: with its session, or after too long without a connection. `unsent`: the
- * same, before the other side could know of it. Others are the agent's or the service's words.
+ * same, but the other side never heard of it. Other texts are the agent's or the service's own.
  */
 export type ChannelFault = { readonly code: string; readonly message: string };
 

@@ -90,8 +90,8 @@ export class ChannelSet {
   }
 
   /**
-   * Ends these channels with `lost`, or with `unsent` when the other side has not heard of them and never will. The
-   * others go on.
+   * Ends these channels with `lost`, or with `unsent` when the other side has not heard of them and never will. Other
+   * channels continue.
    */
   giveUp(isGivenUp: (channel: Channel) => boolean): void {
     for (const channel of [...this.#channels.values()].filter(isGivenUp)) {

@@ -45,7 +45,7 @@ export class Channel {
   #receiving: credit.ReceiveWindow;
   #handlers: ChannelHandlers = { reset: () => {} };
   readonly #role: 'service' | 'agent';
-  /** The other side knows of it, or soon will. */
+  /** Whether the other side knows of it, or soon will. */
   #isRequested: boolean;
   readonly #queue = new SendQueue();
   readonly #owner: ChannelOwner;

@@ -42,7 +42,7 @@ export const REQUESTS = {
     timeout_seconds: optional(integer(1, 86_400)),
     /** Whether input follows; otherwise it is closed from the start. */
     stdin: isTrue,
-    /** All its output is stream 1 then, and its input has no end. */
+    /** With a terminal all output is stream 1, and the input has no end. */
     terminal: optional(objectOf({ term: matching(/^[a-zA-Z0-9.+_-]{1,64}$/), cols: side, rows: side })),
   },
   file_open: { path, folder_as: exactly('archive', 'listing') },

@@ -9,13 +9,13 @@ import type {
 import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
 import { inTime } from './in-time.ts';
-import { listening } from './inner-listener.ts';
+import { startListener } from './inner-listener.ts';
 import { CONNECT_RELAY, LISTEN_RELAY, RUN_RELAY } from './relay-scripts.ts';
 
 /** More than the relay's two tries to connect take. */
 const FIRST_FRAME_SECONDS = 30;
 
-/** Runs the helpers by `sh` and perl: the one that the installation carries, else the image's. */
+/** Runs the helpers by `sh` and Perl: the Perl of the installation, else the image's. */
 export function containerHelpers(commands: ContainerCommands): ContainerHelpers {
   const run = (handle: RuntimeHandle, [relay, address]: readonly [string, string], stdin: Readable) => {
     const command = ['sh', '-c', RUN_RELAY, 'berth', address, relay];
@@ -33,7 +33,9 @@ export function containerHelpers(commands: ContainerCommands): ContainerHelpers 
       const words = new PassThrough();
       const address = at.kind === 'private' ? 'private' : asArgument(at);
       const relay = await run(handle, [LISTEN_RELAY, address], words);
-      return await listening(relay, words, (path, stdin) => connect(handle, { kind: 'socket', path }, stdin));
+      return await startListener(relay, words, (path, stdin) =>
+        connect(handle, { kind: 'socket', path }, stdin),
+      );
     },
   };
 }
@@ -86,7 +88,7 @@ async function* framesOf(
 }
 
 const LENGTH_BYTES = 4;
-/** What the relay reads at a time. */
+/** How much the relay reads at a time. */
 const MAX_FRAME_BYTES = 65_536;
 const frameEnd = (bytes: Buffer): number =>
   bytes.length < LENGTH_BYTES ? Number.POSITIVE_INFINITY : LENGTH_BYTES + bytes.readUInt32BE(0);

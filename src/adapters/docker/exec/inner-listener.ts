@@ -13,18 +13,17 @@ import { inTime } from './in-time.ts';
 const FIRST_LINE_SECONDS = 30;
 /** How long the relay may take to remove its sockets. */
 const CLEANS_UP_MS = 1_000;
-/** More than the relay prints. */
+/** Longer than any line of the relay. */
 const MAX_LINE_BYTES = 512;
-/** Of words that the relay has not read; more than a refusal of every connection that it may have waiting. */
+/** The most input that the relay has not read: more than a refusal of every connection that may wait. */
 const MAX_WORDS_BYTES = 65_536;
 
 type Connect = (path: string, stdin: Readable) => Promise<InnerConnection | null>;
 
 /**
- * The listener of a relay that has been started with `words` as its input. null when it cannot listen. `connect`
- * connects to a socket in the container.
+ * The listener of a started relay. null when it cannot listen. `connect` connects to a socket in the container.
  */
-export async function listening(
+export async function startListener(
   relay: ControlledCommand,
   words: PassThrough,
   connect: Connect,
@@ -79,7 +78,7 @@ function addressOf(line: string): InnerAddress | null {
   return /^\d{1,5}$/.test(at) ? { kind: 'port', port: Number(at) } : null;
 }
 
-/** The user can replace the relay: a line that is too long ends it. */
+/** Users can replace the relay: a line that is too long ends it. */
 async function* linesOf({ events, end }: ControlledCommand, over: () => void): AsyncGenerator<string> {
   let left = '';
   try {

@@ -17,9 +17,9 @@ perl_e "$2" "$1"
 `;
 
 /**
- * \`pump WAY...\` carries bytes from one handle to another until all ways have ended, in all directions at the same time.
- * The end of one is passed on alone. A framed way writes lengths, the last 0, because an engine's stream cannot end one
- * direction alone.
+ * \`pump WAY...\` carries bytes from one handle to another until all ways have ended, in all directions at the same
+ * time. The end of one is passed on alone. A framed way writes lengths, the last 0, because an engine's stream cannot
+ * end one direction alone.
  */
 const PUMP = `
 use strict; use IO::Socket::INET; use IO::Socket::UNIX; use IO::Select; use Errno qw(EAGAIN EINTR ECONNREFUSED);
@@ -53,8 +53,8 @@ sub pump {
 `;
 
 /**
- * `PORT|PATH`: stdin and stdout to a TCP port of the loopback or to a UNIX socket, with perl-base alone. `IO::Socket::IP`
- * is not in it; without that only IPv4 is tried. The first frame says that it is connected.
+ * `PORT|PATH`: stdin and stdout to a TCP port of the loopback or to a UNIX socket, with perl-base alone.
+ * `IO::Socket::IP` is not in it; without that only IPv4 is tried. The first frame says that it is connected.
  */
 export const CONNECT_RELAY = String.raw`${PUMP}
 my ($to) = @ARGV; my $s;
@@ -69,10 +69,10 @@ pump({ from => \*STDIN, to => $s, buffer => "" },
 `;
 
 /**
- * `PORT|PATH|private`: listens at a port of the loopback (0: a free one), at a UNIX socket, or at one in a folder of its
- * own. Prints `listening ADDRESS`, then `arrived PATH` for each connection: whoever connects to that socket next gets it.
- * Reads `stop`, by which it accepts no more, and `refuse PATH`. Its input's end ends everything, also after a killed
- * service, and removes its sockets. One that was killed itself leaves them to the next.
+ * `PORT|PATH|private`: listens at a port of the loopback (0: a free one), at a UNIX socket, or at one in a folder of
+ * its own. Prints `listening ADDRESS`, then `arrived PATH` for each connection: the next to connect to that socket gets
+ * it. Reads `stop`, by which it accepts no more, and `refuse PATH`. Its input's end ends everything, also after a
+ * killed service, and removes its sockets. One that was killed itself leaves them to the next.
  */
 export const LISTEN_RELAY = String.raw`${PUMP}
 umask 077;

@@ -1,7 +1,10 @@
 import { END_BY_MARK } from '../exec/process-scripts.ts';
 import { FOLDER, TOOLS, TREE } from './common-scripts.ts';
 
-/** Prints how a process is, in its folder: `ID running PID`, `ID exit CODE no|late|lost EPOCH`, `ID lost` or `ID starting`. */
+/**
+ * Prints how a process is, in its folder: `ID running PID`, `ID exit CODE no|late|lost EPOCH`, `ID lost` or `ID
+ * starting`.
+ */
 const SHOW = `
 show() {
   for end in exit.*; do

@@ -56,8 +56,8 @@ done
 `;
 
 /**
- * `OUT ERR`, the segments that are read as descriptors 3 and 4: waits up to a second for more output, a next segment, or
- * the end. It looks often, because a person may wait for the echo of a key.
+ * `OUT ERR`, the segments that are read as descriptors 3 and 4: waits up to a second for more output, a next segment,
+ * or the end. It checks often, because a person may wait for the echo of a key.
  */
 const UNTIL_MORE = `
 for (1 .. 100) {

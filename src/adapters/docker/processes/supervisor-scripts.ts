@@ -5,9 +5,9 @@ import { RUN_IN_TERMINAL } from './terminal-scripts.ts';
 const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
 
 /**
- * `HOME UMASK PATH STARTER ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's environment, and
- * the starter's standard output as descriptor 3. It runs the program in the foreground: in the background, a shell makes
- * it ignore SIGINT. So it reports by ending the script that started it.
+ * `HOME UMASK PATH STARTER ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's
+ * environment, and the starter's standard output as descriptor 3. It runs the program in the foreground: in the
+ * background, a shell makes it ignore SIGINT. So it reports by ending the script that started it.
  *
  * A pump copies each output to segments `NAME.NUMBER.OFFSET` and removes the oldest. The feeder copies input segments
  * `in.OFFSET`, which the program has not read yet, until an empty one. The folder has a `state` while the program runs,
@@ -142,8 +142,8 @@ is_much() { size=$(du -sk .); set -- $size; [ "$1" -gt ${KEPT.kib} ]; }
 `;
 
 /**
- * `SUPERVISE ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`: prints `started PID`, `known` for an id that it
- * has, or `tools NAME` for one that the image lacks. It starts nothing twice.
+ * `SUPERVISE ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`: prints `started PID`, `known` for an id
+ * that it has, or `tools NAME` for one that the image lacks. It starts nothing twice.
  */
 export const START = `${TREE}${PREPARE}
 (prepare "$2" "$7" "$9") || exit

@@ -1,14 +1,14 @@
 import { END_BY_MARK } from '../exec/process-scripts.ts';
 import { FOLDER, TOOLS, TOOLS_PATH } from './common-scripts.ts';
 
-/** As the terminals of the page. */
+/** The same type as that of the page's terminals. */
 const TERMINAL_TYPE = 'xterm-256color';
 
 /**
- * The program of a process with a terminal, with the arguments of the supervisor. It becomes the program itself, so that
- * its pid, signals and exit code are the program's. A relay in a session of its own, without the mark, copies between
- * the terminal and the pipes until the program has ended: the kernel ends a program whose terminal has no other side.
- * The end of the input is the terminal's own sign for it, which takes two to end a line that has begun.
+ * The program of a process with a terminal, with the arguments of the supervisor. It becomes the program itself, so
+ * that its pid, signals and exit code are the program's. A relay in a session of its own, without the mark, copies
+ * between the terminal and the pipes until the program has ended: the kernel ends a program whose terminal has no other
+ * side. The end of the input is sent as Ctrl-D, twice because the first only ends a begun line.
  *
  * It has no single quotes, since it is a word of a shell. The numbers are Linux's TIOCSPTLCK, TIOCGPTN, TIOCSWINSZ and
  * TIOCSCTTY.

@@ -3,7 +3,7 @@ import { statusOf } from '../engine/engine-client.ts';
 import { CANARY_LABEL, INSTANCE_LABEL, networkName, PASSING_LABEL } from '../engine/engine-names.ts';
 import { BASE_REFERENCE } from '../images/base-image-recipe.ts';
 
-/** Every kind of container that an installation makes, a killed one too. */
+/** The labels of all containers that an installation makes, including those that a killed one leaves. */
 const LABELS = [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL];
 
 export type EngineLeftovers = { readonly containers: number; readonly volumes: number };

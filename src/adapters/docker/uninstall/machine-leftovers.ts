@@ -8,12 +8,12 @@ import { layoutOf } from '../private-engine/private-engine-paths.ts';
 import { clearPrivateEngine } from '../private-engine/private-engine-stop.ts';
 import { mountsOf } from '../volumes/choose-quota.ts';
 
-/** dockerd makes it for the user namespaces of its containers. */
+/** The user that dockerd makes for the user namespaces of its containers. */
 const REMAP_USER = 'dockremap';
 /** Of the packages that Berth installs where they are missing, those that the system itself never needs. */
 const PACKAGES = ['docker.io', 'containerd', 'runc', 'mmdebstrap'];
 
-/** Ends a private engine that was left, and removes its mounts, bridge and temporary files. */
+/** Stops a private engine that still runs, and removes its mounts, bridge and temporary files. */
 export const removePrivateEngine = (dataDir: string): Promise<void> => clearPrivateEngine(layoutOf(dataDir));
 
 /** Removes an installation's bridge, packet filter rules, control groups and mounts. Needs root. */
@@ -33,7 +33,7 @@ export async function hasRemapUser(dataDir: string): Promise<boolean> {
   return record?.kind === 'private' && record.remap && new RegExp(`^${REMAP_USER}:`, 'm').test(users);
 }
 
-/** Removes the user and its id ranges, unless another engine uses them: false. */
+/** Removes the user and its id ranges. False when another engine uses them. */
 export async function removeRemapUser(): Promise<boolean> {
   const isRemapping = (args: readonly string[]): boolean =>
     args.some((arg) => arg.startsWith('--userns-remap'));
@@ -44,7 +44,7 @@ export async function removeRemapUser(): Promise<boolean> {
   return true;
 }
 
-/** Those of the packages that Berth may have installed which are there. */
+/** The installed ones of the packages that Berth may have added. */
 export async function installedPackages(): Promise<readonly string[]> {
   const { stdout } = await run('dpkg', ['--get-selections', ...PACKAGES]);
   return [...stdout.matchAll(/^(\S+?)(?::\S+)?\s+install$/gm)].map(([, name = '']) => name);
@@ -56,7 +56,7 @@ export async function externalEngine(dataDir: string): Promise<string | null> {
   return record?.kind === 'external' ? record.endpoint : null;
 }
 
-/** Whether a folder has what only a data folder of Berth has. */
+/** Whether a folder is a data folder of Berth, by a file that only these have. */
 export async function isDataFolder(dataDir: string): Promise<boolean> {
   const names: readonly string[] = await readdir(dataDir).catch(() => []);
   return ['lock', 'replica'].every((name) => names.includes(name));

@@ -41,9 +41,9 @@ export type Volumes = {
   afterStop(info: Mounted): Promise<void>;
   remove(volume: string): Promise<void>;
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
-  /** Does the work if the volume is an image. */
+  /** Runs `work` if the volume is an image; else does nothing. */
   withImage(volume: string, work: (images: VolumeImages, image: string) => Promise<unknown>): Promise<void>;
-  /** The engine's folder of a volume. */
+  /** The folder in which the engine keeps a volume. */
   folder(volume: string): Promise<string>;
 };
 

@@ -41,7 +41,7 @@ export type VolumeImages = {
   /** Mounts and resizes it; null keeps the size. Lenient keeps a size that cannot shrink. */
   mount(volume: string, image: string, diskMb: number | null, mode: 'strict' | 'lenient'): Promise<void>;
   unmount(volume: string, image: string): Promise<void>;
-  /** Makes another volume's image, with the present files. Its writers must be paused. */
+  /** Makes the image of another volume, with the current files. Writers must be paused. */
   copy(volume: string, image: string, to: string): Promise<void>;
   /** Ends a freeze of the mounted file system. */
   thaw(volume: string): Promise<void>;
@@ -81,7 +81,7 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
     unmount,
     async copy(volume, image, to) {
       const wasMounted = (await mountsBelow(mounts)).includes(at(volume));
-      // A running container keeps its mount, of which this machine may know nothing.
+      // A running container has a mount of its own, which is not in this machine's list of mounts.
       await mount(volume, image, null, 'lenient');
       await locked(volume, image, COPY_IMAGE, [image, at(volume), imageOf(to)], WORK_SECONDS);
       if (!wasMounted) await unmount(volume, image);

@@ -13,7 +13,7 @@ const COPY_SECONDS = 1800;
 
 type Parts = { readonly calls: EngineCalls; readonly own: Ownership; readonly volumes: Volumes };
 
-/** The pause of containers, and copies of volumes, on one Docker engine. */
+/** Pauses containers and copies volumes, on one Docker engine. */
 export const dockerVolumeCopies = (
   { calls, own, volumes }: Parts,
   disk: DiskSettings,
@@ -48,8 +48,8 @@ export const dockerVolumeCopies = (
     await volumes.withImage(to.volume, (images, image) => images.unmount(to.volume, image));
     if (isImage) return;
     const [source, target] = [await volumes.folder(from), await volumes.folder(to.volume)];
-    if (disk.isLocal && isRoot()) await copyHere(source, target);
-    else await copyBeside(calls, instanceId, from, to);
+    if (disk.isLocal && isRoot()) await copyOnHost(source, target);
+    else await copyInContainer(calls, instanceId, from, to);
   },
 });
 
@@ -67,16 +67,16 @@ export async function unpause(calls: EngineCalls, container: Docker.Container): 
 /** `FROM TO`: plain sh; what an earlier attempt left is removed first. */
 const COPY_FOLDER = 'find "$2" -mindepth 1 -delete && cp -a --reflink=auto --sparse=auto -- "$1/." "$2/"';
 /** The same with the tools of a container's image, which may know fewer options. */
-const COPY_INSIDE = 'find /to -mindepth 1 -delete && cp -a /from/. /to/';
+const COPY_IN_CONTAINER = 'find /to -mindepth 1 -delete && cp -a /from/. /to/';
 
-async function copyHere(source: string, target: string): Promise<void> {
+async function copyOnHost(source: string, target: string): Promise<void> {
   const { code, stderr } = await run('sh', ['-c', COPY_FOLDER, 'berth', source, target], {
     timeoutSeconds: COPY_SECONDS,
   });
   if (code !== 0) throw new RuntimeFailure(`a volume could not be copied: ${lastLines(stderr, 2)}`);
 }
 
-async function copyBeside(
+async function copyInContainer(
   calls: EngineCalls,
   instanceId: string,
   from: string,
@@ -85,7 +85,7 @@ async function copyBeside(
   const copying = {
     instanceId,
     image,
-    entrypoint: ['sh', '-c', COPY_INSIDE],
+    entrypoint: ['sh', '-c', COPY_IN_CONTAINER],
     mount: { volume: from, at: '/from', isReadOnly: true },
     otherMount: { volume, at: '/to', isReadOnly: false },
     rights: { CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] },

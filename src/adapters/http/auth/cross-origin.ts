@@ -6,12 +6,12 @@ const PREFLIGHT = {
   'access-control-max-age': '600',
 } as const;
 
-/** What a client reads besides the body. */
+/** The headers that a client reads. */
 const EXPOSED = 'content-disposition, retry-after, www-authenticate, x-request-id';
 
 /**
- * Lets pages of the allowed origins send requests and read the answers. They act by a token that they have: cookies are
- * not for them. Pages of other origins get no such header, so their browser shows them nothing.
+ * Lets pages of the allowed origins send requests and read the answers. They sign in by a token:
+ * cookies are not sent. Pages of other origins get no such header, so the browser hides the answers from them.
  */
 export function allowPages(http: Http, allowedOrigins: ReadonlySet<string>): void {
   http.addHook('onRequest', (request, reply, done) => {

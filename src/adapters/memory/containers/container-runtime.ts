@@ -19,7 +19,7 @@ export type Box = {
   readonly handle: RuntimeHandle;
   /** null while it is stopped. */
   startedAt: Date | null;
-  /** For a snapshot, or from outside Berth. */
+  /** Paused for a snapshot, or from outside Berth. */
   paused: boolean;
 };
 

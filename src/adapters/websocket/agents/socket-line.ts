@@ -1,13 +1,13 @@
 import type { WebSocket } from 'ws';
 import { type CloseReason, encodeClose, type Line, SILENT_LINE_MS } from '../../../protocol/agent/index.ts';
 
-/** Time for the peer to answer a close. */
+/** How long the peer may take to answer a close. */
 const ANSWER_WITHIN_MS = 500;
 
 export type LineLimits = {
-  /** Time for the peer to take anything while something waits for it. */
+  /** How long the peer may take nothing while something waits for it. */
   readonly stalledMs: number;
-  /** Time without a message of the peer, which pings. */
+  /** How long the peer, which pings, may send nothing. */
   readonly silentMs: number;
 };
 const LIMITS: LineLimits = { stalledMs: 60_000, silentMs: SILENT_LINE_MS };

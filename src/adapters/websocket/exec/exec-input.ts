@@ -3,10 +3,10 @@ import { PassThrough } from 'node:stream';
 /** How much input a client may have sent that the command has not taken. */
 export const INPUT_WINDOW_BYTES = 262_144;
 const BUFFER_BYTES = 65_536;
-/** Room is given again in portions, so that many small frames cause few answers. */
+/** New room is granted in portions, so that many small frames cause few answers. */
 const PORTION_BYTES = 65_536;
 
-/** A command's input, within the room that its client was given. */
+/** A command's input, within the room that its client was granted. */
 export class ExecInput {
   readonly stream = new PassThrough({ highWaterMark: BUFFER_BYTES });
   readonly #give: (bytes: number) => void;
@@ -22,7 +22,7 @@ export class ExecInput {
     this.#free(INPUT_WINDOW_BYTES);
   }
 
-  /** False for more than there is room for. Input after its end is dropped. */
+  /** Takes input; false for more than there is room for. Input after its end is dropped. */
   take(chunk: Buffer): boolean {
     if (chunk.length > this.#roomBytes) return false;
     this.#roomBytes -= chunk.length;

@@ -78,7 +78,7 @@ export class ExecRelay {
     });
     const came = inputLimit(new SocketRest(socket));
     socket.on('message', (data, isBinary) => {
-      // The room limits bytes of input.
+      // Rates are not needed: the room limits input.
       came(isBinary ? 0 : (data as Buffer).length);
       if (this.#isOver) return;
       if (isBinary) this.#use(() => this.#take(data as Buffer), (data as Buffer).length);
@@ -123,7 +123,7 @@ export class ExecRelay {
     }
   }
 
-  /** In order of arrival, once the credential is known to be valid. */
+  /** Handles frames in order of arrival, once the credential is known to be valid. */
   #use(then: () => void, bytes = 0): void {
     const taken = this.#registration.use(() => {
       if (!this.#isOver) then();
@@ -175,7 +175,7 @@ export class ExecRelay {
     }
   }
 
-  /** Resolves with how many bytes the client takes, at its end with any number. */
+  /** Resolves with how many bytes the client has room for; with any number once the command has ended. */
   async #room(): Promise<number> {
     while (this.#roomBytes === 0 && !this.#isOver) {
       await new Promise<void>((resolve) => {
@@ -209,7 +209,7 @@ export class ExecRelay {
     this.#stop();
   }
 
-  /** A command that its client leaves is ended. */
+  /** Ends a command whose client has left. */
   #stop(): void {
     if (this.#isOver) return;
     this.#isOver = true;

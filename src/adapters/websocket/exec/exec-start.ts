@@ -2,7 +2,7 @@ import type { FieldFaults } from '../../../domain/field-faults.ts';
 import { decodeExecClientFrame, EXEC_CLIENT_FRAMES, type ExecStart } from '../../../protocol/exec-frames.ts';
 import { invalidFields } from '../../../protocol/frames.ts';
 
-/** Parsing takes some milliseconds of the event loop. */
+/** Parsing a larger one would block the event loop for too long. */
 const MAX_START_BYTES = 262_144;
 
 /** What each field of `start` must be. */

@@ -18,7 +18,7 @@ import { attachment } from './attached-process.ts';
 
 export type AttachSocketDeps = {
   readonly processes: Pick<Processes, 'attach'>;
-  /** Whether someone who attached earlier may go on. */
+  /** Whether an attached caller may still be attached. */
   readonly mayGoOn: (now: Caller) => boolean;
   readonly live: AuthorizedConnections;
   readonly log: Logger;
@@ -26,7 +26,7 @@ export type AttachSocketDeps = {
 
 const SCOPE = 'write';
 
-/** Before the upgrade. */
+/** Checks the request before the upgrade. */
 const REFUSALS = [
   'container_not_found',
   'not_authorized',

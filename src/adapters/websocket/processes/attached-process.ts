@@ -20,7 +20,7 @@ import { inputLimit, SocketRest } from '../socket-reader.ts';
 import { InputWriter } from './input-writer.ts';
 
 const MAX_FRAME_BYTES = 65_536;
-/** Signals that wait, and answers that the client has not read. */
+/** The most signals that wait, and answers that the client has not read. */
 const MAX_WAITING = 64;
 
 export type AttachmentDeps = {
@@ -63,7 +63,7 @@ function reactions(
   { close, failed }: AttachmentDeps,
 ) {
   const refused = (code: DomainError['code']): void => {
-    // The frame `exit` says it.
+    // The frame `exit` has already said so.
     if (code !== 'process_ended') answer({ type: 'refused', code });
   };
   const input = new InputWriter(inputOffset ?? 0, control.write, rest, {
@@ -108,7 +108,7 @@ async function passOutput(
       await sent(socket, Buffer.concat([mark, data.subarray(from, from + MAX_FRAME_BYTES)]));
   }
   const exit = exitOf(await output.state());
-  // Its container changes: what became of the process is known afterwards.
+  // The container is changing: the state of the process is known afterwards.
   if (exit === null) return CLOSE.tryAgainLater;
   await tell(exit);
   return CLOSE.ended;
@@ -123,7 +123,7 @@ function exitOf({ state }: ContainerProcess): ProcessServerFrame | null {
 
 type Act = () => Promise<Result<unknown, DomainError>>;
 
-/** Acts one after the other. */
+/** Runs acts one after the other. */
 function inTurn(refused: (code: DomainError['code']) => void, failed: (error: unknown) => void) {
   let last = Promise.resolve();
   let [waiting, isStopped] = [0, false];
@@ -145,7 +145,7 @@ function inTurn(refused: (code: DomainError['code']) => void, failed: (error: un
   return { act, waiting: () => waiting, stop };
 }
 
-/** Of values that come while one is used, only the newest is. */
+/** Uses values one at a time; of those that arrive meanwhile, only the newest. */
 function newestOnly<T>(use: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let next: { readonly value: T } | null = null;
   let isBusy = false;
@@ -163,7 +163,7 @@ function newestOnly<T>(use: (value: T) => Promise<void>): (value: T) => Promise<
   }
 }
 
-/** A client that reads nothing gets no more answers until it does. */
+/** Sends answers, but no more while the client does not read them. */
 function boundedAnswers(socket: WebSocket): (frame: ProcessServerFrame) => void {
   let unsent = 0;
   return (frame) => {

@@ -3,13 +3,13 @@ import type { Result } from '../../../domain/result.ts';
 import type { ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
 import type { SocketRest } from '../socket-reader.ts';
 
-/** Waiting input at which the socket is not read, and at which it is again. */
+/** Above this much waiting input the socket is paused; below the second it is resumed. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
 const MAX_WRITE_BYTES = 1_048_576;
 const RETRY = { firstMs: 100, maxMs: 2_000 };
 
-/** Refusals that end by themselves. Because of the offset, a repeat is taken once. */
+/** Refusals that pass by themselves. A repeat is safe: its offset makes it count once. */
 const PASSING: readonly DomainError['code'][] = [
   'process_input_full',
   'process_outcome_unknown',
@@ -22,7 +22,7 @@ export type InputEvents = {
   /** The process has all input before this offset. */
   acknowledge(offset: number): void;
   refused(code: DomainError['code']): void;
-  /** Input is missing before what came. */
+  /** Input is missing before the received input. */
   gap(): void;
   failed(error: unknown): void;
 };
@@ -98,7 +98,7 @@ export class InputWriter {
     }
   }
 
-  /** What waits without a gap, as one. */
+  /** The waiting input, joined. */
   #next(): ProcessInput | null {
     const [first] = this.#waiting;
     if (first === undefined) return null;

@@ -6,7 +6,9 @@ import { LeaseLost, type OperationDeps, type OperationState } from './operation-
 
 const FAILED = 'a snapshot of it could not be taken';
 
-/** Marks the snapshot ready, with audit record and event in one transaction. For a fork only the forks are announced. */
+/**
+ * Marks the snapshot ready, with audit record and event in one transaction. For a fork only the forks are announced.
+ */
 export async function commitSnapshot(
   { storage, owner }: OperationDeps,
   operation: StoredOperation,

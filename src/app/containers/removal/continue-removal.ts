@@ -32,8 +32,8 @@ export const continueRemovals = (deps: RemovalDeps) => async (): Promise<void> =
 };
 
 /**
- * Deletes or transfers the containers that are left, then deletes the user. It may be repeated, also by several processes
- * at once: a completed step does nothing. Returns whether all is done.
+ * Deletes or transfers the containers that are left, then deletes the user. It may be repeated, also by several
+ * processes at once: a completed step does nothing. Returns whether all is done.
  */
 export async function continueRemoval(deps: RemovalDeps, userId: string): Promise<boolean> {
   const { repositories } = deps.storage;

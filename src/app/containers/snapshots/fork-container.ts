@@ -41,8 +41,8 @@ type ForkIds = { readonly snapshotId: string; readonly dbIds: string[] };
 
 /**
  * Makes containers with a container's current files, limits and environment, and waits up to `createWaitMs` for them.
- * One transaction records a snapshot, and the containers to be made from it; the snapshot goes when they are made. `note`
- * records the snapshot's id.
+ * One transaction records a snapshot, and the containers to be made from it; the snapshot goes when they are made.
+ * `note` records the snapshot's id.
  */
 export const forkContainer =
   (deps: ContainerDeps) =>

@@ -7,8 +7,8 @@ import { tierOf } from '../container-limits.ts';
 import { BY_BERTH } from '../maintenance/sync-state.ts';
 
 /**
- * Makes room for another snapshot of `sizeMb`, by giving up deleted ones, oldest first; refuses above the tier's limits.
- * Call it with the owner's row locked.
+ * Makes room for another snapshot of `sizeMb`, by giving up deleted ones, oldest first; refuses above the tier's
+ * limits. Call it with the owner's row locked.
  */
 export async function makeSnapshotRoom(
   tx: Repositories,

@@ -34,8 +34,8 @@ export type Source = {
 };
 
 /**
- * Takes a snapshot of the caller's container, which is paused while it is copied, and waits up to `createWaitMs` for it.
- * The snapshot is `creating` until then. `note` records the id in the row's transaction.
+ * Takes a snapshot of the caller's container, which is paused while it is copied, and waits up to `createWaitMs` for
+ * it. The snapshot is `creating` until then. `note` records the id in the row's transaction.
  */
 export const takeSnapshot =
   (deps: ContainerDeps) =>

@@ -16,7 +16,7 @@ export type MadeLink = NamedLink & { readonly code: string };
 
 type LookupDeps = { readonly storage: Storage; readonly throttle: LoginThrottle };
 
-/** Whether the caller is an administrator still; locks all of them, in one order, so that two acts never deadlock. */
+/** Locks all administrators, in one order, so that two acts never deadlock; refuses a caller who is none any more. */
 export async function lockedAdmin(tx: Repositories, { user }: Caller): Promise<Result<null, DomainError>> {
   const admins = await tx.users.lockAdmins();
   return admins.includes(user.id) ? ok(null) : refuse({ code: 'not_authorized' });
@@ -39,7 +39,7 @@ export async function makeLink(
 
 /**
  * The open link of a code, if its kind is one of these. A wrong code counts for its address like a failed sign-in, and
- * all wrong ones look alike.
+ * all wrong ones get the same answer.
  */
 export async function findLink(
   { storage, throttle }: LookupDeps,
@@ -56,8 +56,8 @@ export async function findLink(
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
     const refusal = await begun.value.failed();
-    return refuse(refusal.code === 'rate_limited' ? refusal : NOT_VALID);
+    return refuse(refusal.code === 'rate_limited' ? refusal : LINK_NOT_VALID);
   });
 }
 
-export const NOT_VALID = { code: 'link_not_valid' } as const;
+export const LINK_NOT_VALID = { code: 'link_not_valid' } as const;

@@ -20,7 +20,7 @@ import { sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
-import { findLink, lockedAdmin, type MadeLink, makeLink, NOT_VALID } from './account-links.ts';
+import { findLink, LINK_NOT_VALID, lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
 
 export type InvitationDeps = {
@@ -115,7 +115,7 @@ async function accept(
   const found = await findLink(deps, code, ['invitation'], origin);
   if (!found.ok) return found;
   const { purpose } = found.value.link;
-  if (purpose.kind !== 'invitation') return refuse(NOT_VALID);
+  if (purpose.kind !== 'invitation') return refuse(LINK_NOT_VALID);
   const fields = { ...personFaults(person), ...acceptFaults(purpose, person) };
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const payer = { ipAddress: origin.ipAddress };
@@ -135,11 +135,11 @@ const join = (
 ): Promise<Result<SignedIn, DomainError>> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const open = await tx.accountLinks.lockOpen(sha256(code));
-    if (open === null || (await tx.catalogue.tier(tier)) === null) return refuse(NOT_VALID);
+    if (open === null || (await tx.catalogue.tier(tier)) === null) return refuse(LINK_NOT_VALID);
     const made = await makeAccount(tx, { email, username, passwordHash, role, tier });
     if (!made.ok) return made;
     const { id: userId } = made.value;
-    if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(NOT_VALID);
+    if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(LINK_NOT_VALID);
     const details = open.link.id;
     await tx.audit.append({ userId, action: 'invitation_accepted', ...origin, details });
     return ok(await openSession(tx, made.value, origin));

@@ -13,8 +13,8 @@ export type NewAccount = {
 };
 
 /**
- * Makes an account, in the caller's transaction, which fails when a name is taken. Every way to an account ends here:
- * set-up, registration, invitation, and administrators. Call it with valid text.
+ * Makes an account, in the caller's transaction, which fails when a name is taken. Every account is made here: by
+ * set-up, registration, invitation or an administrator. The text must be valid.
  */
 export async function makeAccount(tx: Repositories, account: NewAccount): Promise<Result<User, DomainError>> {
   const made = await tx.users.insert({ ...account, guestUntil: null });

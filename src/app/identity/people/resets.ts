@@ -16,7 +16,7 @@ import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
 import type { Proofs, ProvePassword, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
-import { findLink, lockedAdmin, type MadeLink, makeLink, NOT_VALID } from './account-links.ts';
+import { findLink, LINK_NOT_VALID, lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
 
 export type ResetDeps = {
   readonly storage: Storage;
@@ -113,7 +113,7 @@ async function use(
   const { purpose } = found.value.link;
   switch (purpose.kind) {
     case 'invitation':
-      return refuse(NOT_VALID);
+      return refuse(LINK_NOT_VALID);
     case 'password':
       return await newPassword(deps, { code, userId: purpose.userId }, password, origin);
     case 'second_factor':
@@ -134,7 +134,7 @@ async function newPassword(
   const payer = { ipAddress: origin.ipAddress };
   const hashed = await deps.hashing.inTurn(payer, unasked, (one) => one.hash(password));
   if (!hashed.ok) return hashed;
-  return await spend(deps, used, async (tx, user) => {
+  return await useUp(deps, used, async (tx, user) => {
     await tx.users.setPassword(user.id, hashed.value);
     await tx.audit.append({ userId: user.id, action: 'password_reset', ...origin, details: '' });
     await tx.events.append(accountEvent(user, 'password_reset'));
@@ -150,7 +150,7 @@ async function withoutSecondFactor(
 ): Promise<Result<Opened, DomainError>> {
   const proven = await deps.provePassword(used.userId, password, origin);
   if (!proven.ok) return proven;
-  return await spend(deps, used, async (tx, user, passwordHash) => {
+  return await useUp(deps, used, async (tx, user, passwordHash) => {
     // Another link may have set a password since the check.
     if (passwordHash !== proven.value) return refuse({ code: 'wrong_password' });
     await tx.recoveryCodes.replace(user.id, []);
@@ -162,8 +162,8 @@ async function withoutSecondFactor(
   });
 }
 
-/** Uses the link up and ends every way in, then runs `work`; all in one transaction, with the user locked first. */
-const spend = <T>(
+/** Uses the link up and ends all sessions and tokens, then runs `work`; one transaction, with the user locked first. */
+const useUp = <T>(
   { storage }: ResetDeps,
   { code, userId }: Used,
   work: (tx: Repositories, user: User, passwordHash: string | null) => Promise<Result<T, DomainError>>,
@@ -172,8 +172,8 @@ const spend = <T>(
     await tx.users.lock(userId);
     const now = await tx.users.lockForSignIn(userId);
     const open = await tx.accountLinks.lockOpen(sha256(code));
-    if (now === null || open === null || now.user.disabledAt !== null) return refuse(NOT_VALID);
-    if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(NOT_VALID);
+    if (now === null || open === null || now.user.disabledAt !== null) return refuse(LINK_NOT_VALID);
+    if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(LINK_NOT_VALID);
     await tx.pending.endAll(userId, 'second_factor');
     await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.accountReset);
     await tx.tokens.revokeAll(userId);

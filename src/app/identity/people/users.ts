@@ -130,7 +130,7 @@ async function changeUser(
     const user = await tx.users.findById(id);
     if (user === null) return refuse({ code: 'user_not_found' });
     if ((await tx.userRemovals.find(id)) !== null) return refuse({ code: 'user_being_deleted' });
-    // Became one since the check.
+    // The user became an administrator after the check.
     if (user.role !== before.role) return refuse({ code: 'confirmation_required', by: 'password' });
     const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
     const others = admins.filter((admin) => admin !== user.id).length;
@@ -141,7 +141,7 @@ async function changeUser(
   });
 }
 
-/** Writes the effective change, its record and its events. */
+/** Writes what the change alters, with its record and events. */
 async function apply(
   tx: Repositories,
   user: User,

@@ -24,7 +24,7 @@ export type RequireRecentSignIn = (
   origin: Origin,
 ) => Promise<Result<null, DomainError>>;
 
-/** The hash of the password that was given, if it is the user's. A wrong one is counted. */
+/** The hash of the given password, if it is the user's. A wrong one is counted. */
 export type ProvePassword = (
   userId: string,
   password: string,

@@ -1,6 +1,8 @@
 import { createServer } from 'node:net';
 
-/** Throws a readable error when the port is taken, before anything is started. `settings`: what its settings begin with. */
+/**
+ * Throws a readable error when the port is taken, before anything is started. `settings`: what its settings begin with.
+ */
 export async function requireFreePort(host: string, port: number, settings = 'BERTH'): Promise<void> {
   const probe = createServer();
   try {
@@ -19,7 +21,7 @@ export async function requireFreePort(host: string, port: number, settings = 'BE
   }
 }
 
-/** What a browser on this machine reaches by the one name for which it makes passkeys without https. */
+/** Hosts that a browser on this machine reaches as `localhost`, for which alone it makes passkeys without https. */
 const LOCAL = new Set(['0.0.0.0', '::', '127.0.0.1', '::1']);
 
 /** The address of a server listening there, for browsers on its machine. */
@@ -35,7 +37,7 @@ export function originsOf(address: string): readonly string[] {
   return [origin, `${protocol}//127.0.0.1${at}`, `${protocol}//localhost${at}`];
 }
 
-/** What the operator does so that others reach the service; null once its public address is set. */
+/** What the operator must do so that others can reach the service; null once its public address is set. */
 export function stepForOthers(host: string, publicUrl: string | null): string | null {
   if (publicUrl !== null) return null;
   return isLoopback(host)

@@ -46,7 +46,7 @@ export async function uninstall(
 ): Promise<Outcome> {
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
-    return { code: 1, says: `${dataDir} is no data folder of Berth: set BERTH_DATA_DIR to it` };
+    return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
   const lock = lockOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
@@ -73,7 +73,7 @@ function lockOrNull(dataDir: string) {
 }
 
 async function find(config: Config, root: string): Promise<Found> {
-  const instanceId = await instanceOf(config);
+  const instanceId = await instanceIdOf(config);
   const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));
   const docker = endpoint === null ? null : await engineAt(endpoint);
   return {
@@ -85,7 +85,7 @@ async function find(config: Config, root: string): Promise<Found> {
 }
 
 /** The id in the labels of everything that the installation has made. */
-async function instanceOf({ databaseUrl, dataDir }: Config): Promise<string> {
+async function instanceIdOf({ databaseUrl, dataDir }: Config): Promise<string> {
   const server = databaseUrl === null ? await startEmbedded(path.join(dataDir, 'postgres')) : null;
   const db = openDatabase(openPool({ url: databaseUrl ?? server?.url() ?? '', poolSize: 1 }));
   try {
@@ -100,7 +100,7 @@ async function engineAt(endpoint: string): Promise<Docker> {
   const answer = await probe(addressOf(endpoint, null));
   if (answer.answers) return answer.docker;
   throw new Error(
-    `the engine at ${endpoint}, which has containers and volumes of Berth, does not answer: start it`,
+    `the engine at ${endpoint} has containers and volumes of Berth, but does not answer: start it`,
   );
 }
 

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { run } from '../../../adapters/docker/host/host-commands.ts';
 
 const UNIT = '/etc/systemd/system/berth.service';
-/** The unit's settings and cache. */
+/** The folders of the unit's settings and cache. */
 const FOLDERS = ['/etc/berth', '/var/cache/berth'];
 
 /** The systemd unit of the program in `root`, or null. */

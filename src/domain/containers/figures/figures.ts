@@ -3,13 +3,13 @@ export type Measured = {
   readonly at: Date;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
-  /** How often the memory limit ended a program since the container's start; null where unknown. */
+  /** How many programs the memory limit has ended since the container's start; null where unknown. */
   readonly memoryKills: number | null;
 };
 
 /** A minute of the past: the mean of the processor's use, the peak of the memory's. */
 export type Minute = {
-  /** Since 1970. */
+  /** The number of the minute since 1970. */
   readonly minute: number;
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
@@ -20,7 +20,7 @@ export type Minute = {
 export type Figures = Measured & {
   /** Oldest first, at most 60; minutes without a measurement are absent. */
   readonly minutes: readonly Minute[];
-  /** When the memory limit was last seen to end a program; null: not while it was measured. */
+  /** When the memory limit was last seen to end a program; null if it never was while measured. */
   readonly killedAt: Date | null;
 };
 
@@ -39,7 +39,7 @@ export function withMeasured(before: Figures | null, now: Measured): Figures {
   return { ...now, minutes, killedAt: hasKilled(before, now) ? now.at : (before?.killedAt ?? null) };
 }
 
-/** A restart counts from zero again. */
+/** Whether the count has grown. After a restart it begins at zero again. */
 function hasKilled(before: Figures | null, { memoryKills }: Measured): boolean {
   const known = before?.memoryKills ?? null;
   return memoryKills !== null && known !== null && memoryKills > known;

@@ -8,7 +8,7 @@ export const MAX_NAME_LENGTH = 64;
 export const MAX_RUNNING_PER_CONTAINER = 64;
 export const MAX_RUNNING_PER_USER = 256;
 
-/** Of a process's terminal, in characters; 1 to 1000 each. */
+/** The size of a process's terminal in characters; 1 to 1000 each. */
 export type PtySize = { readonly cols: number; readonly rows: number };
 
 /** What a client asks for. */
@@ -18,7 +18,7 @@ export type ProcessRequest = {
   /** Relative to /workspace; null for that. */
   readonly workdir: string | null;
   readonly takesInput: boolean;
-  /** null: it runs without a terminal. With one, all its output is stdout. */
+  /** The size of its terminal, in which all output is stdout; null without one. */
   readonly terminal: PtySize | null;
   /** null: no limit. */
   readonly timeoutSeconds: number | null;

@@ -34,7 +34,7 @@ export type ContainerProcess = {
   readonly name: string;
   readonly command: readonly string[];
   readonly takesInput: boolean;
-  /** null: it runs without a terminal. */
+  /** The size of its terminal; null without one. */
   readonly terminal: PtySize | null;
   readonly startedAt: Date;
   readonly state: ProcessState;

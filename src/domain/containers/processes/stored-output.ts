@@ -1,6 +1,6 @@
-/** Of each output of a process, the newest. */
+/** How much of each output of a process is copied: the newest bytes. */
 export const MAX_STORED_BYTES = 1_048_576;
-/** Of all processes in the containers of one owner; the data of the oldest is removed. */
+/** The limit for all processes of one owner; above it the oldest copies lose their data. */
 export const MAX_STORED_BYTES_OF_OWNER = 67_108_864;
 
 export type StoredStream = { readonly firstKept: number; readonly data: Buffer };
@@ -13,7 +13,7 @@ export type StoredOutput = {
   readonly isWhole: boolean;
 };
 
-/** The part of a copy after this offset. */
+/** The bytes of a copy from this offset on. */
 export function storedAfter({ firstKept, data }: StoredStream, after: number): StoredStream {
   const start = Math.min(Math.max(after, firstKept), firstKept + data.length);
   return { firstKept: start, data: data.subarray(start - firstKept) };

@@ -2,11 +2,11 @@ import type { DomainError } from '../../errors.ts';
 import { ok, type Result, refuse } from '../../result.ts';
 import type { Tier } from '../resources.ts';
 
-/** An owner's snapshots. Those that are given up count for nothing. */
+/** What an owner's snapshots use. Those that are given up do not count. */
 export type SnapshotUse = {
-  /** Those in the owner's list, without failed ones. */
+  /** How many are in the owner's list, without failed ones. */
   readonly count: number;
-  /** The disk of all that are not deleted, those of forks too. */
+  /** The disk of those that are not deleted, including those of forks. */
   readonly liveMb: number;
   /** The disk of deleted ones. */
   readonly deletedMb: number;
@@ -15,10 +15,12 @@ export type SnapshotUse = {
 /** Live and deleted snapshots may use this many times the tier's disk. */
 const KEPT_FACTOR = 2;
 
-/** What another snapshot of `sizeMb` needs: nothing, or so much room made by giving up deleted ones. */
+/** How much disk must be freed for another snapshot, by giving up deleted ones; 0 for none. */
 export type SnapshotRoom = Result<{ readonly giveUpMb: number }, DomainError>;
 
-/** Whether another snapshot fits. One for a fork is in no list, so only its disk counts. */
+/**
+ * Whether another snapshot fits, and what must be freed for it. One for a fork is in no list, so only its disk counts.
+ */
 export function snapshotRoom(
   { maxSnapshots, snapshotMb }: Pick<Tier, 'maxSnapshots' | 'snapshotMb'>,
   { count, liveMb, deletedMb }: SnapshotUse,

@@ -34,14 +34,14 @@ export type Snapshot = {
   readonly resources: Resources;
   /** The private image with the layer; null until it exists. */
   readonly layerImage: string | null;
-  /** What the layer adds to the catalogue's image; null when unknown. */
+  /** The changes of the layer to the catalogue's image; null when unknown. */
   readonly layerChanges: LossReport | null;
   /** The engine name of the copy of the volume. */
   readonly volume: string;
-  /** As measured; until it is ready, as estimated from the container. */
+  /** As measured; an estimate from the container until it is ready. */
   readonly layerMb: number;
   readonly volumeMb: number;
-  /** The containers that it was taken for, by a fork; null when somebody asked for the snapshot itself. */
+  /** The containers that it was taken for, by a fork; null for a snapshot that its owner keeps. */
   readonly forkIds: readonly string[] | null;
   readonly createdAt: Date;
   readonly deletedAt: Date | null;
@@ -58,7 +58,9 @@ export type SnapshotRequest = { readonly name: string; readonly note: string; re
 const MAX_NOTE_LENGTH = 500;
 const CONTROL = /\p{Cc}/u;
 
-/** A name like a container's; a note of at most 500 characters without control characters. */
+/**
+ * Faults of a request: the name must be like a container's, the note at most 500 characters without control characters.
+ */
 export const snapshotFaults = ({ name, note, labels }: SnapshotRequest): FieldFaults => ({
   ...nameFaults(name),
   ...labelFaults(labels),
@@ -70,7 +72,7 @@ export const snapshotFaults = ({ name, note, labels }: SnapshotRequest): FieldFa
 export const MAX_FORKS = 8;
 const MAX_NAME_LENGTH = 64;
 
-/** Names of forks: the given one, numbered if there are more; without one, from the container's name and `suffix`. */
+/** Names of forks: the given one, numbered if there are several; else the container's name with `suffix`. */
 export function forkNames(
   containerName: string,
   name: string | undefined,

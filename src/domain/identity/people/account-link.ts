@@ -20,7 +20,7 @@ export type AccountLink = {
 export type Invitation = {
   readonly role: UserRole;
   readonly tier: string;
-  /** The only address, or name, that may accept it; null: any. */
+  /** The only address and the only name that may accept it; null for any. */
   readonly email: string | null;
   readonly username: string | null;
 };
@@ -29,9 +29,9 @@ export type Invitation = {
 export type ResetKind = 'password' | 'second_factor';
 
 export type LinkPurpose =
-  /** Makes an account. `madeUserId`: once it is used. */
+  /** Makes an account. `madeUserId`: that account, once the link is used. */
   | ({ readonly kind: 'invitation'; readonly madeUserId: string | null } & Invitation)
-  /** Changes how the account is opened. */
+  /** Replaces a password, or removes a second factor. */
   | { readonly kind: ResetKind; readonly userId: string };
 
 export type LinkKind = LinkPurpose['kind'];
@@ -39,11 +39,11 @@ export type LinkState = 'open' | 'used' | 'withdrawn' | 'expired';
 
 export const INVITATION_HOURS = 168;
 export const RESET_HOURS = 24;
-/** The first password of an account that an administrator made. */
+/** How long the link for a first password lasts. */
 export const FIRST_PASSWORD_HOURS = 168;
-/** Of all administrators together. */
+/** The limit of open links of all administrators. */
 export const MAX_OPEN_LINKS = 1_000;
-/** How long a link stays in its list after its end. */
+/** How long a link is listed after its end. */
 export const ENDED_LINKS_LISTED_DAYS = 30;
 
 /** `now` is the database's clock. */
@@ -56,7 +56,7 @@ export function linkState(
   return expiresAt <= now ? 'expired' : 'open';
 }
 
-/** Faults of what an administrator says about a future account; null: left to its user. */
+/** Faults of an invitation. `email` and `username` are null when the user chooses them. */
 export function invitationFaults(
   { tier, email, username }: Omit<Invitation, 'role'>,
   tiers: readonly string[],
@@ -68,7 +68,7 @@ export function invitationFaults(
   };
 }
 
-/** Faults of what was entered by the person who accepts: a bound invitation is for one address, or name. */
+/** Faults of what the accepting person entered: an invitation may be for one address or name only. */
 export function acceptFaults(
   { email, username }: Invitation,
   entered: { readonly email: string; readonly username: string },

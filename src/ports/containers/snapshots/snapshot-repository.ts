@@ -22,13 +22,13 @@ export interface SnapshotRepository {
   find(id: string, ownerId: string): Promise<Snapshot | null>;
   /** The same, locked until the transaction ends. */
   findForUpdate(id: string, ownerId: string): Promise<Snapshot | null>;
-  /** By id alone, deleted ones and those of forks too: for work that was authorized before. */
+  /** By id alone, deleted ones and those of forks too: for work that was authorized earlier. */
   findAny(id: string): Promise<Snapshot | null>;
   record(id: string, progress: SnapshotProgress): Promise<void>;
-  /** Ends `creating`; a failed one is given up. Null when it had ended. */
+  /** Ends the state `creating`; a failed one is given up. null when it is in another state. */
   settle(id: string, state: Exclude<SnapshotState, 'creating'>): Promise<Snapshot | null>;
   markDeleted(id: string): Promise<void>;
-  /** All that the owner has. */
+  /** The number and disk of all that the owner has. */
   markDeletedOf(ownerId: string): Promise<void>;
   use(ownerId: string): Promise<SnapshotUse>;
 }

@@ -1,7 +1,7 @@
 /** A snapshot whose volume is to be removed now. */
 export type ClaimedSnapshot = { readonly id: string; readonly ownerId: string; readonly volume: string };
 
-/** The removal of deleted snapshots, by the database's clock, and what is still in use of them. */
+/** The removal of deleted snapshots, by the database's clock, and which of their images are still in use. */
 export interface SnapshotRetentionRepository {
   /**
    * Condemns deleted snapshots with expired retention, spares those whose retention was extended, and gives up those of
@@ -17,6 +17,6 @@ export interface SnapshotRetentionRepository {
   giveUp(ownerId: string, mb: number): Promise<readonly string[]>;
   /** False when already recorded. */
   markRemoved(id: string): Promise<boolean>;
-  /** The private images of snapshots that are not removed. */
+  /** The private images of the snapshots that are not removed yet. */
   images(): Promise<ReadonlySet<string>>;
 }

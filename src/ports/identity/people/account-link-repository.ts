@@ -7,7 +7,7 @@ export type NewAccountLink = {
   readonly createdBy: string;
 };
 
-/** A link with the names of its creator and of its account, if there is one; `now` is the database's clock. */
+/** A link with the names of its creator and of its account, if any; `now` is the time by the database's clock. */
 export type NamedLink = {
   readonly link: AccountLink;
   readonly creatorName: string;
@@ -17,15 +17,15 @@ export type NamedLink = {
 
 /** One-time links of administrators, by the SHA-256 of their codes. */
 export interface AccountLinkRepository {
-  /** Also forgets links that ended long ago. */
+  /** Adds a link, and removes links that ended long ago. */
   insert(link: NewAccountLink, lifeHours: number): Promise<NamedLink>;
   /** The open one of this code. */
   findOpen(codeHash: Buffer): Promise<NamedLink | null>;
   /** The same, locked until the transaction ends. */
   lockOpen(codeHash: Buffer): Promise<NamedLink | null>;
-  /** Uses an open one up, for the account that it makes or changes. False when it is no longer open. */
+  /** Marks an open one used, by the account that it makes or changes. False when it is no longer open. */
   use(id: string, userId: string): Promise<boolean>;
-  /** False when there is no such link of these kinds, or it was used. Withdrawing twice keeps the first time. */
+  /** False when there is no such link of these kinds, or it was used. A second withdrawal changes nothing. */
   withdraw(id: string, kinds: readonly LinkKind[]): Promise<boolean>;
   /** Withdraws the open ones that the user made. */
   withdrawBy(userId: string): Promise<void>;

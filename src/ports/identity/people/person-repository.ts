@@ -1,7 +1,7 @@
 import type { User } from '../../../domain/identity/user.ts';
 import type { Page, PageRequest } from '../../pagination.ts';
 
-/** Absent fields do not filter. `search`: part of a name or email, without case. */
+/** Absent fields do not filter. `search`: part of a name or email, ignoring case. */
 export type PersonFilter = {
   readonly role?: 'user' | 'admin';
   readonly tier?: string;
@@ -20,11 +20,11 @@ export type Person = {
   readonly mfaEnabled: boolean;
   /** False for guests, and until the first password is set. */
   readonly hasPassword: boolean;
-  /** Its containers are being deleted first. */
+  /** Being deleted: its containers go first. */
   readonly isBeingDeleted: boolean;
 };
 
-/** What administrators see of users; deleted ones are gone. */
+/** What administrators see of users, without deleted ones. */
 export interface PersonRepository {
   /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
   page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;

@@ -71,7 +71,7 @@ export const LinkWithdrawnBody = Named(
 const code = { code: Text({ minLength: 1, maxLength: 128 }) };
 
 export const LinkCodeRequest = Named('LinkCodeRequest', Closed(code));
-/** What an invitation offers. An `email` or `username` is the only one that may accept it. */
+/** What an invitation offers. With an `email` or `username`, only that one may accept it. */
 export const InvitationOfferBody = Named(
   'InvitationOffer',
   Type.Object({

@@ -3,7 +3,7 @@ import { Text } from '../common.ts';
 
 export const UserRole = Type.Union([Type.Literal('user'), Type.Literal('admin')]);
 
-/** Of a request that needs a recent sign-in. */
+/** What confirms a request that needs a recent sign-in. */
 export const proofs = {
   password: Type.Optional(Text({ minLength: 1, maxLength: 1024 })),
   code: Type.Optional(Text({ minLength: 1, maxLength: 64 })),

@@ -66,7 +66,7 @@ export const UserCreatedBody = Named(
 
 /**
  * `containers`: what becomes of the user's containers; without it, a user with containers is refused. `to`: the id of
- * who gets them.
+ * the new owner.
  */
 export const UserDeletionRequest = Named(
   'UserDeletionRequest',

@@ -18,7 +18,7 @@ export class MemoryProgram {
   inputOffset = 0;
   isInputClosed = false;
   readonly takesInput: boolean;
-  /** Its lines end and are echoed as by a terminal. */
+  /** Whether lines are echoed, and end, as in a terminal. */
   terminal: PtySize | null;
   readonly #keptBytes: number;
   readonly #ending = new AbortController();

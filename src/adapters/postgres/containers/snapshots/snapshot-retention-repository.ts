@@ -77,7 +77,7 @@ export function postgresSnapshotRetention(db: Db): SnapshotRetentionRepository {
         .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
 
     async giveUp(ownerId, mb) {
-      // Those deleted before it, together, are smaller than what is needed.
+      // The sum of those deleted before it is smaller than what is needed.
       const { rows } = await sql<{ id: string }>`
         update snapshots set purged_at = clock_timestamp() where id in (
           select id from (

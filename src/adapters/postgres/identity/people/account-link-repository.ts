@@ -20,7 +20,7 @@ const SWEEP_AT_MOST = 100;
 const isOpen = sql<boolean>`account_links.used_at is null and account_links.withdrawn_at is null
   and account_links.expires_at > clock_timestamp()`;
 
-/** Kinds that hold an account; an invitation gets its own when it is used. */
+/** Kinds that have an account from the start; an invitation gets one when it is used. */
 const columnsOf = (purpose: LinkPurpose) => {
   if (purpose.kind !== 'invitation') return { kind: purpose.kind, user_id: purpose.userId };
   const { kind, role, tier, email, username } = purpose;

@@ -20,7 +20,7 @@ const facts = [
   sql<boolean>`exists (select from user_removals r where r.user_id = users.id)`.as('is_being_deleted'),
 ] as const;
 
-/** The text itself, whatever it has that a pattern would interpret. */
+/** A pattern for this text, with its special characters escaped. */
 const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 export function postgresPeople(db: Db): PersonRepository {

@@ -1,4 +1,4 @@
-import { NOT_VALID } from '../../../../../app/identity/people/account-links.ts';
+import { LINK_NOT_VALID } from '../../../../../app/identity/people/account-links.ts';
 import { Refusal } from '../../../../../domain/errors.ts';
 import { linkState } from '../../../../../domain/identity/people/account-link.ts';
 import type { NamedLink } from '../../../../../ports/identity/people/account-link-repository.ts';
@@ -21,7 +21,7 @@ const common = ({ link, creatorName, now }: NamedLink) => ({
 
 export function toInvitationBody(named: NamedLink): InvitationBody {
   const { purpose } = named.link;
-  if (purpose.kind !== 'invitation') throw new Refusal(NOT_VALID);
+  if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { role, tier, email, username, madeUserId: id } = purpose;
   const user = id === null ? null : { id, username: named.username ?? '' };
   return { ...common(named), role, tier, email, username, user };
@@ -29,23 +29,23 @@ export function toInvitationBody(named: NamedLink): InvitationBody {
 
 export function toInvitationOffer({ link, creatorName }: NamedLink): InvitationOfferBody {
   const { purpose, expiresAt } = link;
-  if (purpose.kind !== 'invitation') throw new Refusal(NOT_VALID);
+  if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { role, tier, email, username } = purpose;
   return { role, tier, email, username, invited_by: creatorName, expires_at: expiresAt.toISOString() };
 }
 
 export function toResetLinkBody(named: NamedLink): ResetLinkBody {
   const { purpose } = named.link;
-  if (purpose.kind === 'invitation') throw new Refusal(NOT_VALID);
+  if (purpose.kind === 'invitation') throw new Refusal(LINK_NOT_VALID);
   const { kind, userId: id } = purpose;
   return { ...common(named), kind, user: { id, username: named.username ?? '' } };
 }
 
 export function toResetOffer({ link: { purpose, expiresAt }, username }: NamedLink): ResetOfferBody {
-  if (purpose.kind === 'invitation') throw new Refusal(NOT_VALID);
+  if (purpose.kind === 'invitation') throw new Refusal(LINK_NOT_VALID);
   return { kind: purpose.kind, username: username ?? '', expires_at: expiresAt.toISOString() };
 }
 
-/** Behind `#`, the code is in no request and no log. */
+/** The address of a link. The code is behind `#`, so that no request and no log has it. */
 export const linkUrl = (publicUrl: string, page: 'invite' | 'reset', code: string): string =>
   `${publicUrl}/${page}#code=${code}`;
