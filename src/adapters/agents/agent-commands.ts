@@ -22,6 +22,8 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
     const cwd = workdir === undefined ? null : onHost(workdir);
     const hasInput = stdin !== undefined;
     const peer = hub.peerOf(handle);
+    if (terminal !== undefined && !hub.givesTerminals(handle))
+      throw new NotOffered('this version of the agent gives commands no terminal');
     const channel = peer.open(
       {
         ...{ type: 'exec', command, env, cwd, stdin: hasInput, terminal: terminal ?? null },
@@ -34,10 +36,6 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
     if (stdin !== undefined)
       void send(channel, stdin, output, terminal === undefined).catch(() => channel.reset('ended'));
     await output.begun();
-    if (terminal !== undefined && !output.hasTerminal()) {
-      channel.reset('ended');
-      throw new NotOffered('this version of the agent gives commands no terminal');
-    }
     return {
       events: eventsOf(output),
       async end() {

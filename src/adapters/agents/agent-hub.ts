@@ -38,6 +38,7 @@ type Session = {
   readonly id: string;
   readonly peer: Peer;
   epoch: number;
+  givesTerminals: boolean;
   line: AgentSocketLine | null;
   keptBy: NodeJS.Timeout | undefined;
   requestsKeptBy: NodeJS.Timeout | undefined;
@@ -77,11 +78,13 @@ export class AgentHub implements AgentLines {
   }
 
   /** The session of a connected agent. Throws `RuntimeBusy` when its connection is at another process. */
-  peerOf({ runtimeId }: RuntimeHandle): Peer {
-    const session = this.#sessions.get(runtimeId.replace(/^agent:/, ''));
-    if (session === undefined || session.line === null)
-      throw new RuntimeBusy('agent_elsewhere', ELSEWHERE_RETRY_SECONDS);
-    return session.peer;
+  peerOf(handle: RuntimeHandle): Peer {
+    return this.#connected(handle).peer;
+  }
+
+  /** Whether a connected agent gives commands terminals. Throws like `peerOf`. */
+  givesTerminals(handle: RuntimeHandle): boolean {
+    return this.#connected(handle).givesTerminals;
   }
 
   /** Answers a greeting, and continues the agent's session over this line if both sides have all of it. */
@@ -92,7 +95,7 @@ export class AgentHub implements AgentLines {
     const session = resumed ? known : this.#begin(dbId);
     stopWaiting(session);
     session.line?.close('replaced');
-    Object.assign(session, { line, epoch });
+    Object.assign(session, { line, epoch, givesTerminals: greeting.command_terminals });
     if (!resumed) known?.line?.close('replaced');
     if (!resumed) known?.peer.end();
     const { id, peer } = session;
@@ -140,6 +143,13 @@ export class AgentHub implements AgentLines {
     for (const { line } of this.#sessions.values()) line?.close('restarting');
   }
 
+  #connected({ runtimeId }: RuntimeHandle): Session {
+    const session = this.#sessions.get(runtimeId.replace(/^agent:/, ''));
+    if (session === undefined || session.line === null)
+      throw new RuntimeBusy('agent_elsewhere', ELSEWHERE_RETRY_SECONDS);
+    return session;
+  }
+
   #begin(dbId: string): Session {
     const peer = new Peer({
       role: 'service',
@@ -149,7 +159,7 @@ export class AgentHub implements AgentLines {
         this.#drop(dbId, session);
       },
     });
-    const none = { line: null, keptBy: undefined, requestsKeptBy: undefined };
+    const none = { givesTerminals: false, line: null, keptBy: undefined, requestsKeptBy: undefined };
     const session: Session = { id: randomUUID(), peer, epoch: 0, ...none };
     this.#sessions.set(dbId, session);
     return session;

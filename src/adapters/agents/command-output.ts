@@ -13,17 +13,13 @@ export class CommandOutput extends EventEmitter {
   #error: Error | null = null;
   #isClosed = false;
   #pid = 0;
-  #hasTerminal = false;
   #wake: () => void = () => {};
 
   handlers(): ChannelHandlers {
     this.#begun.promise.catch(() => undefined);
     return {
       accepted: (reply) => {
-        if (reply.type === 'exec') {
-          this.#pid = reply.pid;
-          this.#hasTerminal = reply.terminal;
-        }
+        if (reply.type === 'exec') this.#pid = reply.pid;
         this.#begun.resolve();
       },
       data: (stream, bytes) => this.#add({ stream, data: Buffer.from(bytes) }),
@@ -54,11 +50,6 @@ export class CommandOutput extends EventEmitter {
   /** Of the command, in the machine; after `begun`. */
   pid(): number {
     return this.#pid;
-  }
-
-  /** Whether the agent gave it a terminal; known after `begun`. */
-  hasTerminal(): boolean {
-    return this.#hasTerminal;
   }
 
   /** Ends the reading. */

@@ -42,6 +42,7 @@ export class ServiceSession {
       version: 1,
       session: this.#id,
       received: this.#peer?.received ?? 0,
+      command_terminals: true,
       agent,
     });
   }

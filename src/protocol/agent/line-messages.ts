@@ -17,6 +17,8 @@ const GREETINGS = {
     version,
     session: optional(uuid),
     received,
+    /** It gives commands terminals; an older agent does not say so. */
+    command_terminals: isTrue,
     agent: objectOf({
       id: uuid,
       name: textUpTo(64),

@@ -98,7 +98,9 @@ export async function connectMachine(
     ...{ id: machine.id, name: machine.name, version: '0', hostname: machine.name, platform: 'linux' },
     ...{ arch: 'x64', user: 'ada', home: '/home/ada' },
   };
-  socket.send(encodeGreeting({ version: 1, session: machine.session, received: known.received, agent }));
+  const { session } = machine;
+  const { received } = known;
+  socket.send(encodeGreeting({ version: 1, session, received, command_terminals: false, agent }));
   const read = readWelcome(await first);
   if (!read.ok) throw new Error(`no welcome: ${read.error.code}`);
   const welcome = read.value;
