@@ -93,6 +93,7 @@ async function ports(t: Test, scene: SshScene): Promise<void> {
 async function sockets(t: Test, scene: SshScene): Promise<void> {
   const port = await aServer(t);
   const path = '/tmp/back.sock';
+  await inside(scene.call, scene.dbId, LEAVE_LINK);
   const forward = forwarding(t, scene.home, ['-R', `${path}:127.0.0.1:${port}`]);
   t.equal(
     await eventually(
@@ -102,9 +103,19 @@ async function sockets(t: Test, scene: SshScene): Promise<void> {
     'heard this',
   );
   t.equal(await inside(scene.call, scene.dbId, `stat -c %a ${path}`), '600\n');
+  const behind = await inside(
+    scene.call,
+    scene.dbId,
+    'cat /workspace/behind/file; rm /run/berth-ssh.*.4194304',
+  );
+  t.equal(behind, 'kept\n', 'what is behind a link stays');
   forward.child.kill();
   await waitFor(async () => (await inside(scene.call, scene.dbId, `ls ${path} || echo gone`)) === 'gone\n');
 }
+
+/** A link with the name of a folder that a killed listener has left. */
+const LEAVE_LINK = `mkdir -p /workspace/behind && echo kept > /workspace/behind/file
+ln -s /workspace/behind /run/berth-ssh.$(id -u).4194304`;
 
 async function refusals(t: Test, scene: SshScene): Promise<void> {
   const { call, dbId, home } = scene;

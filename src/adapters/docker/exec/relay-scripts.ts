@@ -81,7 +81,7 @@ mkdir "/run";
 my ($root) = grep { defined && -d && -w } "/run", $ENV{XDG_RUNTIME_DIR}, "/tmp";
 sub names_in { opendir(my $d, $_[0]) or return; grep { !/^\.\.?\z/ } readdir $d }
 for my $name (names_in($root)) {
-  next unless $name =~ /^berth-ssh\.$<\.(\d+)\z/ && -o "$root/$name" && ($1 == $$ || !kill 0, $1);
+  next unless $name =~ /^berth-ssh\.$<\.(\d+)\z/ && !-l "$root/$name" && -o _ && ($1 == $$ || !kill 0, $1);
   unlink map { "$root/$name/$_" } names_in("$root/$name");
   rmdir "$root/$name";
 }
