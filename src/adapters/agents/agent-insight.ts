@@ -6,4 +6,9 @@ const notOffered = async (): Promise<never> => {
 };
 
 /** Agents have no first program, no limits and no image, so there is nothing to inspect. */
-export const agentInsight: ContainerInsight = { logs: notOffered, usage: notOffered, changes: notOffered };
+export const agentInsight: ContainerInsight = {
+  logs: notOffered,
+  usage: notOffered,
+  load: notOffered,
+  changes: notOffered,
+};

@@ -46,6 +46,7 @@ export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
     insight: {
       logs: (...args) => inContainer(insight.logs(...args)),
       usage: (...args) => inContainer(insight.usage(...args)),
+      load: (...args) => inContainer(insight.load(...args)),
       changes: (...args) => inContainer(insight.changes(...args)),
     },
     installer: dockerRoleInstaller(commands),

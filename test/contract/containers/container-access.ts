@@ -33,7 +33,7 @@ export async function containerAccessContract(
         requests.map((request) => t.rejects(request, { name: 'ContainerNotRunning', isGone })),
       ));
     const opened = () => commands.open(handle, { command: ['true'], timeoutSeconds: 20 });
-    await refused(false, [opened(), files.read(['x']), insight.usage(handle)]);
+    await refused(false, [opened(), files.read(['x']), insight.usage(handle), insight.load(handle)]);
     await runtime.start(handle);
     await commandsContract(t, (request) => commands.open(handle, request));
     await filesContract(t, files);
@@ -65,6 +65,8 @@ async function insightContract(t: Test, { runtime, insight, handle, begunMs }: I
     t.ok(usage.pids >= 1 && usage.pids <= 512);
     t.ok(usage.cpuMillicores >= 0);
     t.ok(usage.diskBytes === null || usage.diskBytes >= 0);
+    const { diskBytes: _, ...load } = usage;
+    t.same(Object.keys(await insight.load(handle)).sort(), Object.keys(load).sort());
   });
 
   await t.test('unfollowed logs end by themselves, followed ones with their reader', async (t) => {

@@ -242,7 +242,7 @@ function failing(error: Error): Pick<Ports, 'commands' | 'files' | 'insight'> {
   return {
     commands: { open: fail },
     files: { open: fail, write: fail, remove: fail },
-    insight: { logs: fail, usage: fail, changes: fail },
+    insight: { logs: fail, usage: fail, load: fail, changes: fail },
   };
 }
 

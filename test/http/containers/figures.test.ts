@@ -54,9 +54,9 @@ async function aScene() {
   let calls = 0;
   const insight = {
     ...base.insight,
-    usage: async () => {
+    load: async () => {
       calls += 1;
-      return { ...measured(0, 250), at: clock.now(), pids: 1, diskBytes: 0 };
+      return { ...measured(0, 250), at: clock.now(), pids: 1 };
     },
   };
   const service = await aService({ ...base, insight });

@@ -33,6 +33,7 @@ export function endless() {
   const insight: Ports['insight'] = {
     logs: async () => ticks(),
     usage: async () => Promise.reject(new Error('not asked for')),
+    load: async () => Promise.reject(new Error('not asked for')),
     changes: async () => Promise.reject(new Error('not asked for')),
   };
   const files: Ports['files'] = {

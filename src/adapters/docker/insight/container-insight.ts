@@ -8,10 +8,11 @@ import { usageReader } from './container-usage.ts';
 import { layerChanges } from './layer-changes.ts';
 
 export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
-  const usage = usageReader(calls);
+  const { usage, load } = usageReader(calls);
   return {
     logs: async (handle, request) => await logs(calls, (await own.require(handle)).id, request),
     usage: async (handle) => await usage((await own.require(handle)).id),
+    load: async (handle) => await load((await own.require(handle)).id),
     changes: async (handle) => await layerChanges(calls, (await own.require(handle)).id),
   };
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ContainerUsage } from '../../../ports/containers/container-insight.ts';
+import type { ContainerLoad, ContainerUsage } from '../../../ports/containers/container-insight.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { cpuSeenInside } from './cpu-usage.ts';
@@ -24,28 +24,39 @@ export type Statistics = {
 
 export type Sample = { readonly at: number; readonly statistics: Statistics };
 
+export type UsageReader = {
+  readonly usage: (id: string) => Promise<ContainerUsage>;
+  /** Starts a program in the container only for its first reading in a while. */
+  readonly load: (id: string) => Promise<ContainerLoad>;
+};
+
 /**
  * Reads containers' statistics, one call per container at a time, shared by concurrent requests and cached for a
  * second.
  */
-export function usageReader(calls: EngineCalls): (id: string) => Promise<ContainerUsage> {
+export function usageReader(calls: EngineCalls): UsageReader {
   const samples = new LRUCache<string, Sample>({ max: MAX_KNOWN });
   const disk = diskReader(calls);
-  const read = async (id: string): Promise<ContainerUsage> => {
+  const read = async (id: string): Promise<ContainerLoad> => {
     const before = samples.get(id);
     samples.delete(id);
     const now = await sample(calls, id);
     samples.set(id, now);
-    const [cpuMillicores, diskBytes] = await Promise.all([cpuOf(calls, id, before, now), disk(id)]);
-    return { ...figuresOf(now), cpuMillicores, diskBytes };
+    return { ...figuresOf(now), cpuMillicores: await cpuOf(calls, id, before, now) };
   };
-  const answers = new LRUCache<string, ContainerUsage>({
+  const answers = new LRUCache<string, ContainerLoad>({
     max: MAX_KNOWN,
     ttl: FRESH_MS,
     ignoreFetchAbort: true,
     fetchMethod: read,
   });
-  return (id) => answers.forceFetch(id);
+  const load = (id: string): Promise<ContainerLoad> => answers.forceFetch(id);
+  // The load first: it refuses a container that does not run, of which no figure is to be cached.
+  const usage = async (id: string): Promise<ContainerUsage> => {
+    const now = await load(id);
+    return { ...now, diskBytes: await disk(id) };
+  };
+  return { usage, load };
 }
 
 async function sample(calls: EngineCalls, id: string): Promise<Sample> {
@@ -86,7 +97,7 @@ function isUseful(before: Sample | undefined, now: Sample): before is Sample {
 export const millicores = (before: Sample, now: Sample): number =>
   Math.max(0, Math.round((usedBy(now) - usedBy(before)) / (Math.max(1, now.at - before.at) * 1000)));
 
-export function figuresOf({ at, statistics }: Sample): Omit<ContainerUsage, 'cpuMillicores' | 'diskBytes'> {
+export function figuresOf({ at, statistics }: Sample): Omit<ContainerLoad, 'cpuMillicores'> {
   const { usage = 0, failcnt = 0, stats = {} } = statistics.memory_stats ?? {};
   const given = stats['total_inactive_file'] ?? stats['inactive_file'] ?? 0;
   return {

@@ -17,7 +17,7 @@ const FOLLOWED_MS = 900_000;
 const AT_A_TIME = 8;
 
 export type SamplerDeps = {
-  readonly insight: Pick<ContainerInsight, 'usage'>;
+  readonly insight: Pick<ContainerInsight, 'load'>;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -38,10 +38,10 @@ export function figureSampler({ insight, clock, log }: SamplerDeps) {
     const { handle } = followed.peek(dbId) ?? {};
     if (handle === undefined) return;
     try {
-      const usage = await insight.usage(handle);
+      const load = await insight.load(handle);
       const now = followed.peek(dbId);
       // why: it may have been recreated meanwhile
-      if (now?.handle.runtimeId === handle.runtimeId) now.figures = withMeasured(now.figures, usage);
+      if (now?.handle.runtimeId === handle.runtimeId) now.figures = withMeasured(now.figures, load);
     } catch (err) {
       if (err instanceof ContainerNotRunning || err instanceof RuntimeUnavailable) return;
       log.warn({ err, dbId }, 'a container could not be measured');

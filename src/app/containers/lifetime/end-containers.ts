@@ -25,7 +25,7 @@ const AHEAD_SECONDS = 310;
 const AT_A_TIME = 4;
 
 export type EndingDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'> & {
-  readonly insight: Pick<ContainerInsight, 'usage'>;
+  readonly insight: Pick<ContainerInsight, 'load'>;
   /** Shows a message in all terminals of a container, in every process. */
   readonly noticeAll: (dbId: string, message: string) => void;
 };
@@ -65,7 +65,7 @@ async function isAtWork(
   const { dbId, ownerId } = container;
   const { lifetimes, processes } = storage.repositories;
   const { ofContainer } = await processes.count(dbId, ownerId);
-  const isIdle = ofContainer === 0 && (await insight.usage(handle)).cpuMillicores < BUSY_MILLICORES;
+  const isIdle = ofContainer === 0 && (await insight.load(handle)).cpuMillicores < BUSY_MILLICORES;
   if (isIdle) return false;
   await lifetimes.noteUses([{ dbId, kind: ofContainer > 0 ? 'process' : 'processor' }]);
   return true;
