@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { usageReader } from '../../../../src/adapters/docker/insight/container-usage.ts';
+
+/** An engine that knows the statistics of containers, and starts no program in them; it keeps what it was to start. */
+async function anEngine(t: Test) {
+  const programs: string[] = [];
+  let reads = 0;
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    response.setHeader('content-type', 'application/json');
+    if (request.url === '/_ping') response.end('OK');
+    else if (request.url?.includes('/stats')) {
+      reads += 1;
+      const cpu_stats = { cpu_usage: { total_usage: reads * 5_000_000 } };
+      response.end(JSON.stringify({ read: new Date(reads * 1000).toISOString(), cpu_stats }));
+    } else {
+      programs.push(body);
+      response.writeHead(500).end('{"message":"no programs"}');
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  return { programs, ...usageReader(engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }))) };
+}
+
+t.test('a load does not measure the volume, a use does', async (t) => {
+  const { programs, load, usage } = await anEngine(t);
+  const measuresVolume = (program: string): boolean => program.includes('mountinfo');
+  t.match(await load('one'), { cpuMillicores: 5 });
+  t.same(programs.filter(measuresVolume), []);
+  t.match(await usage('one'), { cpuMillicores: 5, diskBytes: null });
+  t.equal(programs.filter(measuresVolume).length, 1);
+});
