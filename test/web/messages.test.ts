@@ -7,7 +7,6 @@ import {
 } from '../../src/domain/containers/layer-usage.ts';
 import { BerthError, fieldFaults } from '../../web/src/api/errors.ts';
 import type { Container, Tier } from '../../web/src/api/types.ts';
-import { detailsInWords } from '../../web/src/lib/format/audit-words.ts';
 import { dayRange } from '../../web/src/lib/format/day-range.ts';
 import { keptFacts } from '../../web/src/lib/format/deleted-container-facts.ts';
 import {
@@ -297,20 +296,4 @@ t.test("a filter's days go from the first moment of one to the end of the other"
   t.equal(new Date(to).getTime(), new Date(2026, 3, 1).getTime());
   t.same(dayRange('', '2026'), { from: '', to: '' }, 'what is not there yet is left out');
   t.same(dayRange('0002-03-01', '0020-03-01'), { from: '', to: '' }, 'a year that is being typed');
-});
-
-t.test('records of commands and files are shown in words, others unchanged', async (t) => {
-  const about = { container_id: 'box', session_id: 's' };
-  const words = (action: string, details: object | string) =>
-    detailsInWords({ action, details: typeof details === 'string' ? details : JSON.stringify(details) });
-  t.equal(words('command_run', { ...about, command: 'ls' }), 'ran ls in container box (signed in)');
-  t.equal(
-    words('file_downloaded', {
-      ...{ container_id: 'box', token_prefix: 'svc_0', token_name: 'ci' },
-      ...{ path: '/workspace', times: 3 },
-    }),
-    'downloaded /workspace in container box (token “ci” svc_0…), the last of 3 in a minute',
-  );
-  t.equal(words('login', 'some id'), 'some id');
-  t.equal(words('command_run', 'not json'), 'not json');
 });

@@ -1,4 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { type KnownNames, sentenceText } from '../../../client/audit/sentence.ts';
+import { auditSentence, namesIn } from '../../../client/audit/sentences.ts';
 import type { List, Schemas } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
@@ -31,13 +33,13 @@ export const audit = () =>
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
         };
-        const { audit: own, admin } = cli.berth();
+        const { audit: ownAudit, admin } = cli.berth();
         const isOwn = !all && user === undefined;
         const list = isOwn
-          ? own.list(filter)
+          ? ownAudit.list(filter)
           : admin.audit.list({ ...filter, ...(user !== undefined && { user }) });
         const records = await cli.progress('Reading the audit', first(list, limit));
-        cli.print.list(records, isOwn ? OWN : OF_ALL);
+        cli.print.list(records, isOwn ? own(namesIn(records)) : ofAll(namesIn(records)));
       }),
     );
 
@@ -63,18 +65,18 @@ async function first(list: List<AuditRecord>, limit: number): Promise<AuditRecor
   return records;
 }
 
-const OWN: Shown<AuditRecord> = {
+const own = (names: KnownNames): Shown<AuditRecord> => ({
   columns: {
     time: ({ created_at }) => created_at,
+    what: (record) => sentenceText(auditSentence(record), names),
     action: ({ action }) => action,
     from: ({ ip_address }) => ip_address,
-    details: ({ details }) => details,
   },
   name: ({ id }) => id,
   empty: 'No records.',
-};
+});
 
-const OF_ALL: Shown<AuditRecord> = {
-  ...OWN,
-  columns: { user: ({ username, user_id }) => username ?? user_id ?? '–', ...OWN.columns },
-};
+const ofAll = (names: KnownNames): Shown<AuditRecord> => ({
+  ...own(names),
+  columns: { user: ({ username, user_id }) => username ?? user_id ?? '–', ...own(names).columns },
+});

@@ -54,6 +54,10 @@ export function clockTime(ms: number): string {
 export const at = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: 'short', timeStyle: 'medium' });
 
+/** The second of the day, in the words of the reader's language and the zone of the reader's clock. */
+export const timeOfDay = (iso: string): string =>
+  new Date(iso).toLocaleTimeString(undefined, { timeStyle: 'medium' });
+
 /** The day in the words of the reader's language. */
 export const onDay = (iso: string): string =>
   new Date(iso).toLocaleDateString(undefined, { dateStyle: 'medium' });

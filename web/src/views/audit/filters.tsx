@@ -1,25 +1,9 @@
 import type { InputHTMLAttributes } from 'preact';
 import { useId, useState } from 'preact/hooks';
+import { AUDIT_ACTIONS } from '../../../../src/client/audit/sentences.ts';
 import type { AuditFilter, AuditOf } from '../../api/audit.ts';
 import { dayRange } from '../../lib/format/day-range.ts';
 import { Button } from '../../ui/button.tsx';
-
-/** Suggested while the user types; any other is accepted too. */
-const ACTIONS = `
-  login login_failed logged_out session_revoked sessions_revoked_others device_sign_in_approved
-  device_sign_in_denied token_created token_revoked token_deleted container_created container_started
-  container_stopped container_updated container_deleted container_restored container_over_share
-  container_purged lifetime_changed agent_enrolment_created agent_enrolled agent_added agent_connected
-  agent_disconnected agent_stopped agent_deleted terminal_opened terminal_closed recording_started
-  recording_deleted recording_downloaded command_run ssh_connected ssh_disconnected port_forwarded
-  ssh_agent_forwarded process_started process_signalled file_uploaded file_deleted file_downloaded files_searched
-  collaboration_started collaboration_ended ssh_key_added ssh_key_removed mfa_enabled mfa_disabled
-  password_changed password_reset second_factor_reset
-  invitation_created invitation_withdrawn invitation_accepted reset_link_created reset_link_withdrawn user_created
-  user_updated user_deletion_started user_deleted container_transferred settings_updated users_listed terminals_listed audit_listed audit_exported
-`
-  .trim()
-  .split(/\s+/);
 
 const EMPTY = { user: '', action: '', from: '', to: '' };
 type Fields = typeof EMPTY;
@@ -70,8 +54,9 @@ export function Filters({ of, onChange }: FiltersProps) {
       {of === 'all' &&
         field('user', { placeholder: 'name, email or id', maxLength: 254, autocomplete: 'off' })}
       {field('action', { placeholder: 'any', maxLength: 64, list, autocomplete: 'off' })}
+      {/* Suggested while the user types; any other is accepted too. */}
       <datalist id={list}>
-        {ACTIONS.map((action) => (
+        {AUDIT_ACTIONS.map((action) => (
           <option key={action} value={action} />
         ))}
       </datalist>
