@@ -28,6 +28,10 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   const off = await admin('users', 'disable', 'ada', '--reason', 'on leave');
   t.match(off, { code: 0, stderr: 'ada is disabled.\n' });
   t.match((await logIn(service, 'ada')).json(), { code: 'account_disabled', reason: 'on leave' });
+  t.match(
+    (await run(['audit', '--user', 'root'])).stdout,
+    /root +\S+ +Disabled (ada|user \w{8}) +user_updated/,
+  );
   await admin('users', 'enable', 'ada');
   t.equal((await logIn(service, 'ada')).statusCode, 200);
   const link = await admin('users', 'reset-password', 'ada');
