@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { MAX_STORED_BYTES } from '../../src/domain/containers/processes/stored-output.ts';
 import { freshDatabase } from '../support/database/database.ts';
 import { eventually } from '../support/patience.ts';
 import { small } from '../support/process/fault-scene.ts';
@@ -69,12 +70,39 @@ if (installation !== null) {
       output: { stdout: { bytes: OUT_BYTES, first_kept: 0 } },
     });
 
-    const { body: left } = await call('POST', box, { command: ['sleep', '3600'], name: 'left' });
+    const waiting = { command: ['sh', '-c', 'echo so far; sleep 3600'], name: 'left' };
+    const { body: left } = await call('POST', box, waiting);
     await kill();
     const found = () => call('GET', `${box}/${left['id']}`);
     t.match((await found()).body, { status: 'running', pid: left['pid'] });
-    await call('POST', `/api/containers/${made.body['db_id']}/stop`);
-    t.match((await found()).body, { status: 'ended', ended_by: 'container_stopped' });
+    const outputOf = async (id: unknown): Promise<string> => {
+      const headers = { authorization: `Bearer ${token}` };
+      return await (await fetch(`${service.address}${box}/${id}/output?after=0,0`, { headers })).text();
+    };
+    await eventually(
+      () => outputOf(left['id']),
+      (lines) => lines.includes('so far'),
+    );
+    const remains = async (when: string): Promise<void> => {
+      const cut = { bytes: 7, first_kept: 0, truncated: true };
+      t.match((await found()).body, { ended_by: 'container_stopped', output: { stdout: cut } }, when);
+      t.match(await outputOf(left['id']), '"data":"so far\\n"', when);
+      const stdout = { bytes: OUT_BYTES, first_kept: OUT_BYTES - MAX_STORED_BYTES, truncated: true };
+      t.match((await call('GET', one)).body['output'], { stdout, stderr: { truncated: false } }, when);
+      t.match(await outputOf(started.body['id']), sha256(input), when);
+    };
+    const dev = `/api/containers/${made.body['db_id']}`;
+    await call('POST', `${dev}/stop`);
+    await remains('stopped');
+    await call('POST', `${dev}/start`);
+    t.match(
+      (await found()).body,
+      { output: { stdout: { bytes: 7, truncated: true } } },
+      'nobody saw its end',
+    );
+    const larger = { ...small, name: 'dev', memory_mb: small.memory_mb * 2 };
+    t.match((await call('PATCH', dev, larger)).body, { restarted: true });
+    await remains('recreated');
     await service.stop();
   });
 }

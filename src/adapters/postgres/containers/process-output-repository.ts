@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import { UNSEEN_ENDS } from '../../../domain/containers/processes/process.ts';
 import {
   MAX_STORED_BYTES_OF_OWNER,
   type StoredOutput,
@@ -38,7 +39,12 @@ export const postgresProcessOutputs = (db: Db): ProcessOutputRepository => ({
       .leftJoin('process_outputs as o', 'o.process_id', 'p.id')
       .where('p.state', '=', 'ended')
       .where('c.state', '=', 'running')
-      .where((where) => where.or([where('o.is_whole', 'is', null), where('o.is_whole', '=', false)]))
+      .where((where) =>
+        where.or([
+          where('o.is_whole', 'is', null),
+          where.and([where('o.is_whole', '=', false), where('p.ended_by', 'not in', [...UNSEEN_ENDS])]),
+        ]),
+      )
       .select(['p.id', 'c.db_id', 'c.owner_id'])
       .orderBy('p.ended_at')
       .limit(MAX_UNSTORED)

@@ -1,4 +1,4 @@
-import type { ContainerProcess } from '../../../domain/containers/processes/process.ts';
+import { type ContainerProcess, mayLackOutput } from '../../../domain/containers/processes/process.ts';
 import type { StoredStream } from '../../../domain/containers/processes/stored-output.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
@@ -75,7 +75,11 @@ const getProcess =
         throw error;
       });
       const stored = output === null ? await storedSizes(deps, process.id) : null;
-      return ok({ process: now, output: output === null ? stored : { ...output, isWhole: true } });
+      const known = output === null ? stored : { ...output, isWhole: true };
+      return ok({
+        process: now,
+        output: known && { ...known, isWhole: known.isWhole && !mayLackOutput(now) },
+      });
     };
     return await refuseIfStopped(read());
   };

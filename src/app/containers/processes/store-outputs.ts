@@ -1,5 +1,6 @@
 import { within } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
+import { mayLackOutput } from '../../../domain/containers/processes/process.ts';
 import { MAX_STORED_BYTES, type StoredOutput } from '../../../domain/containers/processes/stored-output.ts';
 import { ContainerNotRunning, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
@@ -11,19 +12,22 @@ const MAX_STOP_DELAY_MS = 5_000;
 /** How long one copy may take. */
 const MAX_COPY_MS = 5_000;
 const NOTHING = { firstKept: 0, data: Buffer.alloc(0) };
+const EMPTY = { stdout: NOTHING, stderr: NOTHING };
 
 type StoreDeps = Pick<ProcessDeps, 'storage' | 'processes' | 'log'>;
 
 /** Copies the output of processes that have ended out of their containers; for a timer. */
 export const storeOutputs = (deps: StoreDeps) => async (): Promise<void> => {
-  const { containers, processOutputs } = deps.storage.repositories;
+  const { containers, processes, processOutputs } = deps.storage.repositories;
   const silent = new Set<string>();
   for (const { processId, dbId, ownerId } of await processOutputs.unstored()) {
     if (silent.has(dbId)) continue;
     const container = await containers.findAny(dbId);
     const handle = container === null ? null : handleOf(container);
-    if (handle === null) continue;
-    const isDone = await within(MAX_COPY_MS, storeOne(deps, handle, processId, ownerId, true), false);
+    const process = await processes.find(processId, dbId);
+    if (handle === null || process === null) continue;
+    const storing = storeOne(deps, handle, processId, ownerId, !mayLackOutput(process));
+    const isDone = await within(MAX_COPY_MS, storing, false);
     if (!isDone) silent.add(dbId);
   }
 };
@@ -36,8 +40,9 @@ export const storeBeforeStop =
     if (handle === null) return;
     const storing = async (): Promise<void> => {
       const all = await deps.storage.repositories.processes.list(container.dbId);
-      for (const { id, runtimeId, state } of all) {
-        const isWhole = state.kind === 'ended';
+      for (const process of all) {
+        const { id, runtimeId } = process;
+        const isWhole = process.state.kind === 'ended' && !mayLackOutput(process);
         if (runtimeId !== handle.runtimeId) continue;
         if (!(await storeOne(deps, handle, id, container.ownerId, isWhole))) return;
       }
@@ -58,8 +63,10 @@ async function storeOne(
 ): Promise<boolean> {
   const { processOutputs } = storage.repositories;
   try {
-    if ((await processOutputs.find(id))?.isWhole) return true;
-    const output = await copyOf({ processes }, handle, id);
+    const earlier = await processOutputs.find(id);
+    if (earlier?.isWhole) return true;
+    // What the container has lost does not replace what was saved.
+    const output = (await copyOf({ processes }, handle, id)) ?? earlier ?? EMPTY;
     await processOutputs.store(id, ownerId, { ...output, isWhole });
     return true;
   } catch (err) {
@@ -73,10 +80,10 @@ async function copyOf(
   { processes }: Pick<StoreDeps, 'processes'>,
   handle: RuntimeHandle,
   id: string,
-): Promise<Omit<StoredOutput, 'isWhole'>> {
+): Promise<Omit<StoredOutput, 'isWhole'> | null> {
   const kept = await processes.kept(handle, id);
   const opened = kept === null ? null : await processes.output(handle, id, newestOf(kept), false);
-  if (opened === null) return { stdout: NOTHING, stderr: NOTHING };
+  if (opened === null) return null;
   const copied = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   const at = { ...opened.start };
   const first = { ...opened.start };

@@ -40,6 +40,13 @@ export type ContainerProcess = {
   readonly state: ProcessState;
 };
 
+/** Whether a process may have written what nobody read: its container or its supervisor ended before it. */
+export const mayLackOutput = ({ state }: Pick<ContainerProcess, 'state'>): boolean =>
+  state.kind === 'ended' && UNSEEN_ENDS.includes(state.by);
+
+/** Of processes that had begun to run. */
+export const UNSEEN_ENDS: readonly EndReason[] = ['container_stopped', 'lost'];
+
 /** How a process is in its container. */
 export type ProcessObservation =
   | { readonly kind: 'running'; readonly pid: number }

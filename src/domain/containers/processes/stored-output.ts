@@ -9,7 +9,7 @@ export type StoredStream = { readonly firstKept: number; readonly data: Buffer }
 export type StoredOutput = {
   readonly stdout: StoredStream;
   readonly stderr: StoredStream;
-  /** Whether the process had ended: otherwise it may have written more. */
+  /** Whether the process was seen to end before: otherwise it may have written more. */
   readonly isWhole: boolean;
 };
 

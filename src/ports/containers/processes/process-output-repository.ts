@@ -11,6 +11,6 @@ export interface ProcessOutputRepository {
    */
   store(processId: string, ownerId: string, output: StoredOutput): Promise<void>;
   find(processId: string): Promise<StoredOutput | null>;
-  /** At most 100; those that ended first come first. */
+  /** At most 100; those that ended first come first. Without a seen end, any copy counts as stored. */
   unstored(): Promise<readonly Unstored[]>;
 }

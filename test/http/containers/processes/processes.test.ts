@@ -170,10 +170,14 @@ t.test('output stays when the container is stopped or recreated', async (t) => {
   t.equal(await text(running), 'so far');
   t.match(await output(running), { stdout: { bytes: 6, truncated: true } }, 'it may have written more');
   await call('POST', `/api/containers/${box.db_id}/start`);
+  await service.settleProcesses();
+  t.match(await output(running), { stdout: { bytes: 6, truncated: true } }, 'nobody saw its end');
+  t.match(await output(ended), { stdout: { truncated: false } });
   const { resources } = (await call('GET', `/api/containers/${box.db_id}`)).json();
   const limits = { name: 'dev', ...resources, disk_mb: resources.disk_mb * 2 };
   t.match((await call('PATCH', `/api/containers/${box.db_id}`, limits)).json(), { restarted: true });
   t.equal(await text(ended), 'done\n', 'the new container never had it');
+  t.match(await output(running), { stdout: { bytes: 6, truncated: true } });
   t.match(await linesOf(ended, '?follow=true'), [
     { data: 'done\n' },
     { status: 'ended', exit_code: 0, after: '5,0' },

@@ -1,3 +1,4 @@
+import { mayLackOutput } from '../../../../domain/containers/processes/process.ts';
 import { MAX_STORED_BYTES_OF_OWNER } from '../../../../domain/containers/processes/stored-output.ts';
 import type { ProcessOutputRepository } from '../../../../ports/containers/processes/process-output-repository.ts';
 import type { MemoryState } from '../../memory-state.ts';
@@ -43,7 +44,9 @@ export const memoryProcessOutputs = (state: MemoryState): ProcessOutputRepositor
         .flatMap((process) => {
           const box = state.containers.find(({ dbId }) => dbId === process.dbId);
           const isHere = box?.state === 'running' && box.runtimeId === process.runtimeId;
-          if (!isHere || process.state.kind !== 'ended' || rowOf(process.id)?.isWhole) return [];
+          if (!isHere || process.state.kind !== 'ended') return [];
+          const row = rowOf(process.id);
+          if (row?.isWhole || (row !== undefined && mayLackOutput(process))) return [];
           return [{ processId: process.id, dbId: box.dbId, ownerId: box.ownerId }];
         })
         .slice(0, MAX_UNSTORED),
