@@ -16,7 +16,7 @@ export type PasswordDeps = {
 export type Passwords = ReturnType<typeof passwords>;
 
 export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
-  /** Replaces the password and ends all other sessions and pending sign-ins in one transaction. */
+  /** Replaces the password; ends all other sessions, pending sign-ins and open reset links in one transaction. */
   async change(
     { user, credential }: Caller,
     old: string,
@@ -70,6 +70,7 @@ async function endOthers(
   origin: Origin,
 ): Promise<void> {
   await tx.pending.endAll(userId, 'second_factor');
+  await tx.accountLinks.withdrawFor(userId);
   const ended = await tx.sessions.revokeOthers(userId, keepId, REVOKED_FOR.passwordChanged);
   if (ended.length === 0) return;
   await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });

@@ -47,7 +47,7 @@ export function resets(deps: ResetDeps) {
     check: (code: string, origin: Origin) => findLink(deps, code, RESET_KINDS, origin),
 
     /**
-     * Ends all sessions, waiting sign-ins and API tokens. `password` is the new one; for a second factor it is the
+     * Ends all sessions, waiting sign-ins, API tokens and other open links of the account. `password` is the new one; for a second factor it is the
      * present one, which proves that the link reached its user, and the factor and all passkeys are removed.
      */
     use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
@@ -162,7 +162,10 @@ async function withoutSecondFactor(
   });
 }
 
-/** Uses the link up and ends all sessions and tokens, then runs `work`; one transaction, with the user locked first. */
+/**
+ * Uses the link up, withdraws the account's other links and ends all sessions, tokens and codes, then runs `work`; one
+ * transaction, with the user locked first.
+ */
 const useUp = <T>(
   { storage }: ResetDeps,
   { code, userId }: Used,
@@ -174,6 +177,7 @@ const useUp = <T>(
     const open = await tx.accountLinks.lockOpen(sha256(code));
     if (now === null || open === null || now.user.disabledAt !== null) return refuse(LINK_NOT_VALID);
     if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(LINK_NOT_VALID);
+    await tx.accountLinks.withdrawFor(userId);
     await tx.pending.endAll(userId, 'second_factor');
     await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.accountReset);
     await tx.tokens.revokeAll(userId);

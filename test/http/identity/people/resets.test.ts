@@ -93,6 +93,25 @@ t.test('a reset link works once, for a day, until it is withdrawn', async (t) =>
   t.same(outcome(await from(service)('/api/auth/invitations/check', { code: late.code })), NOT_VALID);
 });
 
+t.test('the other open links of an account end with a used link, and with a changed password', async (t) => {
+  const { service, root, ada, make, use } = await aScene();
+  const [stolen, used, forBob] = [await make(), await make(), await make((await aPerson(service, 'bob')).id)];
+  t.equal((await use(used.code)).statusCode, 200);
+  t.same(outcome(await use(stolen.code)), NOT_VALID, 'after a used link');
+  const { token } = (await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).json();
+  const open = await make();
+  const passwords = { old_password: NEW, new_password: 'my own again, at last' };
+  t.equal((await as(service, { ...ada, token })('POST', '/api/me/password', passwords)).statusCode, 200);
+  t.same(outcome(await use(open.code)), NOT_VALID, 'after a changed password');
+  t.match((await as(service, root)('GET', LINKS)).json().reset_links, [
+    { id: open.id, state: 'withdrawn' },
+    { state: 'open' },
+    { id: used.id, state: 'used' },
+    { id: stolen.id, state: 'withdrawn' },
+  ]);
+  t.equal((await use(forBob.code)).statusCode, 200, "another's stays");
+});
+
 t.test('a short password uses no link up', async (t) => {
   const { make, use } = await aScene();
   const { code } = await make();
