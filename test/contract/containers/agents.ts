@@ -99,11 +99,23 @@ export async function agentRepositoryContract(name: string, storage: Storage, pa
     const [one, two] = [randomUUID(), randomUUID()];
     await add(one);
     t.equal(await agentEnrolments.count(ada.id), 1);
+    t.equal(await agentEnrolments.userOf(hashOf(one)), ada.id, 'which takes nothing');
     t.equal(await agentEnrolments.take(hashOf(one)), ada.id);
     t.equal(await agentEnrolments.take(hashOf(one)), null);
     await add(two);
     await pass('agent_enrolments', 61);
-    t.equal(await agentEnrolments.take(hashOf(two)), null);
+    t.same(
+      [await agentEnrolments.userOf(hashOf(two)), await agentEnrolments.take(hashOf(two))],
+      [null, null],
+    );
     t.equal(await agentEnrolments.count(ada.id), 0);
+  });
+
+  await t.test(`${name}: all codes of one user end at once`, async (t) => {
+    const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
+    const codes = [ada, ada, eve].map(({ id }) => ({ userId: id, codeHash: hashOf(randomUUID()) }));
+    for (const code of codes) await agentEnrolments.insert({ ...code, lifeSeconds: 60 });
+    await agentEnrolments.endAll(ada.id);
+    t.same([await agentEnrolments.count(ada.id), await agentEnrolments.count(eve.id)], [0, 1]);
   });
 }

@@ -9,10 +9,12 @@ import {
   aService,
   as,
   auditOf,
+  person,
 } from '../../support/service/service.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
 const GUEST_MS = 24 * 3_600_000;
+const NEW = 'a new password, better';
 
 /** Ada, with a container, on a service that listens. */
 async function aScene(t: Test) {
@@ -63,6 +65,42 @@ t.test('a code of a guest whose time is over makes no token', async (t) => {
   const late = await enrol();
   service.clock.advance(60_000);
   t.equal((await late()).code, 'enrolment_not_found');
+});
+
+t.test('an unused code ends with the sessions that could have made it', async (t) => {
+  const { service, ada, by } = await aScene(t);
+  const root = await anAdmin(service);
+  const { email, password } = person('ada');
+  const withToken = as(service, await anApiToken(service, ada));
+  const change = (body: object) => as(service, root)('PATCH', `/api/admin/users/${ada.id}`, body);
+  const acts: Record<string, () => Promise<unknown>> = {
+    'one session revoked': async () => {
+      await by('POST', '/api/auth/login', { email, password });
+      const { sessions } = (await by('GET', '/api/sessions')).json();
+      const other = sessions.find((one: { is_current: boolean }) => !one.is_current);
+      return await by('DELETE', `/api/sessions/${other.id}`);
+    },
+    'the others revoked': () => by('POST', '/api/sessions/revoke-others'),
+    'a new password': () => by('POST', '/api/me/password', { old_password: password, new_password: NEW }),
+    disabled: async () => {
+      await change({ disabled: true });
+      return await change({ disabled: false });
+    },
+    reset: async () => {
+      const made = await as(service, root)('POST', `/api/admin/users/${ada.id}/reset-links`, {
+        kind: 'password',
+      });
+      const code = made.json().url.split('#code=')[1];
+      return await as(service, null)('POST', '/api/auth/resets/use', { code, password: NEW });
+    },
+  };
+  for (const [name, act] of Object.entries(acts)) {
+    const { code } = (await withToken('POST', '/api/agents/enrolments')).json();
+    t.match(await act(), { statusCode: 200 }, name);
+    const request = { code, agent: aMachine().id, name: 'laptop' };
+    const answer = await as(service, null)('POST', '/api/agents/enrol', request);
+    t.equal(answer.json().code, 'enrolment_not_found', name);
+  }
 });
 
 t.test('a token that is restricted to a container connects no machine as that container', async (t) => {

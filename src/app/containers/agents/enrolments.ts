@@ -9,11 +9,11 @@ import {
   mintToken,
   TOKEN_RANDOM_BYTES,
 } from '../../../domain/identity/token.ts';
-import { guestExpired } from '../../../domain/identity/user.ts';
+import { guestExpired, type User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { Storage } from '../../../ports/storage.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -56,12 +56,10 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
     const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
     return await orRollBack(storage.inTransaction, async (tx) => {
-      const userId = await tx.agentEnrolments.take(sha256(code));
-      const user = userId === null ? null : await tx.users.findById(userId);
+      const user = await takeCode(tx, code);
       const mayEnrol = user !== null && user.disabledAt === null && !guestExpired(user, clock.now());
       if (!mayEnrol) return refuse({ code: 'enrolment_not_found' });
       if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'enrolment_not_found' });
-      await tx.users.lock(user.id);
       const { live, stored } = await tx.tokens.count(user.id);
       const room = checkTokenLimit(live, stored);
       if (!room.ok) return room;
@@ -76,3 +74,15 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     });
   },
 });
+
+/** Locks the user first, in the order of everybody who ends the user's codes. */
+async function takeCode(
+  { agentEnrolments, users }: Pick<Repositories, 'agentEnrolments' | 'users'>,
+  code: string,
+): Promise<User | null> {
+  const hash = sha256(code);
+  const userId = await agentEnrolments.userOf(hash);
+  if (userId === null) return null;
+  await users.lock(userId);
+  return (await agentEnrolments.take(hash)) === null ? null : await users.findById(userId);
+}

@@ -88,6 +88,7 @@ async function recordRemoval(
   await tx.users.change(userId, { disabled: true });
   await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.userDisabled);
   await tx.tokens.revokeAll(userId);
+  await tx.agentEnrolments.endAll(userId);
   await tx.accountLinks.withdrawFor(userId);
   await tx.accountLinks.withdrawBy(userId);
   const to = plan.kind === 'transfer' ? { to: plan.toUserId } : {};

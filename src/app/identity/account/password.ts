@@ -72,6 +72,7 @@ async function endOthers(
   await tx.pending.endAll(userId, 'second_factor');
   await tx.accountLinks.withdrawFor(userId);
   const ended = await tx.sessions.revokeOthers(userId, keepId, REVOKED_FOR.passwordChanged);
+  await tx.agentEnrolments.endAll(userId);
   if (ended.length === 0) return;
   await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });
 }

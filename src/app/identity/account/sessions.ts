@@ -45,7 +45,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
         .map((session) => ({ ...session, isCurrent: session.id === current }));
     },
 
-    /** Unknown, another's and already revoked ones are the same refusal. */
+    /** Unknown, another's and already revoked ones are the same refusal. Unused enrolment codes end with it. */
     async revoke(
       id: string,
       reason: string | undefined,
@@ -58,13 +58,14 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       return await orRollBack(inTransaction, async (tx) => {
         const done = await tx.sessions.revoke(sessionId, user.id, reason || REVOKED_BY_USER);
         if (!done) return refuse({ code: 'session_not_found' });
+        await tx.agentEnrolments.endAll(user.id);
         const action = 'session_revoked';
         await tx.audit.append({ userId: user.id, action, ...origin, details: sessionId });
         return ok(null);
       });
     },
 
-    /** Revokes all but the caller's. Returns how many were active; expired ones end too. */
+    /** Revokes all but the caller's. Returns how many were active; expired ones and unused enrolment codes end too. */
     async revokeOthers(
       reason: string | undefined,
       { user, credential }: Caller,
@@ -75,6 +76,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       const { sessionId } = credential;
       return await inTransaction(async (tx) => {
         const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
+        await tx.agentEnrolments.endAll(user.id);
         const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);
         const ended = new Set(ids);
         const active = owned.filter(

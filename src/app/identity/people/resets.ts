@@ -47,8 +47,9 @@ export function resets(deps: ResetDeps) {
     check: (code: string, origin: Origin) => findLink(deps, code, RESET_KINDS, origin),
 
     /**
-     * Ends all sessions, waiting sign-ins, API tokens and other open links of the account. `password` is the new one; for a second factor it is the
-     * present one, which proves that the link reached its user, and the factor and all passkeys are removed.
+     * Ends all sessions, waiting sign-ins, API tokens, enrolment codes and other open links of the account. `password`
+     * is the new one; for a second factor it is the present one, which proves that the link reached its user, and the
+     * factor and all passkeys are removed.
      */
     use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
   };
@@ -181,5 +182,6 @@ const useUp = <T>(
     await tx.pending.endAll(userId, 'second_factor');
     await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.accountReset);
     await tx.tokens.revokeAll(userId);
+    await tx.agentEnrolments.endAll(userId);
     return await work(tx, now.user, now.passwordHash);
   });

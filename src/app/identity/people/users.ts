@@ -153,6 +153,7 @@ async function apply(
   if (changed === null) return;
   if (change.disabled) {
     await tx.sessions.revokeOthers(user.id, null, REVOKED_FOR.userDisabled);
+    await tx.agentEnrolments.endAll(user.id);
     await tx.accountLinks.withdrawFor(user.id);
   }
   // Their links would outlive their rights.

@@ -11,6 +11,10 @@ export interface AgentEnrolmentRepository {
   insert(enrolment: NewEnrolment): Promise<Date>;
   /** Usable ones. Exact while the user's row is locked. */
   count(userId: string): Promise<number>;
+  /** The user of a usable code, which stays. */
+  userOf(codeHash: Buffer): Promise<string | null>;
   /** Removes the code and returns its user; null when it is unknown, used or over. */
   take(codeHash: Buffer): Promise<string | null>;
+  /** Removes all of the user's codes. */
+  endAll(userId: string): Promise<void>;
 }

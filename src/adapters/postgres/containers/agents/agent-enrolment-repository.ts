@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { AgentEnrolmentRepository } from '../../../../ports/containers/agents/agent-enrolment-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
-import { COUNT, countOf, firstAs } from '../../sql.ts';
+import { COUNT, countOf, firstAs, run } from '../../sql.ts';
 
 const NOW = sql<Date>`now()`;
 
@@ -32,6 +32,14 @@ export const postgresAgentEnrolments = (db: Db): AgentEnrolmentRepository => ({
       .where('expires_at', '>', NOW)
       .$call(countOf),
 
+  userOf: (codeHash) =>
+    db
+      .selectFrom('agent_enrolments')
+      .select('user_id')
+      .where('code_hash', '=', codeHash)
+      .where('expires_at', '>', NOW)
+      .$call(firstAs(({ user_id }) => user_id)),
+
   take: (codeHash) =>
     db
       .deleteFrom('agent_enrolments')
@@ -39,4 +47,6 @@ export const postgresAgentEnrolments = (db: Db): AgentEnrolmentRepository => ({
       .where('expires_at', '>', NOW)
       .returning('user_id')
       .$call(firstAs(({ user_id }) => user_id)),
+
+  endAll: (userId) => db.deleteFrom('agent_enrolments').where('user_id', '=', userId).$call(run),
 });
