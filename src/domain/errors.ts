@@ -106,6 +106,8 @@ export type DomainError =
   | { readonly code: 'user_being_deleted' }
   /** The request does not say what happens to them. */
   | { readonly code: 'user_has_containers' }
+  /** A user whose deletion is not complete transfers them. */
+  | { readonly code: 'user_receives_containers' }
   /** The link is used, withdrawn or expired, or never existed here. */
   | { readonly code: 'link_not_valid' }
   | { readonly code: 'invitation_not_found' | 'reset_link_not_found' }

@@ -137,6 +137,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   account_disabled: [403, 'this account is disabled'],
   user_being_deleted: [409, 'this user is being deleted'],
   user_has_containers: [409, 'this user has containers: delete or transfer them'],
+  user_receives_containers: [
+    409,
+    'the containers of another user, who is being deleted, are being transferred to this one: try again later',
+  ],
   user_disabled: [409, 'this account is disabled: enable it first'],
   link_not_valid: [
     404,

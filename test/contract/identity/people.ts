@@ -188,6 +188,16 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     t.same(await userRemovals.find(ada.id), removal, 'the first one counts');
     t.ok((await userRemovals.list()).some(({ userId }) => userId === ada.id));
     t.match(await people.find(ada.id), { isBeingDeleted: true });
+    const target = (await storedUser(storage)).id;
+    const other = { ...removal, userId: (await storedUser(storage)).id };
+    await userRemovals.begin({ ...other, plan: { kind: 'transfer', toUserId: target } });
+    t.same(
+      [await userRemovals.transfersTo(target), await userRemovals.transfersTo(admin.id)],
+      [true, false],
+      'only by the plan that counts',
+    );
+    await userRemovals.finish(other.userId);
+    t.notOk(await userRemovals.transfersTo(target));
     const done = await atOnce(storage, 4, (tx) => tx.userRemovals.finish(ada.id));
     t.equal(trues(done), 1);
     t.equal(await userRemovals.find(ada.id), null);

@@ -78,6 +78,29 @@ t.test("a tier's longest lifetimes hold for new containers, changes and each sta
   );
 });
 
+t.test("a tier's longest lifetime counts from the start, however often more is asked for", async (t) => {
+  const { service, call, url, now, pass } = await aLiving({});
+  const root = as(service, await anAdmin(service));
+  await root('PATCH', '/api/admin/tiers/free', { max_ttl_seconds: 3_600 });
+  await pass(7_200);
+  const change = (body: object) => call('PATCH', `${url}/lifetime`, body);
+  t.equal((await change({ ttl_seconds: 3_000 })).statusCode, 200, 'an end where there was none');
+  await call('POST', `${url}/stop`);
+  t.equal((await change({ ttl_seconds: 3_600, keep_seconds: 3_600 })).statusCode, 200, 'stopped, it may');
+  await pass(1_000);
+  await call('POST', `${url}/start`);
+  const last = service.clock.now().getTime() + 3_600_000;
+  await pass(1_800);
+  for (const field of ['ttl_seconds', 'keep_seconds']) {
+    const late = await change({ [field]: 1_801 });
+    t.equal(late.statusCode, 400);
+    t.match(late.json().fields, { [field]: `must end by ${new Date(last).toISOString()}: ` });
+    t.equal((await change({ [field]: 1_800 })).statusCode, 200);
+  }
+  await pass(1_800);
+  t.equal((await now()).status, 'stopped');
+});
+
 t.test('an ephemeral container needs no name, is deleted at its end, and can be restored', async (t) => {
   const { made, call, url, pass, events, service, state } = await aLiving({
     ...{ name: undefined, ephemeral: true, ttl_seconds: 600 },

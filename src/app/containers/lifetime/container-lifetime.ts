@@ -1,12 +1,19 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { Activity } from '../../../domain/containers/lifetime/activity.ts';
 import { explainLifetime } from '../../../domain/containers/lifetime/explain-lifetime.ts';
-import { type LifetimeRequest, lifetimeFaults } from '../../../domain/containers/lifetime/lifetime.ts';
+import {
+  endFaults,
+  type LifetimeLimits,
+  type LifetimeRequest,
+  lifetimeFaults,
+} from '../../../domain/containers/lifetime/lifetime.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
+import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { LivingContainer } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { tierOf } from '../container-limits.ts';
@@ -47,6 +54,8 @@ export const changeLifetime =
       const living = await tx.lifetimes.findForUpdate(dbId);
       if (living === null || living.container.state === 'deleted')
         return refuse({ code: 'container_not_found' });
+      const late = lateEnds(request, living, tier);
+      if (Object.keys(late).length > 0) return refuse({ code: 'validation_failed', fields: late });
       const changed = await tx.lifetimes.change(dbId, request);
       if (changed === null) return refuse({ code: 'container_not_found' });
       await tx.audit.append({
@@ -58,6 +67,17 @@ export const changeLifetime =
       return await explained(tx, dbId);
     });
   };
+
+/** A start limits what a stopped container has; an ephemeral one ends while it is stopped, too. */
+function lateEnds(
+  request: LifetimeRequest,
+  { container, now }: LivingContainer,
+  tier: LifetimeLimits,
+): FieldFaults {
+  const { state, lifetime, startedAt, createdAt } = container;
+  if (state === 'stopped' && !lifetime.isEphemeral) return {};
+  return endFaults(request, lifetime, tier, { startedAt: startedAt ?? createdAt, now });
+}
 
 async function explained(
   { lifetimes }: Pick<Repositories, 'lifetimes'>,

@@ -70,13 +70,16 @@ async function deleteOne(deps: RemovalDeps, { origin }: UserRemoval, container: 
 
 /** Transfers one container and ends its shares, which were the former owner's choice. */
 async function transfer(
-  { storage, terminals }: RemovalDeps,
+  { storage, terminals, log }: RemovalDeps,
   { userId, requestedBy, origin }: UserRemoval,
   { dbId }: Container,
   toUserId: string,
 ): Promise<void> {
   const transferred = await storage.inTransaction(async (tx) => {
-    await tx.users.lock(toUserId);
+    if (!(await tx.users.lock(toUserId))) {
+      log.warn({ userId, toUserId, dbId }, 'a container stays: the user it is transferred to is deleted');
+      return null;
+    }
     const container = await tx.containers.findOwned({ kind: 'db_id', dbId }, userId);
     if (container === null || (await tx.operations.active(dbId)) !== null) return null;
     const name = await freeName(tx, container.name, toUserId);

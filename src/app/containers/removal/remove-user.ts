@@ -67,6 +67,7 @@ const begin = (
       callerId: caller.user.id,
       otherAdmins: admins.filter((id) => id !== userId).length,
       containers,
+      isTransferTarget: await tx.userRemovals.transfersTo(userId),
     });
     if (!decided.ok) return decided;
     await recordRemoval(tx, userId, decided.value, caller, origin);

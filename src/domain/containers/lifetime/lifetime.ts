@@ -80,6 +80,27 @@ export function lifetimeFaults(
   return faults;
 }
 
+/**
+ * Each end of a request, made `now`, that is later than the tier allows a container that started at `startedAt`. An end
+ * where there was none is never too late: the container started before its tier had a limit.
+ */
+export function endFaults(
+  { ttlSeconds, keepSeconds }: LifetimeRequest,
+  { endsAt }: Lifetime,
+  { maxTtlSeconds }: LifetimeLimits,
+  { startedAt, now }: { readonly startedAt: Date; readonly now: Date },
+): FieldFaults {
+  if (maxTtlSeconds === 0) return {};
+  const last = startedAt.getTime() + maxTtlSeconds * 1_000;
+  const isTooLate = (seconds: number | null | undefined): boolean =>
+    typeof seconds === 'number' && now.getTime() + seconds * 1_000 > last;
+  const fault = `must end by ${new Date(last).toISOString()}: your tier allows ${maxTtlSeconds} seconds from a start`;
+  return {
+    ...(endsAt !== null && isTooLate(ttlSeconds) ? { ttlSeconds: fault } : {}),
+    ...(isTooLate(keepSeconds) ? { keepSeconds: fault } : {}),
+  };
+}
+
 /** The lifetime to create a container with; an ephemeral one always has an end. */
 export function firstLifetime(
   request: LifetimeRequest,

@@ -28,17 +28,20 @@ export type RemovalFacts = {
   readonly otherAdmins: number;
   /** How many live containers the user has, agents included. */
   readonly containers: number;
+  /** Whether another user's deletion, not complete, transfers containers to this one. */
+  readonly isTransferTarget: boolean;
 };
 
 /** Whether the deletion may begin, and by which plan. */
 export function decideRemoval(
   user: User,
-  { plan, newOwner, callerId, otherAdmins, containers }: RemovalFacts,
+  { plan, newOwner, callerId, otherAdmins, containers, isTransferTarget }: RemovalFacts,
 ): Result<ContainerPlan, DomainError> {
   if (user.id === callerId) return refuse({ code: 'own_account' });
   if (user.role === 'admin' && user.disabledAt === null && otherAdmins === 0) {
     return refuse({ code: 'last_administrator' });
   }
+  if (isTransferTarget) return refuse({ code: 'user_receives_containers' });
   if (plan === null) return containers > 0 ? refuse({ code: 'user_has_containers' }) : ok({ kind: 'delete' });
   if (plan.kind === 'delete') return ok(plan);
   const mayOwn =

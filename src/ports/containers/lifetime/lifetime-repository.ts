@@ -23,8 +23,8 @@ export interface LifetimeRepository {
   /** Absent fields stay. Returns the new row; null when there is none. */
   change(dbId: string, change: LifetimeChange): Promise<Container | null>;
   /**
-   * After a start: limits end and idle time to what the tier of its owner allows from now. Returns the new row; null
-   * when that tier has no limit, and for an agent.
+   * After a start: limits the end, the idle time and the time to keep it to what the tier of its owner allows from now.
+   * Returns the new row; null when that tier has no limit, and for an agent.
    */
   limitToTier(dbId: string): Promise<Container | null>;
   /** Live containers outside of operations that may end within this time, or should have ended. */

@@ -5,6 +5,8 @@ export interface UserRemovalRepository {
   /** Does nothing when the user has one already. */
   begin(removal: UserRemoval): Promise<void>;
   find(userId: string): Promise<UserRemoval | null>;
+  /** Whether one of them transfers containers to the user. */
+  transfersTo(userId: string): Promise<boolean>;
   /** Oldest first. */
   list(): Promise<readonly UserRemoval[]>;
   /**

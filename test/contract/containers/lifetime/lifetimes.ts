@@ -46,12 +46,20 @@ export async function lifetimeRepositoryContract(name: string, storage: Storage)
       const lifetime = (await lifetimes.limitToTier(box.dbId))?.lifetime;
       const now = (await lifetimes.findForUpdate(box.dbId))?.now ?? new Date(0);
       const seconds = ((lifetime?.endsAt?.getTime() ?? 0) - now.getTime()) / 1_000;
-      return { seconds: Math.round(seconds / 100) * 100, idleSeconds: lifetime?.idleSeconds };
+      const keptSeconds = ((lifetime?.keptUntil?.getTime() ?? now.getTime()) - now.getTime()) / 1_000;
+      const rounded = (value: number): number => Math.round(value / 100) * 100;
+      return {
+        ...{ seconds: rounded(seconds), idleSeconds: lifetime?.idleSeconds },
+        ...(keptSeconds > 0 ? { keptSeconds: rounded(keptSeconds) } : {}),
+      };
     };
     t.same(await limited({ onIdle: 'stop' }), { seconds: 3_600, idleSeconds: 600 }, 'what is missing');
     t.same(await limited({ ttlSeconds: 1_200, idleSeconds: 60 }), { seconds: 1_200, idleSeconds: 60 });
     t.same(await limited({ ttlSeconds: 9_000, idleSeconds: 900 }), { seconds: 3_600, idleSeconds: 600 });
     t.same(await limited({ ttlSeconds: -60 }), { seconds: 3_600, idleSeconds: 600 }, 'a spent end');
+    const kept = { seconds: 3_600, idleSeconds: 600 };
+    t.same(await limited({ keepSeconds: 1_200 }), { ...kept, keptSeconds: 1_200 });
+    t.same(await limited({ keepSeconds: 9_000 }), { ...kept, keptSeconds: 3_600 });
     t.equal(await lifetimes.limitToTier(NOBODY), null);
     const agent = await storedContainer(storage, owner.id, { node: AGENT_NODE });
     t.equal(await lifetimes.limitToTier(agent.dbId), null, 'an agent ends by itself alone');

@@ -121,6 +121,24 @@ t.test('a deletion that a killed process left is continued', async (t) => {
   await service.removeUsers();
 });
 
+t.test('no container is transferred to a deleted user', async (t) => {
+  const { service, root, ada, bob, box, remove } = await aScene();
+  const { repositories, inTransaction } = service.ports.storage;
+  const plan = { kind: 'transfer', toUserId: bob.id } as const;
+  const origin = { ipAddress: '192.0.2.1', userAgent: 'test' };
+  await inTransaction((tx) => tx.userRemovals.begin({ userId: ada.id, plan, requestedBy: root.id, origin }));
+  t.same(outcome(await remove(bob.id, { containers: 'delete' })), [409, 'user_receives_containers']);
+  t.equal(await statusOf(service, bob), 200, 'nothing has changed');
+  // As a version without this check left it.
+  await inTransaction(async (tx) => {
+    await tx.userRemovals.begin({ userId: bob.id, plan: { kind: 'delete' }, requestedBy: root.id, origin });
+    await tx.userRemovals.finish(bob.id);
+  });
+  await service.removeUsers();
+  t.match(await repositories.containers.findAny(box), { ownerId: ada.id, state: 'running' });
+  t.match(await repositories.userRemovals.find(ada.id), { plan }, 'the deletion stays open');
+});
+
 t.test('nobody deletes the own account, the last administrator, or anybody by an API token', async (t) => {
   const { service, root, ada, remove } = await aScene();
   t.same(outcome(await remove(root.id)), [409, 'own_account']);

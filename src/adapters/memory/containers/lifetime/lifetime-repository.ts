@@ -48,12 +48,13 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
       if (row === undefined || tier === undefined || isAgent(row)) return null;
       const { maxTtlSeconds, maxIdleSeconds } = tier;
       if (maxTtlSeconds === 0 && maxIdleSeconds === 0) return null;
-      const { endsAt, idleSeconds } = row.lifetime;
+      const { endsAt, idleSeconds, keptUntil } = row.lifetime;
       const latest = fromNow(maxTtlSeconds) as Date;
       const isWithin = endsAt !== null && endsAt > clock.now() && endsAt < latest;
       const lifetime = {
         ...row.lifetime,
         ...(maxTtlSeconds === 0 ? {} : { endsAt: isWithin ? endsAt : latest }),
+        ...(maxTtlSeconds > 0 && keptUntil !== null && keptUntil > latest ? { keptUntil: latest } : {}),
         ...(maxIdleSeconds === 0
           ? {}
           : { idleSeconds: Math.min(idleSeconds ?? maxIdleSeconds, maxIdleSeconds) }),

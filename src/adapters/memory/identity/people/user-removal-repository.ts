@@ -7,6 +7,8 @@ export const memoryUserRemovals = (state: MemoryState, clock: Clock): UserRemova
     if (!state.userRemovals.some(({ userId }) => userId === removal.userId)) state.userRemovals.push(removal);
   },
   find: async (id) => state.userRemovals.find(({ userId }) => userId === id) ?? null,
+  transfersTo: async (id) =>
+    state.userRemovals.some(({ plan }) => plan.kind === 'transfer' && plan.toUserId === id),
   list: async () => state.userRemovals,
   async finish(id) {
     const others = state.userRemovals.filter(({ userId }) => userId !== id);

@@ -34,6 +34,8 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
         ends_at: sql<Date | null>`case when t.max_ttl_seconds = 0 then c.ends_at else least(
           case when c.ends_at > clock_timestamp() then c.ends_at end,
           clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
+        kept_until: sql<Date | null>`case when t.max_ttl_seconds = 0 or c.kept_until is null then c.kept_until
+          else least(c.kept_until, clock_timestamp() + make_interval(secs => t.max_ttl_seconds)) end`,
         idle_seconds: sql<number | null>`case when t.max_idle_seconds = 0 then c.idle_seconds
           else least(c.idle_seconds, t.max_idle_seconds) end`,
       })

@@ -3,7 +3,7 @@ import type { UserRemoval } from '../../../../domain/identity/people/user-remova
 import type { UserRemovalRepository } from '../../../../ports/identity/people/user-removal-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UserRemovalsTable } from '../../schema/identity-tables.ts';
-import { allAs, changedOne, firstAs, run } from '../../sql.ts';
+import { allAs, COUNT, changedOne, countOf, firstAs, run } from '../../sql.ts';
 
 const OF_A_USER = ['totp_factors', 'recovery_codes', 'passkeys', 'ssh_keys', 'recordings'] as const;
 
@@ -24,6 +24,9 @@ export const postgresUserRemovals = (db: Db): UserRemovalRepository => ({
 
   find: (userId) =>
     db.selectFrom('user_removals').selectAll().where('user_id', '=', userId).$call(firstAs(toRemoval)),
+
+  transfersTo: async (userId) =>
+    (await db.selectFrom('user_removals').select(COUNT).where('to_user', '=', userId).$call(countOf)) > 0,
 
   list: () => db.selectFrom('user_removals').selectAll().orderBy('requested_at').$call(allAs(toRemoval)),
 

@@ -20,7 +20,7 @@ export const userRemovalRoutes =
           refusals: [
             ...refusals.CONFIRMATION,
             ...(['login_token_required', 'user_not_found', 'own_account'] as const),
-            ...(['last_administrator', 'user_has_containers'] as const),
+            ...(['last_administrator', 'user_has_containers', 'user_receives_containers'] as const),
           ],
           params: IdParams,
           body: UserDeletionRequest,
