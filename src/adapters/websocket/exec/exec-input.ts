@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { JoinedBytes } from '../joined-bytes.ts';
 
 /** How much input a client may have sent that the command has not taken. */
 export const INPUT_WINDOW_BYTES = 262_144;
@@ -10,8 +11,11 @@ const PORTION_BYTES = 65_536;
 export class ExecInput {
   readonly stream = new PassThrough({ highWaterMark: BUFFER_BYTES });
   readonly #give: (bytes: number) => void;
+  readonly #waiting = new JoinedBytes();
   #roomBytes = 0;
   #freedBytes = 0;
+  #isWriting = false;
+  #isEnded = false;
 
   /** `give` tells the client that it may send so many more bytes. */
   constructor(give: (bytes: number) => void) {
@@ -26,13 +30,31 @@ export class ExecInput {
   take(chunk: Buffer): boolean {
     if (chunk.length > this.#roomBytes) return false;
     this.#roomBytes -= chunk.length;
-    if (this.stream.writableEnded) this.#free(chunk.length);
-    else this.stream.write(chunk, () => this.#free(chunk.length));
+    if (this.#isEnded) this.#free(chunk.length);
+    else this.#waiting.add(chunk);
+    this.#write();
     return true;
   }
 
   end(): void {
-    this.stream.end();
+    this.#isEnded = true;
+    this.#write();
+  }
+
+  /** One write at a time, so that what comes meanwhile is joined and costs no more than its bytes. */
+  #write(): void {
+    if (this.#isWriting) return;
+    const chunk = this.#waiting.next();
+    if (chunk === null) {
+      if (this.#isEnded) this.stream.end();
+      return;
+    }
+    this.#isWriting = true;
+    this.stream.write(chunk, () => {
+      this.#isWriting = false;
+      this.#free(chunk.length);
+      this.#write();
+    });
   }
 
   #free(bytes: number): void {
