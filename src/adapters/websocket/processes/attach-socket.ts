@@ -4,6 +4,7 @@ import type { WebSocket } from 'ws';
 import type { AttachedProcess } from '../../../app/containers/processes/attach-process.ts';
 import type { Processes } from '../../../app/containers/processes/processes.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
+import { within } from '../../../concurrency/timeout.ts';
 import { OFFSETS_PATTERN, offsetsIn } from '../../../domain/containers/processes/output-offsets.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
@@ -25,6 +26,8 @@ export type AttachSocketDeps = {
 };
 
 const SCOPE = 'write';
+/** How long input of a client that has left may still be written. */
+const LEAVE_MS = 3_000;
 
 /** Checks the request before the upgrade. */
 const REFUSALS = [
@@ -100,28 +103,39 @@ function serve(
   attached: AttachedProcess,
   { mayGoOn, live, log }: AttachSocketDeps,
 ): void {
-  let isOver = false;
+  let [isOver, hasLeft] = [false, false];
   const end = (): void => {
     isOver = true;
     registration.end();
-    stop();
+    relayed.stop();
   };
   const close = (reason: SocketCloseReason): void => {
     if (isOver) return;
-    hangUp(socket, reason);
+    if (!hasLeft) hangUp(socket, reason);
     end();
   };
   const failed = (err: unknown): void => {
-    if (!isOver) log.info({ err }, 'a process could not be followed or controlled');
+    if (isOver || hasLeft) return;
+    log.info({ err }, 'a process could not be followed or controlled');
     close(CLOSE.tryAgainLater);
   };
   socket.on('error', (err) => log.info({ err }, 'process socket failed'));
-  socket.once('close', end);
+  socket.once('close', () => {
+    if (isOver) return;
+    hasLeft = true;
+    void within(LEAVE_MS, relayed.leave(), undefined).finally(end);
+  });
   const registration = live.register({
     caller,
     mayStay: (now) => authorize(now, SCOPE).ok && mayGoOn(now),
     close: () => close(CLOSE.unauthorized),
   });
-  const stop = attachment(socket, attached, { registration, close, failed });
+  const relayed = attachment(socket, attached, {
+    registration,
+    close: (reason) => {
+      if (!hasLeft) close(reason);
+    },
+    failed,
+  });
   keepAlive(socket, () => {});
 }

@@ -29,8 +29,15 @@ export type AttachmentDeps = {
   readonly failed: (error: unknown) => void;
 };
 
-/** Relays between a socket and its process. The result stops it at once. */
-export function attachment(socket: WebSocket, attached: AttachedProcess, deps: AttachmentDeps): () => void {
+export type Attachment = {
+  /** Drops what was not done yet. */
+  stop(): void;
+  /** Ends the output. Resolves when everything that the client sent before is done. */
+  leave(): Promise<void>;
+};
+
+/** Relays between a socket and its process. */
+export function attachment(socket: WebSocket, attached: AttachedProcess, deps: AttachmentDeps): Attachment {
   const { registration, close, failed } = deps;
   const rest = new SocketRest(socket);
   const came = inputLimit(rest);
@@ -48,10 +55,19 @@ export function attachment(socket: WebSocket, attached: AttachedProcess, deps: A
     else if (frame !== null) use(() => react(frame), 0);
   });
   passOutput(socket, attached).then(close, failed);
-  return () => {
-    input.stop();
-    controls.stop();
-    void attached.output.end();
+  return {
+    stop() {
+      input.stop();
+      controls.stop();
+      void attached.output.end();
+    },
+    async leave() {
+      void attached.output.end();
+      await new Promise<void>((resolve) => {
+        if (!registration.use(resolve)) resolve();
+      });
+      await Promise.all([input.written(), controls.done()]);
+    },
   };
 }
 
@@ -142,7 +158,7 @@ function inTurn(refused: (code: DomainError['code']) => void, failed: (error: un
   const stop = (): void => {
     isStopped = true;
   };
-  return { act, waiting: () => waiting, stop };
+  return { act, waiting: () => waiting, done: () => last, stop };
 }
 
 /** Uses values one at a time; of those that arrive meanwhile, only the newest. */

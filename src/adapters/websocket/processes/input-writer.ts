@@ -6,6 +6,8 @@ import type { SocketRest } from '../socket-reader.ts';
 /** Above this much waiting input the socket is paused; below the second it is resumed. */
 const PAUSE_BYTES = 1_048_576;
 const RESUME_BYTES = 262_144;
+/** What waiting input takes besides its content: empty input is work too. */
+const FRAME_BYTES = 256;
 const MAX_WRITE_BYTES = 1_048_576;
 const RETRY = { firstMs: 100, maxMs: 2_000 };
 
@@ -39,6 +41,8 @@ export class InputWriter {
   #waiting: ProcessInput[] = [];
   #waitingBytes = 0;
   #isWriting = false;
+  #written: Promise<void> = Promise.resolve();
+  #isEnded = false;
   #isStopped = false;
 
   constructor(start: number, write: Write, rest: SocketRest, events: InputEvents) {
@@ -48,21 +52,30 @@ export class InputWriter {
     this.#events = events;
   }
 
-  /** Sets the next bytes' offset. */
+  /** Sets the next bytes' offset, also after an end. */
   startAt(offset: number): void {
     if (offset > this.#position) this.#events.gap();
-    else this.#position = offset;
+    else {
+      this.#position = offset;
+      this.#isEnded = false;
+    }
   }
 
   take(data: Buffer): void {
-    this.#waitingBytes += data.length;
-    if (this.#waitingBytes > PAUSE_BYTES) this.#rest.begin('program');
+    if (this.#isEnded) return;
     this.#add({ data, offset: this.#position, isLast: false });
     this.#position += data.length;
   }
 
   end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#add({ data: Buffer.alloc(0), offset: this.#position, isLast: true });
+  }
+
+  /** Resolves when everything taken so far was written or refused. */
+  written(): Promise<void> {
+    return this.#written;
   }
 
   stop(): void {
@@ -73,14 +86,17 @@ export class InputWriter {
   #add(input: ProcessInput): void {
     if (this.#isStopped) return;
     this.#waiting.push(input);
-    if (!this.#isWriting) this.#writeAll().catch((error: unknown) => this.#events.failed(error));
+    this.#waitingBytes += input.data.length + FRAME_BYTES;
+    if (this.#waitingBytes > PAUSE_BYTES) this.#rest.begin('program');
+    if (this.#isWriting) return;
+    this.#written = this.#writeAll().catch((error: unknown) => this.#events.failed(error));
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     for (let next = this.#next(); next !== null; next = this.#next()) {
-      await this.#writeOne(next);
-      this.#waitingBytes -= next.data.length;
+      await this.#writeOne(next.input);
+      this.#waitingBytes -= next.input.data.length + next.frames * FRAME_BYTES;
       if (this.#waitingBytes < RESUME_BYTES) this.#rest.end('program');
     }
     this.#isWriting = false;
@@ -98,8 +114,8 @@ export class InputWriter {
     }
   }
 
-  /** The waiting input, joined. */
-  #next(): ProcessInput | null {
+  /** The waiting input, joined: up to its first gap. */
+  #next(): { readonly input: ProcessInput; readonly frames: number } | null {
     const [first] = this.#waiting;
     if (first === undefined) return null;
     const start = first.offset ?? 0;
@@ -112,6 +128,6 @@ export class InputWriter {
       isLast = ends;
     }
     this.#waiting.splice(0, parts.length);
-    return { data: Buffer.concat(parts), offset: start, isLast };
+    return { input: { data: Buffer.concat(parts), offset: start, isLast }, frames: parts.length };
   }
 }

@@ -1,5 +1,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { memoryProcesses } from '../../../../src/adapters/memory/containers/processes/container-processes.ts';
+import { memoryRuntime } from '../../../../src/adapters/memory/index.ts';
 import {
   decodeProcessServerFrame,
   type ProcessServerFrame,
@@ -9,8 +11,8 @@ import { aBoxOfAda } from '../../../support/service/cluster.ts';
 import { aPerson, as, ORIGIN } from '../../../support/service/service.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
-async function aScene(t: Test) {
-  const scene = await aBoxOfAda();
+async function aScene(t: Test, ports: Parameters<typeof aBoxOfAda>[0] = {}) {
+  const scene = await aBoxOfAda(ports);
   const url = `${scene.url}/processes`;
   const address = await listening(t, scene.service);
   const start = async (body: object): Promise<string> => (await scene.call('POST', url, body)).json().id;
@@ -116,4 +118,43 @@ t.test('who may not is refused before the upgrade, and closed when the right end
   const attached = await attach(id);
   await as(service, ada)('POST', '/api/auth/logout');
   t.same(await attached.closed(), [4001, 'unauthorized']);
+});
+
+t.test('what a client sent before it left is taken, but not after the end of its right', async (t) => {
+  for (const leaves of [true, false]) {
+    const runtime = memoryRuntime();
+    const processes = memoryProcesses(runtime);
+    let waiting = 0;
+    const free = Promise.withResolvers<void>();
+    const slow: typeof processes.write = async (handle, id, input) => {
+      if (input.data.length > 0) {
+        waiting += 1;
+        await free.promise;
+      }
+      return await processes.write(handle, id, input);
+    };
+    const scene = await aScene(t, { runtime, processes: { ...processes, write: slow } });
+    const { service, ada, start, attach } = scene;
+    const id = await start({ command: ['cat'], stdin: true });
+    const reader = await attach(
+      id,
+      '',
+      (await as(service, ada)('POST', '/api/tokens', { name: 'ci' })).json(),
+    );
+    const attached = await attach(id);
+    attached.socket.send(Buffer.from('one '));
+    await waitFor(() => waiting === 1, { what: 'the first input' });
+    attached.socket.send(Buffer.from('two'));
+    attached.send({ type: 'eof' });
+    if (leaves) attached.socket.close();
+    else await as(service, ada)('POST', '/api/auth/logout');
+    await attached.closed();
+    free.resolve();
+    if (!leaves) {
+      await reader.until('the first input', () => reader.output.stdout === 'one ');
+      reader.send({ type: 'eof' });
+    }
+    t.same(await reader.closed(), [1000, 'ended']);
+    t.equal(reader.output.stdout, leaves ? 'one two' : 'one ');
+  }
 });
