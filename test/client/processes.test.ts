@@ -110,6 +110,25 @@ t.test('an attachment continues both ways after lost lines', async (t) => {
   });
 });
 
+t.test('what was written before a detach arrives', async (t) => {
+  const { box } = await aScene(t);
+  const cat = await box.processes.start(['cat'], { stdin: true });
+  const first = await cat.attach();
+  first.write('typed at once, ');
+  first.detach();
+  first.write('and too late');
+  t.equal(await first.closed, null);
+  const second = await cat.attach();
+  second.write('to the end');
+  second.closeInput();
+  second.detach();
+  await second.closed;
+  await cat.wait();
+  let read = '';
+  for await (const { text } of cat.output) read += text;
+  t.equal(read, 'typed at once, to the end');
+});
+
 t.test('output continues at the byte after a lost connection', async (t) => {
   const { server, box, through } = await aScene(t);
   const { hostname, port } = new URL(server);

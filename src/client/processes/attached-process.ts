@@ -7,25 +7,20 @@ import { PROCESS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { nextTryMs, RECONNECT } from '../backoff.ts';
 import { FlowQueue } from '../flow-queue.ts';
 import type { Schemas } from '../request/api.ts';
-import { BerthError } from '../request/errors.ts';
+import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
 import { refusalOf } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import { inputBuffer } from '../terminal/input-buffer.ts';
 import { LINE_TIMES, Line } from '../terminal/line.ts';
+import { failureOf, gapFailure, INPUT_GAP, NO_TERMINAL } from './attach-failures.ts';
 import { type AttachOptions, attachPath, endOf, type PtySize, pieceOf } from './attach-frames.ts';
+import { LEAVE_WITHIN_MS, POLL_MS, whenSent } from './last-input.ts';
 import type { OutputEnd, OutputPiece } from './process-output.ts';
-
-type Signal = Schemas['SignalRequest']['signal'];
-
-const INPUT_GAP = 'input gap';
-const NO_TERMINAL = 'process_without_terminal';
-const END_POLL_MS = 20;
 
 /**
  * A connection to a process that survives lost lines: output continues at the byte, and each byte of input is taken
- * once. The output is for one `for await`, which ends with the process; it throws a `BerthError` when the service
- * refuses.
+ * once. The output is for one `for await`, which ends with the process; it throws a `BerthError` at a refusal.
  */
 export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposable {
   /** Resolves with how the process ended; null after `detach`. Rejects as the loop throws. */
@@ -46,7 +41,9 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   #isOver = false;
   /** Whether the loop has too much output waiting. */
   #isHeld = false;
+  #isLeaving = false;
   #inputEnds = false;
+  #hasSentEnd = false;
   #attempt = 0;
   #comeBackMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -82,7 +79,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
 
   /** Sends text or bytes; they are kept until the process has them. */
   write(input: string | Uint8Array): void {
-    if (this.#isOver || this.#inputEnds) return;
+    if (this.#isOver || this.#isLeaving || this.#inputEnds) return;
     this.#input.push(typeof input === 'string' ? new TextEncoder().encode(input) : input);
     this.#line?.pump();
   }
@@ -99,13 +96,16 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   }
 
   /** Signals it and everything that it started. A lost line may lose it; `Process.signal` reports. */
-  signal(signal: Signal): void {
+  signal(signal: Schemas['SignalRequest']['signal']): void {
     if (this.#isReady) this.#line?.send({ type: 'signal', signal });
   }
 
-  /** Leaves it running. */
+  /** Leaves it running, once it has what was written, or after two seconds. */
   detach(): void {
-    this.#finish(() => this.#resolve(null));
+    this.#isLeaving = true;
+    const isSent = (): boolean =>
+      this.#isOver || (this.#input.pendingBytes() === 0 && this.#hasSentEnd === this.#inputEnds);
+    whenSent(isSent, () => this.#finish(() => this.#resolve(null)), LEAVE_WITHIN_MS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -150,9 +150,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
         this.#comeBackMs = frame.retry_ms;
         break;
       case 'refused':
-        // The size is meaningless for a process without a terminal.
-        if (frame.code !== NO_TERMINAL)
-          this.#fail(new BerthError(409, frame.code, frame.code.replaceAll('_', ' ')));
+        if (frame.code !== NO_TERMINAL) this.#fail(failureOf(frame));
         break;
       case 'exit':
         this.#finish(() => this.#resolve(endOf(frame)));
@@ -180,7 +178,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
 
   #onClosed(reason: string, opened: boolean): void {
     if (reason === INPUT_GAP) {
-      this.#fail(new BerthError(409, 'process_input_gap', 'another client has sent input'));
+      this.#fail(gapFailure());
       return;
     }
     const epoch = this.#epoch;
@@ -198,8 +196,9 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   /** Sends the end of the input, once all input has been sent. */
   #sendEnd(): void {
     if (!this.#inputEnds || !this.#isReady) return;
-    if (this.#input.pendingBytes() === 0) this.#line?.send({ type: 'eof' });
-    else setTimeout(() => this.#sendEnd(), END_POLL_MS);
+    if (this.#input.pendingBytes() > 0) return void setTimeout(() => this.#sendEnd(), POLL_MS);
+    this.#line?.send({ type: 'eof' });
+    this.#hasSentEnd = true;
   }
 
   #pause(): void {
@@ -241,6 +240,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   #abandon(final = false): number {
     clearTimeout(this.#retry);
     this.#isReady = false;
+    this.#hasSentEnd = false;
     this.#line?.drop(final);
     this.#line = null;
     this.#comeBackMs = null;
