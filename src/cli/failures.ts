@@ -32,7 +32,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     next: 'Sign in again: berth login',
   },
   user_has_containers: {
-    next: 'Say what becomes of them: --containers delete, or --containers transfer --to USER',
+    next: 'Choose what happens to them: --containers delete, or --containers transfer --to USER',
   },
   container_not_found: { next: 'See yours: berth ls' },
   container_not_running: { next: 'Start it: berth start NAME' },

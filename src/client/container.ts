@@ -79,8 +79,8 @@ export class Container implements AsyncDisposable {
   }
 
   /**
-   * Runs a command to its end; a string is run by `sh -c`. Throws `command_outcome_unknown` when the connection broke: it
-   * may have been carried out.
+   * Runs a command to its end; a string is run by `sh -c`. Throws `command_outcome_unknown` when the connection broke:
+   * it may have been carried out.
    */
   run(command: string | readonly string[], options?: RunOptions): Promise<RunResult> {
     return run(this.#service.requester, `${this.#path}/exec`, command, options);
@@ -137,8 +137,8 @@ export class Container implements AsyncDisposable {
   }
 
   /**
-   * Makes containers with its present files. `await using` deletes ephemeral ones at the end of its block. They may still
-   * be `creating`.
+   * Makes containers with its current files. `await using` deletes ephemeral ones at the end of its block. They may
+   * still be `creating`.
    */
   async fork(body: Schemas['ForkRequest'] = {}, options?: CallOptions): Promise<Container[]> {
     const { containers } = await this.#service.snapshots.fork(this.id, body, options);
@@ -160,7 +160,10 @@ export class Container implements AsyncDisposable {
     return this.#service.containers.changes(this.id, options);
   }
 
-  /** Deletes a container that was created as `ephemeral` or with `deleteAtEnd`, unless it is gone; leaves others as they are. */
+  /**
+   * Deletes a container that was created as `ephemeral` or with `deleteAtEnd`, unless it is gone; leaves others as they
+   * are.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#deleteAtEnd) return;
     await this.delete().catch((failure: unknown) => {

@@ -16,7 +16,7 @@ export function snapshotsOf(api: Api) {
     /** Takes one; a running container is paused meanwhile. The answer may still be `creating`. */
     take: (container: string, body: Schemas['SnapshotRequest'], options?: CallOptions) =>
       dataOf(api.POST('/api/containers/{id}/snapshots', { body, ...at(container, options) })),
-    /** Makes containers with the present files of another. The answer may still be `creating`. */
+    /** Makes containers with the current files of another. The answer may still be `creating`. */
     fork: (container: string, body: Schemas['ForkRequest'] = {}, options?: CallOptions) =>
       dataOf(api.POST('/api/containers/{id}/forks', { body, ...at(container, options) })),
     /** Deletes one. Containers made from it stay. */

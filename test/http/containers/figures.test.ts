@@ -67,7 +67,7 @@ async function aScene() {
   return { service, clock, ada, id: made.json().db_id as string, figures, calls: () => calls };
 }
 
-t.test('one measurement serves all who look, and none is made for nobody', async (t) => {
+t.test('one measurement serves all viewers, and none is made without one', async (t) => {
   const { service, clock, ada, id, figures, calls } = await aScene();
   await service.sampleFigures();
   t.equal(calls(), 0);
@@ -78,7 +78,7 @@ t.test('one measurement serves all who look, and none is made for nobody', async
     (count) => count === 1,
   );
   for (let looks = 0; looks < 5; looks += 1) await figures(ada, id);
-  t.equal(calls(), 1, 'a look asks no engine');
+  t.equal(calls(), 1, 'a request asks no engine');
   clock.advance(60_000);
   await service.sampleFigures();
   const [now] = await figures(ada, id);
@@ -86,7 +86,7 @@ t.test('one measurement serves all who look, and none is made for nobody', async
   t.same(now.hour.cpu_millicores.slice(-3), [null, 250, 250]);
   clock.advance(16 * 60_000);
   await service.sampleFigures();
-  t.equal(calls(), 2, 'a quarter of an hour after the last look it is measured no more');
+  t.equal(calls(), 2, 'a quarter of an hour after the last request it is measured no more');
 });
 
 t.test('figures are those of running containers that the caller may see', async (t) => {

@@ -149,7 +149,7 @@ t.test('number and disk are limited by the tier, and deleted snapshots make room
   );
 });
 
-t.test('a deleted snapshot stays for the retention, and containers made of it for ever', async (t) => {
+t.test('a deleted snapshot stays for the retention, and containers made from it stay for good', async (t) => {
   const { take, call, runtime, pass, service, made, box } = await aScene();
   const { id } = (await take('base')).json();
   const copy = await made('copy', { snapshot_id: id });
@@ -212,7 +212,7 @@ t.test('a container stays paused until the engine resumes it, and no longer', as
   t.equal((await call('GET', url)).json().status, 'running');
 });
 
-t.test('forks have the present files, limits and environment, and leave no snapshot', async (t) => {
+t.test('forks have the current files, limits and environment, and leave no snapshot', async (t) => {
   const { call, url, runtime, state, pass, service } = await aScene();
   const forked = await call('POST', `${url}/forks`, { count: 3, ephemeral: true, labels: { run: '7' } });
   t.equal(forked.statusCode, 201);
@@ -310,7 +310,7 @@ t.test('a token for one container takes and reads its snapshots, and makes no co
     t.match((await narrow(method, path, body)).json(), { code: 'token_restricted' }, path);
 });
 
-t.test("another user's snapshot looks unknown", async (t) => {
+t.test("another user's snapshot is unknown", async (t) => {
   const { take, service } = await aScene();
   const { id } = (await take('base')).json();
   const eve = as(service, await aPerson(service, 'eve'));

@@ -50,7 +50,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Your snapshots would use more disk than your tier allows. Delete one that you no longer need.',
   snapshot_needs_start: 'This container is missing from the container engine. Start it, then copy it.',
   snapshot_not_ready: 'This snapshot is still being taken. Wait until it is ready.',
-  snapshot_not_found: 'This snapshot is gone. It was deleted.',
+  snapshot_not_found: 'This snapshot was deleted.',
   disk_quota_exceeded:
     'The workspace is larger than its disk size. Increase its disk size under “Settings…”. That also starts it. No files are lost.',
   host_disk_short:

@@ -15,7 +15,7 @@ After a lost connection it continues where it was.
 `;
 
 export const attach = () =>
-  command('attach', 'Follow the output of a process, from its start')
+  command('attach', 'Follow the output of a process, or use its terminal')
     .argument('<container>', 'its name or id')
     .argument('[process]', 'its name or id')
     .option('-i, --stdin', 'pass standard input to it, and close its input at the end')

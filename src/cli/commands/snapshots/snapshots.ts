@@ -48,7 +48,7 @@ const create = () =>
     );
 
 const remove = () =>
-  command('rm', 'Delete a snapshot; containers made of it stay')
+  command('rm', 'Delete a snapshot; containers made from it stay')
     .alias('delete')
     .addArgument(new Argument('[snapshot]', 'its name or id'))
     .option('-y, --yes', 'do not ask')

@@ -5,7 +5,7 @@ import { aSpec } from '../../../support/engine/container.ts';
 
 type OpenCopies = { readonly runtime: ContainerEngine; readonly image: string };
 
-/** What every place must do that pauses containers and copies their volumes. */
+/** What every adapter that pauses containers and copies their volumes must do. */
 export async function volumeCopiesContract(name: string, { runtime, image }: OpenCopies): Promise<void> {
   await t.test(`${name}: VolumeCopies`, async (t) => {
     const spec = aSpec(image);

@@ -49,7 +49,7 @@ async function anAttachment(address: string, token: string) {
   return { socket, frames, output, send, until, closed };
 }
 
-t.test('output comes from an offset, input is taken once, and the end is told', async (t) => {
+t.test('output comes from an offset, input is taken once, and the end is reported', async (t) => {
   const { start, attach } = await aScene(t);
   const id = await start({ command: ['cat'], pty: { cols: 80, rows: 24 } });
   const first = await attach(id);

@@ -163,7 +163,7 @@ t.test('resets are for sign-ins, not for API tokens', async (t) => {
   t.equal((await make(other.id)).answer.statusCode, 201, "another administrator's");
 });
 
-t.test('whoever is disabled has no link, however both are timed', async (t) => {
+t.test('a disabled user has no link, whichever of both comes first', async (t) => {
   const { service, root, ada, make, use } = await aScene();
   const { code } = await make();
   const change = (body: object) => as(service, root)('PATCH', `/api/admin/users/${ada.id}`, body);

@@ -68,15 +68,15 @@ const OF_A_CONTAINER = [
   },
   {
     key: 'max_ttl_seconds',
-    label: 'Ends after a start',
+    label: 'Longest lifetime',
     unit: 'seconds',
-    hint: 'At the latest. Open terminals are warned. 0: never.',
+    hint: 'From each start. Open terminals are warned. 0: no limit.',
   },
   {
     key: 'max_idle_seconds',
-    label: 'Ends when unused',
+    label: 'Longest idle time',
     unit: 'seconds',
-    hint: 'At the latest. 0: never.',
+    hint: 'Without use. 0: no limit.',
   },
 ] as const;
 
@@ -91,9 +91,9 @@ const OF_A_USER = [
   { key: 'max_snapshots', label: 'Snapshots', unit: 'at once', hint: '' },
   {
     key: 'snapshot_mb',
-    label: 'Disk of snapshots',
+    label: 'Disk space of snapshots',
     unit: 'MB',
-    hint: 'All together. Twice as much including deleted ones that are kept.',
+    hint: 'For all of a user. Deleted ones that are kept may use as much again.',
   },
   {
     key: 'requests_per_minute',

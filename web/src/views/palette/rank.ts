@@ -1,13 +1,13 @@
 import fuzzysort from 'fuzzysort';
 import type { Command, CommandGroup } from './commands.ts';
 
-const MOST = 50;
+const MAX_RESULTS = 50;
 const FIRST_CONTAINERS = 6;
-/** From 0, anything, to 1, the same text. */
-const LEAST = 0.3;
+/** The lowest score of a match: 0 is anything, 1 the same text. */
+const MIN_SCORE = 0.3;
 
-/** What is not offered first comes later among matches, too. */
-const REST = 0.8;
+/** The weight of commands that are not offered before anything is typed. */
+const LATER_WEIGHT = 0.8;
 
 const GROUPS: readonly CommandGroup[] = ['Containers', 'Pages', 'Actions'];
 
@@ -32,9 +32,9 @@ const matching = (commands: readonly Command[], text: string): readonly Command[
   fuzzysort
     .go(text, commands, {
       keys: [(one) => `${one.label} ${one.words}`],
-      limit: MOST,
-      threshold: LEAST,
-      // why: a name alone opens what has it
-      scoreFn: ({ score, obj }) => (obj.isFirst ? score : score * REST),
+      limit: MAX_RESULTS,
+      threshold: MIN_SCORE,
+      // why: a container's name alone must open the container
+      scoreFn: ({ score, obj }) => (obj.isFirst ? score : score * LATER_WEIGHT),
     })
     .map(({ obj }) => obj);

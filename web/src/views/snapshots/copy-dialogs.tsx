@@ -26,7 +26,7 @@ function useKey() {
   };
 }
 
-/** Keeps the container's present files under a name. */
+/** Keeps the container's current files under a name. */
 export function SnapshotDialog({ container, onClose }: CopyProps) {
   const keyOf = useKey();
   const form = useForm({ name: '', note: '' }, async ({ name, note }) => {
@@ -64,7 +64,7 @@ export function SnapshotDialog({ container, onClose }: CopyProps) {
 
 const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8].map((count) => [String(count), plural(count, 'container')] as const);
 
-/** Makes containers with the present files of this one. */
+/** Makes containers with the current files of this one. */
 export function ForkDialog({ container, onClose }: CopyProps) {
   const keyOf = useKey();
   const form = useForm({ name: `${container.name.slice(0, 56)}-copy`, count: '1' }, async (values) => {

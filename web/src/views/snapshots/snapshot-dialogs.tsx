@@ -56,7 +56,7 @@ export function DeleteSnapshotDialog({ snapshot: { id, name }, onDone, onClose }
       onConfirm={() => void remove()}
       onClose={onClose}
     >
-      <p>No new containers can be made of it. Those that were made of it stay.</p>
+      <p>No new containers can be made from it. Those already made from it stay.</p>
     </Confirm>
   );
 }

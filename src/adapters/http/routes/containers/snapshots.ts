@@ -77,7 +77,7 @@ const takeRoutes =
         config: { scope: 'write', failure: 'failed to fork container' },
         schema: {
           operationId: 'snapshots.fork',
-          summary: 'Make containers with the present files of another',
+          summary: 'Make containers with the current files of another',
           refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached', 'name_taken'],
           params: ContainerParams,
           headers: IdempotencyHeaders,
@@ -147,7 +147,7 @@ const listRoutes =
         config: { scope: 'write', failure: 'failed to delete snapshot' },
         schema: {
           operationId: 'snapshots.delete',
-          summary: 'Delete a snapshot; containers made of it stay',
+          summary: 'Delete a snapshot; containers made from it stay',
           refusals: ['snapshot_not_found', 'snapshot_not_ready'],
           params: IdParams,
           response: { 200: schema.DeletedSnapshotBody },

@@ -27,7 +27,7 @@ export const remove = () =>
       withCli(async (cli, given, { containers, to, yes = false }) => {
         const isTransfer = containers === 'transfer';
         if (isTransfer !== (to !== undefined))
-          throw usageError('--containers transfer and --to go together.');
+          throw usageError('Give --to with --containers transfer, and only then.');
         const user = await findUser(cli, given);
         const newOwner = to === undefined ? null : await findUser(cli, to);
         await cli.ask.confirm(

@@ -146,7 +146,7 @@ function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
     );
   }
   if (value === null) return <Loading />;
-  if (value.length === 0) return <p class="none">Nobody of that name.</p>;
+  if (value.length === 0) return <p class="none">No person matches.</p>;
   const viewer = session.value;
   const viewerId = viewer.kind === 'signed_in' ? viewer.user.id : null;
   return (

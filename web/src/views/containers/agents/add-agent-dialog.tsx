@@ -27,8 +27,8 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
         <Secret text={INSTALL} label="Copy the command" />
         {isInsecure && (
           <p>
-            This page has no TLS. Who can read the network between the machine and Berth can take over the
-            agent: use it only in a network that you trust.
+            This page has no TLS. Anyone who can read the network between the machine and Berth can take over
+            the agent: use it only in a network that you trust.
           </p>
         )}
         <p>
