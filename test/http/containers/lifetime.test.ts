@@ -173,15 +173,8 @@ t.test('nothing that is used is stopped: a command, an open terminal, a program 
 t.test('a program that uses the processor keeps its container, although nobody watches', async (t) => {
   const runtime = memoryRuntime();
   let cpuMillicores = 500;
-  const usage = async () => ({
-    at: new Date(),
-    cpuMillicores,
-    memoryBytes: 1,
-    pids: 1,
-    memoryKills: 0,
-    diskBytes: 0,
-  });
-  const service = await aService({ runtime, insight: { ...memoryAccess(runtime).insight, usage } });
+  const load = async () => ({ at: new Date(), cpuMillicores, memoryBytes: 1, pids: 1, memoryKills: 0 });
+  const service = await aService({ runtime, insight: { ...memoryAccess(runtime).insight, load } });
   const call = as(service, await aPerson(service, 'ada'));
   const made = await call('POST', '/api/containers', { name: 'dev', ...small, idle_seconds: 60 });
   const url = `/api/containers/${made.json().db_id}`;
