@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
@@ -9,7 +10,13 @@ import { engineAt } from '../support/engine/engine.ts';
 import { installationOf } from '../support/engine/instance.ts';
 import { aFolder } from '../support/folder.ts';
 import { small } from '../support/process/fault-scene.ts';
-import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import {
+  anInstallation,
+  aQuickInstallation,
+  client,
+  signInAdmin,
+  startService,
+} from '../support/process/running-service.ts';
 
 t.test('uninstalling removes what the installation has made, and nothing else', async (t) => {
   const installation = await anInstallation(t);
@@ -41,6 +48,30 @@ t.test('uninstalling removes what the installation has made, and nothing else', 
   t.same((await docker.listVolumes({ filters })).Volumes ?? [], []);
   t.same(await docker.listNetworks({ filters: JSON.stringify({ name: [networkName(id)] }) }), []);
   t.notMatch((await run('iptables-save', [])).stdout, `BERTH-${shortHash(id)}`);
+});
+
+t.test('uninstalling one of several processes removes nothing while another runs', async (t) => {
+  const first = await aQuickInstallation(t, { BERTH_JWT_SECRET: randomBytes(48).toString('base64') });
+  if (first === null) return;
+  const second = { dataDir: aFolder(t), env: { ...first.env } };
+  second.env['BERTH_DATA_DIR'] = second.dataDir;
+  const stopped = await startService(t, first);
+  const token = await signInAdmin(stopped);
+  const running = await startService(t, second);
+  const call = client(running.address, token);
+  const made = await call('POST', '/api/containers', { name: 'dev', ...small });
+  await stopped.stop();
+  const refused = spawnSync(process.execPath, ['dist/app/main/bin/berth.js', 'uninstall', '--yes'], {
+    env: { ...process.env, ...first.env },
+    encoding: 'utf8',
+  });
+  t.match(refused, {
+    status: 1,
+    stderr: /Other processes of Berth run on this database[\s\S]*stop them first/,
+  });
+  t.ok(existsSync(first.dataDir));
+  const { body } = await call('POST', `/api/containers/${made.body['db_id']}/exec`, { command: ['true'] });
+  t.match(body, { exit_code: 0 });
 });
 
 t.test('uninstalling refuses a folder that is not of Berth', async (t) => {

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { on, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
 import pg from 'pg';
 import type { Logger } from '../../ports/logger.ts';
+import type { Db } from './schema/database-schema.ts';
 
 const CHANNEL = 'berth';
+/** Shared by the listening processes of a database, so that its server knows them. Nobody takes it alone. */
+const PRESENCE_LOCK = 1_650_815_080;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 2_000;
 /** A silently lost connection is noticed after the sum of these two. */
@@ -93,7 +97,7 @@ async function opened(url: string): Promise<pg.Client> {
   client.on('error', () => undefined);
   try {
     await client.connect();
-    await client.query(`listen ${CHANNEL}`);
+    await client.query(`listen ${CHANNEL}; select pg_advisory_lock_shared(${PRESENCE_LOCK})`);
     await hearItself(client);
     return client;
   } catch (error) {
@@ -126,4 +130,15 @@ async function hearItself(client: pg.Client): Promise<void> {
 /** A peer that does not answer is not awaited. */
 async function hangUp(client: pg.Client): Promise<void> {
   await Promise.race([client.end().catch(() => undefined), delay(500, null, { ref: false })]);
+}
+
+/** The addresses that listening processes of this database connect from; null for those by a local socket. */
+export async function listeningFrom(db: Db): Promise<readonly (string | null)[]> {
+  const { rows } = await sql<{ readonly address: string | null }>`
+    select distinct host(client_addr) as address
+    from pg_locks join pg_stat_activity using (pid)
+    where locktype = 'advisory' and objid = ${PRESENCE_LOCK} and objsubid = 1 and classid = 0
+      and datname = current_database()
+    order by address`.execute(db);
+  return rows.map(({ address }) => address);
 }

@@ -21,6 +21,8 @@ import { DataDirInUseError, lockDataDir } from '../../../adapters/filesystem/dat
 import { openDatabase, openPool } from '../../../adapters/postgres/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
+import { listeningFrom } from '../../../adapters/postgres/notification-listener.ts';
+import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import type { Config } from '../config.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
@@ -50,9 +52,13 @@ export async function uninstall(
   const lock = lockOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
+    const running = await runningElsewhere(config);
+    if (running !== null) return running;
     const found = await find(config, root);
     for (const line of listOf(config, found)) say(line);
     if (!(await confirm())) return { code: 1, says: 'Nothing was removed.' };
+    const startedSince = await runningElsewhere(config);
+    if (startedSince !== null) return startedSince;
     const left = await remove(config, found);
     return {
       code: 0,
@@ -84,12 +90,28 @@ async function find(config: Config, root: string): Promise<Found> {
   };
 }
 
+/** The refusal while other processes of the service run, whose containers have the same label; null without any. */
+async function runningElsewhere(config: Config): Promise<Outcome | null> {
+  // An embedded database is that of one process, which would have the lock of the data folder.
+  if (config.databaseUrl === null) return null;
+  const addresses = await inDatabase(config, listeningFrom);
+  if (addresses.length === 0) return null;
+  const clients = addresses.map((address) => address ?? 'this machine').join(', ');
+  return {
+    code: 1,
+    says: `Other processes of Berth run on this database (connected from ${clients}), and would lose their containers: stop them first`,
+  };
+}
+
 /** The id in the labels of everything that the installation has made. */
-async function instanceIdOf({ databaseUrl, dataDir }: Config): Promise<string> {
+const instanceIdOf = (config: Config): Promise<string> =>
+  inDatabase(config, (db) => postgresInstallation(db).id());
+
+async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) => Promise<T>): Promise<T> {
   const server = databaseUrl === null ? await startEmbedded(path.join(dataDir, 'postgres')) : null;
   const db = openDatabase(openPool({ url: databaseUrl ?? server?.url() ?? '', poolSize: 1 }));
   try {
-    return await postgresInstallation(db).id();
+    return await work(db);
   } finally {
     await db.destroy();
     await server?.stop();
