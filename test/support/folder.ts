@@ -24,7 +24,8 @@ export const PREFIX = 'berth-test-';
 export function aFolder(t: Test, mode = 0o755): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), `${PREFIX}${process.pid}-`)));
   chmodSync(folder, mode);
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  // why: a program that is just ending may still write there
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
