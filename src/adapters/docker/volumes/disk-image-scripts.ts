@@ -91,28 +91,52 @@ fi
 make_ready
 `;
 
+/** `AT`: unmounts; programs that use the file system keep it. */
+export const UNMOUNT_IMAGE = `
+while mountpoint -q "$1"; do umount "$1" || umount --lazy "$1" || exit; done
+rmdir "$1" 2>/dev/null || true
+`;
+
+/** `IMAGE AT`: mounts the image until the script ends, and ends a freeze of it. One that was mounted stays so. */
+const MOUNT_MEANWHILE = `
+mountpoint -q "$2" && was_mounted=1 || was_mounted=0
+set -- "$1" "$2" 0 lenient
+finish() {
+  fsfreeze -u "$at" 2>/dev/null
+  [ $was_mounted = 1 ] || unmount_image "$at"
+}
+unmount_image() (
+${UNMOUNT_IMAGE}
+)
+at=$2
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+${MOUNT_IMAGE}
+[ $? = 0 ] || exit 1
+`;
+
 /**
- * `IMAGE AT TARGET`: copies the image, mounted at AT, to TARGET when that is absent. Its file system is frozen meanwhile,
- * so the copy needs no repair. A later copy, or `fsfreeze -u`, ends a freeze that a killed one left.
+ * `IMAGE AT TARGET`: copies the image to TARGET when that is absent. Its file system is frozen meanwhile, so the copy
+ * needs no repair; if another process ends the freeze, the copy fails. A later copy, or `fsfreeze -u`, ends a freeze
+ * that a killed one left.
  */
 export const COPY_IMAGE = `
-image=$1 at=$2 target=$3
-thaw() { fsfreeze -u "$at" 2>/dev/null; }
+target=$3
 [ -e "$target" ] && exit 0
-thaw
-trap thaw EXIT
+${MOUNT_MEANWHILE}
+fsfreeze -u "$at" 2>/dev/null
 fsfreeze -f "$at" || exit 1
 (umask 077; cp --reflink=auto "$image" "$target.new") && copied=0 || copied=1
-thaw
+fsfreeze -u "$at" || copied=1
 [ $copied = 0 ] && sync "$target.new" && mv "$target.new" "$target" && exit 0
 rm -f "$target.new"
 exit 1
 `;
 
-/** `AT`: unmounts; programs that use the file system keep it. */
-export const UNMOUNT_IMAGE = `
-while mountpoint -q "$1"; do umount "$1" || umount --lazy "$1" || exit; done
-rmdir "$1" 2>/dev/null || true
+/** `IMAGE AT`: writes the file system's blocks, its free blocks, and the bytes of a block. */
+export const MEASURE_IMAGE = `
+${MOUNT_MEANWHILE}
+stat -f -c '%b %f %S' "$at"
 `;
 
 /** `IMAGE AT`: removes the image for good. A container still running on it keeps its open files. */

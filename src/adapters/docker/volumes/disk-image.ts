@@ -1,12 +1,13 @@
 import { mkdir, readdir, rm, rmdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import { mountsBelow, run } from '../host/host-commands.ts';
+import { run } from '../host/host-commands.ts';
 import {
   COPY_IMAGE,
   DATA_FOLDER,
   IMAGE_EXITS,
   MAKE_IMAGE,
+  MEASURE_IMAGE,
   MOUNT_IMAGE,
   REMOVE_IMAGE,
   UNMOUNT_IMAGE,
@@ -16,6 +17,8 @@ const MIB = 1024 * 1024;
 const LOCK_SECONDS = 60;
 /** Longer than copying the largest volume takes; no request waits for it. */
 const WORK_SECONDS = 1800;
+/** A copy waits for earlier copies of its volume. */
+const COPIES_SECONDS = WORK_SECONDS;
 
 /**
  * The size of an image for `diskMb` of files: journal, tables and ext4's reserve are added, so that nobody gets less
@@ -60,31 +63,34 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
     script: string,
     args: readonly (string | number)[],
     lockSeconds = LOCK_SECONDS,
-  ): Promise<void> => {
+  ): Promise<string> => {
     await mkdir(mounts, { recursive: true, mode: 0o700 });
     await mkdir(images, { recursive: true, mode: 0o700 });
     const lock = ['-w', String(lockSeconds), lockOf(image)];
     const command = [...lock, 'sh', '-c', script, 'berth', ...args.map(String)];
-    const { code, stderr } = await run('flock', command, { timeoutSeconds: WORK_SECONDS });
+    const timeoutSeconds = lockSeconds + WORK_SECONDS;
+    const { code, stdout, stderr } = await run('flock', command, { timeoutSeconds });
     if (code !== 0) throw new RuntimeFailure(`volume ${volume}: ${wordsOf(code)} ${stderr.trim()}`.trim());
+    return stdout;
   };
-  const mount: VolumeImages['mount'] = (volume, image, diskMb, mode) =>
-    locked(volume, image, MOUNT_IMAGE, [image, at(volume), diskMb === null ? 0 : imageBytes(diskMb), mode]);
-  const unmount: VolumeImages['unmount'] = (volume, image) =>
-    locked(volume, image, UNMOUNT_IMAGE, [at(volume)]);
+  const unmount: VolumeImages['unmount'] = async (volume, image) => {
+    await locked(volume, image, UNMOUNT_IMAGE, [at(volume)]);
+  };
+  const dataOf: VolumeImages['dataOf'] = (volume) => join(at(volume), DATA_FOLDER);
   return {
     imageOf,
-    dataOf: (volume) => join(at(volume), DATA_FOLDER),
-    make: (volume, image, diskMb, { uid, gid }) =>
-      locked(volume, image, MAKE_IMAGE, [image, imageBytes(diskMb), uid, gid]),
-    mount,
+    dataOf,
+    async make(volume, image, diskMb, { uid, gid }) {
+      await locked(volume, image, MAKE_IMAGE, [image, imageBytes(diskMb), uid, gid]);
+    },
+    async mount(volume, image, diskMb, mode) {
+      const bytes = diskMb === null ? 0 : imageBytes(diskMb);
+      await locked(volume, image, MOUNT_IMAGE, [image, at(volume), bytes, mode]);
+    },
     unmount,
     async copy(volume, image, to) {
-      const wasMounted = (await mountsBelow(mounts)).includes(at(volume));
       // A running container has a mount of its own, which is not in this machine's list of mounts.
-      await mount(volume, image, null, 'lenient');
-      await locked(volume, image, COPY_IMAGE, [image, at(volume), imageOf(to)], WORK_SECONDS);
-      if (!wasMounted) await unmount(volume, image);
+      await locked(volume, image, COPY_IMAGE, [image, at(volume), imageOf(to)], COPIES_SECONDS);
     },
     async thaw(volume) {
       await run('fsfreeze', ['-u', at(volume)]);
@@ -94,11 +100,12 @@ export function volumeImages({ images, mounts }: ImagePlaces): VolumeImages {
       await rm(lockOf(image), { force: true });
     },
     async usedBytes(volume, image) {
-      const wasMounted = (await mountsBelow(mounts)).includes(at(volume));
-      if (!wasMounted) await mount(volume, image, null, 'lenient');
-      const { blocks, bfree, bsize } = await statfs(at(volume));
-      if (!wasMounted) await unmount(volume, image);
-      return (blocks - bfree) * bsize;
+      // Without a mount there is no such folder. With one, no lock of a copy is waited for.
+      const mounted = await statfs(dataOf(volume)).catch(() => null);
+      if (mounted !== null) return (mounted.blocks - mounted.bfree) * mounted.bsize;
+      const measured = await locked(volume, image, MEASURE_IMAGE, [image, at(volume)]);
+      const [blocks = 0, free = 0, bytes = 0] = measured.trim().split(' ').map(Number);
+      return (blocks - free) * bytes;
     },
     async close() {
       const names = await readdir(mounts).catch(() => []);

@@ -8,6 +8,7 @@ import { DATA_FOLDER } from '../../../../src/adapters/docker/volumes/disk-image-
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
+import { volumeCopiesContract } from '../../../contract/containers/snapshots/volume-copies.ts';
 import { aSpec, shellIn } from '../../../support/engine/container.ts';
 import {
   engineOrSkip,
@@ -71,6 +72,7 @@ async function withEngine(engine: TestEngine): Promise<void> {
   });
   await containerRuntimeContract('Docker, volumes as images', instance);
   await containerDiskContract('Docker, volumes as images', instance);
+  await volumeCopiesContract('Docker, volumes as images', instance);
   await t.test('a volume grows and shrinks with its contents', (t) => sizes(t, scene));
   const box = await running(scene, 64);
   await t.test('a full volume is full for its owner alone', (t) => full(t, scene, box));

@@ -45,6 +45,17 @@ export async function volumeCopiesContract(name: string, { runtime, image }: Ope
       t.type(await runtime.usedBytes(copy.volume, { image, running: null }), 'number');
     });
 
+    await t.test('copies of one volume, and its measurement, do not disturb each other', async (t) => {
+      await runtime.stop(handle, 1);
+      const all = Array.from({ length: 5 }, () => ({ ...copy, volume: `snap-${randomUUID()}` }));
+      t.teardown(() => Promise.all(all.map(({ volume }) => runtime.removeVolume(volume))));
+      const measuring = async () =>
+        t.type(await runtime.usedBytes(spec.volume, { image, running: null }), 'number');
+      await Promise.all(all.flatMap((one) => [runtime.copyVolume(spec.volume, one), measuring()]));
+      for (const { volume } of all) t.match(await runtime.volumeFacts(volume), { quota: runtime.diskQuota });
+      await runtime.start(handle);
+    });
+
     await t.test('what is gone can be neither paused nor copied', async (t) => {
       const gone = { ...handle, runtimeId: 'f'.repeat(64) };
       await t.rejects(runtime.pause(gone), { name: 'ContainerNotRunning', isGone: true });
