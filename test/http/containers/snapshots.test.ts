@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
+import { floorBytes } from '../../../src/domain/containers/disk-quota.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { failsOnce } from '../../support/service/faults.ts';
@@ -240,6 +241,26 @@ t.test('forks have the current files, limits and environment, and leave no snaps
   );
   await service.reconcile();
   t.equal(runtime.images.size, 1, 'the forks are made of its image');
+});
+
+t.test('a fork fits the present tier of its owner, and the machine has room for all copies', async (t) => {
+  const { call, url, runtime, service, box } = await aScene();
+  runtime.layers.set(box.id, 100 * MIB);
+  const root = as(service, await anAdmin(service));
+  const fork = async (count: number) => (await call('POST', `${url}/forks`, { count })).json();
+  const totalBytes = 100_000 * MIB;
+  const free = (mb: number): void => {
+    const freeBytes = floorBytes(totalBytes, null) + mb * MIB;
+    runtime.host.spaces = [{ freeBytes, totalBytes, isPool: false }];
+  };
+  await root('PATCH', '/api/admin/tiers/free', { memory_mb: { min: 64, max: 128 }, layer_mb: 64 });
+  t.match(await fork(1), { code: 'validation_failed', fields: { memory_mb: /to 128/ } });
+  await root('PATCH', '/api/admin/tiers/free', { memory_mb: { min: 64, max: 512 } });
+  t.match(await fork(1), { code: 'validation_failed', fields: { layer_mb: /100 MB are outside .* 64 MB/ } });
+  await root('PATCH', '/api/admin/tiers/free', { layer_mb: 100, max_containers: 9 });
+  free(100 + 3 * 40);
+  t.match(await fork(3), { code: 'host_disk_short' }, 'a copy for the snapshot, and one for each fork');
+  t.match(await fork(2), { containers: [{}, {}] });
 });
 
 t.test('a fork whose snapshot fails leaves no container', async (t) => {

@@ -4,11 +4,11 @@ import { type Container, nameFaults } from '../../../domain/containers/container
 import { type Labels, labelFaults } from '../../../domain/containers/lifetime/labels.ts';
 import {
   firstLifetime,
-  type LifetimeLimits,
   type LifetimeRequest,
   lifetimeFaults,
   NO_LIFETIME,
 } from '../../../domain/containers/lifetime/lifetime.ts';
+import { type Resources, resourceFaults, type Tier } from '../../../domain/containers/resources.ts';
 import { forkNames, MAX_FORKS } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
@@ -19,6 +19,7 @@ import type { Note } from '../../idempotency.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { tierOf } from '../container-limits.ts';
 import { insertContainer } from '../create-container.ts';
+import { checkHostDisk } from '../disk-quota.ts';
 import { findOwn } from '../find-container.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
 import { pinged } from '../operations/operation-deps.ts';
@@ -58,9 +59,12 @@ export const forkContainer =
     const namesOf = ({ name }: Container) => forkNames(name, request.name, request.count, suffix);
     const tier = await tierOf(deps.storage.repositories, caller);
     const lifetime = firstLifetime(request.lifetime, request.isEphemeral, tier);
-    const faultsOf = (source: Container) => forkFaults({ ...request, lifetime }, namesOf(source), tier);
+    const faultsOf = (source: Container) =>
+      forkFaults({ ...request, lifetime }, namesOf(source), source.resources, tier);
     const found = await findSource(deps, id, caller, faultsOf);
     if (!found.ok) return found;
+    const fits = await checkSizes(deps, found.value, tier, request.count);
+    if (!fits.ok) return fits;
     const { dbId } = found.value.container;
     const names = namesOf(found.value.container);
     const forks: ForkIds = { snapshotId: randomUUID(), dbIds: [] };
@@ -96,7 +100,12 @@ export const forkContainer =
     return made ?? (await presentRows(deps, forks.dbIds));
   };
 
-function forkFaults(request: ForkRequest, names: readonly string[], limits: LifetimeLimits): FieldFaults {
+function forkFaults(
+  request: ForkRequest,
+  names: readonly string[],
+  resources: Resources,
+  tier: Tier,
+): FieldFaults {
   const { count, labels = {}, isEphemeral, lifetime } = request;
   return {
     ...(Number.isInteger(count) && count >= 1 && count <= MAX_FORKS
@@ -104,8 +113,24 @@ function forkFaults(request: ForkRequest, names: readonly string[], limits: Life
       : { count: `must be a whole number from 1 to ${MAX_FORKS}` }),
     ...nameFaults(names.at(-1) ?? ''),
     ...labelFaults(labels),
-    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral }, limits),
+    ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral }, tier),
+    // The tier may have become smaller since the source was made.
+    ...resourceFaults(resources, tier),
   };
+}
+
+/** Whether the owner's tier allows the layer, and the host has room for the snapshot and all forks. */
+async function checkSizes(
+  deps: ContainerDeps,
+  { layerMb, volumeMb }: Source,
+  tier: Tier,
+  count: number,
+): Promise<Result<null, DomainError>> {
+  if (layerMb > tier.layerMb) {
+    const fault = `cannot be forked: ${layerMb} MB are outside /workspace, and the limit is ${tier.layerMb} MB`;
+    return refuse({ code: 'validation_failed', fields: { layerMb: fault } });
+  }
+  return await checkHostDisk(deps, layerMb + volumeMb * (count + 1));
 }
 
 /** Writes the snapshot's row, and the containers with the operations that make them. */

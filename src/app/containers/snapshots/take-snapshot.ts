@@ -7,6 +7,7 @@ import {
   type Snapshot,
   type SnapshotRequest,
   snapshotFaults,
+  snapshotMb,
   snapshotVolume,
 } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
@@ -49,6 +50,8 @@ export const takeSnapshot =
     const answers = pinged(deps);
     const found = await findSource(deps, id, caller, () => snapshotFaults(request));
     if (!found.ok) return found;
+    const hostRoom = await checkHostDisk(deps, snapshotMb(found.value));
+    if (!hostRoom.ok) return hostRoom;
     const { dbId } = found.value.container;
     const snapshotId = randomUUID();
     const prepare: Prepare = async (tx) => {
@@ -56,7 +59,7 @@ export const takeSnapshot =
       const now = await findOwn(tx, dbId, caller);
       if (!now.ok) return now;
       const snapshot = newSnapshot(snapshotId, { ...found.value, container: now.value }, request, null);
-      const room = await makeSnapshotRoom(tx, caller, snapshot.layerMb + snapshot.volumeMb, false);
+      const room = await makeSnapshotRoom(tx, caller, snapshotMb(snapshot), false);
       if (!room.ok) return room;
       await tx.snapshots.insert(snapshot);
       await note?.(tx, snapshotId);
@@ -77,10 +80,7 @@ const nameTaken = (error: unknown): Result<never, DomainError> => {
   throw error;
 };
 
-/**
- * The caller's container, measured. Refuses one that the engine has lost, a faulty request (`faultsOf`), and a copy for
- * which the host has no room.
- */
+/** The caller's container that the engine has, measured. `faultsOf`: what is wrong with the request. */
 export async function findSource(
   deps: ContainerDeps,
   id: string,
@@ -97,12 +97,11 @@ export async function findSource(
   if (handle === null || (await deps.runtime.observe(handle)).kind === 'gone')
     return refuse({ code: 'snapshot_needs_start' });
   const { usedMb, layer = null } = await measure(deps, container);
-  const sizes = {
+  return ok({
+    container,
     layerMb: layer === null ? (container.layerUsedMb ?? 0) : layerMb(layer),
     volumeMb: usedMb ?? container.resources.diskMb,
-  };
-  const room = await checkHostDisk(deps, sizes.layerMb + sizes.volumeMb);
-  return room.ok ? ok({ container, ...sizes }) : room;
+  });
 }
 
 /** The row of a new snapshot. An unfinished setup of the role's tools starts again in containers made from it. */
