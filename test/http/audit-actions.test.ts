@@ -349,7 +349,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     const { by, root, ada, service } = scene;
     const { id: runtimeId } = (await by(ada)('GET', box(scene))).json();
     (service.ports.runtime as MemoryRuntime).layers.set(runtimeId, 1_048_576);
-    await by(root)('PATCH', '/api/admin/tiers/free', { snapshot_mb: 1 });
+    await by(root)('PATCH', '/api/admin/tiers/free', { snapshot_mb: 70 });
     for (const name of ['one', 'two']) {
       const { id } = (await snapshotOf(scene, name)).json();
       await by(ada)('DELETE', `/api/snapshots/${id}`);

@@ -2,6 +2,7 @@ import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
 import { floorBytes } from '../../../src/domain/containers/disk-quota.ts';
+import { FILE_SYSTEM_MB } from '../../../src/domain/containers/snapshots/snapshot.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { failsOnce } from '../../support/service/faults.ts';
@@ -130,7 +131,7 @@ t.test('a container that the engine has lost must be started first', async (t) =
 t.test('number and disk are limited by the tier, and deleted snapshots make room', async (t) => {
   const { take, call, service, state, pass } = await aScene();
   const root = as(service, await anAdmin(service));
-  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 2, snapshot_mb: 100 });
+  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 2, snapshot_mb: 200 });
   const [one, two] = [(await take('one')).json(), (await take('two')).json()];
   t.match((await take('three')).json(), { code: 'snapshot_limit_reached' });
   await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 9 });
@@ -148,6 +149,39 @@ t.test('number and disk are limited by the tier, and deleted snapshots make room
     state.audit.filter(({ action }) => action === 'snapshot_given_up').map(({ details }) => details),
     [one.id],
   );
+});
+
+t.test('live and deleted snapshots are at most twice as many as the tier allows', async (t) => {
+  const { take, call, service, use, runtime, box, state } = await aScene();
+  use(0);
+  runtime.layers.set(box.id, 0);
+  await as(service, await anAdmin(service))('PATCH', '/api/admin/tiers/free', { max_snapshots: 2 });
+  for (let n = 1; n <= 7; n += 1) {
+    const taken = await take(`empty-${n}`);
+    t.equal(taken.statusCode, 201);
+    if (n < 7) await call('DELETE', `/api/snapshots/${taken.json().id}`);
+  }
+  t.same(
+    state.snapshots.filter(({ purgedAt }) => purgedAt === null).map(({ name }) => name),
+    ['empty-4', 'empty-5', 'empty-6', 'empty-7'],
+  );
+  await call('POST', `/api/containers/${box.db_id}/forks`, {});
+  t.equal(
+    state.snapshots.filter(({ deletedAt, purgedAt }) => deletedAt && !purgedAt).length,
+    3,
+    'a fork takes none',
+  );
+});
+
+t.test('an empty snapshot is charged for its file system', async (t) => {
+  const { take, service, use, runtime, box } = await aScene();
+  use(0);
+  runtime.layers.set(box.id, 0);
+  const root = as(service, await anAdmin(service));
+  await root('PATCH', '/api/admin/tiers/free', { snapshot_mb: FILE_SYSTEM_MB - 1 });
+  t.match((await take('empty')).json(), { code: 'snapshot_space_reached' });
+  await root('PATCH', '/api/admin/tiers/free', { snapshot_mb: FILE_SYSTEM_MB });
+  t.equal((await take('empty')).statusCode, 201);
 });
 
 t.test('a deleted snapshot stays for the retention, and containers made from it stay for good', async (t) => {
@@ -258,7 +292,7 @@ t.test('a fork fits the present tier of its owner, and the machine has room for 
   await root('PATCH', '/api/admin/tiers/free', { memory_mb: { min: 64, max: 512 } });
   t.match(await fork(1), { code: 'validation_failed', fields: { layer_mb: /100 MB are outside .* 64 MB/ } });
   await root('PATCH', '/api/admin/tiers/free', { layer_mb: 100, max_containers: 9 });
-  free(100 + 3 * 40);
+  free(100 + 3 * (40 + FILE_SYSTEM_MB));
   t.match(await fork(3), { code: 'host_disk_short' }, 'a copy for the snapshot, and one for each fork');
   t.match(await fork(2), { containers: [{}, {}] });
 });

@@ -9,7 +9,12 @@ import {
   NO_LIFETIME,
 } from '../../../domain/containers/lifetime/lifetime.ts';
 import { type Resources, resourceFaults, type Tier } from '../../../domain/containers/resources.ts';
-import { forkNames, MAX_FORKS } from '../../../domain/containers/snapshots/snapshot.ts';
+import {
+  FILE_SYSTEM_MB,
+  forkNames,
+  MAX_FORKS,
+  snapshotMb,
+} from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
@@ -130,7 +135,7 @@ async function checkSizes(
     const fault = `cannot be forked: ${layerMb} MB are outside /workspace, and the limit is ${tier.layerMb} MB`;
     return refuse({ code: 'validation_failed', fields: { layerMb: fault } });
   }
-  return await checkHostDisk(deps, layerMb + volumeMb * (count + 1));
+  return await checkHostDisk(deps, layerMb + (volumeMb + FILE_SYSTEM_MB) * (count + 1));
 }
 
 /** Writes the snapshot's row, and the containers with the operations that make them. */
@@ -145,7 +150,7 @@ async function writeForks(
 ): Promise<Result<null, DomainError>> {
   const { snapshotId } = forks;
   forks.dbIds.splice(0, forks.dbIds.length, ...names.map(() => randomUUID()));
-  const room = await makeSnapshotRoom(tx, caller, source.layerMb + source.volumeMb, true);
+  const room = await makeSnapshotRoom(tx, caller, snapshotMb(source), true);
   if (!room.ok) return room;
   const named = { name: `fork-${snapshotId}`, note: '', labels: {} };
   const snapshot = await tx.snapshots.insert(newSnapshot(snapshotId, source, named, forks.dbIds));

@@ -20,9 +20,8 @@ export async function makeSnapshotRoom(
   const [tier, use] = await Promise.all([tierOf(tx, caller), tx.snapshots.use(ownerId)]);
   const room = snapshotRoom(tier, use, sizeMb, isForFork);
   if (!room.ok) return room;
-  const { giveUpMb } = room.value;
-  if (giveUpMb === 0) return ok(null);
-  for (const details of await tx.snapshotRetention.giveUp(ownerId, giveUpMb))
+  if (room.value.mb === 0 && room.value.count === 0) return ok(null);
+  for (const details of await tx.snapshotRetention.giveUp(ownerId, room.value))
     await tx.audit.append({ ...BY_BERTH, action: 'snapshot_given_up', details });
   return ok(null);
 }

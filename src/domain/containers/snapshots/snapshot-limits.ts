@@ -8,28 +8,33 @@ export type SnapshotUse = {
   readonly count: number;
   /** The disk of those that are not deleted, including those of forks. */
   readonly liveMb: number;
+  readonly deletedCount: number;
   /** The disk of deleted ones. */
   readonly deletedMb: number;
 };
 
-/** Live and deleted snapshots may use this many times the tier's disk. */
+/** Live and deleted snapshots may be this many times the tier's number, and use this many times its disk. */
 const KEPT_FACTOR = 2;
 
-/** How much disk must be freed for another snapshot, by giving up deleted ones; 0 for none. */
-export type SnapshotRoom = Result<{ readonly giveUpMb: number }, DomainError>;
+/** What must be freed for another snapshot, by giving up deleted ones: their disk, and their number. */
+export type SnapshotsToGiveUp = { readonly mb: number; readonly count: number };
 
 /**
  * Whether another snapshot fits, and what must be freed for it. One for a fork is in no list, so only its disk counts.
  */
 export function snapshotRoom(
   { maxSnapshots, snapshotMb }: Pick<Tier, 'maxSnapshots' | 'snapshotMb'>,
-  { count, liveMb, deletedMb }: SnapshotUse,
+  { count, liveMb, deletedCount, deletedMb }: SnapshotUse,
   sizeMb: number,
   isForFork: boolean,
-): SnapshotRoom {
+): Result<SnapshotsToGiveUp, DomainError> {
   if (!isForFork && count >= maxSnapshots)
     return refuse({ code: 'snapshot_limit_reached', max: maxSnapshots });
   if (liveMb + sizeMb > snapshotMb)
     return refuse({ code: 'snapshot_space_reached', maxMb: snapshotMb, neededMb: sizeMb });
-  return ok({ giveUpMb: Math.max(0, liveMb + deletedMb + sizeMb - KEPT_FACTOR * snapshotMb) });
+  const all = count + deletedCount + 1;
+  return ok({
+    mb: Math.max(0, liveMb + deletedMb + sizeMb - KEPT_FACTOR * snapshotMb),
+    count: isForFork ? 0 : Math.max(0, all - KEPT_FACTOR * maxSnapshots),
+  });
 }

@@ -49,9 +49,15 @@ export type Snapshot = {
 
 export const snapshotVolume = (id: string): string => `snap-${id}`;
 
+/**
+ * What a volume's own file system takes besides its files: the journal of `mkfs.ext4 -J size=32`, and the tables that
+ * an empty one has. Every snapshot counts it, since an empty one is not free.
+ */
+export const FILE_SYSTEM_MB = 34;
+
 /** What a snapshot counts against its owner's tier. */
 export const snapshotMb = ({ layerMb, volumeMb }: Pick<Snapshot, 'layerMb' | 'volumeMb'>): number =>
-  layerMb + volumeMb;
+  layerMb + volumeMb + FILE_SYSTEM_MB;
 
 export type SnapshotRequest = { readonly name: string; readonly note: string; readonly labels: Labels };
 

@@ -1,3 +1,5 @@
+import type { SnapshotsToGiveUp } from '../../../domain/containers/snapshots/snapshot-limits.ts';
+
 /** A snapshot whose volume is to be removed now. */
 export type ClaimedSnapshot = { readonly id: string; readonly ownerId: string; readonly volume: string };
 
@@ -13,8 +15,8 @@ export interface SnapshotRetentionRepository {
    * unremoved one can be taken again.
    */
   claim(retentionDays: number): Promise<readonly ClaimedSnapshot[]>;
-  /** Gives up the owner's deleted ones, the first deleted first, until that many MB are free. Returns their ids. */
-  giveUp(ownerId: string, mb: number): Promise<readonly string[]>;
+  /** Gives up the owner's deleted ones, the first deleted first, until there is that much room. Returns their ids. */
+  giveUp(ownerId: string, room: SnapshotsToGiveUp): Promise<readonly string[]>;
   /** False when already recorded. */
   markRemoved(id: string): Promise<boolean>;
   /** The private images of the snapshots that are not removed yet. */

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { FILE_SYSTEM_MB } from '../../../../src/domain/containers/snapshots/snapshot.ts';
 import type { NewSnapshot } from '../../../../src/ports/containers/snapshots/snapshot-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
 import { anOperation } from '../operations.ts';
 
 const DAY_S = 86_400;
+/** What `aNew` counts. */
+const ONE_MB = 40 + FILE_SYSTEM_MB;
 
 /** Guarantees of stored snapshots and their removal. `pass` ages their rows by so many seconds. */
 export async function snapshotRepositoryContract(
@@ -80,7 +83,9 @@ export async function snapshotRepositoryContract(
     await snapshots.settle(failed.id, 'failed');
     const ids = (await snapshots.list(box.ownerId)).map(({ id }) => id);
     t.same(ids, [failed.id, young.id, old.id]);
-    t.same(await snapshots.use(box.ownerId), { count: 2, liveMb: 120, deletedMb: 40 });
+    t.same(await snapshots.use(box.ownerId), {
+      ...{ count: 2, liveMb: 3 * ONE_MB, deletedCount: 1, deletedMb: ONE_MB },
+    });
     for (const { id } of [gone, ofFork]) {
       t.equal(await snapshots.find(id, box.ownerId), null);
       t.match(await snapshots.findAny(id), { id });
@@ -106,7 +111,7 @@ export async function snapshotRepositoryContract(
       t.equal(both.flat().filter((id) => id === kept.id).length, 1);
       t.ok(await retention.markRemoved(kept.id));
       t.notOk(await retention.markRemoved(kept.id));
-      t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedMb: 0 });
+      t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedCount: 0, deletedMb: 0 });
     },
   );
 
@@ -133,26 +138,26 @@ export async function snapshotRepositoryContract(
 
   await t.test(`${name}: the first deleted ones are given up, as many as needed`, async (t) => {
     const box = await aBox();
-    const all = [
-      await taken(aNew(box)),
-      await taken(aNew(box)),
-      await taken(aNew(box)),
-      await taken(aNew(box)),
-    ];
-    for (const { id } of all.slice(0, 3)) await snapshots.markDeleted(id);
-    t.same(await retention.giveUp(box.ownerId, 0), []);
+    const all = [];
+    for (let n = 0; n < 6; n += 1) all.push(await taken(aNew(box)));
+    for (const { id } of all.slice(0, 5)) await snapshots.markDeleted(id);
+    t.same(await retention.giveUp(box.ownerId, { mb: 0, count: 0 }), []);
     t.same(
-      (await retention.giveUp(box.ownerId, 41)).toSorted(),
+      (await retention.giveUp(box.ownerId, { mb: ONE_MB + 1, count: 0 })).toSorted(),
       all
         .slice(0, 2)
         .map(({ id }) => id)
         .toSorted(),
     );
-    t.same(await snapshots.use(box.ownerId), { count: 1, liveMb: 40, deletedMb: 40 });
+    t.same(await snapshots.use(box.ownerId), {
+      ...{ count: 1, liveMb: ONE_MB, deletedCount: 3, deletedMb: 3 * ONE_MB },
+    });
+    t.equal((await retention.giveUp(box.ownerId, { mb: 1, count: 2 })).length, 2, 'by number');
+    t.match(await snapshots.use(box.ownerId), { deletedCount: 1 });
     t.same(
       (await claimed()).toSorted(),
       all
-        .slice(0, 2)
+        .slice(0, 4)
         .map(({ id }) => id)
         .toSorted(),
     );
@@ -161,7 +166,7 @@ export async function snapshotRepositoryContract(
   await t.test(`${name}: the row of a removed one goes with the history`, async (t) => {
     const removed = await taken(aNew(await aBox()));
     await snapshots.markDeleted(removed.id);
-    await retention.giveUp(removed.ownerId, 1);
+    await retention.giveUp(removed.ownerId, { mb: 1, count: 0 });
     await claimed();
     await retention.markRemoved(removed.id);
     await pass(29 * DAY_S);

@@ -61,10 +61,12 @@ export function memorySnapshotRecords(state: MemoryState, clock: Clock): Snapsho
         (one) => one.ownerId === ownerId && one.purgedAt === null && one.removedAt === null,
       );
       const sum = (of: readonly StoredSnapshot[]) => of.reduce((mb, one) => mb + snapshotMb(one), 0);
+      const deleted = all.filter(({ deletedAt }) => deletedAt !== null);
       return {
         count: all.filter((one) => isListed(one, ownerId)).length,
         liveMb: sum(all.filter(({ deletedAt }) => deletedAt === null)),
-        deletedMb: sum(all.filter(({ deletedAt }) => deletedAt !== null)),
+        deletedCount: deleted.length,
+        deletedMb: sum(deleted),
       };
     },
   };

@@ -35,14 +35,14 @@ export function memorySnapshotRetention(state: MemoryState, clock: Clock): Snaps
       for (const { id } of taken) change(state, id, { claimedAt: clock.now() });
       return taken.map(({ id, ownerId, volume }) => ({ id, ownerId, volume }));
     },
-    async giveUp(ownerId, mb) {
+    async giveUp(ownerId, { mb, count }) {
       const deleted = present()
         .filter((one) => one.ownerId === ownerId && one.deletedAt !== null && one.purgedAt === null)
         .toSorted((a, b) => (a.deletedAt?.getTime() ?? 0) - (b.deletedAt?.getTime() ?? 0));
       const ids: string[] = [];
       let freedMb = 0;
       for (const one of deleted) {
-        if (freedMb >= mb) break;
+        if (freedMb >= mb && ids.length >= count) break;
         freedMb += snapshotMb(one);
         ids.push(one.id);
         change(state, one.id, { purgedAt: clock.now() });

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { Snapshot } from '../../../../domain/containers/snapshots/snapshot.ts';
+import { FILE_SYSTEM_MB, type Snapshot } from '../../../../domain/containers/snapshots/snapshot.ts';
 import {
   type NewSnapshot,
   SnapshotNameTaken,
@@ -9,6 +9,9 @@ import {
 import type { SnapshotsTable } from '../../schema/container-tables.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, clockNow, firstAs, onlyAs, run } from '../../sql.ts';
+
+/** What a row counts: `snapshotMb`. */
+export const sizeMb = sql<number>`(layer_mb + volume_mb + ${sql.lit(FILE_SYSTEM_MB)})`;
 
 export const postgresSnapshots = (db: Db): SnapshotRepository => ({
   ...snapshotReads(db),
@@ -73,17 +76,14 @@ const snapshotReads = (
         .selectFrom('snapshots')
         .select([
           sql<number>`(count(*) filter (where deleted_at is null and fork_ids is null))::int`.as('count'),
-          sql<number>`coalesce(sum(layer_mb + volume_mb) filter (where deleted_at is null), 0)::int`.as(
-            'live',
-          ),
-          sql<number>`coalesce(sum(layer_mb + volume_mb) filter (where deleted_at is not null), 0)::int`.as(
-            'deleted',
-          ),
+          sql<number>`coalesce(sum(${sizeMb}) filter (where deleted_at is null), 0)::int`.as('liveMb'),
+          sql<number>`(count(*) filter (where deleted_at is not null))::int`.as('deletedCount'),
+          sql<number>`coalesce(sum(${sizeMb}) filter (where deleted_at is not null), 0)::int`.as('deletedMb'),
         ])
         .where('owner_id', '=', ownerId)
         .where('purged_at', 'is', null)
         .where('removed_at', 'is', null)
-        .$call(onlyAs(({ count, live, deleted }) => ({ count, liveMb: live, deletedMb: deleted }))),
+        .$call(onlyAs((use) => use)),
   };
 };
 

@@ -7,6 +7,7 @@ import {
 import type { SnapshotRetentionRepository } from '../../../../ports/containers/snapshots/snapshot-retention-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow } from '../../sql.ts';
+import { sizeMb } from './snapshot-repository.ts';
 
 const AT_ONCE = 20;
 
@@ -76,15 +77,16 @@ export function postgresSnapshotRetention(db: Db): SnapshotRetentionRepository {
         .returning(['id', 'owner_id', 'volume'])
         .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
 
-    async giveUp(ownerId, mb) {
+    async giveUp(ownerId, { mb, count }) {
       // The sum of those deleted before it is smaller than what is needed.
       const { rows } = await sql<{ id: string }>`
         update snapshots set purged_at = clock_timestamp() where id in (
           select id from (
-            select id, sum(layer_mb + volume_mb) over (order by deleted_at, id) - (layer_mb + volume_mb) as before
+            select id, row_number() over by_age as number, sum(${sizeMb}) over by_age - ${sizeMb} as before
             from snapshots
             where owner_id = ${ownerId} and deleted_at is not null and purged_at is null and removed_at is null
-          ) deleted where before < ${mb}
+            window by_age as (order by deleted_at, id)
+          ) deleted where before < ${mb} or number <= ${count}
         ) returning id`.execute(db);
       return rows.map(({ id }) => id);
     },
