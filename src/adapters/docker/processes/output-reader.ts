@@ -10,6 +10,7 @@ import type {
   OutputPiece,
   ProcessOutput,
 } from '../../../ports/containers/processes/container-processes.ts';
+import { inTime } from '../exec/in-time.ts';
 import { FOLLOW } from './stream-scripts.ts';
 
 /** The exit codes of FOLLOW that end the reading: the process has ended, or is not followed. */
@@ -22,6 +23,7 @@ const LITTLE_BYTES = 16_384;
 /** A reader that asks to be started again lasts longer, unless much is written. */
 const EARLY_MS = 60_000;
 const PAUSE = { firstMs: 50, maxMs: 1_000 };
+const HEADER_SECONDS = 20;
 const MAX_HEADER_BYTES = 64;
 const MAX_EARLY_BYTES = 1_048_576;
 const READER_SECONDS = 3600;
@@ -43,11 +45,14 @@ type Reader = {
 export type ReaderPace = {
   readonly nowMs: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** How long a reader may take to say where it starts. */
+  readonly headerSeconds: number;
 };
 
 const REAL_PACE: ReaderPace = {
   nowMs: () => performance.now(),
   pause: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+  headerSeconds: HEADER_SECONDS,
 };
 
 const pauseMs = (early: number): number => Math.min(PAUSE.firstMs * 2 ** (early - 1), PAUSE.maxMs);
@@ -66,7 +71,11 @@ export async function followOutput(
     await pace.pause(pauseMs(early), over.signal);
     return over.signal.aborted;
   };
-  const open = openReaders(commands, request, pause);
+  const open = openReaders(commands, request, {
+    pause,
+    over: over.signal,
+    headerSeconds: pace.headerSeconds,
+  });
   const first = await open(request.after);
   if (first === null) return null;
   const reading: Reading = { open, current: first, over, nowMs: pace.nowMs, pause };
@@ -86,21 +95,26 @@ type Pause = (early: number) => Promise<boolean>;
 /** null for an unknown process, or when the caller has left. */
 type Open = (from: OutputOffsets) => Promise<Reader | null>;
 
+type Opening = {
+  readonly pause: Pause;
+  readonly over: AbortSignal;
+  readonly headerSeconds: number;
+};
+
 const openReaders =
-  (commands: ContainerCommands, { handle, id, follow }: Request, pause: Pause): Open =>
+  (commands: ContainerCommands, { handle, id, follow }: Request, opening: Opening): Open =>
   async (from) => {
     const args = [id, String(from.stdout), String(from.stderr), follow ? 'yes' : 'no'];
     const command = ['/bin/sh', '-c', FOLLOW, 'berth', ...args];
     for (let tries = 1; ; tries += 1) {
-      const found = await withHeader(
-        await commands.open(handle, { command, timeoutSeconds: READER_SECONDS }),
-      );
+      const running = await commands.open(handle, { command, timeoutSeconds: READER_SECONDS });
+      const found = await headerInTime(running, opening);
       if (found === UNKNOWN_PROCESS) return null;
       if (found !== null && typeof found !== 'number') return found;
       // While much is written, the oldest output may be removed before it is opened.
       if (tries === MAX_FRUITLESS)
         throw new RuntimeFailure(`output cannot be read: a reader ended with ${found}`);
-      if (await pause(tries)) return null;
+      if (await opening.pause(tries)) return null;
     }
   };
 
@@ -151,6 +165,19 @@ async function* piecesOf({ start, events }: Reader): AsyncGenerator<OutputPiece,
     }
   }
   return { at, exitCode, bytes };
+}
+
+/** A reader that prints nothing is ended in time, and when the caller leaves. */
+async function headerInTime(
+  running: RunningCommand,
+  { over, headerSeconds }: Opening,
+): Promise<Reader | number | null> {
+  const end = (): Promise<void> => running.end();
+  over.addEventListener('abort', end, { once: true });
+  if (over.aborted) void end();
+  return await inTime(withHeader(running), headerSeconds, end).finally(() =>
+    over.removeEventListener('abort', end),
+  );
 }
 
 /** The reader once it has printed where it starts; its exit code where it printed nothing. */

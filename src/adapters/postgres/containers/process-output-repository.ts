@@ -4,12 +4,13 @@ import {
   MAX_STORED_BYTES_OF_OWNER,
   type StoredOutput,
 } from '../../../domain/containers/processes/stored-output.ts';
-import type { ProcessOutputRepository } from '../../../ports/containers/processes/process-output-repository.ts';
+import {
+  MAX_UNSTORED,
+  type ProcessOutputRepository,
+} from '../../../ports/containers/processes/process-output-repository.ts';
 import type { ProcessOutputsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { allAs, firstAs } from '../sql.ts';
-
-const MAX_UNSTORED = 100;
 
 export const postgresProcessOutputs = (db: Db): ProcessOutputRepository => ({
   async store(processId, ownerId, output) {
@@ -30,8 +31,8 @@ export const postgresProcessOutputs = (db: Db): ProcessOutputRepository => ({
   find: (processId) =>
     db.selectFrom('process_outputs').selectAll().where('process_id', '=', processId).$call(firstAs(toOutput)),
 
-  unstored: () =>
-    db
+  async unstored() {
+    const all = db
       .selectFrom('processes as p')
       .innerJoin('containers as c', (join) =>
         join.onRef('c.db_id', '=', 'p.db_id').onRef('c.runtime_id', '=', 'p.runtime_id'),
@@ -46,9 +47,14 @@ export const postgresProcessOutputs = (db: Db): ProcessOutputRepository => ({
         ]),
       )
       .select(['p.id', 'c.db_id', 'c.owner_id'])
-      .orderBy('p.ended_at')
-      .limit(MAX_UNSTORED)
-      .$call(allAs((row) => ({ processId: row.id, dbId: row.db_id, ownerId: row.owner_id }))),
+      .select(sql<string>`row_number() over (partition by c.owner_id order by random())`.as('turn'));
+    return await db
+      .selectFrom(all.as('unstored'))
+      .select(['id', 'db_id', 'owner_id'])
+      .where('turn', '<=', String(MAX_UNSTORED))
+      .orderBy('turn')
+      .$call(allAs((row) => ({ processId: row.id, dbId: row.db_id, ownerId: row.owner_id })));
+  },
 });
 
 const rowOf = ({ stdout, stderr, isWhole }: StoredOutput) => ({

@@ -57,6 +57,7 @@ async function settledOne(
  */
 export function settleAll(deps: ProcessDeps): () => Promise<void> {
   const underway = new Set<string>();
+  const store = storeOutputs(deps);
   const settleInTime = async (dbId: string): Promise<void> => {
     if (underway.has(dbId)) return;
     underway.add(dbId);
@@ -69,7 +70,7 @@ export function settleAll(deps: ProcessDeps): () => Promise<void> {
     await forEachAtMost(OWNERS_AT_A_TIME, [...ofOwners.values()], async (containers) => {
       for (const { dbId } of containers) await settleInTime(dbId);
     });
-    await storeOutputs(deps)();
+    await store();
     await processes.forget();
   };
 }

@@ -3,6 +3,9 @@ import type { StoredOutput } from '../../../domain/containers/processes/stored-o
 /** An ended process whose output is only in its running container. */
 export type Unstored = { readonly processId: string; readonly dbId: string; readonly ownerId: string };
 
+/** How many of an owner are listed at once. */
+export const MAX_UNSTORED = 50;
+
 /** Copies of the output of processes. They are removed with the records of the processes. */
 export interface ProcessOutputRepository {
   /**
@@ -11,6 +14,9 @@ export interface ProcessOutputRepository {
    */
   store(processId: string, ownerId: string, output: StoredOutput): Promise<void>;
   find(processId: string): Promise<StoredOutput | null>;
-  /** At most 100; those that ended first come first. Without a seen end, any copy counts as stored. */
+  /**
+   * At most 50 of each owner, in random order: those that always fail do not keep others from their turn. Without a
+   * seen end, any copy counts as stored.
+   */
   unstored(): Promise<readonly Unstored[]>;
 }

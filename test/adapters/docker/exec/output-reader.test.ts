@@ -1,6 +1,7 @@
 import t from 'tap';
 import { followOutput } from '../../../../src/adapters/docker/processes/output-reader.ts';
 import type { CommandEvent, ContainerCommands } from '../../../../src/ports/containers/container-commands.ts';
+import { waitFor } from '../../../support/patience.ts';
 
 const HANDLE = { node: 'test', runtimeId: 'one' };
 const START = { stdout: 0, stderr: 0 };
@@ -9,14 +10,21 @@ const RENEW = 4;
 /** More readers than any test needs, so that a test without an end fails. */
 const MOST_READERS = 200;
 
-/** One reader: what it prints, how it exits, and after how long. */
-type Run = { readonly prints: string; readonly exitCode: number; readonly seconds?: number };
+/** One reader: what it prints, how it exits, and after how long. One that hangs exits when it is ended. */
+type Run = {
+  readonly prints: string;
+  readonly exitCode: number;
+  readonly seconds?: number;
+  readonly hangs?: boolean;
+};
 
 /** Readers of a container, each of which runs as `runOf` says by its number, and a clock for them. */
-function readers(runOf: (number: number) => Run) {
+function readers(runOf: (number: number) => Run, headerSeconds = 20) {
   const seen = { readers: 0, pausesMs: [] as number[], ends: 0 };
   let nowMs = 0;
-  async function* eventsOf({ prints, exitCode, seconds = 0 }: Run): AsyncGenerator<CommandEvent> {
+  async function* eventsOf(run: Run, ended: Promise<void>): AsyncGenerator<CommandEvent> {
+    const { prints, exitCode, seconds = 0, hangs = false } = run;
+    if (hangs) await ended;
     if (prints !== '') yield { kind: 'output', stream: 'stdout', data: Buffer.from(prints) };
     nowMs += seconds * 1000;
     yield { kind: 'exit', exitCode };
@@ -25,12 +33,14 @@ function readers(runOf: (number: number) => Run) {
     async open() {
       seen.readers += 1;
       if (seen.readers > MOST_READERS) throw new Error('there is no end of readers');
+      const ended = Promise.withResolvers<void>();
       return {
-        events: eventsOf(runOf(seen.readers)),
+        events: eventsOf(runOf(seen.readers), ended.promise),
         signal: async () => {},
         resize: async () => {},
         async end() {
           seen.ends += 1;
+          ended.resolve();
         },
       };
     },
@@ -40,6 +50,7 @@ function readers(runOf: (number: number) => Run) {
       commands,
       { handle: HANDLE, id: 'process', after: START, follow: false },
       {
+        headerSeconds,
         nowMs: () => nowMs,
         pause: async (ms) => {
           seen.pausesMs.push(ms);
@@ -75,6 +86,23 @@ t.test('a reader that says nothing is given up, after pauses', async (t) => {
   const { seen, follow } = readers(() => ({ prints: '', exitCode: 3 }));
   await t.rejects(follow(), { name: 'RuntimeFailure' });
   t.equal(seen.pausesMs.length, seen.readers - 1);
+});
+
+const SILENT: Run = { prints: '', exitCode: 137, hangs: true };
+
+t.test('a reader that neither says where it starts nor exits is ended', async (t) => {
+  const { seen, follow } = readers(() => SILENT, 0.01);
+  await t.rejects(follow(), { name: 'RuntimeFailure' });
+  t.match(seen, { readers: 1, ends: 1 });
+});
+
+t.test('a caller that leaves ends a reader that says nothing', async (t) => {
+  const { seen, follow } = readers((number) => (number === 1 ? { prints: HEADER, exitCode: RENEW } : SILENT));
+  const output = await follow();
+  const text = textOf(output);
+  await waitFor(() => seen.readers === 2);
+  await output?.end();
+  t.equal(await text, '');
 });
 
 t.test('readers that print much are slowed down, but not given up', async (t) => {

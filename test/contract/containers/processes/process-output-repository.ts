@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { MAX_STORED_BYTES } from '../../../../src/domain/containers/processes/stored-output.ts';
+import { MAX_UNSTORED } from '../../../../src/ports/containers/processes/process-output-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { waitFor } from '../../../support/patience.ts';
 
 const EMPTY = { firstKept: 0, data: Buffer.alloc(0) };
 
@@ -43,9 +45,42 @@ export async function processOutputRepositoryContract(name: string, storage: Sto
       ids.push(id);
       await processOutputs.store(id, userId, { stdout: full, stderr: full, isWhole: true });
     }
-    const kept = await Promise.all(ids.map((id) => processOutputs.find(id)));
+    const kept = [];
+    for (const id of ids) kept.push(await processOutputs.find(id));
     const sizes = kept.map((one) => one?.stdout.data.length);
     t.same(sizes, [0, 0, ...Array(32).fill(MAX_STORED_BYTES)]);
     t.match(kept[0], { stdout: { firstKept: MAX_STORED_BYTES }, isWhole: true }, 'and say so');
+  });
+
+  await t.test(`${name}: each owner is listed, and each process in its turn`, async (t) => {
+    const { id: userId } = await storedUser(storage);
+    const { id: otherId } = await storedUser(storage);
+    const endedIn = async (userId: string, count: number) => {
+      const { dbId, runtimeId } = await storedContainer(storage, userId);
+      const ids: string[] = [];
+      for (const id of Array.from({ length: count }, () => randomUUID())) {
+        const process = { id, dbId, userId, runtimeId: runtimeId ?? '', name: 'web' };
+        await processes.insert({ ...process, command: ['x'], takesInput: false, terminal: null });
+        const state = { kind: 'ended', pid: 7, by: 'exit', exitCode: 0, endedAt: new Date() } as const;
+        await processes.advance(id, 'starting', state);
+        ids.push(id);
+      }
+      return ids;
+    };
+    const many = await endedIn(userId, 2 * MAX_UNSTORED + 10);
+    const [late = ''] = await endedIn(otherId, 1);
+    const listed = async (ownerId: string) =>
+      (await processOutputs.unstored())
+        .filter((one) => one.ownerId === ownerId)
+        .map(({ processId }) => processId);
+    t.equal((await listed(userId)).length, MAX_UNSTORED);
+    t.same(await listed(otherId), [late], 'behind none of another owner');
+    const seen = new Set<string>();
+    await waitFor(async () => {
+      for (const id of await listed(userId)) seen.add(id);
+      return seen.size === many.length;
+    });
+    await processOutputs.store(late, otherId, { stdout: EMPTY, stderr: EMPTY, isWhole: true });
+    t.same(await listed(otherId), []);
   });
 }

@@ -1,9 +1,12 @@
 import { mayLackOutput } from '../../../../domain/containers/processes/process.ts';
 import { MAX_STORED_BYTES_OF_OWNER } from '../../../../domain/containers/processes/stored-output.ts';
-import type { ProcessOutputRepository } from '../../../../ports/containers/processes/process-output-repository.ts';
+import {
+  MAX_UNSTORED,
+  type ProcessOutputRepository,
+  type Unstored,
+} from '../../../../ports/containers/processes/process-output-repository.ts';
 import type { MemoryState } from '../../memory-state.ts';
 
-const MAX_UNSTORED = 100;
 const STREAMS = ['stdout', 'stderr'] as const;
 
 type Row = MemoryState['processOutputs'][number];
@@ -39,17 +42,18 @@ export const memoryProcessOutputs = (state: MemoryState): ProcessOutputRepositor
       return stdout === undefined || stderr === undefined ? null : { stdout, stderr, isWhole: row.isWhole };
     },
 
-    unstored: async () =>
-      state.processes
-        .flatMap((process) => {
-          const box = state.containers.find(({ dbId }) => dbId === process.dbId);
-          const isHere = box?.state === 'running' && box.runtimeId === process.runtimeId;
-          if (!isHere || process.state.kind !== 'ended') return [];
-          const row = rowOf(process.id);
-          if (row?.isWhole || (row !== undefined && mayLackOutput(process))) return [];
-          return [{ processId: process.id, dbId: box.dbId, ownerId: box.ownerId }];
-        })
-        .slice(0, MAX_UNSTORED),
+    unstored: async () => {
+      const all = state.processes.flatMap((process): Unstored[] => {
+        const box = state.containers.find(({ dbId }) => dbId === process.dbId);
+        const isHere = box?.state === 'running' && box.runtimeId === process.runtimeId;
+        if (!isHere || process.state.kind !== 'ended') return [];
+        const row = rowOf(process.id);
+        if (row?.isWhole || (row !== undefined && mayLackOutput(process))) return [];
+        return [{ processId: process.id, dbId: box.dbId, ownerId: box.ownerId }];
+      });
+      const ofOwners = Map.groupBy(shuffled(all), ({ ownerId }) => ownerId);
+      return [...ofOwners.values()].flatMap((ofOwner) => ofOwner.slice(0, MAX_UNSTORED));
+    },
   };
 };
 
@@ -58,3 +62,9 @@ const emptied = (row: Row): Row => ({
   stdout: { firstKept: row.stdout.firstKept + row.stdout.data.length, data: '' },
   stderr: { firstKept: row.stderr.firstKept + row.stderr.data.length, data: '' },
 });
+
+const shuffled = <T>(items: readonly T[]): readonly T[] =>
+  items
+    .map((item) => ({ item, turn: Math.random() }))
+    .sort((one, other) => one.turn - other.turn)
+    .map(({ item }) => item);
