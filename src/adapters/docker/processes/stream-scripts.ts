@@ -57,15 +57,16 @@ done
 
 /**
  * `OUT ERR`, the segments that are read as descriptors 3 and 4: waits up to a second for more output, a next segment,
- * or the end. It checks often, because a person may wait for the echo of a key.
+ * or the end. It checks often, because a person may wait for the echo of a key. Perl closes a descriptor with its last
+ * handle, so both handles stay open for all checks.
  */
 const UNTIL_MORE = `
+my @segments = map { open my $segment, "<&=", $_ or exit; $segment } 3, 4;
 for (1 .. 100) {
   for my $at (0, 1) {
     my ($name, $number, $base) = split /\\./, $ARGV[$at];
-    open my $segment, "<&=", $at + 3 or exit;
-    my $read = sysseek $segment, 0, 1;
-    exit if (stat $segment)[7] > $read || -e join ".", $name, $number + 1, $base + $read;
+    my $read = sysseek $segments[$at], 0, 1;
+    exit if (stat $segments[$at])[7] > $read || -e join ".", $name, $number + 1, $base + $read;
   }
   -e "state" or exit;
   select undef, undef, undef, 0.01;
