@@ -78,7 +78,7 @@ async function whileForked(t: Test, scene: Scene, point: string, n: number): Pro
   await after('DELETE', `/api/containers/${fork?.db_id}`);
 }
 
-t.setTimeout(3_600_000);
+t.setTimeout(isWhole ? 3_600_000 : 600_000);
 t.test('a service killed while a snapshot or a fork is made', { timeout: 3_600_000 }, async (t) => {
   const engine = await engineOrSkip(t);
   const chain = engine && (await aKillChain(t, engine, { BERTH_DISK_QUOTA: 'auto' }));
