@@ -49,7 +49,10 @@ export const platformSocket: OpenSocket = (url, protocols, listener) => {
   );
   socket.addEventListener('close', ({ code, reason }) => listener.closed(code, reason, opened), heard);
   return {
-    send: (data) => socket.send(data),
+    send(data) {
+      // why: browsers log an error for it; what matters is sent again on the next connection
+      if (socket.readyState < socket.CLOSING) socket.send(data);
+    },
     unsentBytes: () => socket.bufferedAmount,
     drop(final) {
       silence.abort();

@@ -111,11 +111,16 @@ export async function anyCommandContract(t: Test, open: Open): Promise<void> {
   await t.test('a terminal has the requested size, and a new one after a resize', async (t) => {
     const stdin = new PassThrough();
     const terminal = { term: 'xterm', cols: 90, rows: 20 };
-    const running = await open(ask(['sh', '-c', 'read line; stty size'], { stdin, terminal }));
-    const collected = collect(running);
+    let isSeen = false;
+    const seen = (): void => {
+      isSeen = true;
+    };
+    const running = await open(ask(['sh', '-c', 'stty size; read line; stty size'], { stdin, terminal }));
+    const collected = collect(running, seen);
+    await waitFor(() => isSeen, { what: 'the first size' });
     await running.resize(120, 40);
     stdin.write('\n');
-    t.match(await collected, { stdout: /\b40 120\b/, stderr: '', exitCode: 0 });
+    t.match(await collected, { stdout: /\b20 90\b[\s\S]*\b40 120\b/, stderr: '', exitCode: 0 });
   });
 
   await t.test('output is kept up to a limit', (t) => keptOutput(t, open));

@@ -52,7 +52,7 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   await button(page, 'Done').click();
   const agent = workshop.start();
 
-  const row = page.locator('li.row', { hasText: 'workshop' });
+  const row = page.locator('.rows .row', { hasText: 'workshop' });
   await row.getByText('online', { exact: true }).waitFor();
   await row.getByText(/^agent · linux/).waitFor();
   await shootBoth(page, 'agents-list');

@@ -15,7 +15,7 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import type { MemoryRuntime } from './container-runtime.ts';
 
-/** A few commands; `cat` answers its input as it comes, the others have all output at their end. */
+/** A few commands; `cat` and `sh` answer their input as it comes, the others have all output at their end. */
 export function memoryCommands(
   runtime: Pick<ContainerObserver, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
 ): ContainerCommands {
@@ -76,6 +76,13 @@ async function* untilEnded(source: Readable, ending: AbortSignal): AsyncGenerato
   }
 }
 
+async function* sizes(script: string, { stdin, terminal }: CommandRequest): AsyncGenerator<Buffer> {
+  const size = (): Buffer => Buffer.from(`${terminal?.rows} ${terminal?.cols}\r\n`);
+  if (script.startsWith('stty size')) yield size();
+  if (stdin instanceof Readable) await once(stdin, 'data');
+  yield size();
+}
+
 type Output = {
   readonly exitCode: number | null;
   readonly stdout?: string | Buffer | Readable;
@@ -102,11 +109,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const value = { HOME: '/workspace', ...spec?.env, ...env }[name];
     return value === undefined ? { exitCode: 1 } : { exitCode: 0, stdout: `${value}\n` };
   },
-  // Only as `sh -c 'read line; stty size'` in a terminal.
-  sh: async (_args, request) => {
-    if (request.stdin instanceof Readable) await once(request.stdin, 'data');
-    return { exitCode: 0, stdout: `${request.terminal?.rows} ${request.terminal?.cols}\r\n` };
-  },
+  // Only as `sh -c 'stty size; read line; stty size'` in a terminal, with or without the first size.
+  sh: ([, script = ''], request) => ({ exitCode: 0, stdout: Readable.from(sizes(script, request)) }),
   // Only as `head -c BYTES /dev/zero`.
   head: ([, bytes]) => ({ exitCode: 0, stdout: Buffer.alloc(Number(bytes)) }),
   sleep: async ([seconds], { timeoutSeconds }, _spec, signal) => {

@@ -73,11 +73,11 @@ t.test('a row shows what its container uses, and that a program was ended for me
   const clock = fixedClock(new Date());
   const base = memoryPorts(clock);
   let memoryKills = 0;
-  const usage = async () => {
-    const figures = { cpuMillicores: 40, memoryBytes: 100 * 1_048_576, pids: 9, diskBytes: 0 };
+  const load = async () => {
+    const figures = { cpuMillicores: 40, memoryBytes: 100 * 1_048_576, pids: 9 };
     return { ...figures, memoryKills, at: new Date() };
   };
-  const paged = await aPagedService(t, { ...base, insight: { ...base.insight, usage } });
+  const paged = await aPagedService(t, { ...base, insight: { ...base.insight, load } });
   await paged.container(await anAdmin(paged.service), 'calm-bay');
   const { page, faults } = await signedIn(browser, paged, 'root');
   await page.getByText('Debian 12 · Standard').waitFor();
