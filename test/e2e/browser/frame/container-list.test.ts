@@ -83,7 +83,7 @@ t.test('a row shows what its container uses, and that a program was ended for me
   await page.getByText('Debian 12 · Standard').waitFor();
   await page.getByText('40 %').waitFor();
   await page.getByText('100 of 256 MB').waitFor();
-  t.match(await page.locator('.figure-line path').first().getAttribute('d'), /^M88/);
+  await page.locator('.figure-line path[d^="M88"]').first().waitFor({ state: 'attached' });
   memoryKills = 1;
   await paged.service.sampleFigures();
   await page.reload();
