@@ -39,6 +39,16 @@ export function lockDataDir(directory: string): DataDirLock {
   };
 }
 
+/** The same; null while another process has it. */
+export function lockDataDirOrNull(directory: string): DataDirLock | null {
+  try {
+    return lockDataDir(directory);
+  } catch (error) {
+    if (error instanceof DataDirInUseError) return null;
+    throw error;
+  }
+}
+
 /** The lock belongs to the open file, which flock(1) shares with us while it locks it. */
 function flock(descriptor: number): boolean {
   const { error, status } = spawnSync('flock', ['--nonblock', '3'], {

@@ -1,6 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import {
+  invitationFaults,
   type LinkKind,
   type LinkPurpose,
   MAX_OPEN_LINKS,
@@ -8,18 +9,53 @@ import {
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
+import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 
 /** A new link, with the only copy of its code. */
 export type MadeLink = NamedLink & { readonly code: string };
 
 type LookupDeps = { readonly storage: Storage; readonly throttle: LoginThrottle };
 
-/** Locks all administrators, in one order, so that two acts never deadlock; refuses a caller who is none any more. */
-export async function lockedAdmin(tx: Repositories, { user }: Caller): Promise<Result<null, DomainError>> {
-  const admins = await tx.users.lockAdmins();
-  return admins.includes(user.id) ? ok(null) : refuse({ code: 'not_authorized' });
+type AdminDeps = { readonly storage: Storage; readonly confirmed: RequireRecentSignIn };
+
+/** An act of an administrator. `needsSignIn`: only with a confirmed sign-in, never by an API token. */
+export type AdminAct = {
+  readonly caller: Caller;
+  readonly given: Proofs;
+  readonly origin: Origin;
+  readonly needsSignIn: boolean;
+};
+
+/**
+ * Does the work in a transaction that has locked all administrators, in one order, so that two acts never deadlock;
+ * refuses a caller who is none any more.
+ */
+export async function asAdmin<T>(
+  { storage, confirmed }: AdminDeps,
+  { caller, given, origin, needsSignIn }: AdminAct,
+  work: (tx: Repositories) => Promise<Result<T, DomainError>>,
+): Promise<Result<T, DomainError>> {
+  if (needsSignIn) {
+    const sure = await confirmed(caller, given, origin);
+    if (!sure.ok) return sure;
+  }
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    const admins = await tx.users.lockAdmins();
+    return admins.includes(caller.user.id) ? await work(tx) : refuse({ code: 'not_authorized' });
+  });
+}
+
+/** ok where the account may have this name, address and tier. */
+export async function checkAccount(
+  tx: Repositories,
+  account: Parameters<typeof invitationFaults>[0],
+): Promise<Result<null, DomainError>> {
+  const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
+  const fields = invitationFaults(account, tiers);
+  return Object.keys(fields).length > 0 ? refuse({ code: 'validation_failed', fields }) : ok(null);
 }
 
 /** Makes a link in the caller's transaction, which has locked the administrators. */

@@ -6,7 +6,6 @@ import {
   acceptFaults,
   INVITATION_HOURS,
   type Invitation,
-  invitationFaults,
 } from '../../../domain/identity/people/account-link.ts';
 import { type NewPerson, personFaults, type UserRole } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -20,7 +19,7 @@ import { sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
-import { findLink, LINK_NOT_VALID, lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
+import { asAdmin, checkAccount, findLink, LINK_NOT_VALID, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
 
 export type InvitationDeps = {
@@ -64,23 +63,17 @@ export function invitations(deps: InvitationDeps) {
 }
 
 async function create(
-  { storage, confirmed }: InvitationDeps,
+  deps: InvitationDeps,
   { role = 'user', tier = TIER_OF[role], email = null, username = null, lifeHours }: InvitationRequest,
   given: Proofs,
   caller: Caller,
   origin: Origin,
 ): Promise<Result<MadeLink, DomainError>> {
   const invitation = { role, tier, email: email === null ? null : comparable(email), username };
-  if (role === 'admin') {
-    const sure = await confirmed(caller, given, origin);
-    if (!sure.ok) return sure;
-  }
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const admin = await lockedAdmin(tx, caller);
-    if (!admin.ok) return admin;
-    const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
-    const fields = invitationFaults(invitation, tiers);
-    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const act = { caller, given, origin, needsSignIn: role === 'admin' };
+  return await asAdmin(deps, act, async (tx) => {
+    const fit = await checkAccount(tx, invitation);
+    if (!fit.ok) return fit;
     const purpose = { kind: 'invitation', ...invitation, madeUserId: null } as const;
     const made = await makeLink(tx, purpose, caller, lifeHours ?? INVITATION_HOURS);
     if (!made.ok) return made;

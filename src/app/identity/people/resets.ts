@@ -16,7 +16,7 @@ import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
 import type { Proofs, ProvePassword, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
-import { findLink, LINK_NOT_VALID, lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
+import { asAdmin, findLink, LINK_NOT_VALID, type MadeLink, makeLink } from './account-links.ts';
 
 export type ResetDeps = {
   readonly storage: Storage;
@@ -58,18 +58,14 @@ export function resets(deps: ResetDeps) {
 type Wanted = { readonly userId: string; readonly kind: ResetKind };
 
 async function create(
-  { storage, confirmed }: ResetDeps,
+  deps: ResetDeps,
   { userId, kind }: Wanted,
   given: Proofs,
   caller: Caller,
   origin: Origin,
 ): Promise<Result<MadeLink, DomainError>> {
   if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
-  const sure = await confirmed(caller, given, origin);
-  if (!sure.ok) return sure;
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const admin = await lockedAdmin(tx, caller);
-    if (!admin.ok) return admin;
+  return await asAdmin(deps, { caller, given, origin, needsSignIn: true }, async (tx) => {
     await tx.users.lock(userId);
     const person = await tx.people.find(userId);
     if (person === null) return refuse({ code: 'user_not_found' });

@@ -3,7 +3,7 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { type AccountChange, accountEvent } from '../../../domain/events.ts';
 import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
-import { FIRST_PASSWORD_HOURS, invitationFaults } from '../../../domain/identity/people/account-link.ts';
+import { FIRST_PASSWORD_HOURS } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import {
   concernsAdmins,
@@ -21,7 +21,7 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
-import { lockedAdmin, type MadeLink, makeLink } from './account-links.ts';
+import { asAdmin, checkAccount, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
 
 const NOTE_EVERY_MS = 600_000;
@@ -79,23 +79,17 @@ export function users(deps: UsersDeps) {
 }
 
 async function create(
-  { storage, confirmed }: UsersDeps,
+  deps: UsersDeps,
   { email, username, role = 'user', tier = TIER_OF[role] }: NewUserRequest,
   given: Proofs,
   caller: Caller,
   origin: Origin,
 ): Promise<Result<CreatedUser, DomainError>> {
   const account = { email: comparable(email), username, role, tier };
-  if (role === 'admin') {
-    const sure = await confirmed(caller, given, origin);
-    if (!sure.ok) return sure;
-  }
-  return await orRollBack(storage.inTransaction, async (tx) => {
-    const admin = await lockedAdmin(tx, caller);
-    if (!admin.ok) return admin;
-    const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
-    const fields = invitationFaults(account, tiers);
-    if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
+  const act = { caller, given, origin, needsSignIn: role === 'admin' };
+  return await asAdmin(deps, act, async (tx) => {
+    const fit = await checkAccount(tx, account);
+    if (!fit.ok) return fit;
     const made = await makeAccount(tx, { ...account, passwordHash: null });
     if (!made.ok) return made;
     const { id: userId } = made.value;

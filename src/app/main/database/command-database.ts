@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { DataDirInUseError, lockDataDir } from '../../../adapters/filesystem/data-dir-lock.ts';
+import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { runningEmbeddedUrl, startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import type { Config } from '../config.ts';
 
@@ -13,22 +13,12 @@ export async function withDatabaseInUse<T>(
 ): Promise<T> {
   if (databaseUrl !== null) return await work(databaseUrl);
   const root = path.join(dataDir, 'postgres');
-  const lock = lockOrNull(dataDir);
+  const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return await work(await runningEmbeddedUrl(root));
   try {
     const server = await startEmbedded(root);
     return await work(server.url()).finally(() => server.stop());
   } finally {
     lock.release();
-  }
-}
-
-/** Null while the service has it. */
-function lockOrNull(dataDir: string) {
-  try {
-    return lockDataDir(dataDir);
-  } catch (error) {
-    if (error instanceof DataDirInUseError) return null;
-    throw error;
   }
 }

@@ -17,7 +17,7 @@ import {
   removePrivateEngine,
   removeRemapUser,
 } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
-import { DataDirInUseError, lockDataDir } from '../../../adapters/filesystem/data-dir-lock.ts';
+import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { openDatabase, openPool } from '../../../adapters/postgres/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
@@ -49,7 +49,7 @@ export async function uninstall(
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
-  const lock = lockOrNull(dataDir);
+  const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
     const running = await runningElsewhere(config);
@@ -66,15 +66,6 @@ export async function uninstall(
     };
   } finally {
     lock.release();
-  }
-}
-
-function lockOrNull(dataDir: string) {
-  try {
-    return lockDataDir(dataDir);
-  } catch (error) {
-    if (error instanceof DataDirInUseError) return null;
-    throw error;
   }
 }
 

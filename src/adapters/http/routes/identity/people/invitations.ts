@@ -69,7 +69,7 @@ const adminRoutes =
         config: { scope: 'admin', failure: 'failed to withdraw invitation' },
         schema: {
           operationId: 'adminInvitations.withdraw',
-          summary: 'Withdraw an invitation that nobody has accepted',
+          summary: 'Withdraw an unused invitation',
           refusals: ['invitation_not_found'],
           params: IdParams,
           response: { 200: schema.LinkWithdrawnBody },

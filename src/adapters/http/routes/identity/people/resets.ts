@@ -73,7 +73,7 @@ const adminRoutes =
         config: { scope: 'admin', failure: 'failed to withdraw reset link' },
         schema: {
           operationId: 'adminResetLinks.withdraw',
-          summary: 'Withdraw a reset link that nobody has used',
+          summary: 'Withdraw an unused reset link',
           refusals: ['reset_link_not_found'],
           params: IdParams,
           response: { 200: schema.LinkWithdrawnBody },
