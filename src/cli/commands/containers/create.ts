@@ -37,7 +37,8 @@ export const create = () =>
         .argParser(variable)
         .default({}, 'none'),
     )
-    .option('--no-wait', 'do not wait until it runs')
+    .option('--wait', 'wait until it runs', true)
+    .option('--no-wait', 'return at once')
     .addHelpText('after', HELP)
     .action(
       withCli(async (cli, given, options) => {

@@ -14,7 +14,7 @@ export const invitations = () =>
     command('ls', 'List the invitations')
       .alias('list')
       .action(withCli(async (cli) => cli.print.list(await allInvitations(cli), INVITATIONS))),
-    command('rm', 'Withdraw an invitation that nobody has accepted')
+    command('rm', 'Withdraw an unused invitation')
       .alias('withdraw')
       .addArgument(new Argument('[invitation]', 'its id, email address or username'))
       .action(
@@ -37,7 +37,7 @@ export const resetLinks = () =>
     command('ls', 'List the reset links')
       .alias('list')
       .action(withCli(async (cli) => cli.print.list(await allResetLinks(cli), RESET_LINKS))),
-    command('rm', 'Withdraw a reset link that nobody has used')
+    command('rm', 'Withdraw an unused reset link')
       .alias('withdraw')
       .addArgument(new Argument('[link]', 'its id, or the username'))
       .action(
