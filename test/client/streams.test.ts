@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t, { type Test } from 'tap';
 import {
   Berth,
@@ -11,6 +13,24 @@ import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
 import { aPerson, aService } from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
 import { type FakePty, fakeTerminals, listening } from '../support/terminal/terminals.ts';
+
+/** Until a finalizer has run, as that of a response that nothing refers to. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  let finalized = false;
+  const registry = new FinalizationRegistry(() => {
+    finalized = true;
+  });
+  registry.register({}, null);
+  await waitFor(
+    () => {
+      collect();
+      return finalized;
+    },
+    { what: 'a finalizer' },
+  );
+}
 
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 const BACKOFF = { firstMs: 5, maxMs: 20 };
@@ -77,6 +97,17 @@ t.test('logs are followed until the loop is left', async (t) => {
   }
   t.match(text, /^tick\ntick\n/);
   await waitFor(() => atWork() === 0);
+});
+
+t.test('a file that is opened and read later has its content after a garbage collection', async (t) => {
+  const { near } = await aScene(t);
+  const dev = await near.container('dev');
+  await dev.files.write('later.txt', 'kept');
+  const { content } = await dev.files.open('later.txt');
+  const archive = await dev.files.archive('.');
+  await collectGarbage();
+  t.equal(await new Response(content).text(), 'kept');
+  t.ok((await new Response(archive).arrayBuffer()).byteLength > 0);
 });
 
 t.test('files are written, read, listed and removed', async (t) => {

@@ -41,6 +41,15 @@ type Page = { readonly location: { readonly origin: string } };
 
 const TIMEOUT_MS = 90_000;
 
+/** Node.js cancels the unread body of a response that was garbage collected: its reader would see no content. */
+const responses = new WeakMap<ReadableStream, Response>();
+
+/** The same response, which stays for as long as its body does. */
+function kept(response: Response): Response {
+  if (response.body !== null) responses.set(response.body, response);
+  return response;
+}
+
 /** Sends requests with a credential and a time limit, and repeats those that may be repeated. */
 export class Requester {
   readonly server: string;
@@ -112,7 +121,7 @@ export class Requester {
     let response: Response;
     try {
       response = await whole(
-        await fetch(url, { ...init, ...noSilenceLimit, signal: limited(signal, limitMs) }),
+        kept(await fetch(url, { ...init, ...noSilenceLimit, signal: limited(signal, limitMs) })),
       );
     } catch (cause) {
       signal?.throwIfAborted();
