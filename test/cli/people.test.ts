@@ -44,6 +44,8 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
 
   const cyd = await aPerson(service, 'cyd');
   await as(service, cyd)('POST', '/api/containers', { name: 'dev' });
+  const { run: asCyd } = theCommand(t, address, cyd.token);
+  t.match((await asCyd(['audit'])).stdout, / Created dev +container_created/);
   const needed = await admin('users', 'rm', 'cyd', '--yes');
   t.match(needed, { code: 1, stderr: /--containers delete/ });
   t.match(await admin('users', 'rm', 'cyd', '--containers', 'transfer', '--yes'), { code: 2 });

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type KnownNames, sentenceText } from '../../../client/audit/sentence.ts';
 import { auditSentence, namesIn } from '../../../client/audit/sentences.ts';
-import type { List, Schemas } from '../../../client/index.ts';
+import { type Berth, hasStatus, type List, type Schemas } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
 import { pointInTime } from '../../values/times.ts';
@@ -33,13 +33,17 @@ export const audit = () =>
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
         };
-        const { audit: ownAudit, admin } = cli.berth();
+        const { audit: ownAudit, admin, containers } = cli.berth();
         const isOwn = !all && user === undefined;
         const list = isOwn
           ? ownAudit.list(filter)
           : admin.audit.list({ ...filter, ...(user !== undefined && { user }) });
-        const records = await cli.progress('Reading the audit', first(list, limit));
-        cli.print.list(records, isOwn ? own(namesIn(records)) : ofAll(namesIn(records)));
+        const [records, ownNames] = await cli.progress(
+          'Reading the audit',
+          Promise.all([first(list, limit), containerNames(containers)]),
+        );
+        const names = new Map([...namesIn(records), ...ownNames]);
+        cli.print.list(records, isOwn ? own(names) : ofAll(names));
       }),
     );
 
@@ -63,6 +67,18 @@ async function first(list: List<AuditRecord>, limit: number): Promise<AuditRecor
     if (records.length >= limit) break;
   }
   return records;
+}
+
+/** The names of the reader's containers by id, deleted ones too. None for a token that may not list them. */
+async function containerNames(containers: Berth['containers']): Promise<KnownNames> {
+  const lists = [containers.list({ deleted: 'true' }), containers.list()];
+  const all = await Promise.all(lists.map((list) => list.all().catch(noneWhenRefused)));
+  return new Map(all.flat().map(({ db_id, name }) => [db_id, name]));
+}
+
+function noneWhenRefused(error: unknown): [] {
+  if (hasStatus(error, 403)) return [];
+  throw error;
 }
 
 const own = (names: KnownNames): Shown<AuditRecord> => ({
