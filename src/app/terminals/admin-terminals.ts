@@ -2,6 +2,7 @@ import { pollUntil } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import { viewersOf } from '../../domain/terminals/terminal-client.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -22,6 +23,9 @@ export type AdminTerminalDeps = {
   readonly clock: Clock;
 };
 
+/** `viewers`: how many other terminals show the same session. */
+export type WatchedTerminal = ListedTerminal & { readonly viewers: number };
+
 export type AdminTerminals = ReturnType<typeof adminTerminals>;
 
 /** All users' terminals in all processes, for administrators: who, where and since when, never contents. */
@@ -31,14 +35,16 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
 
   return {
     /** An administrator's view is recorded, once in a while per session or token. */
-    async list({ user, credential }: Caller, origin: Origin): Promise<readonly ListedTerminal[]> {
+    async list({ user, credential }: Caller, origin: Origin): Promise<readonly WatchedTerminal[]> {
       if (isNew(credentialId(credential))) {
         const action = 'terminals_listed';
         await repositories.audit.append({ userId: user.id, action, ...origin, details: '' });
       }
-      return (await records.list()).map((record) => {
+      const listed = await records.list();
+      const viewers = viewersOf(listed);
+      return listed.map((record) => {
         const { cols, rows, lastPingAt } = terminals.find(record.id) ?? record;
-        return { ...record, cols, rows, lastPingAt };
+        return { ...record, cols, rows, lastPingAt, viewers: viewers(record) };
       });
     },
 

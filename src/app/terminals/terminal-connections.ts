@@ -1,6 +1,7 @@
 import type { Origin } from '../../domain/identity/caller.ts';
 import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
+import type { TerminalClient } from '../../domain/terminals/terminal-client.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   NewTerminalRecord,
@@ -25,6 +26,8 @@ export type LiveTerminal = {
   readonly dbId: string;
   readonly connectionId: string;
   readonly owner: boolean;
+  readonly client: TerminalClient;
+  readonly ipAddress: string;
   readonly connection: TerminalConnection;
   muxSession: string | null;
   cols: number;

@@ -12,6 +12,7 @@ import {
   type TerminalKey,
   terminalKey,
 } from '../../domain/terminals/terminal.ts';
+import { terminalClient } from '../../domain/terminals/terminal-client.ts';
 import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { handleOf } from '../containers/find-container.ts';
@@ -29,7 +30,7 @@ export type TerminalOptions = {
   /** Record from the first byte for this socket. */
   readonly record: boolean;
   readonly viewOnly: boolean;
-  /** Shows this session of the owner's beside its other viewers, where the image has a multiplexer. */
+  /** By SSH: the session of the owner's to show beside its other viewers, where the image has a multiplexer. */
   readonly shows?: string;
   /** The lost connection's stream, and its count of output bytes received. */
   readonly resume: { readonly stream: string; readonly after: number } | null;
@@ -99,7 +100,7 @@ function participantTarget(
 }
 
 export function liveEntry(
-  { caller: { user }, container, options }: TerminalGrant,
+  { caller: { user }, container, options, origin }: TerminalGrant,
   key: TerminalKey,
   connection: TerminalConnection,
   now: Date,
@@ -111,6 +112,8 @@ export function liveEntry(
     dbId: container.dbId,
     connectionId: options.connectionId,
     owner: container.ownerId === user.id,
+    client: terminalClient(options.shows !== undefined, origin.userAgent),
+    ipAddress: origin.ipAddress,
     connection,
     muxSession: null,
     cols: options.cols,

@@ -1,6 +1,7 @@
 import type { ContainerState } from '../../domain/containers/container.ts';
 import type { OperationKind } from '../../domain/containers/operation.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
+import type { TerminalClient } from '../../domain/terminals/terminal-client.ts';
 
 /** A terminal as all processes see it. */
 export type TerminalRecord = {
@@ -13,6 +14,9 @@ export type TerminalRecord = {
   readonly owner: boolean;
   readonly cols: number;
   readonly rows: number;
+  /** What it is shown in, and from which address it was opened; null where an earlier version recorded it. */
+  readonly client: TerminalClient | null;
+  readonly ipAddress: string | null;
   /** The process with the socket. */
   readonly replica: string;
   /** By the database's clock, in whole milliseconds: records of one key are ordered by it, then by id. */

@@ -141,7 +141,7 @@ t.test("administrators see everybody's open terminals, and others do not", async
   t.same(
     Object.keys(newest).join(' '),
     'id user_id username container_id container_name connection_id mux_session owner cols rows ' +
-      'created_at last_ping_at replica',
+      'created_at last_ping_at client ip_address viewers replica',
   );
   t.match(oldest, {
     id: /^[0-9a-f-]{36}$/,
@@ -155,6 +155,9 @@ t.test("administrators see everybody's open terminals, and others do not", async
     rows: 24,
     created_at: '2026-01-01T00:00:00.000Z',
     last_ping_at: '2026-01-01T00:00:00.000Z',
+    client: 'command',
+    ip_address: '127.0.0.1',
+    viewers: 0,
   });
   t.equal(newest.connection_id, 'pane2');
   t.equal((await as(here, ada)('GET', TERMINALS)).statusCode, 403);

@@ -91,6 +91,8 @@ export const recordOf = (
   owner: true,
   cols: 80,
   rows: 24,
+  client: 'browser',
+  ipAddress: '192.0.2.1',
   replica: randomUUID(),
   ...over,
 });

@@ -56,6 +56,7 @@ export type {
   SshHostKeysBody as SshHostKeys,
   SshKeyBody as SshKey,
 } from '../../../src/adapters/http/schema/ssh-keys.ts';
+export type { TerminalBody as OpenTerminal } from '../../../src/adapters/http/schema/terminals.ts';
 export type {
   CreatedTokenBody as CreatedToken,
   TokenBody as ApiToken,

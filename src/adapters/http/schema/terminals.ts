@@ -17,6 +17,13 @@ export const TerminalBody = Named(
     rows: Type.Integer(),
     created_at: Timestamp,
     last_ping_at: Timestamp,
+    client: Nullable(
+      Type.Union([Type.Literal('browser'), Type.Literal('command'), Type.Literal('ssh')], {
+        description: '`command`: the command line, or another program.',
+      }),
+    ),
+    ip_address: Nullable(Type.String({ description: 'Where it was opened from.' })),
+    viewers: Type.Integer({ description: 'How many other terminals show the same session.' }),
     replica: Type.String(),
   }),
 );
@@ -33,7 +40,7 @@ export const ClosedTerminalBody = Named(
 
 export const TerminalListQuery = listQuery(
   ['created_at', 'last_ping_at', 'username', 'container_name'],
-  ['user_id', 'username', 'container_id', 'container_name', 'replica'],
+  ['user_id', 'username', 'container_id', 'container_name', 'client', 'ip_address', 'replica'],
 );
 
 export type TerminalBody = Static<typeof TerminalBody>;

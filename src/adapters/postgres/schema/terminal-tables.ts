@@ -2,6 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { CollaborationMode } from '../../../domain/terminals/collaboration.ts';
 import type { RecordingState } from '../../../domain/terminals/recording.ts';
+import type { TerminalClient } from '../../../domain/terminals/terminal-client.ts';
 import type { Defaulted } from './column-types.ts';
 
 export type TerminalRecordsTable = {
@@ -14,6 +15,8 @@ export type TerminalRecordsTable = {
   owner: boolean;
   cols: number;
   rows: number;
+  client: TerminalClient | null;
+  ip_address: string | null;
   replica: string;
   closing: Defaulted<boolean>;
   created_at: Defaulted<Date>;

@@ -145,6 +145,8 @@ const toRow = (record: NewTerminalRecord) => ({
   owner: record.owner,
   cols: record.cols,
   rows: record.rows,
+  client: record.client,
+  ip_address: record.ipAddress,
   replica: record.replica,
 });
 
@@ -158,6 +160,8 @@ const toRecord = (row: Selectable<TerminalRecordsTable>): TerminalRecord => ({
   owner: row.owner,
   cols: row.cols,
   rows: row.rows,
+  client: row.client,
+  ipAddress: row.ip_address,
   replica: row.replica,
   createdAt: row.created_at,
   lastPingAt: row.last_ping_at,

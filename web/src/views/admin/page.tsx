@@ -4,10 +4,12 @@ import { Images } from './images.tsx';
 import { People } from './people/people.tsx';
 import { Roles } from './roles.tsx';
 import { AdminSettings } from './settings.tsx';
+import { OpenTerminals } from './terminals.tsx';
 import { Tiers } from './tiers.tsx';
 
 export const ADMIN_TABS: readonly Tab[] = [
   { href: '/admin', label: 'People', content: () => <People /> },
+  { href: '/admin/terminals', label: 'Terminals', content: () => <OpenTerminals /> },
   { href: '/admin/tiers', label: 'Tiers', content: () => <Tiers /> },
   { href: '/admin/images', label: 'Images', content: () => <Images /> },
   { href: '/admin/roles', label: 'Tools', content: () => <Roles /> },

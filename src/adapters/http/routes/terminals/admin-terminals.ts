@@ -1,5 +1,4 @@
-import type { AdminTerminals } from '../../../../app/terminals/admin-terminals.ts';
-import type { ListedTerminal } from '../../../../ports/terminals/terminal-record-repository.ts';
+import type { AdminTerminals, WatchedTerminal } from '../../../../app/terminals/admin-terminals.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
@@ -51,7 +50,7 @@ export const adminTerminalRoutes =
     );
   };
 
-const toBody = (terminal: ListedTerminal): TerminalBody => ({
+const toBody = (terminal: WatchedTerminal): TerminalBody => ({
   id: terminal.id,
   user_id: terminal.userId,
   username: terminal.username,
@@ -64,5 +63,8 @@ const toBody = (terminal: ListedTerminal): TerminalBody => ({
   rows: terminal.rows,
   created_at: terminal.createdAt.toISOString(),
   last_ping_at: terminal.lastPingAt.toISOString(),
+  client: terminal.client,
+  ip_address: terminal.ipAddress,
+  viewers: terminal.viewers,
   replica: terminal.replica,
 });

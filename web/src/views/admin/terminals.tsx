@@ -1,0 +1,152 @@
+import { useState } from 'preact/hooks';
+import { closeTerminal, listTerminals } from '../../api/admin.ts';
+import type { OpenTerminal } from '../../api/types.ts';
+import { now } from '../../lib/clock.ts';
+import { ago, at, plural } from '../../lib/format/format.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
+import { Button, IconButton } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { Loading, Section } from '../../ui/section.tsx';
+import { usePolled } from '../../ui/use-loaded.ts';
+
+const EVERY_MS = 5_000;
+
+/** Everybody's open terminals, never what is in them. */
+export function OpenTerminals() {
+  const { value, failure, reload } = usePolled(listTerminals, EVERY_MS);
+  const [asked, setAsked] = useState<OpenTerminal | null>(null);
+  const close = async ({ id, username, container_name }: OpenTerminal): Promise<void> => {
+    try {
+      await closeTerminal(id);
+      toastOk(`The terminal of ${username} in ${container_name} is closed`);
+    } catch (reason) {
+      toastFailure(reason);
+    }
+    await reload();
+  };
+  return (
+    <Section
+      title="Open terminals"
+      lead={
+        value === null || value.length === 0
+          ? 'Of everybody. What is in them is private.'
+          : `${plural(value.length, 'terminal')} of everybody. What is in them is private.`
+      }
+    >
+      {failure !== null && (
+        <Problem failure={failure}>
+          <Button onClick={() => void reload()}>Try again</Button>
+        </Problem>
+      )}
+      {failure === null && value === null && <Loading />}
+      {value !== null && value.length === 0 && <p class="none">No terminal is open.</p>}
+      {value !== null && value.length > 0 && <TerminalTable terminals={value} onClose={setAsked} />}
+      {asked !== null && (
+        <Confirm
+          title={`Close the terminal of ${asked.username} in ${asked.container_name}?`}
+          action="Close terminal"
+          danger
+          onConfirm={() => void close(asked)}
+          onClose={() => setAsked(null)}
+        >
+          <p>{effectOf(asked)}</p>
+        </Confirm>
+      )}
+    </Section>
+  );
+}
+
+/** Where a session of the container keeps the programs, whoever is connected. */
+const outlivesClose = ({ connection_id, mux_session, client, owner }: OpenTerminal): boolean =>
+  mux_session !== null && (connection_id === 'main' || client === 'ssh' || !owner);
+
+const effectOf = (terminal: OpenTerminal): string =>
+  outlivesClose(terminal)
+    ? `${terminal.username} reads that an administrator closed it, and can connect again. The programs in it keep running.`
+    : `${terminal.username} reads that an administrator closed it, and can connect again. After a minute without a connection, the programs in it end.`;
+
+const CLIENTS: { readonly [C in NonNullable<OpenTerminal['client']>]: string } = {
+  browser: 'Browser',
+  command: 'Command',
+  ssh: 'SSH',
+};
+
+const clientOf = ({ client }: OpenTerminal): string => (client === null ? '–' : CLIENTS[client]);
+
+const watchedBy = ({ viewers }: OpenTerminal): string =>
+  viewers === 0 ? 'nobody else' : plural(viewers, 'other terminal');
+
+type TableProps = {
+  readonly terminals: readonly OpenTerminal[];
+  readonly onClose: (terminal: OpenTerminal) => void;
+};
+
+function TerminalTable({ terminals, onClose }: TableProps) {
+  return (
+    <table class="people">
+      <thead>
+        <tr>
+          <th scope="col">Person and container</th>
+          <th scope="col" class="wide-only">
+            In
+          </th>
+          <th scope="col" class="wide-only">
+            From
+          </th>
+          <th scope="col" class="wide-only">
+            Also seen by
+          </th>
+          <th scope="col" class="wide-only">
+            Opened
+          </th>
+          <td />
+        </tr>
+      </thead>
+      <tbody>
+        {terminals.map((terminal) => (
+          <TerminalRow key={terminal.id} terminal={terminal} onClose={onClose} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function TerminalRow({
+  terminal,
+  onClose,
+}: {
+  readonly terminal: OpenTerminal;
+  readonly onClose: TableProps['onClose'];
+}) {
+  const { username, container_name, connection_id, owner, ip_address, created_at } = terminal;
+  const opened = ago(created_at, now.value);
+  const from = ip_address || '–';
+  return (
+    <tr>
+      <th scope="row">
+        <span class="person-name">{username}</span> {!owner && <span class="tag">shared</span>}
+        <span class="person-sub">
+          {container_name} · {connection_id}
+        </span>
+        <span class="person-sub narrow-only">
+          {clientOf(terminal)} · {from} · opened {opened}
+          {terminal.viewers > 0 && ` · seen by ${watchedBy(terminal)}`}
+        </span>
+      </th>
+      <td class="wide-only">{clientOf(terminal)}</td>
+      <td class="wide-only">{from}</td>
+      <td class="wide-only">{watchedBy(terminal)}</td>
+      <td class="wide-only" title={at(created_at)}>
+        {opened}
+      </td>
+      <td class="actions">
+        <IconButton
+          icon="close"
+          label={`Close the terminal of ${username} in ${container_name}, ${connection_id}`}
+          onClick={() => onClose(terminal)}
+        />
+      </td>
+    </tr>
+  );
+}
