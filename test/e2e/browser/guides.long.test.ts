@@ -6,12 +6,12 @@ import {
   fillPerson,
   openBrowser,
   openPage,
-  PROMPT,
   setUpPage,
-  typeLine,
   typeUntilAnswered,
   waitForLine,
 } from '../../support/browser/page.ts';
+import { photograph } from '../../support/browser/photograph.ts';
+import { openShop } from '../../support/browser/shop.ts';
 import { aQuickInstallation, client } from '../../support/process/running-service.ts';
 
 t.setTimeout(600_000);
@@ -21,14 +21,8 @@ const BOB = { email: 'bob@example.org', username: 'bob', password: 'correct hors
 /** A picture of docs, with WRITE_DOCS=1. */
 async function picture(page: Page, name: string): Promise<void> {
   if (process.env['WRITE_DOCS'] === undefined) return;
-  await page.mouse.move(600, 700);
-  await page.screenshot({ path: path.join('docs/images', `${name}.png`), animations: 'disabled' });
+  await photograph(page, path.join('docs/images', `${name}.png`));
 }
-
-const PROJECT = `git config --global user.email ada@example.org; git config --global user.name Ada; mkdir -p shop/src shop/test; cd shop; git init -q
-echo shop > README.md; git add .; git commit -qm 'Start the shop'; echo cart > src/cart; git add .; git commit -qm 'Add the cart'
-git checkout -qb prices; echo round > src/prices; git add .; git commit -qm 'Round prices to cents'; git checkout -q master
-echo empty > test/cart; git add .; git commit -qm 'Test the empty cart'; git merge -q --no-edit prices; clear`;
 
 t.test("the guides' steps lead where they say", async (t) => {
   const shown = await setUpPage(t, await aQuickInstallation(t));
@@ -45,11 +39,7 @@ t.test("the guides' steps lead where they say", async (t) => {
   // docs/guide/terminal.md
   const made = await call('POST', '/api/containers', { name: 'web-api' });
   await page.goto(`${address}/containers/${made.body['db_id']}`);
-  await waitForLine(page, PROMPT);
-  await typeUntilAnswered(page, 'echo "=$((6*7))="', /^=42=$/);
-  for (const line of PROJECT.split('\n')) await typeLine(page, line);
-  await typeLine(page, 'git log --oneline --graph --color\nls --color -l');
-  await waitForLine(page, /^-rw.*README\.md$/);
+  await openShop(page);
   await picture(page, 'terminal');
   await page.keyboard.press('Control+Shift+E');
   await page.locator('.pane').nth(1).waitFor();

@@ -200,7 +200,7 @@ export async function visitOf(service: SharedService, browser: Browser, person: 
 }
 
 /** The browser storage of a session. */
-const signedIn = (address: string, { refreshToken }: Member) => ({
+export const signedIn = (address: string, { refreshToken }: Pick<Member, 'refreshToken'>) => ({
   cookies: [
     {
       ...{ name: 'berth_refresh', value: refreshToken, path: '/api/auth' },

@@ -1,0 +1,38 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { ensureBuild } from './lib/build.mjs';
+import { Fault, runMain } from './lib/fault.mjs';
+import { ensureDependencies } from './lib/install.mjs';
+
+const root = path.dirname(import.meta.dirname);
+const USAGE =
+  'usage: npm run screenshots [-- --only <part of a name>] [--out <folder outside the repository>]';
+const LIMIT_SECONDS = 3600;
+
+await runMain(async () => {
+  const { only, out } = options();
+  if (!path.relative(root, out).startsWith('..')) throw new Fault(`${out} is in the repository. ${USAGE}`);
+  await ensureDependencies(root, { dev: true });
+  const { summary } = await import('./lib/test/tally.mjs');
+  const { runTests } = await import('./lib/test/tests.mjs');
+  await ensureBuild(root, { typesAreChecked: false });
+  process.env['SCREENS_ONLY'] = only;
+  process.env['SCREENS_OUT'] = out;
+  const file = 'test/e2e/screens/screens.long.test.ts';
+  const { code, tally } = await runTests(root, [file], { print: console.log, limitSeconds: LIMIT_SECONDS });
+  console.log(`${summary(tally)}\nThe pictures: ${path.join(out, 'index.html')}`);
+  return code;
+});
+
+function options() {
+  try {
+    const known = /** @type {const} */ ({ only: { type: 'string' }, out: { type: 'string' } });
+    const { only = '', out = path.join(tmpdir(), 'berth-screenshots') } = parseArgs({
+      options: known,
+    }).values;
+    return { only, out: path.resolve(out) };
+  } catch (error) {
+    throw new Fault(`${/** @type {Error} */ (error).message}. ${USAGE}`);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Page } from 'playwright-core';
+import { choosing, press, type Scene, seeing } from '../scene.ts';
+
+const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
+
+const personDialog = (name: string, item: string | RegExp) => async (page: Page) => {
+  await choosing(`More for ${name}`, item)(page);
+  await page.getByRole('dialog').waitFor();
+};
+
+const entry = (
+  tab: string,
+  shows: string,
+  label: string | RegExp,
+): Pick<Scene, 'route' | 'shows' | 'steps'> => ({
+  route: `/admin/${tab}`,
+  shows,
+  steps: async (page) => {
+    await press(page, label);
+    await page.getByRole('dialog').waitFor();
+  },
+});
+
+export const ADMINISTRATION: readonly Scene[] = (
+  [
+    { name: 'people', ...PEOPLE },
+    { name: 'people-menu', ...PEOPLE, steps: choosing('More for mia') },
+    {
+      name: 'people-nobody',
+      ...PEOPLE,
+      steps: async (page) => {
+        await page.getByLabel('Search people').fill('nobody of this name');
+        await page.locator('p.none').first().waitFor();
+      },
+    },
+    {
+      name: 'invite',
+      ...PEOPLE,
+      steps: async (page) => {
+        await press(page, 'Invite');
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    {
+      name: 'invite-link',
+      ...PEOPLE,
+      steps: async (page) => {
+        await press(page, 'Invite');
+        await press(page.getByRole('dialog'), 'Create link');
+        await page.locator('.token-secret').waitFor();
+      },
+    },
+    { name: 'person-tier', ...PEOPLE, steps: personDialog('mia', 'Change tier…') },
+    { name: 'person-administrator', ...PEOPLE, steps: personDialog('mia', 'Make administrator…') },
+    { name: 'person-no-administrator', ...PEOPLE, steps: personDialog('root', /Remove administrator/) },
+    { name: 'person-reset-password', ...PEOPLE, steps: personDialog('mia', 'Reset password…') },
+    { name: 'person-reset-second-factor', ...PEOPLE, steps: personDialog('mia', 'Reset second factor…') },
+    { name: 'person-disable', ...PEOPLE, steps: personDialog('mia', 'Disable…') },
+    { name: 'person-delete', ...PEOPLE, steps: personDialog('ada', 'Delete…') },
+    { name: 'tiers', route: '/admin/tiers', shows: 'enterprise' },
+    { name: 'tier-new', ...entry('tiers', 'enterprise', /^Add/) },
+    { name: 'tier-change', ...entry('tiers', 'enterprise', 'Change pro') },
+    { name: 'tier-delete', ...entry('tiers', 'enterprise', 'Delete pro') },
+    { name: 'images', route: '/admin/images', shows: 'debian' },
+    { name: 'image-new', ...entry('images', 'debian', /^Add/) },
+    { name: 'tools', route: '/admin/roles', shows: 'Broken tools' },
+    { name: 'tools-new', ...entry('roles', 'Broken tools', /^Add/) },
+    { name: 'tools-change', ...entry('roles', 'Broken tools', 'Change Broken tools') },
+    {
+      name: 'tools-delete-refused',
+      route: '/admin/roles',
+      shows: 'Broken tools',
+      steps: async (page) => {
+        await press(page, 'Delete Broken tools');
+        await press(page.getByRole('dialog'), 'Delete');
+        await seeing(page, 'still in use');
+      },
+      expects: /409/,
+    },
+    { name: 'audit', route: '/admin/audit', shows: /Created/ },
+    { name: 'service-settings', route: '/admin/settings', shows: 'Deleted containers' },
+    {
+      name: 'service-settings-refused',
+      route: '/admin/settings',
+      shows: 'Deleted containers',
+      steps: async (page) => {
+        await page.getByLabel('History is kept for').fill('3');
+        await page.keyboard.press('Enter');
+        await page.locator('.field-note.error').first().waitFor();
+      },
+      expects: /400/,
+    },
+  ] satisfies readonly Scene[]
+).map((scene) => ({ ...scene, who: 'root' }));

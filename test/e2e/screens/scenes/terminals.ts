@@ -1,0 +1,271 @@
+import type { Page } from 'playwright-core';
+import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
+import { PROMPT, typeLine, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
+import { openShop } from '../../../support/browser/shop.ts';
+import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import { done, type World } from '../world.ts';
+
+const TERMINAL = /\/api\/containers\/[^/]+\/terminal/;
+
+const of =
+  (name: string) =>
+  ({ ids }: World) =>
+    `/containers/${ids[name]}`;
+
+/** Ada's terminal once it has a prompt. */
+const WEB_API = { route: of('web-api') } as const;
+const open = (page: Page) => waitForLine(page, PROMPT);
+
+/** Lets the terminal open, and then closes it as the service would. */
+async function closedLater(page: Page): Promise<void> {
+  await page.routeWebSocket(TERMINAL, (socket) => {
+    socket.connectToServer();
+    page.once('dialog', () => {});
+    setTimeout(() => void socket.close({ code: CLOSE_CODES.replaced, reason: 'replaced' }), 3_000);
+  });
+}
+
+const shareOf = (page: Page, mode: 'View' | 'Type') =>
+  page.getByRole('dialog').locator('label', { hasText: mode }).first().click();
+
+export const TERMINALS: readonly Scene[] = [
+  {
+    name: 'terminal',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await typeLine(page, 'clear; rm -rf shop');
+      await openShop(page);
+    },
+  },
+  {
+    name: 'terminal-panes',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await page.keyboard.press('Control+Shift+E');
+      await page.locator('.pane .xterm-rows').nth(1).waitFor();
+      await typeUntilAnswered(page, 'cd shop; git status | head -1', /On branch/);
+    },
+  },
+  {
+    name: 'terminal-menu',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await choosing('Terminal menu')(page);
+    },
+  },
+  {
+    name: 'terminal-search',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await page.keyboard.press('Control+Shift+F');
+      await page.getByLabel('Search the output').fill('Ada');
+    },
+  },
+  {
+    name: 'terminal-search-nothing',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await page.keyboard.press('Control+Shift+F');
+      await page.getByLabel('Search the output').fill('nothing of the kind');
+    },
+  },
+  { name: 'terminal-stopped', route: of('docs'), shows: 'docs is stopped' },
+  { name: 'terminal-gone', route: of('old-site'), shows: 'This container is gone', expects: /404/ },
+  {
+    name: 'terminal-ended',
+    who: 'root',
+    route: async ({ calls: { root } }) => {
+      const { containers } = await done(root('GET', '/api/containers?name=registry'));
+      return `/containers/${(containers as readonly [{ db_id: string }])[0].db_id}`;
+    },
+    steps: async (page) => {
+      await open(page);
+      await typeLine(page, 'exit 3');
+      await seeing(page, 'The shell has ended');
+    },
+  },
+  {
+    name: 'terminal-offline',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await page.evaluate("dispatchEvent(new Event('offline'))");
+      await seeing(page, 'You are offline');
+    },
+  },
+  {
+    name: 'terminal-lost',
+    ...WEB_API,
+    before: (page) =>
+      page.routeWebSocket(TERMINAL, (socket) => void socket.close({ code: 1011, reason: 'test' })),
+    steps: (page) => seeing(page, /Retrying in [3-9]/),
+  },
+  {
+    name: 'terminal-replaced',
+    ...WEB_API,
+    before: closedLater,
+    steps: (page) => seeing(page, 'Open in another window'),
+  },
+  {
+    name: 'terminal-too-many',
+    ...WEB_API,
+    before: (page) =>
+      page.routeWebSocket(
+        TERMINAL,
+        (socket) =>
+          void socket.close({
+            code: CLOSE_CODES['container unresponsive'],
+            reason: 'container unresponsive',
+          }),
+      ),
+    steps: (page) => seeing(page, 'cannot start new programs'),
+  },
+  {
+    name: 'share',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await press(page, 'Share this terminal');
+      await seeing(page, 'Shared now');
+    },
+  },
+  {
+    name: 'share-link',
+    ...WEB_API,
+    steps: async (page) => {
+      await open(page);
+      await press(page, 'Share this terminal');
+      await shareOf(page, 'View');
+      await press(page, 'Create link');
+      await page.locator('.token-secret').waitFor();
+    },
+  },
+  { name: 'shared-with-me', who: 'bob', route: '/shared', shows: 'shared by ada' },
+  { name: 'shared-with-me-empty', who: 'eve', route: '/shared', shows: 'Nothing is shared with you' },
+  { name: 'shared-terminal', who: 'bob', ...WEB_API, steps: open },
+  { name: 'join-refused', who: 'eve', route: '/join#code=spent', shows: 'no longer valid', expects: /404/ },
+  { name: 'join-without-code', who: 'eve', route: '/join', shows: 'Open the link again' },
+];
+
+const record = async (page: Page): Promise<void> => {
+  await open(page);
+  await press(page, 'Record this terminal');
+  await page.getByText('Recording', { exact: true }).waitFor();
+  await typeUntilAnswered(page, 'git -C ~/shop log --stat | head -3', /^commit/);
+};
+
+const LATEST = async ({ calls: { ada } }: World): Promise<string> => {
+  const { recordings } = await done(ada('GET', '/api/recordings'));
+  return `/recordings/${(recordings as readonly [{ id: string }])[0].id}`;
+};
+
+/** The first makes what the others show. */
+export const RECORDINGS: readonly Scene[] = [
+  { name: 'recording', ...WEB_API, steps: record },
+  { name: 'recordings-in-progress', route: '/recordings', shows: 'web-api' },
+  {
+    name: 'recordings',
+    route: '/recordings',
+    shows: 'web-api',
+    steps: async (page) => {
+      const stop = page.getByRole('button', { name: 'Stop recording web-api' });
+      if ((await stop.count()) > 0) await stop.first().click();
+      await stop.first().waitFor({ state: 'detached' });
+    },
+  },
+  { name: 'recordings-empty', who: 'eve', route: '/recordings', shows: 'No recordings yet' },
+  {
+    name: 'playback',
+    route: LATEST,
+    steps: (page) => page.locator('.ap-player, .ap-wrapper').first().waitFor(),
+  },
+  {
+    name: 'playback-delete',
+    route: LATEST,
+    shows: 'Skip pauses',
+    steps: async (page) => {
+      await press(page, 'Delete');
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+  {
+    name: 'playback-gone',
+    route: '/recordings/00000000-0000-4000-8000-000000000000',
+    steps: (page) => page.locator('.problem').waitFor(),
+    expects: /404/,
+  },
+];
+
+/** What the page says when the service or its engine fails. */
+export const FAULTS: readonly Scene[] = [
+  {
+    name: 'banner-engine-for-administrators',
+    who: 'root',
+    route: '/',
+    before: (page) =>
+      answering(
+        page,
+        /\/readyz$/,
+        engineDown({
+          detail: 'Docker does not answer at /var/run/docker.sock',
+          mend: 'start Docker (sudo systemctl start docker) and wait a few seconds',
+        }),
+      ),
+    shows: 'The container engine is not running',
+  },
+  {
+    name: 'banner-engine',
+    route: '/',
+    before: (page) => answering(page, /\/readyz$/, engineDown({})),
+    shows: 'The container engine is not running',
+  },
+  {
+    name: 'banner-unreachable',
+    route: '/',
+    shows: 'web-api',
+    steps: async (page) => {
+      await page.route(/\/api\//, (route) => route.abort());
+      await page.locator('.row-name').first().waitFor();
+      await seeing(page, /Berth is not responding/);
+    },
+    expects: /ERR_FAILED/,
+  },
+  {
+    name: 'banner-offline',
+    route: '/',
+    shows: 'web-api',
+    steps: async (page) => {
+      await page.evaluate("dispatchEvent(new Event('offline'))");
+      await seeing(page, /^You are offline/);
+    },
+  },
+  {
+    name: 'toast-failure',
+    route: '/',
+    shows: 'docs',
+    before: (page) =>
+      answering(
+        page,
+        /\/start$/,
+        () => ({ error: 'failed to start container', code: 'internal_error' }),
+        500,
+      ),
+    steps: async (page) => {
+      await press(page, 'Start');
+      await page.locator('.toast').waitFor();
+    },
+    expects: /500/,
+  },
+  { name: 'not-found', route: '/nowhere', shows: 'Page not found' },
+];
+
+const engineDown = (words: object) => (body: Record<string, unknown>) => ({
+  ...body,
+  status: 'degraded',
+  parts: { ...(body['parts'] as object), engine: { status: 'down', ...words } },
+});

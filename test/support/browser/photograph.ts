@@ -1,0 +1,10 @@
+import type { Page } from 'playwright-core';
+
+/** Where the mouse is over nothing that it would change, in a wide window. */
+const ASIDE = { x: 600, y: 700 };
+
+/** A picture of the page at rest: without hover, animations and a blinking cursor. */
+export async function photograph(page: Page, file: string): Promise<void> {
+  await page.mouse.move(ASIDE.x, ASIDE.y);
+  await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
+}
