@@ -139,6 +139,7 @@ t.test('a part that ends by itself is restarted once, then its end is reported',
   const first = await ask();
   if (first.ok) pid = first.value.pid;
   t.same(await ask(), first, 'everyone has the same one');
+  t.same(netlinkSocketsOf(pid), [], 'it sees no change of the network of this machine');
   const second = await killed();
   t.match(second, { ok: true });
   if (second.ok) pid = second.value.pid;
@@ -147,6 +148,16 @@ t.test('a part that ends by itself is restarted once, then its end is reported',
   (await connected(run, keeper)).write('{"stop":true}\n');
   t.equal(await keeper.ended, 0, keeper.errors());
 });
+
+/** The processes of a group that receive the kernel's messages about network interfaces. */
+function netlinkSocketsOf(group: number): readonly string[] {
+  const sockets = readFileSync('/proc/net/netlink', 'utf8').trim().split('\n').slice(1);
+  const owners = sockets.map((line) => line.split(/\s+/)[2] ?? '');
+  return owners.filter((pid) => existsSync(`/proc/${pid}/stat`) && groupOf(pid) === group);
+}
+
+const groupOf = (pid: string): number =>
+  Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[3]);
 
 t.test('a keeper too busy to accept connections keeps its socket', async (t) => {
   const run = aRun(t);

@@ -33,9 +33,6 @@ const SCREEN_ROWS = '.xterm-rows > div';
 /** A shell's prompt at the end of a line. */
 export const PROMPT = /[#$] *$/;
 
-/** Chromium's error for any request when a network interface comes or goes, as with containers. */
-const OF_THE_MACHINE = /net::ERR_NETWORK_CHANGED/;
-
 /** A new page, and everything that went wrong in it: script errors, policy violations, failed requests. */
 export async function openPage(
   browser: Browser,
@@ -47,8 +44,7 @@ export async function openPage(
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`script: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !OF_THE_MACHINE.test(message.text()))
-      faults.push(`console: ${message.text()}`);
+    if (message.type() === 'error') faults.push(`console: ${message.text()}`);
   });
   return { page, faults };
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { installPackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import type { Part } from './part.ts';
@@ -19,6 +20,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+const WITHOUT_NETLINK = path.join(import.meta.dirname, 'without-netlink.pl');
 const log = { info: console.log, warn: console.warn, error: console.error };
 
 /** A Chromium for all tests of the run, installed first when missing and possible as root. */
@@ -27,7 +29,8 @@ export async function startBrowser(
   progress: (line: string) => void,
 ): Promise<Part<'browser'>> {
   const server = await chromium.launchServer({
-    executablePath: await installed(progress),
+    executablePath: WITHOUT_NETLINK,
+    env: { ...process.env, CHROMIUM: await installed(progress) },
     args: FLAGS,
     headless: true,
     // the keeper stops it
