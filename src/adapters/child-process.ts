@@ -1,7 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** Grace of a program between SIGTERM and SIGKILL. */
+/** Grace of a program between SIGTERM and SIGKILL, and of a killed one to end. */
 const KILL_AFTER_MS = 2_000;
 
 export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
@@ -48,7 +48,10 @@ export async function startChild(
   return child;
 }
 
-/** Runs a program to its end. Never rejects: code 127 means that it could not start, 137 that it was killed. */
+/**
+ * Runs a program to its end. Never rejects: code 127 means that it could not start, 137 that it was killed. One that a
+ * kill does not end, or whose children keep its output open, is not waited for beyond its time limit.
+ */
 export async function runCommand(
   file: string,
   args: readonly string[],
@@ -60,13 +63,19 @@ export async function runCommand(
   } catch (error) {
     return { code: 127, stdout: '', stderr: error instanceof Error ? error.message : String(error) };
   }
-  const limit = setTimeout(() => child.kill('SIGKILL'), timeoutSeconds * 1000);
+  const ended = Promise.withResolvers<number>();
+  child.once('close', (code) => ended.resolve(code ?? 137));
+  let limit = setTimeout(() => {
+    child.kill('SIGKILL');
+    limit = setTimeout(ended.resolve, KILL_AFTER_MS, 137);
+  }, timeoutSeconds * 1000);
   const out = collector(child.stdout, onLine);
   const err = collector(child.stderr, onLine);
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
-  const code = await new Promise<number>((resolve) => child.once('close', (ended) => resolve(ended ?? 137)));
+  const code = await ended.promise;
   clearTimeout(limit);
+  for (const stream of child.stdio) stream?.destroy();
   return { code, stdout: out(), stderr: err() };
 }
 

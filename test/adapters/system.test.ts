@@ -55,6 +55,13 @@ t.test('a program that cannot start for lack of descriptors or processes has cod
   t.match(await runCommand('/nonexistent', []), { code: 127, stderr: /ENOENT/ });
 });
 
+t.test('a program whose child keeps its output open is not waited for beyond its limit', async (t) => {
+  const script = 'sleep 600 & echo $!; wait';
+  const { code, stdout } = await runCommand('sh', ['-c', script], { timeoutSeconds: 0.5 });
+  t.equal(code, 137);
+  process.kill(Number(stdout));
+});
+
 const marked = async (marker: string): Promise<number> =>
   (await processes()).filter(({ argv }) => argv.includes(marker)).length;
 
