@@ -63,6 +63,9 @@ export const ping = (docker: Docker, abortSignal: AbortSignal): Promise<unknown>
 export const engineInfo = (docker: Docker, abortSignal: AbortSignal): Promise<unknown> =>
   (docker.info as WithSignal<unknown>).call(docker, { abortSignal });
 
+export const engineVersion = (docker: Docker, abortSignal: AbortSignal): Promise<unknown> =>
+  (docker.version as WithSignal<unknown>).call(docker, { abortSignal });
+
 export const inspectThing = <T>(thing: Inspectable<T>, abortSignal: AbortSignal): Promise<T> =>
   (thing.inspect as WithSignal<T>).call(thing, { abortSignal });
 

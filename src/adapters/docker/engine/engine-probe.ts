@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { dockerAt, type EngineAddress, LIMITS, ping, statusOf } from './engine-client.ts';
+import { dockerAt, type EngineAddress, engineVersion, LIMITS, ping, statusOf } from './engine-client.ts';
 
 export type EngineVersion = {
   readonly engine: string;
@@ -36,7 +36,7 @@ export async function probe(address: EngineAddress, seconds: number = LIMITS.con
   const timer = setTimeout(() => abort.abort(), seconds * 1000);
   try {
     await ping(docker, abort.signal);
-    const answer = (await docker.version()) as unknown as RawVersion;
+    const answer = (await engineVersion(docker, abort.signal)) as unknown as RawVersion;
     return { answers: true, docker, version: versionOf(answer) };
   } catch (error) {
     return {

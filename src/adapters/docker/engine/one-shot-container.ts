@@ -49,6 +49,8 @@ export async function runOneShot<T>(
     await change(LIMITS.start, (abortSignal) => container.start({ abortSignal }));
     return await use(container);
   } finally {
-    await container.remove({ force: true }).catch(() => {});
+    await change(LIMITS.start, (abortSignal) => container.remove({ force: true, abortSignal })).catch(
+      () => {},
+    );
   }
 }

@@ -1,10 +1,13 @@
 import type Docker from 'dockerode';
-import { statusOf } from '../engine/engine-client.ts';
+import { LIMITS, statusOf } from '../engine/engine-client.ts';
 import { CANARY_LABEL, INSTANCE_LABEL, networkName, PASSING_LABEL } from '../engine/engine-names.ts';
 import { BASE_REFERENCE } from '../images/base-image-recipe.ts';
 
 /** The labels of all containers that an installation makes, including those that a killed one leaves. */
 const LABELS = [INSTANCE_LABEL, CANARY_LABEL, PASSING_LABEL];
+
+/** An engine that hangs is reported instead of waited for. */
+const limited = () => ({ abortSignal: AbortSignal.timeout(LIMITS.create * 1000) });
 
 export type EngineLeftovers = { readonly containers: number; readonly volumes: number };
 
@@ -23,25 +26,31 @@ export async function countOnEngine(docker: Docker, instanceId: string): Promise
 export async function removeFromEngine(docker: Docker, instanceId: string): Promise<void> {
   const containers = await containersOf(docker, instanceId);
   await Promise.all(
-    containers.map((id) => unlessAbsent(docker.getContainer(id).remove({ force: true, v: true }))),
+    containers.map((id) =>
+      unlessAbsent(docker.getContainer(id).remove({ force: true, v: true, ...limited() })),
+    ),
   );
   const volumes = await volumesOf(docker, instanceId);
-  await Promise.all(volumes.map((name) => unlessAbsent(docker.getVolume(name).remove())));
-  const images = await docker.listImages({ all: true, filters: filtersOf(INSTANCE_LABEL, instanceId) });
+  await Promise.all(volumes.map((name) => unlessAbsent(docker.getVolume(name).remove(limited()))));
+  const images = await docker.listImages({
+    all: true,
+    filters: filtersOf(INSTANCE_LABEL, instanceId),
+    ...limited(),
+  });
   // A parent of another image goes with that one.
   for (const { Id } of images)
     await docker
       .getImage(Id)
-      .remove({ force: true })
+      .remove({ force: true, ...limited() })
       .catch(() => {});
-  await unlessAbsent(docker.getNetwork(networkName(instanceId)).remove());
+  await unlessAbsent(docker.getNetwork(networkName(instanceId)).remove(limited()));
 }
 
 /** Removes the base image, unless a container of another installation needs it. */
 export const removeBaseImage = (docker: Docker): Promise<unknown> =>
   docker
     .getImage(BASE_REFERENCE)
-    .remove()
+    .remove(limited())
     .catch(() => {});
 
 const filtersOf = (label: string, instanceId: string): string =>
@@ -49,13 +58,18 @@ const filtersOf = (label: string, instanceId: string): string =>
 
 async function containersOf(docker: Docker, instanceId: string): Promise<readonly string[]> {
   const found = await Promise.all(
-    LABELS.map((label) => docker.listContainers({ all: true, filters: filtersOf(label, instanceId) })),
+    LABELS.map((label) =>
+      docker.listContainers({ all: true, filters: filtersOf(label, instanceId), ...limited() }),
+    ),
   );
   return [...new Set(found.flat().map(({ Id }) => Id))];
 }
 
 async function volumesOf(docker: Docker, instanceId: string): Promise<readonly string[]> {
-  const { Volumes } = await docker.listVolumes({ filters: filtersOf(INSTANCE_LABEL, instanceId) });
+  const { Volumes } = await docker.listVolumes({
+    filters: filtersOf(INSTANCE_LABEL, instanceId),
+    ...limited(),
+  });
   return (Volumes ?? []).map(({ Name }) => Name);
 }
 

@@ -114,7 +114,10 @@ async function tryVolume(
 ): Promise<QuotaFault> {
   const { docker } = calls;
   const name = canaryVolume(instanceId);
-  const remove = (): Promise<unknown> => orNull([404], docker.getVolume(name).remove());
+  const remove = (): Promise<unknown> =>
+    calls.change(LIMITS.start, (abortSignal) =>
+      orNull([404], docker.getVolume(name).remove({ abortSignal })),
+    );
   await remove();
   try {
     await calls.change(LIMITS.start, (abortSignal) =>

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { Header } from 'tar/header';
 import type { QuotaFault } from '../../../domain/containers/disk-quota.ts';
-import { type EngineCalls, orNull } from '../engine/engine-client.ts';
+import { type EngineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 import { shortHash } from '../network/subnet.ts';
 
@@ -20,39 +20,46 @@ export const canaryVolume = (instanceId: string): string => `berth-canary-${shor
  * Whether the engine refuses what does not fit: it writes into the volume through its own mounts, for a container that
  * never runs, of an empty image. Null when it refuses that and accepts what fits.
  */
-export async function overfill({ docker }: EngineCalls, volume: string): Promise<QuotaFault> {
+export async function overfill(calls: EngineCalls, volume: string): Promise<QuotaFault> {
+  const { docker } = calls;
   const image = `berth/canary:${volume}`;
   const name = volume;
-  await clear(docker, name);
+  await clear(calls, name);
   try {
     const [repo, tag] = image.split(':') as [string, string];
     const empty = Readable.from([Buffer.alloc(1024)]);
-    await followToEnd(await docker.importImage(empty, { repo, tag }), () => {});
-    const container = await docker.createContainer({
-      name,
-      Image: image,
-      Cmd: ['none'],
-      HostConfig: {
-        NetworkMode: 'none',
-        Mounts: [{ Type: 'volume', Source: volume, Target: '/workspace', ReadOnly: false }],
-      },
-    });
+    await calls.change(LIMITS.create, async (abortSignal) =>
+      followToEnd(await docker.importImage(empty, { repo, tag, abortSignal }), () => {}),
+    );
+    const container = await calls.change(LIMITS.create, (abortSignal) =>
+      docker.createContainer({
+        name,
+        Image: image,
+        Cmd: ['none'],
+        HostConfig: {
+          NetworkMode: 'none',
+          Mounts: [{ Type: 'volume', Source: volume, Target: '/workspace', ReadOnly: false }],
+        },
+        abortSignal,
+      }),
+    );
     const small = await write(container, FITS_MB);
     if (small !== null) return `the engine could not write into a volume: ${small}`;
     const large = await write(container, TOO_MUCH_MB);
     if (large === null) return 'the engine let a volume grow beyond its size';
     return /no space left|disk quota exceeded/i.test(large) ? null : `overfilling a volume: ${large}`;
   } finally {
-    await clear(docker, name);
-    await docker
-      .getImage(image)
-      .remove()
+    await clear(calls, name);
+    await calls
+      .change(LIMITS.start, (abortSignal) => docker.getImage(image).remove({ abortSignal }))
       .catch(() => {});
   }
 }
 
-const clear = (docker: Docker, name: string): Promise<unknown> =>
-  orNull([404], docker.getContainer(name).remove({ force: true })).catch(() => null);
+const clear = ({ docker, change }: EngineCalls, name: string): Promise<unknown> =>
+  change(LIMITS.start, (abortSignal) =>
+    orNull([404], docker.getContainer(name).remove({ force: true, abortSignal })),
+  ).catch(() => null);
 
 /** Null when everything was written, else the engine's message. */
 async function write(container: Docker.Container, sizeMb: number): Promise<QuotaFault> {
