@@ -57,12 +57,18 @@ export async function startService(t: Test, installation: Installation, server?:
     began: (stop) => t.teardown(() => stop()),
     ...(server === undefined ? {} : { server }),
   });
+  t.teardown(() => {
+    if (!t.passing()) console.error(`the service of "${t.name}":\n${running.output().slice(-4000)}`);
+  });
   const { dataDir, env } = installation;
   installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));
   return running;
 }
 
 type Answer = { readonly status: number; readonly body: Record<string, unknown> };
+
+/** Longer than any request takes, even on a busy machine. */
+const ANSWER_MS = 180_000;
 
 /** Requests with a bearer token against a running service. */
 export const client =
@@ -75,6 +81,7 @@ export const client =
         ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
+      signal: AbortSignal.timeout(ANSWER_MS),
     });
     return { status: response.status, body: (await response.json()) as Answer['body'] };
   };

@@ -2,9 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { within } from '../../../src/concurrency/timeout.ts';
 import { outsideOfTap } from '../child.ts';
 
 const SERVER = path.resolve('dist/app/main/bin/server.js');
+/** On a busy machine, and with tools to install. */
+const START_WITHIN_MS = 180_000;
+/** The service promises half of it. */
+const STOP_WITHIN_MS = 60_000;
 const READY = /Berth is ready.*?(http:\/\/[^\s/]+)(?:\/setup#code=(\S+))?/;
 
 export type Running = {
@@ -35,7 +40,7 @@ type Launch = {
   readonly onOutput?: (text: string) => void;
 };
 
-/** Starts the built service, or another `server`, and waits for its ready line. */
+/** Starts the built service, or another `server`, and waits for its ready line, at most three minutes. */
 export async function launchService(
   { env, openFiles }: Installation,
   { server = SERVER, cwd, began, onOutput }: Launch = {},
@@ -65,17 +70,21 @@ export async function launchService(
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const exited = once(child, 'exit');
     child.kill(signal);
-    await exited;
-    return child.exitCode;
+    if ((await within(STOP_WITHIN_MS, exited, null)) !== null) return child.exitCode;
+    child.kill('SIGKILL');
+    throw new Error(`the service did not end within ${STOP_WITHIN_MS} ms of ${signal}:\n${output()}`);
   };
   began?.(stop);
+  const late = setTimeout(() => child.kill('SIGKILL'), START_WITHIN_MS);
   for await (const line of createInterface({ input: child.stdout })) {
     print(line);
     const ready = READY.exec(line);
     if (ready?.[1]) {
+      clearTimeout(late);
       child.stdout.on('data', (chunk) => print(String(chunk)));
       return { address: ready[1], setupCode: ready[2] ?? null, child, output, ended, stop };
     }
   }
+  clearTimeout(late);
   throw new Error(`the service did not start:\n${output()}`);
 }
