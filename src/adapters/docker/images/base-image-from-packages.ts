@@ -9,6 +9,7 @@ import { withTimeout } from '../engine/engine-client.ts';
 import { followToEnd } from '../engine/engine-progress.ts';
 import { installPackages, missingPackages } from '../engine/host-packages.ts';
 import { adminPath, isRoot, lastLines, mountsBelow, run } from '../host/host-commands.ts';
+import { FORGET_MOUNTS } from '../volumes/loop-device-script.ts';
 import {
   ARCHIVE_KEYS,
   BASE_CHANGES,
@@ -106,9 +107,14 @@ async function startBuild(
   return { archive: child.stdout as Readable, done };
 }
 
-/** In its own namespaces, where available, so that the build's processes and mounts end with it. */
+const IN_NAMESPACES = `${FORGET_MOUNTS}exec "$0" "$@"`;
+
+/**
+ * In its own namespaces, where available, so that the build's processes and mounts end with it, and no volume stays in
+ * use for as long.
+ */
 async function inNamespaces(program: string, args: readonly string[]): Promise<[string, readonly string[]]> {
   const flags = ['--mount', '--pid', '--fork', '--kill-child'];
   const { code } = await run('unshare', [...flags, 'true']);
-  return code === 0 ? ['unshare', [...flags, program, ...args]] : [program, args];
+  return code === 0 ? ['unshare', [...flags, 'sh', '-c', IN_NAMESPACES, program, ...args]] : [program, args];
 }

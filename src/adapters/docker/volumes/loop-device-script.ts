@@ -1,4 +1,14 @@
 /**
+ * Plain sh for a new mount namespace, which keeps every mount that it has copied: unmounts there what Berth has mounted.
+ * Otherwise its loop devices stay in use until the namespace ends, and an image cannot be replaced or grown.
+ */
+export const FORGET_MOUNTS = `
+for mounted in $(cut -d' ' -f5 /proc/self/mountinfo | grep '^/run/berth-' | sort -r); do
+  umount --lazy "$mounted"
+done
+`;
+
+/**
  * Plain sh: `bound_dirty DEVICE` keeps a writer on a loop device from delaying all other writers of this machine.
  * Otherwise its dirty pages use the machine's whole allowance, once for the device and once for the file below it, and
  * every `sync` waits for them. Any disk writes 64 MiB within a second. Older kernels have no such limit (`max_bytes`

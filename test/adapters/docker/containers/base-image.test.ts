@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { containerName } from '../../../../src/adapters/docker/containers/container-names.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
-import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { isRoot, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage, imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
 import { provision } from '../../../../src/adapters/docker/images/base-image-from-registry.ts';
 import {
@@ -111,20 +111,25 @@ async function fromPublic(
 
 async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-build-'));
+  const volume = await mkdtemp('/run/berth-volume-');
+  await runOrThrow('mount', ['-t', 'tmpfs', 'none', volume]);
   const path = process.env['PATH'];
   t.teardown(async () => {
     process.env['PATH'] = path;
+    await runOrThrow('umount', [volume]);
+    await rmdir(volume);
     await rm(folder, { recursive: true });
   });
   // A killed build as the engine sees it: a good archive that ends early.
   await writeFile(
     join(folder, 'mmdebstrap'),
-    '#!/bin/sh\ntar -c /etc/hostname\necho "E: out of luck" >&2\nexit 25\n',
+    `#!/bin/sh\ntar -c /etc/hostname\necho "E: out of luck with $(grep -c ${volume} /proc/self/mountinfo)" >&2\nexit 25\n`,
   );
   await chmod(join(folder, 'mmdebstrap'), 0o755);
   process.env['PATH'] = `${folder}${delimiter}${path}`;
   const reference = `berth/test-broken:${randomBytes(4).toString('hex')}`;
-  await t.rejects(ensureBaseImage(docker, settings(reference)), { message: /out of luck/ });
+  const broken = { message: /out of luck with 0/ };
+  await t.rejects(ensureBaseImage(docker, settings(reference)), broken, 'it keeps no mounted volume in use');
   t.equal(await imageLabels(docker, reference), null);
   const old = `${reference}-old`;
   const archive = spawn('tar', ['-c', '/etc/hostname'], { stdio: ['ignore', 'pipe', 'ignore'] }).stdout;

@@ -5,6 +5,7 @@ import { run } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { chooseDiskQuota } from '../../../../src/adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../../src/adapters/docker/volumes/container-volumes.ts';
 import { DATA_FOLDER } from '../../../../src/adapters/docker/volumes/disk-image-scripts.ts';
+import { FORGET_MOUNTS } from '../../../../src/adapters/docker/volumes/loop-device-script.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../../contract/containers/container-runtime.ts';
@@ -241,7 +242,7 @@ async function reused(t: Test, scene: Scene, { spec, handle }: Running): Promise
   const hold = `mount -o loop "$0" "$1" && until [ ! -e "$2" ]; do sleep 0.1; done`;
   writeFileSync(at('holder'), '');
   writeFileSync(at('losetup'), LATE_LOSETUP, { mode: 0o755 });
-  const held = run('unshare', ['--mount', 'sh', '-c', hold, image, at('mnt'), at('holder')]);
+  const held = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, image, at('mnt'), at('holder')]);
   await waitFor(async () => (await attached(scene.folder)).length === 1, { what: 'the image has a device' });
   const before = process.env['PATH'];
   process.env['PATH'] = `${folder}:${before}`;

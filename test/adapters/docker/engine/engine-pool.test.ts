@@ -24,6 +24,7 @@ import {
   type Layout,
   layoutOf,
 } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { FORGET_MOUNTS } from '../../../../src/adapters/docker/volumes/loop-device-script.ts';
 import { prepareBaseImage } from '../../../../src/app/main/engine/base-image.ts';
 import type { PartState } from '../../../../src/app/main/health/readiness.ts';
 import {
@@ -80,7 +81,7 @@ async function heldElsewhere({ pool }: Layout, folder: string): Promise<() => Pr
   const at = await mkdtemp(join(folder, 'held-'));
   const hold = 'mount -o loop "$0" "$1" && while [ -e "$1.on" ]; do sleep 0.1; done';
   await writeFile(`${at}.on`, '');
-  const held = run('unshare', ['--mount', 'sh', '-c', hold, pool, at]);
+  const held = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, pool, at]);
   await waitFor(async () => (await devices({ pool })) !== '', { what: 'the image has a device' });
   return async () => {
     await rm(`${at}.on`);
