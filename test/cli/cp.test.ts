@@ -10,8 +10,6 @@ import { theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { listening } from '../support/terminal/terminals.ts';
 
-t.setTimeout(120_000);
-
 async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
   const service = await aService(ports);
   const server = (await listening(t, service)).replace('ws', 'http');

@@ -11,8 +11,6 @@ import { waitFor } from '../support/patience.ts';
 import { anApiToken, aPerson } from '../support/service/service.ts';
 import { fakeTerminals } from '../support/terminal/terminals.ts';
 
-t.setTimeout(120_000);
-
 /** `berth/client` alone, as a bundler makes it for a page. */
 async function theBundle(): Promise<string> {
   const entry = path.resolve('src/client/index.ts');

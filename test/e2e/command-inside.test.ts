@@ -10,8 +10,6 @@ import { cuttingProxy } from '../support/process/lines.ts';
 import { client, register, type SharedService, sharedService } from '../support/process/running-service.ts';
 import { theCommand } from '../support/service/command.ts';
 
-t.setTimeout(240_000);
-
 /** The command as a running service gives it, its user's token, and a running container `dev`. */
 async function aScene(t: Test, service: SharedService, server = service.address) {
   const { token: login } = await register(service);

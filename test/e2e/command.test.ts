@@ -9,8 +9,6 @@ import { needs } from '../support/run/infra.ts';
 import { BUILT, theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService, as } from '../support/service/service.ts';
 
-t.setTimeout(240_000);
-
 t.test('the built command takes a container through its life on a real service', async (t) => {
   const installation = await aQuickInstallation(t);
   if (installation === null) return;

@@ -12,8 +12,6 @@ import {
   startService,
 } from '../support/process/running-service.ts';
 
-t.setTimeout(180_000);
-
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 
 type Call = ReturnType<typeof client>;

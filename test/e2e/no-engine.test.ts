@@ -41,8 +41,6 @@ async function everythingIn(url: string): Promise<string> {
   }
 }
 
-t.setTimeout(240_000);
-
 const GUEST = 'Continue as a guest';
 const PAUSED_AT_MS = Date.now();
 const email = (page: Page) => page.getByLabel('Email or username');

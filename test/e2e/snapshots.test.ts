@@ -3,8 +3,6 @@ import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import { eventually } from '../support/patience.ts';
 import { anInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
-t.setTimeout(300_000);
-
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 const TOOL = '/usr/local/bin/tool';
 /** Writes the same numbers to both places, the volume first. */

@@ -4,8 +4,6 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/patience.ts';
 import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
 
-t.setTimeout(300_000);
-
 const PANES = 60;
 const AT_ONCE = 6;
 

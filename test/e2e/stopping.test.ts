@@ -16,8 +16,6 @@ import {
 } from '../support/process/running-service.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 
-t.setTimeout(300_000);
-
 const OPEN_FILES = 256;
 const SILENT = 320;
 /** Silent connections between two rounds of requests. */

@@ -2,7 +2,6 @@ import t from 'tap';
 import { cutInTheMidst } from '../support/agent/cut-line.ts';
 import { needs } from '../support/run/infra.ts';
 
-t.setTimeout(240_000);
 if ((await needs(t, 'engine')) !== null) {
   t.test(
     'while packets are lost for a moment, the bytes of a shell wait, and none is lost',

@@ -26,7 +26,6 @@ type Line = {
   exit_code?: number;
 };
 
-t.setTimeout(300_000);
 const url = await freshDatabase(t);
 const installation = url === null ? null : await anInstallation(t, { DATABASE_URL: url });
 if (installation !== null) {

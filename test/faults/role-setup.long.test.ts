@@ -13,8 +13,6 @@ import {
   startService,
 } from '../support/process/running-service.ts';
 
-t.setTimeout(240_000);
-
 const small = { memory_mb: 256, cpu_shares: 1000, disk_mb: 512 };
 /** The first run never ends by itself; the next one is quick. */
 const SCRIPT = `log=/workspace/log; echo begun >> $log

@@ -35,7 +35,6 @@ const panesListed = async (call: Call): Promise<string[]> => {
   return (terminals as { connection_id: string }[]).map(({ connection_id }) => connection_id).sort();
 };
 
-t.setTimeout(300_000);
 const pair = await aPairOfReplicas(t);
 if (pair !== null) {
   const { url, login, replicas } = pair;

@@ -65,7 +65,6 @@ async function statusesOf(document: ApiDocument, route: Route): Promise<Readonly
   return statuses;
 }
 
-t.setTimeout(240_000);
 t.test('each answer of each operation is as the document says', async (t) => {
   const { service } = await aScene();
   const document: ApiDocument = (await as(service, null)('GET', '/api/openapi.json')).json();

@@ -88,7 +88,6 @@ async function aScene() {
   return { service, who, login };
 }
 
-t.setTimeout(240_000);
 t.test('any malformed request is refused in words and changes nothing', async (t) => {
   const { service, who } = await aScene();
   const routes = [...service.http.routeScopes.keys()].filter(

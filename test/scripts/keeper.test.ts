@@ -13,8 +13,6 @@ import { eventually, waitFor } from '../support/patience.ts';
 import { type Answer, folderOf, type Message, type Need, needs, socketOf } from '../support/run/infra.ts';
 import { withDatabase } from '../support/run/keeper/postgres.ts';
 
-t.setTimeout(180_000);
-
 const LISTENS_WITH_NO_QUEUE = `
   import { createServer } from 'node:net';
   createServer().listen({ path: PATH, backlog: 1 }, () => console.log('ready'));

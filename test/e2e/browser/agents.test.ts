@@ -12,8 +12,6 @@ import {
 import { runProcess } from '../../support/child.ts';
 import { aFolder } from '../../support/folder.ts';
 
-t.setTimeout(300_000);
-
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 /** The agent's program with a home of its own; `code` enrols it first. */

@@ -9,8 +9,6 @@ import { needs } from '../../support/run/infra.ts';
 import { theCommand } from '../../support/service/command.ts';
 import { aPerson } from '../../support/service/service.ts';
 
-t.setTimeout(120_000);
-
 t.test('the line on the page installs the command, which signs in through the page', async (t) => {
   const scene = await aScene(t);
   const node = await needs(t, 'node20');

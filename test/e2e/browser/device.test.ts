@@ -4,8 +4,6 @@ import { openPage } from '../../support/browser/page.ts';
 import { from } from '../../support/service/factors.ts';
 import { aPerson } from '../../support/service/service.ts';
 
-t.setTimeout(120_000);
-
 const START = '/api/auth/device';
 
 async function aProgram({ service, address, clock }: PagedService) {

@@ -7,8 +7,6 @@ import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 import { fakeTerminals } from '../../support/terminal/terminals.ts';
 
-t.setTimeout(300_000);
-
 t.test('a container without space outside its volume says so, and what to do', async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;

@@ -9,8 +9,6 @@ import { aPerson, aService, as, person } from '../../support/service/service.ts'
 import { closeAtOnce } from '../../support/service/streams.ts';
 import { type FakePty, fakeTerminals } from '../../support/terminal/terminals.ts';
 
-t.setTimeout(240_000);
-
 type Visit = { readonly page: Page; readonly line: SilencingProxy; readonly pty: () => FakePty };
 
 /** A terminal on a page whose connection can go dead; null where that is impossible. */

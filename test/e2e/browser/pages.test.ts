@@ -15,8 +15,6 @@ import {
 } from '../../support/browser/page.ts';
 import { eventually, waitFor } from '../../support/patience.ts';
 
-t.setTimeout(300_000);
-
 /** Changes are executed, but their answers do not arrive; the page's next requests wait for `recover`. */
 async function loseAnswers(page: Page): Promise<{ recover(): void }> {
   const waiting: (() => void)[] = [];

@@ -14,8 +14,6 @@ import {
 } from '../../support/browser/panes.ts';
 import { eventually } from '../../support/patience.ts';
 
-t.setTimeout(300_000);
-
 const untilTitled = (page: Page, isSo: (title: string) => boolean) => until(page, () => page.title(), isSo);
 
 const shared = await paneScene(t);

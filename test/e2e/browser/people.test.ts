@@ -7,8 +7,6 @@ import { waitFor } from '../../support/patience.ts';
 import { logIn } from '../../support/service/factors.ts';
 import { anAdmin, aPerson, as, person } from '../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 const PASSWORD = person('x').password;
 
 /** Presses Tab until the element of that name has the focus. */

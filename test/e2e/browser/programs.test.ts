@@ -15,8 +15,6 @@ import {
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
 import { eventually } from '../../support/patience.ts';
 
-t.setTimeout(400_000);
-
 /** The part of the page's terminal that this uses. */
 type Screen = { readonly terminal: { write(output: string, done: () => void): void } };
 

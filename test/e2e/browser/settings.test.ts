@@ -7,8 +7,6 @@ import { run } from '../../support/database/database.ts';
 import { client } from '../../support/process/running-service.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';
 
-t.setTimeout(300_000);
-
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 const dialogs = (page: Page) => page.locator('dialog[open]').count();

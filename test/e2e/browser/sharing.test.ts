@@ -15,8 +15,6 @@ import {
 import { eventually } from '../../support/patience.ts';
 import { type Member, register, sharedService } from '../../support/process/running-service.ts';
 
-t.setTimeout(240_000);
-
 /** Makes a link in the dialog and returns it. */
 async function makeLink(page: Page, what: 'View' | 'Type'): Promise<string> {
   await page.getByRole('button', { name: 'Share this terminal' }).click();

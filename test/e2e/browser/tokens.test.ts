@@ -2,8 +2,6 @@ import t from 'tap';
 import { shootBoth, visit } from '../../support/browser/page.ts';
 import { client } from '../../support/process/running-service.ts';
 
-t.setTimeout(240_000);
-
 t.test('a narrower token is made below another from its row, and ends with it', async (t) => {
   const scene = await visit(t);
   if (scene === null) return;

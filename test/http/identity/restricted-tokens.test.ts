@@ -85,7 +85,6 @@ async function leakOf(scene: Scene, document: ApiDocument, route: Route): Promis
   return null;
 }
 
-t.setTimeout(120_000);
 t.test('by no route does a token get anything of a container that it is not for', async (t) => {
   const scene = await aScene(t);
   const document = await documentOf(scene);

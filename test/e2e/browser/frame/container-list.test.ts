@@ -7,8 +7,6 @@ import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 /** More than one page of the interface. */
 const COUNT = 250;
 

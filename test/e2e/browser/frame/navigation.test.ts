@@ -6,8 +6,6 @@ import { shootBoth } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, aPerson } from '../../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 const AREAS = ['Containers', 'Shared with me', 'Snapshots', 'Recordings', 'Administration', 'Settings'];
 
 const main = (page: Page) => page.getByRole('navigation', { name: 'Main' });

@@ -5,8 +5,6 @@ import { aScene, focusedName, signedIn } from '../../../support/browser/memory-p
 import { shootBoth } from '../../../support/browser/page.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Command palette' });
 const current = (page: Page): Promise<string> =>
   palette(page).locator('[aria-selected=true] > span').innerText();

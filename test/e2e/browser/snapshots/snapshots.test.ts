@@ -4,8 +4,6 @@ import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts
 import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
-t.setTimeout(240_000);
-
 t.test('a container is copied from its menu, and made again from the list of snapshots', async (t) => {
   const browser = await openBrowser(t);
   if (browser === null) return;
