@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -85,8 +86,24 @@ type ListProps = Pick<MenuProps, 'label' | 'items'> & {
   readonly onClose: () => void;
 };
 
+const EDGE_PX = 12;
+
+/** Opens the list on the side of its button that has room for it, and lets it scroll where neither has. */
+function useRoom(list: RefObject<HTMLElement | null>): void {
+  useLayoutEffect(() => {
+    const element = list.current;
+    const button = element?.parentElement?.getBoundingClientRect();
+    if (!element || button === undefined) return;
+    const [above, below] = [button.top - EDGE_PX, innerHeight - button.bottom - EDGE_PX];
+    const isAbove = element.offsetHeight > below && above > below;
+    element.classList.toggle('above', isAbove);
+    element.style.maxHeight = `${isAbove ? above : below}px`;
+  }, []);
+}
+
 function MenuList({ label, items, onSelect, onClose }: ListProps) {
   const list = useRef<HTMLDivElement>(null);
+  useRoom(list);
   const choices = (): readonly HTMLElement[] => [
     ...(list.current?.querySelectorAll<HTMLElement>(ENABLED) ?? []),
   ];

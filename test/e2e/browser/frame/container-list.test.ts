@@ -50,6 +50,10 @@ t.test('a long list is sorted, limited and counted by the service, and drawn in 
   t.equal(await page.evaluate('document.activeElement.innerText'), 'box-040', 'the keyboard scrolls along');
   await page.evaluate('scrollTo(0, document.body.scrollHeight)');
   await page.getByRole('link', { name: `box-${COUNT}` }).waitFor();
+  await page.getByRole('button', { name: `More for box-${COUNT}` }).click();
+  const last = await page.getByRole('menuitem', { name: 'Delete…' }).boundingBox();
+  t.ok(last !== null && last.y + last.height <= 720, `the menu is within the window: ${last?.y}`);
+  await page.keyboard.press('Escape');
 
   await page.getByLabel('State').selectOption('Stopped');
   await page.getByText('1 found').waitFor();

@@ -26,12 +26,15 @@ export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
   const [custom, setCustom] = useState(false);
   const group = useId();
   const isFaulty = LINES.some(({ key }) => faults[key] !== undefined);
-  const own = custom || isFaulty;
+  const sizes = presets(tier);
+  const isChosen = LINES.every(({ key }) => body[key] !== undefined);
+  const isOther = isChosen && !sizes.some(({ resources }) => isSize(body, resources));
+  const own = custom || isFaulty || isOther;
   return (
     <fieldset class="sizes">
       <legend>Size</legend>
       <div class="size-cards">
-        {presets(tier).map(({ key, label, resources }) => (
+        {sizes.map(({ key, label, resources }) => (
           <label class="size-card" key={key}>
             <input
               type="radio"
@@ -54,7 +57,7 @@ export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
         <label class="size-card">
           <input type="radio" name={group} checked={own} onChange={() => setCustom(true)} />
           <strong>Custom</strong>
-          <span>your own numbers</span>
+          <span>Set your own limits</span>
         </label>
       </div>
       {own && (
