@@ -69,6 +69,7 @@ export * from './terminals/recording.ts';
 export * from './terminals/socket-input-rate.ts';
 export * from './terminals/ssh.ts';
 export * from './terminals/terminal.ts';
+export * from './terminals/terminal-client.ts';
 export * from './terminals/terminal-close-reason.ts';
 export * from './terminals/terminal-end.ts';
 export * from './terminals/terminal-mode-tracker.ts';
