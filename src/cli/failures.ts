@@ -28,7 +28,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
     next: 'Unlock it: berth unlock',
   },
   confirmation_required: {
-    words: 'You signed in a while ago, and there is no terminal to confirm on that it is you.',
+    words: 'You signed in a while ago, and there is no terminal on which to ask for your password.',
     next: 'Sign in again: berth login',
   },
   user_has_containers: {

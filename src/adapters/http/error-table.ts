@@ -132,7 +132,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   ],
   session_not_found: [404, 'session not found'],
   user_not_found: [404, 'user not found'],
-  last_administrator: [409, 'the last administrator must remain one'],
+  last_administrator: [409, 'this is the last administrator: make another user an administrator first'],
   own_account: [409, 'this is your own account: another administrator must do this'],
   account_disabled: [403, 'this account is disabled'],
   user_being_deleted: [409, 'this user is being deleted'],

@@ -11,7 +11,7 @@ export async function confirmed<T>(cli: Cli, work: (proof: Proof) => Promise<T>)
   } catch (error) {
     const isWanted = error instanceof BerthError && error.code === 'confirmation_required';
     if (!isWanted || !cli.ask.possible) throw error;
-    cli.notify('You signed in a while ago. Confirm that it is you.');
+    cli.notify('You signed in a while ago. Confirm that it’s you.');
     return 'code' in error.fields
       ? await work({ code: (await cli.ask.line('Code of your authenticator app: ')).trim() })
       : await work({ password: await cli.ask.secret('Your password: ') });

@@ -71,6 +71,9 @@ const TYPES: ReadonlyMap<string, readonly ((field: Buffer) => boolean)[]> = new 
   ['sk-ecdsa-sha2-nistp256@openssh.com', [text('nistp256'), point(32), application]],
 ]);
 
+const NOT_A_KEY =
+  'must be the line of a file such as ~/.ssh/id_ed25519.pub: an Ed25519, ECDSA or RSA public key, without options';
+
 /**
  * Reads one line of an `id_*.pub` file: type, base64, an optional comment. Refuses options as in `authorized_keys`,
  * several lines, private keys, DSA and short RSA keys, each with a message.
@@ -82,7 +85,7 @@ export function parseSshKey(given: string): ParsedKey | { readonly fault: string
     return { fault: 'must be one line of at most 8192 characters' };
   const [type = '', base64 = '', ...comment] = line.split(/ +/);
   const checks = TYPES.get(type);
-  if (checks === undefined) return { fault: `must begin with one of ${[...TYPES.keys()].join(', ')}` };
+  if (checks === undefined) return { fault: NOT_A_KEY };
   const blob = Buffer.from(base64, 'base64');
   const [name, ...fields] = fieldsOf(blob) ?? [];
   const sound =

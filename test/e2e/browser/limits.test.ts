@@ -140,7 +140,7 @@ t.test("users see their limits, and administrators change a tier's", async (t) =
   await field('Open terminals').fill('300');
   await field('Requests').fill('0');
   await page.keyboard.press('Enter');
-  await page.getByText('enterprise is saved').waitFor();
+  await page.getByText('enterprise saved').waitFor();
 
   // Credentials are cached for a second.
   paged.clock.advance(2_000);

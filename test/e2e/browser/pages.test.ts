@@ -202,7 +202,7 @@ t.test('signing out reaches every tab, and signing in leads back', async (t) => 
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   t.equal(await focused(page), 'email', 'one can type at once');
   await fillPerson(page, { email: person.username, password: 'not the password' });
-  await page.getByText('Wrong email or password').waitFor();
+  await page.getByText('Wrong email, username or password').waitFor();
   t.equal(await page.locator('.page').count(), 0);
   t.equal(await focused(page), 'password');
   await page.keyboard.type(person.password);

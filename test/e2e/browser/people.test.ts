@@ -117,7 +117,7 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   paged.clock.advance(16 * 60_000);
   await choose(page, 'ada', 'Reset password…');
   await press(page, 'Create link');
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
   await page.fill('[name=password]', PASSWORD);
   await press(page, 'Confirm');
   await page.getByRole('heading', { name: 'Reset link' }).waitFor();

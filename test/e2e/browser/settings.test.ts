@@ -14,7 +14,7 @@ const dialogs = (page: Page) => page.locator('dialog[open]').count();
 /** Turns the second factor on, with the previous step's code, so that the present one is unused. */
 async function enrol({ page, person }: Visit): Promise<string> {
   await button(page, 'Set up').click();
-  await page.getByText('Confirm that it is you').waitFor();
+  await page.getByText('Confirm it’s you').waitFor();
   t.equal(await focused(page), 'password', 'one can type at once');
   t.equal(await page.locator('.secret').count(), 0, 'the secret is not shown to somebody else');
   await page.keyboard.type('not the password');
@@ -188,7 +188,7 @@ t.test('an administrator makes a role by keyboard, and follows its installation'
   if (scene === null) return;
   const { address, page, faults, call } = scene;
   await page.goto(`${address}/admin/roles`);
-  const add = page.getByRole('button', { name: 'Add a tool set' });
+  const add = page.getByRole('button', { name: 'Add a toolset' });
   await add.focus();
   await page.keyboard.press('Enter');
   await page.locator('input:focus').waitFor();
@@ -201,9 +201,9 @@ t.test('an administrator makes a role by keyboard, and follows its installation'
   await page.getByText('Must be package names').waitFor();
   await page.getByLabel('Packages for apt').fill('');
   await page.getByLabel('Label').press('Enter');
-  await page.getByText('Broken tools is saved').waitFor();
+  await page.getByText('Broken tools saved').waitFor();
   await page.locator('.item', { hasText: 'Runs a script.' }).waitFor();
-  t.equal(await page.locator(':focus').innerText(), 'Add a tool set', 'the focus is where it was');
+  t.equal(await page.locator(':focus').innerText(), 'Add a toolset', 'the focus is where it was');
 
   const made = await call('POST', '/api/containers', {
     name: 'dev',

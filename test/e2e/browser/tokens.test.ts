@@ -18,7 +18,7 @@ t.test('a narrower token is made below another from its row, and ends with it', 
   await dialog.getByLabel('dev', { exact: true }).check();
   t.same(
     await dialog.getByLabel('Valid for').locator('option').allInnerTexts(),
-    ['30 minutes', 'an hour', '8 hours', 'as long as that token'],
+    ['30 minutes', '1 hour', '8 hours', 'As long as its parent token'],
     'no time is offered that would outlast it',
   );
   await dialog.getByLabel('Requests').fill('many');

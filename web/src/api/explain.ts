@@ -22,10 +22,10 @@ const inSeconds = (seconds: number | null): string => {
 /** What happened, and what to do next. `{wait}`: how long the service asks to wait; `{reason}`: its reason. */
 const BY_CODE: Readonly<Record<string, string>> = {
   unreachable:
-    'Berth cannot be reached. Check your connection and that the service is running, then try again.',
+    'Berth cannot be reached. Check your connection and that the server is running, then try again.',
   unanswered:
     'Berth did not respond, so this may or may not have been done. Once Berth responds again, check before you retry.',
-  login_failed: 'Wrong email or password. Check both. Capital letters matter in the password.',
+  login_failed: 'Wrong email, username or password. Passwords are case-sensitive.',
   too_many_at_once:
     'Too many at once. Close a terminal or page you do not need, or wait for a command, upload or download to finish.',
   address_full:
@@ -33,7 +33,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   rate_limited: 'Too many attempts. {wait}',
   setup_done: 'Berth is already set up. Sign in with the account that was created then.',
   setup_code_rejected: 'This set-up link is not valid. Use the link that Berth printed when it last started.',
-  registration_closed: 'Registration is closed. Ask an administrator of this Berth for an account.',
+  registration_closed: 'Registration is closed. Ask an administrator for an account.',
   guest_session_expired:
     'Your guest access has expired. Sign in with an account to continue. You can still view and delete what you have.',
   kept_limit_reached:
@@ -66,17 +66,17 @@ const BY_CODE: Readonly<Record<string, string>> = {
   file_outcome_unknown:
     'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
   device_code_not_found:
-    'No program waits for this code. Check the code that the program shows. It may also have expired: start again there.',
+    'No program is waiting for this code. Check the code that the program shows. It may also have expired: start again there.',
   container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
   collaboration_not_found:
     'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',
   collaboration_limit_reached:
-    'This container has the most share links it can have. End a link you no longer need.',
+    'You have reached the limit of share links for this container. End one you no longer need.',
   sharing_needs_tmux:
     'This container has no tmux. Sharing needs it. Install tmux in the container, then try again.',
   agent_not_connected: 'The machine is not connected. Its agent connects by itself when it can.',
   agent_unresponsive: 'The machine does not answer, and nothing was done. Try again.',
-  agent_elsewhere: 'The machine has just connected to another process of the service. Try again.',
+  agent_elsewhere: 'The machine has just connected to another process of this server. Try again.',
   agent_limit_reached: 'Your tier allows no more agents. Delete one you do not need.',
   container_paused: 'The container is paused while a snapshot of it is taken. Try again in a few seconds.',
   container_not_running: 'The container is not running. Start it first.',
@@ -98,22 +98,21 @@ const BY_CODE: Readonly<Record<string, string>> = {
   passkeys_unavailable:
     'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',
-  account_disabled: 'This account is disabled. {reason}Ask an administrator of this Berth to enable it.',
+  account_disabled: 'This account is disabled. {reason}Ask an administrator to enable it.',
   user_disabled: 'This account is disabled. Enable it first.',
   own_account: 'This is your own account. Another administrator can do this, or use your settings.',
   link_not_valid:
     'This link is not valid. It was used or withdrawn, has expired, or is incomplete. Ask your administrator for a new one.',
   link_limit_reached: 'There are too many open links. Withdraw some that nobody needs.',
-  last_administrator: 'This is the last administrator. Make another user an administrator first.',
+  last_administrator: 'This is the last administrator. Make another person an administrator first.',
   ssh_key_exists:
     'This SSH key is already in use. If it is not in your list, another account has it: make a new key.',
   catalogue_key_taken: 'This name is already in use. Change the existing entry, or choose another name.',
   catalogue_entry_in_use:
-    'It is still in use. First move its users to another tier, or delete the containers that use it.',
-  catalogue_entry_needed:
-    'The service needs this entry. It is one of the defaults. Change it instead of deleting it.',
+    'It is still in use. First move people to another tier, or delete the containers that use it.',
+  catalogue_entry_needed: 'This entry is built in and cannot be deleted. Change it instead.',
   role_setup_not_needed:
-    'There is nothing to install. The role of this container adds no tools to its image.',
+    'There is nothing to install. The toolset of this container adds nothing to its image.',
   role_setup_not_active: 'Nothing is being installed. The installation has already ended.',
   token_limit_reached: 'You have reached the limit of API tokens. Revoke one you no longer need.',
 };
@@ -125,7 +124,8 @@ const LINKS: Readonly<Record<string, Explanation['link']>> = {
 };
 
 const byStatus = (error: BerthError): Explanation => {
-  const title = sentence(error.message).replace(/\.$/, '');
+  const isBare = error.message === 'internal error';
+  const title = isBare ? 'Something went wrong on the server' : sentence(error.message).replace(/\.$/, '');
   if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to continue.' };
   if (error.status === 403)
     return { title, next: 'Your account is not allowed to do this. Ask an administrator.' };
@@ -134,7 +134,7 @@ const byStatus = (error: BerthError): Explanation => {
   if (error.status >= 500) {
     return {
       title,
-      next: 'Try again. If this keeps happening, an administrator can find the cause in the service log.',
+      next: 'Try again. If this keeps happening, ask your administrator to check the server log.',
     };
   }
   return { title, next: 'Check what you entered and try again.' };

@@ -48,7 +48,7 @@ export function LockScreen({ username }: { username: string }) {
           <span>Berth</span>
         </div>
         <h1 id="lock-title">Locked</h1>
-        <p class="lead">{username}, your terminals keep running.</p>
+        <p class="lead">Enter your passcode to continue, {username}. Your terminals keep running.</p>
         <form onSubmit={(event) => void form.submit(event)}>
           {form.failure !== null && <Problem failure={form.failure} />}
           <PasswordField label="Passcode" name="passcode" {...form.field('passcode')} {...PASSCODE_INPUT} />

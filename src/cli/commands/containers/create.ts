@@ -24,7 +24,7 @@ export const create = () =>
     .addOption(variables())
     .option('--snapshot <name>', 'make it from this snapshot, instead of an image')
     .option('--image <key>', 'the key of its image')
-    .option('--role <key>', 'a set of tools to install, such as node')
+    .option('--role <key>', 'a toolset to install, such as node')
     .option('--memory <size>', 'such as 512m or 2g', megabytes)
     .option('--cpu <processors>', 'such as 1.5 or 500m', millicores)
     .option('--disk <size>', 'the size of /workspace, such as 10g', megabytes)

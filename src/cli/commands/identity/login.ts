@@ -20,7 +20,7 @@ gives it a name; without one it has the name of its server.
 `;
 
 export const login = () =>
-  command('login', 'Sign in, by a code that you confirm in the browser')
+  command('login', 'Sign in with a code that you confirm in the browser')
     .option('--with-token', 'read an API token from standard input instead')
     .addHelpText('after', HELP)
     .action(

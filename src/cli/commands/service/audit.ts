@@ -48,7 +48,7 @@ export const audit = () =>
     );
 
 const verify = () =>
-  command('verify', 'On the machine of the service: check that no record was changed')
+  command('verify', 'On the server: check that no record was changed')
     .allowExcessArguments()
     .allowUnknownOption()
     .action(() => {

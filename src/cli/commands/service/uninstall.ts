@@ -2,7 +2,7 @@ import { command } from '../../command.ts';
 import { onTheService } from './migrate.ts';
 
 export const uninstall = () =>
-  command('uninstall', 'On the machine of the service: remove everything of it, for good')
+  command('uninstall', 'On the server: remove Berth and all its data for good')
     .option('--yes', 'do not ask')
     .action(() => {
       throw onTheService('uninstall');

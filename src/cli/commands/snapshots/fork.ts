@@ -13,7 +13,7 @@ Examples:
 `;
 
 export const fork = () =>
-  command('fork', 'Make containers with the current files of another')
+  command('fork', 'Create containers with the current files of another')
     .argument('<container>', 'its name or id; a running one is paused meanwhile')
     .argument('[name]', 'of the fork; several are numbered')
     .option('--count <number>', 'how many, 1 to 8', wholeNumber, 1)

@@ -4,7 +4,7 @@ import { runSsh } from '../../ssh/run-ssh.ts';
 import { findContainer } from '../../values/find.ts';
 
 export const portForward = () =>
-  command('port-forward', 'Reach ports of a container on this machine, until interrupted')
+  command('port-forward', 'Forward ports of a container to this machine, until interrupted')
     .argument('<container>', 'its name or id')
     .argument('<ports...>', 'PORT, or LOCAL:PORT for another port on this machine')
     .action(

@@ -11,7 +11,7 @@ type Share = Schemas['Collaboration'];
 export const share = () => group('share', 'Share a terminal by a link', [create(), list(), end()]);
 
 const create = () =>
-  command('create', 'Make a link to the terminal of a container')
+  command('create', 'Create a link to the terminal of a container')
     .argument('[container]', 'its name or id')
     .addOption(
       new Option('--mode <mode>', 'watch, or type as well')

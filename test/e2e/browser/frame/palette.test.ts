@@ -43,7 +43,7 @@ t.test('the palette reaches containers, pages and actions by keyboard alone', as
   t.same(await violationsEverywhere(page), []);
   await shootBoth(page, 'palette');
   await page.keyboard.type('nothing like that');
-  await palette(page).getByText('Nothing matches.').waitFor();
+  await palette(page).getByText('No results.').waitFor();
   t.same(await violationsEverywhere(page), [], 'without a result');
   await page.keyboard.press('Escape');
   await palette(page).waitFor({ state: 'detached' });

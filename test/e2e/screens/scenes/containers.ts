@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, object>> = {
 /** A list with every state, a full disk, tools that install, a lifetime and two agents. */
 function everyState({ containers, ...body }: Item): object {
   const [first] = containers as readonly [Item];
-  const row = (name: string, over: object) => ({ ...first, name, db_id: crypto.randomUUID(), ...over });
+  const row = (name: string, over: object) => ({ ...first, name, ...over });
   const soon = new Date(Date.now() + 240_000).toISOString();
   const rows = [
     ...STATES.map((status) => row(`is-${status}`, { status, ...REASONS[status] })),
@@ -39,7 +39,8 @@ function everyState({ containers, ...body }: Item): object {
     row('workshop', { ...AGENT, status: 'running' }),
     row('attic', { ...AGENT, status: 'stopped' }),
   ];
-  return { ...body, containers: rows, total: rows.length };
+  const idOf = (at: number): string => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+  return { ...body, containers: rows.map((one, at) => ({ ...one, db_id: idOf(at) })), total: rows.length };
 }
 
 const dialogOf =

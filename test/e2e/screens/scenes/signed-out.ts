@@ -41,7 +41,7 @@ export const SIGNED_OUT: readonly Scene[] = (
       shows: 'Continue as a guest',
       steps: async (page) => {
         await signIn('ada', 'not the password')(page);
-        await seeing(page, 'Wrong email or password');
+        await seeing(page, 'Wrong email, username or password');
       },
       expects: /401/,
     },

@@ -7,9 +7,9 @@ type Life = readonly [minutes: string, label: string];
 
 const LIVES: readonly Life[] = [
   ['30', '30 minutes'],
-  ['60', 'an hour'],
+  ['60', '1 hour'],
   ['480', '8 hours'],
-  ['1440', 'a day'],
+  ['1440', '1 day'],
   ['10080', '7 days'],
   ['43200', '30 days'],
 ];
@@ -23,5 +23,5 @@ export const narrowerLives = (endsAt: string | null, now: Date): readonly Life[]
   ...LIVES.filter(
     ([minutes]) => endsAt === null || now.getTime() + Number(minutes) * MINUTE_MS <= Date.parse(endsAt),
   ),
-  ['', 'as long as that token'],
+  ['', 'As long as its parent token'],
 ];

@@ -22,8 +22,8 @@ export const tokenIsOver = ({ revoked_at, expires_at, uses_left }: ApiToken, now
 export const mayHaveChildren = ({ max_uses }: ApiToken): boolean => max_uses === null;
 
 const ENDED_WITH = {
-  parent_revoked: 'with the token that made it',
-  parent_deleted: 'when the token that made it was deleted',
+  parent_revoked: 'with its parent token',
+  parent_deleted: 'when its parent token was deleted',
 } as const;
 
 function endOf({ revoked_at, revoked_reason, expires_at }: ApiToken, now: Date): string {

@@ -62,12 +62,12 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
         <Removal
           title={`Delete “${labelOf(removing)}”?`}
           action="Delete"
-          done={`${labelOf(removing)} is deleted`}
+          done={`${labelOf(removing)} deleted`}
           work={() => deleteEntry(kind, keyOf(removing))}
           onDone={reload}
           onClose={() => setRemoving(null)}
         >
-          <p>Users can no longer choose it. An entry in use cannot be deleted.</p>
+          <p>It can no longer be chosen. An entry that is in use cannot be deleted.</p>
         </Removal>
       )}
     </Section>

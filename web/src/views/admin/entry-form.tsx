@@ -26,7 +26,7 @@ export function EntryForm(props: EntryFormProps) {
   const { kind, before, body, onClose } = props;
   const form = useSubmit(async () => {
     await (before === null ? createEntry(kind, body()) : changeEntry(kind, before.key, body()));
-    toastOk(`${props.label} is saved`);
+    toastOk(`${props.label} saved`);
     props.onDone();
     onClose();
   }, props.fields);
@@ -77,7 +77,7 @@ export function NameFields({ of: { key, label }, isNew, example, onInput, faults
         value={label}
         onInput={(text) => onInput({ label: text })}
         error={faults['label']}
-        hint="Shown to users."
+        hint="Shown in the page."
         input={isNew ? VERBATIM : FIRST_INPUT}
       />
     </div>

@@ -55,7 +55,7 @@ function ImageForm({ before, ...ending }: FormProps<Image>) {
             value={image.digest ?? ''}
             onInput={(digest) => set({ digest: digest.trim() === '' ? null : digest.trim() })}
             error={faults['digest']}
-            hint="sha256:… pins this exact image. Empty: the image that the tag points to."
+            hint="sha256:… pins this exact image. Leave it empty to use what the tag points to."
             input={VERBATIM}
           />
           <TextField
@@ -63,7 +63,7 @@ function ImageForm({ before, ...ending }: FormProps<Image>) {
             value={image.shell}
             onInput={(shell) => set({ shell })}
             error={faults['shell']}
-            hint="Started by terminals."
+            hint="The program that terminals start."
             input={VERBATIM}
           />
         </>

@@ -11,7 +11,7 @@ export const Roles = () => (
     kind="roles"
     title="Tools"
     lead="Installed after a container is created. Existing containers keep theirs."
-    add="Add a tool set"
+    add="Add a toolset"
     keyOf={({ key }) => key}
     labelOf={({ label }) => label}
     facts={(role) => `${role.key} · ${factsOf(role)}`}
@@ -71,7 +71,7 @@ function RoleForm({ before, ...ending }: FormProps<WholeRole>) {
   return (
     <EntryForm
       kind="roles"
-      noun="a tool set"
+      noun="a toolset"
       before={before}
       label={draft.label}
       body={() => ({ ...(before === null && { key: draft.key }), ...bodyOf(draft) })}

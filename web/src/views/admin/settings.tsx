@@ -49,7 +49,7 @@ const NUMBERS = [
     key: 'retention_days',
     label: 'Files of deleted containers are kept for',
     unit: 'days',
-    hint: 'And for one more day. Then they are erased.',
+    hint: 'They are erased one day after that.',
   },
   {
     key: 'history_days',
@@ -59,7 +59,7 @@ const NUMBERS = [
   },
   {
     key: 'recordings_mb_per_user',
-    label: 'Recordings per user may use',
+    label: 'Recordings per person may use',
     unit: 'MB',
     hint: '0: no recordings.',
   },

@@ -24,7 +24,7 @@ export const Tiers = () => (
   <EntriesPage
     kind="tiers"
     title="Tiers"
-    lead="Limits for users and their containers. Existing containers keep theirs."
+    lead="Limits for people and their containers. Existing containers keep theirs."
     add="Add a tier"
     keyOf={({ name }) => name}
     labelOf={({ name }) => name}
@@ -85,7 +85,7 @@ const OF_A_USER = [
     key: 'max_containers',
     label: 'Containers',
     unit: 'at once',
-    hint: 'Twice as many including deleted ones that are kept.',
+    hint: 'Twice as many, counting deleted ones that are kept.',
   },
   { key: 'max_agents', label: 'Agents', unit: 'at once', hint: '' },
   { key: 'max_snapshots', label: 'Snapshots', unit: 'at once', hint: '' },
@@ -93,13 +93,13 @@ const OF_A_USER = [
     key: 'snapshot_mb',
     label: 'Disk space of snapshots',
     unit: 'MB',
-    hint: 'For all of a user. Deleted ones that are kept may use as much again.',
+    hint: 'For all of a person’s snapshots. Deleted ones that are kept may use as much again.',
   },
   {
     key: 'requests_per_minute',
     label: 'Requests',
     unit: 'a minute',
-    hint: 'All sessions and tokens of a user. 0: unlimited.',
+    hint: 'From all sessions and tokens of a person. 0: unlimited.',
   },
   { key: 'max_terminals', label: 'Open terminals', unit: 'at once', hint: 'Each pane counts as one.' },
   {
@@ -173,7 +173,7 @@ function TierForm({ before, ...ending }: FormProps<Tier>) {
             <Counts of={OF_A_CONTAINER} {...counts(faults)} />
           </fieldset>
           <fieldset class="limits-of">
-            <legend>Each user, at most</legend>
+            <legend>Each person, at most</legend>
             <Counts of={OF_A_USER} {...counts(faults)} />
           </fieldset>
         </>

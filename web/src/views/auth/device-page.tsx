@@ -94,8 +94,8 @@ function Decision({ code, device, onStep }: Go & { readonly code: string; readon
         <dd>{ago(device.started_at, now.value)}</dd>
       </dl>
       <p class="note">
-        Continue only if you started this yourself and your terminal shows this code. Nobody else should send
-        you one.
+        Continue only if you started this yourself and your terminal shows this code. Never enter a code that
+        somebody sent you.
       </p>
       {failure !== null && <Problem failure={failure} />}
       <div class="device-actions">

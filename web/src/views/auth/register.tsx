@@ -17,7 +17,7 @@ export function Register() {
 
 function Closed() {
   return (
-    <AuthFrame title="Registration is closed" lead="Ask an administrator of this Berth for an account.">
+    <AuthFrame title="Registration is closed" lead="Ask an administrator for an account.">
       <p>
         <a href="/sign-in">Back to sign in</a>
       </p>

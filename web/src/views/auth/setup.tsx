@@ -65,7 +65,7 @@ function SetupForm({ code, setCode, reject, isRejected, isAsked }: ReturnType<ty
   return (
     <AuthFrame
       title="Welcome aboard"
-      lead="Create the first account of this Berth. It becomes the administrator."
+      lead="Create the first account on this server. It becomes the administrator."
     >
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && !isRejection(form.failure) && <Problem failure={form.failure} />}
@@ -96,7 +96,7 @@ function AlreadyDone() {
   return (
     <AuthFrame
       title="Already set up"
-      lead="This Berth already has its first account, so the set-up link no longer works."
+      lead="This server already has its first account, so the set-up link no longer works."
     >
       <p>
         <a href="/sign-in">Sign in</a>

@@ -51,7 +51,7 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
       </form>
       {guest.failure !== null && <Problem failure={guest.failure} />}
       <div class="auth-more">
-        <p>Forgot it? Ask your administrator for a reset link.</p>
+        <p>Forgot your password? Ask your administrator for a reset link.</p>
         {options?.open_registration && (
           <p>
             New here? <a href="/register">Create an account</a>
@@ -89,7 +89,7 @@ export const NAME_INPUT = { autocapitalize: 'none', spellcheck: false } as const
 function SetupHint() {
   return (
     <div class="note">
-      <strong>This Berth has no account yet.</strong>
+      <strong>This server has no account yet.</strong>
       <p>
         Open the one-time set-up link that Berth printed when it started, or{' '}
         <a href="/setup">enter its code manually</a>.

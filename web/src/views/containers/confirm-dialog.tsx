@@ -51,7 +51,7 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
         onConfirm={() => void stop(container)}
         onClose={onClose}
       >
-        <p>Its programs end now, and its terminals close. Its files are kept, and you can start it again.</p>
+        <p>Running programs end, and terminals close. The files are kept, and you can start it again.</p>
       </Confirm>
     );
   }

@@ -19,8 +19,7 @@ export function DeleteDialog({ container, onClose }: DeleteProps) {
       onClose={onClose}
     >
       <p>
-        The container is stopped and removed, with everything that was installed outside{' '}
-        <code>/workspace</code>.
+        The container is stopped and removed, with everything installed outside <code>/workspace</code>.
       </p>
       {me.value?.guest_until ? (
         <p>

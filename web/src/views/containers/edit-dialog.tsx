@@ -53,7 +53,7 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
       )}
       <p class={resized ? 'note' : 'note still'} aria-live="polite">
         {resized
-          ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container: its programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
+          ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container. Running programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
           : 'A new name takes effect immediately, without a restart.'}
       </p>
       {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}

@@ -21,7 +21,7 @@ export function Losses({ id, keep, onKeep }: LossesProps) {
         label="Keep what was installed"
         checked={keep}
         onChange={onKeep}
-        hint="Takes longer: everything outside /workspace is saved as a private image. The container is stopped meanwhile."
+        hint="This takes longer: Berth saves everything outside /workspace while the container is stopped."
       />
       <div class="losses" aria-live="polite">
         {changes === null && <p class="field-note">Checking what is outside /workspace…</p>}

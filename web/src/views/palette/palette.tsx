@@ -143,7 +143,7 @@ function Combobox({ text, onText, onKeyDown, groups, current, onRun }: ComboboxP
         ))}
       </div>
       <p class={count === 0 ? 'palette-none' : 'visually-hidden'} role="status">
-        {count === 0 ? 'Nothing matches.' : plural(count, 'result')}
+        {count === 0 ? 'No results.' : plural(count, 'result')}
       </p>
     </>
   );

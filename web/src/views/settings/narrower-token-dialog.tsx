@@ -60,7 +60,7 @@ export function NarrowerTokenDialog({ parent, names, onMade, onClose }: Props) {
       <TextField
         label="Requests"
         {...form.field('max_uses')}
-        hint="It ends after so many. Empty: no limit."
+        hint="The token ends after this many requests. Leave it empty for no limit."
         input={{ name: 'max_uses', inputMode: 'numeric', autocomplete: 'off' }}
       />
     </FormDialog>
@@ -91,7 +91,7 @@ function Containers({ choices, names, value, onChange, error }: ContainersProps)
         />
       ))}
       <p class={error ? 'field-note error' : 'field-note'}>
-        {error ?? 'None chosen: all that the token above it reaches.'}
+        {error ?? 'Choose none to allow every container that its parent token reaches.'}
       </p>
     </fieldset>
   );

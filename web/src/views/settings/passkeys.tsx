@@ -127,7 +127,7 @@ function ActionDialog({ action: { what, passkey }, confirmed, onDone, onClose }:
       onDone={onDone}
       onClose={onClose}
     >
-      <p>It can no longer be used to sign in. Remove it from your device as well.</p>
+      <p>You can no longer sign in with it. Remove it from your device as well.</p>
     </Removal>
   );
 }

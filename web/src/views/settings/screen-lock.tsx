@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { changeMe, removePasscode, setPasscode } from '../../api/account.ts';
 import type { Me } from '../../api/types.ts';
+import { plural } from '../../lib/format/format.ts';
 import { lockNow } from '../../session/session.ts';
 import { loadMe, me } from '../../state/profile.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
@@ -92,6 +93,9 @@ function PasscodeForm({ isSet }: { isSet: boolean }) {
   );
 }
 
+const spelled = (minutes: number): string =>
+  minutes % 60 === 0 ? plural(minutes / 60, 'hour') : plural(minutes, 'minute');
+
 function AutoLock({ minutes }: { minutes: number | null }) {
   const choices =
     minutes === null || CHOICES.includes(minutes) ? CHOICES : [...CHOICES, minutes].sort((a, b) => a - b);
@@ -111,7 +115,7 @@ function AutoLock({ minutes }: { minutes: number | null }) {
         onInput={(value) => void change(value)}
         options={[
           ['', 'Never'],
-          ...choices.map((each) => [`${each}`, `after ${each} min of inactivity`] as const),
+          ...choices.map((each) => [`${each}`, `After ${spelled(each)} of inactivity`] as const),
         ]}
       />
     </div>

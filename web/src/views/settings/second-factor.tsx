@@ -51,7 +51,7 @@ export function SecondFactor() {
       lead={
         enabled
           ? `On. ${plural(status.value?.recovery_codes_left ?? 0, 'recovery code')} left.`
-          : 'A code from your phone, asked for after the password.'
+          : 'A code from your phone, in addition to your password.'
       }
       action={
         status.value === null ? null : enabled ? (
@@ -114,7 +114,7 @@ function StepDialog({ step, onStep, onClose }: StepProps) {
           }}
           onClose={onClose}
         >
-          <p>From then on, your password alone signs you in, and the recovery codes stop working.</p>
+          <p>Your password alone then signs you in, and your recovery codes stop working.</p>
         </CodeDialog>
       );
   }

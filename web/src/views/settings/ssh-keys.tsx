@@ -49,7 +49,7 @@ export function SshKeys() {
           onDone={reload}
           onClose={() => setRemoving(null)}
         >
-          <p>Its private key is refused from now on.</p>
+          <p>The key no longer opens your containers.</p>
         </Removal>
       )}
     </Section>
@@ -120,7 +120,7 @@ function AddDialog({ onDone, onClose }: { onDone: () => void; onClose: () => voi
       <TextField
         label="Name"
         {...form.field('name')}
-        hint="If empty, the comment at the end of the key."
+        hint="Leave it empty to use the comment at the end of the key."
         input={NAME_INPUT}
       />
     </FormDialog>

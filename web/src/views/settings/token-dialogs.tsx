@@ -19,8 +19,8 @@ const LIVES: readonly (readonly [days: string, label: string])[] = [
   ['7', '7 days'],
   ['30', '30 days'],
   ['90', '90 days'],
-  ['365', 'a year'],
-  ['', 'no expiry'],
+  ['365', '1 year'],
+  ['', 'No expiry'],
 ];
 
 export const TOKEN_NAME_INPUT = {

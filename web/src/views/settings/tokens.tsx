@@ -118,7 +118,7 @@ function ActionDialog({ action: { what, token }, onDone, onClose }: ActionDialog
       onClose={onClose}
     >
       <p>
-        Programs that use it, or a token that it made, are refused from now on.{' '}
+        Programs that use this token, or one made from it, are refused from now on.{' '}
         {revoking ? 'It stays in the list for reference.' : 'It is also removed from the list.'}
       </p>
     </Removal>

@@ -66,13 +66,13 @@ export function useConfirmation() {
   return { confirmed, dialog: prompt && <ProofDialog prompt={prompt} /> };
 }
 
-const TITLE = 'Confirm that it is you';
+const TITLE = 'Confirm it’s you';
 
 function ProofDialog({ prompt: { by, go, cancel } }: { prompt: Prompt }) {
   if (by === 'code') {
     return (
       <CodeDialog title={TITLE} action="Confirm" work={(code) => go({ code })} onClose={cancel}>
-        <p>You signed in a while ago.</p>
+        <p>You signed in a while ago. Enter a code to continue.</p>
       </CodeDialog>
     );
   }
@@ -89,7 +89,7 @@ function PasswordDialog({ go, cancel }: Pick<Prompt, 'go' | 'cancel'>) {
       busy="Checking"
       onClose={cancel}
       narrow
-      lead={<p>You signed in a while ago.</p>}
+      lead={<p>You signed in a while ago. Enter your password to continue.</p>}
     >
       <PasswordField {...form.field('password')} autofocus />
     </FormDialog>

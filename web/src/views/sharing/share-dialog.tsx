@@ -19,10 +19,10 @@ const MODES: readonly { readonly mode: CollaborationMode; readonly label: string
 
 const TIMES: readonly (readonly [minutes: string, label: string])[] = [
   ['30', '30 minutes'],
-  ['60', 'an hour'],
+  ['60', '1 hour'],
   ['240', '4 hours'],
   ['480', '8 hours'],
-  ['1440', 'a day'],
+  ['1440', '1 day'],
 ];
 
 /** Makes links to a terminal, shows who came by them, and ends them. */
@@ -98,8 +98,8 @@ function Link({ made, onAnother }: { made: SharedTerminal; onAnother: () => void
     <div class="share-form">
       <p>
         Send this link to people you trust to{' '}
-        {made.mode === 'view' ? 'view your terminal' : 'type in your terminal'}. They sign in to this Berth
-        with their own account. The link is not shown again.
+        {made.mode === 'view' ? 'view your terminal' : 'type in your terminal'}. They need an account on this
+        server. The link is not shown again.
       </p>
       <div class="secret">
         <code class="token-secret">{made.url}</code>

@@ -14,7 +14,7 @@ import { FormDialog } from '../form-dialog.tsx';
 type CopyProps = { readonly container: Container; readonly onClose: () => void };
 
 const PAUSE =
-  'Programs pause while it is copied, a few seconds for each gigabyte. Connections stay. Running programs are not in the copy.';
+  'Programs pause while the container is copied, a few seconds for each gigabyte. Connections stay open. Running programs are not copied.';
 
 /** A key for each request that is not the last one again. */
 function useKey() {
@@ -49,15 +49,15 @@ export function SnapshotDialog({ container, onClose }: CopyProps) {
       lead={
         <>
           <p>
-            Keeps <code>/workspace</code> and everything that is installed, as it is now. You can make new
-            containers of it.
+            A snapshot keeps <code>/workspace</code> and everything installed, as it is now. You can create
+            containers from it.
           </p>
           {container.status === 'running' && <p>{PAUSE}</p>}
         </>
       }
     >
       <NameField {...form.field('name')} hint="Letters, digits and hyphens." />
-      <TextField label="Note" {...form.field('note')} hint="What it is for. Optional." />
+      <TextField label="Note" {...form.field('note')} hint="Optional. What it is for." />
     </FormDialog>
   );
 }
@@ -71,7 +71,7 @@ export function ForkDialog({ container, onClose }: CopyProps) {
     const body = { name: values.name.trim(), count: Number(values.count) };
     const { containers } = await forkContainer(container.db_id, body, keyOf(body));
     const made = containers.filter(({ status }) => status !== 'deleted').map(({ name }) => name);
-    toastOk(made.length === 1 ? `${made[0]} is a copy of ${container.name}` : `Made ${made.join(', ')}`);
+    toastOk(made.length === 1 ? `${made[0]} is a copy of ${container.name}` : `Created ${made.join(', ')}`);
     onClose();
     void refreshContainers();
   });
@@ -87,8 +87,8 @@ export function ForkDialog({ container, onClose }: CopyProps) {
       lead={
         <>
           <p>
-            Makes containers with the same files, installed software, limits and environment. Afterwards each
-            goes its own way.
+            Creates containers with the same files, installed software, limits and environment. After that,
+            they are independent.
           </p>
           {container.status === 'running' && <p>{PAUSE}</p>}
         </>
@@ -96,7 +96,7 @@ export function ForkDialog({ container, onClose }: CopyProps) {
     >
       <NameField
         {...form.field('name')}
-        hint={form.values.count === '1' ? 'Letters, digits and hyphens.' : 'They are numbered: -1, -2 …'}
+        hint={form.values.count === '1' ? 'Letters, digits and hyphens.' : 'Numbered -1, -2 and so on.'}
       />
       <SelectField label="How many" {...form.field('count')} options={COUNTS} />
     </FormDialog>

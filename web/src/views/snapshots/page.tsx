@@ -26,11 +26,11 @@ export function SnapshotsPage() {
       </div>
       <Section
         title="Your snapshots"
-        lead="Files and installed software of a container at one time. Containers made of a snapshot stay when you delete it."
+        lead="A container’s files and installed software at one moment. Containers made from a snapshot stay when you delete it."
       >
         <Items
           of={list}
-          none="No snapshots yet. To take one, choose “Snapshot…” in the menu of a container."
+          none="No snapshots yet. To take one, choose “Snapshot…” in a container’s menu."
           row={(snapshot) => (
             <Row
               key={snapshot.id}

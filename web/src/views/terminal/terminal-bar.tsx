@@ -130,7 +130,7 @@ function LineFacts({ terminal, stale }: { terminal: TerminalController; stale: b
       {latency !== null && (
         <span
           class={stale ? 'stale' : ''}
-          title={stale ? 'Latency unknown' : 'Round-trip time to the service'}
+          title={stale ? 'Latency unknown' : 'Round-trip time to the server'}
         >
           {stale ? '– ms' : `${latency} ms`}
         </span>

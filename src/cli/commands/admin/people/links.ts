@@ -10,7 +10,7 @@ type Invitation = Schemas['Invitation'];
 type ResetLink = Schemas['ResetLink'];
 
 export const invitations = () =>
-  group('invitations', 'Links that make an account', [
+  group('invitations', 'Links that create an account', [
     command('ls', 'List the invitations')
       .alias('list')
       .action(withCli(async (cli) => cli.print.list(await allInvitations(cli), INVITATIONS))),

@@ -17,8 +17,8 @@ export const users = () =>
     set(),
     disable(),
     enable(),
-    reset('password', 'reset-password', 'Make a link that sets a new password'),
-    reset('second_factor', 'reset-second-factor', 'Make a link that removes the second factor'),
+    reset('password', 'reset-password', 'Create a link that sets a new password'),
+    reset('second_factor', 'reset-second-factor', 'Create a link that removes the second factor'),
     remove(),
   ]);
 

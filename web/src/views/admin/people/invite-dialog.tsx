@@ -5,7 +5,7 @@ import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import type { MadeLink } from './link-dialog.tsx';
 
 const LIVES: readonly (readonly [hours: string, label: string])[] = [
-  ['24', 'a day'],
+  ['24', '1 day'],
   ['72', '3 days'],
   ['168', '7 days'],
   ['720', '30 days'],
@@ -52,7 +52,7 @@ export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
             value={wanted.email}
             onInput={(email) => set({ email })}
             error={faults['email']}
-            hint="Optional. Only this address can then accept. Berth sends no mail: you send the link."
+            hint="Optional. Only this address can accept. Berth sends no email: you send the link yourself."
             input={EMAIL_INPUT}
           />
           <SelectField

@@ -59,7 +59,7 @@ export function People() {
   };
   const onDeleted = ({ username }: ManagedUser, isDone: boolean): void => {
     toastOk(
-      isDone ? `${username} is deleted` : `${username} is signed out. The containers are being deleted`,
+      isDone ? `${username} is deleted` : `${username} is signed out, and the containers are being deleted`,
     );
     void users.reload();
   };
@@ -146,7 +146,7 @@ function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
     );
   }
   if (value === null) return <Loading />;
-  if (value.length === 0) return <p class="none">No person matches.</p>;
+  if (value.length === 0) return <p class="none">No matching people.</p>;
   const viewer = session.value;
   const viewerId = viewer.kind === 'signed_in' ? viewer.user.id : null;
   return (

@@ -54,7 +54,7 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
     <ConfirmedDialog
       title={
         isAdmin
-          ? `Remove administrator rights of ${user.username}?`
+          ? `Remove administrator rights from ${user.username}?`
           : `Make ${user.username} an administrator?`
       }
       action={isAdmin ? 'Remove rights' : 'Make administrator'}
@@ -67,8 +67,8 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
       {() => (
         <p>
           {isAdmin
-            ? 'The account can no longer administer this Berth, from its next request on. Links that it made end.'
-            : 'Administrators manage all users, their limits and this Berth, and can make other administrators.'}
+            ? `${user.username} can no longer administer this server. Open invitations and reset links from ${user.username} stop working.`
+            : 'Administrators manage everyone, all limits and this server, and can make others administrators.'}
         </p>
       )}
     </ConfirmedDialog>
@@ -78,12 +78,12 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
 const RESET = {
   password: {
     title: 'password',
-    words: 'The link sets a new password. It works once, for 24 hours. You do not learn the password.',
+    words: 'The link sets a new password, which you never see. It works once, for 24 hours.',
   },
   second_factor: {
     title: 'second factor',
     words:
-      'The link asks for the password, then removes authenticator app, recovery codes and passkeys. It works once, for 24 hours.',
+      'The link asks for the password, then removes the authenticator app, recovery codes and passkeys. It works once, for 24 hours.',
   },
 } as const;
 
@@ -106,7 +106,10 @@ function ResetDialog({
       {() => (
         <>
           <p>{words}</p>
-          <p>When it is used, all sessions and API tokens of {user.username} end. Nothing changes before.</p>
+          <p>
+            Using it signs {user.username} out everywhere and revokes all API tokens. Until then, nothing
+            changes.
+          </p>
         </>
       )}
     </ConfirmedDialog>

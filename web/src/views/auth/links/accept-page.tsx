@@ -33,7 +33,7 @@ function AcceptForm({ code, offer }: { readonly code: string; readonly offer: In
   const self = useFormFocus(form.reason);
   const role = offer.role === 'admin' ? ' as an administrator' : '';
   return (
-    <AuthFrame title="You are invited" lead={`${offer.invited_by} invites you to this Berth${role}.`}>
+    <AuthFrame title="You are invited" lead={`${offer.invited_by} invites you to join this server${role}.`}>
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <PersonFields

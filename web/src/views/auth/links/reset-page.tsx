@@ -38,7 +38,7 @@ const WORDS = {
   second_factor: {
     title: 'Remove the second factor',
     lead: 'This removes your authenticator app, recovery codes and passkeys. You are signed out everywhere else, and your API tokens end.',
-    hint: 'The one that you sign in with.',
+    hint: 'Your current password.',
     action: 'Remove',
   },
 } as const;

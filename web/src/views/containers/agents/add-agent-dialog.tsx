@@ -21,8 +21,9 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Add an agent" onClose={onClose} narrow>
       <div class="dialog-body">
         <p>
-          An agent offers the shells, commands and files of a machine of yours here, like a container. It
-          connects out: nothing listens on that machine. There, as the user whose shells it offers:
+          An agent makes the shells and files of one of your own machines available here, like a container.
+          The machine connects to this server; nothing listens on it. On that machine, run this as the user
+          whose shells you want:
         </p>
         <Secret text={INSTALL} label="Copy the command" />
         {isInsecure && (
@@ -32,8 +33,8 @@ export function AddAgentDialog({ onClose }: { onClose: () => void }) {
           </p>
         )}
         <p>
-          It needs Linux on x64 or arm64 with systemd, and Node.js 22 or newer. It asks for this code, which
-          works once, for 15 minutes:
+          The agent needs Linux on x64 or arm64, systemd, and Node.js 22 or newer. It asks for this code,
+          which works once, for 15 minutes:
         </p>
         {failure !== null && <Problem failure={failure} />}
         {value !== null && <Secret text={value.code} label="Copy the code" />}

@@ -22,7 +22,7 @@ export function agentItems(container: Agent, onAction: RowProps['onAction']): re
   return [
     ...(isOwn ? [item('stop', 'Disconnect…', open('stop'), { disabled: !isConnected })] : []),
     item('copy', 'Copy name', () => void copy(container.name, 'Name')),
-    item('copy', 'Copy id', () => void copy(container.id ?? container.db_id, 'Id')),
+    item('copy', 'Copy ID', () => void copy(container.id ?? container.db_id, 'ID')),
     ...(isOwn ? [item('trash', 'Delete…', open('delete'), { danger: true })] : []),
   ];
 }

@@ -72,7 +72,7 @@ export function rowItems(
   const open = (what: ContainerAction['what']) => () => onAction({ what, container });
   const copies = [
     item('copy', 'Copy name', () => void copy(container.name, 'Name')),
-    item('copy', 'Copy id', () => void copy(container.db_id, 'Id')),
+    item('copy', 'Copy ID', () => void copy(container.db_id, 'ID')),
   ];
   if (container.collaboration !== undefined) return copies;
   return [
