@@ -54,7 +54,8 @@ export async function aWorld(t: Test, browser: Browser): Promise<World | null> {
   if (installation === null) return null;
   const running = await startService(t, installation);
   const { address } = running;
-  const root = client(address, await signInAdmin(running));
+  await signInAdmin(running);
+  const root = requestsOf(address, 'root');
   await done(
     root('PATCH', '/api/admin/settings', {
       open_registration: true,
@@ -78,8 +79,23 @@ export async function aWorld(t: Test, browser: Browser): Promise<World | null> {
 
 async function aUser(address: string, username: string): Promise<Call> {
   const person = { email: `${username}@example.org`, username, password: PASSWORD };
-  const body = await done(client(address)('POST', '/api/auth/register', person));
-  return client(address, String(body['token']));
+  await done(client(address)('POST', '/api/auth/register', person));
+  return requestsOf(address, username);
+}
+
+/** A login token lives for 15 minutes, and a run may take longer. */
+const RENEWED_MS = 5 * 60_000;
+
+/** Requests of that user, with a recent sign-in each. */
+function requestsOf(address: string, who: string): Call {
+  let latest: { readonly call: Call; readonly atMs: number } | null = null;
+  const recent = async (): Promise<Call> => {
+    if (latest !== null && Date.now() - latest.atMs < RENEWED_MS) return latest.call;
+    const body = await done(client(address)('POST', '/api/auth/login', { email: who, password: PASSWORD }));
+    latest = { call: client(address, String(body['token'])), atMs: Date.now() };
+    return latest.call;
+  };
+  return async (...request) => await (await recent())(...request);
 }
 
 /** Ada's containers: `web-api` runs with a project, a recording, a share and a token, `docs` is stopped, `data` lacks tools. */

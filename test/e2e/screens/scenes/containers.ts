@@ -3,7 +3,7 @@ import { answering, button, choosing, press, pressing, type Scene, seeing } from
 
 type Item = Record<string, unknown>;
 
-const LIST = /\/api\/containers\?/;
+const LIST = /\/api\/containers\?(?!.*deleted)/;
 const STATES = ['creating', 'starting', 'running', 'stopping', 'stopped', 'updating', 'failed'];
 const AGENT = {
   agent: { platform: 'linux x64', last_seen_at: new Date(Date.now() - 3_600_000).toISOString() },

@@ -34,7 +34,7 @@ export const TERMINALS: readonly Scene[] = [
     ...WEB_API,
     steps: async (page) => {
       await open(page);
-      await typeLine(page, 'clear; rm -rf shop');
+      await typeLine(page, 'clear; cd; rm -rf shop');
       await openShop(page);
     },
   },
@@ -62,7 +62,7 @@ export const TERMINALS: readonly Scene[] = [
     steps: async (page) => {
       await open(page);
       await page.keyboard.press('Control+Shift+F');
-      await page.getByLabel('Search the output').fill('Ada');
+      await page.getByLabel('Search the output').fill('cart');
     },
   },
   {

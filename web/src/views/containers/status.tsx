@@ -37,7 +37,7 @@ export function Status({ container, change, stale }: StatusProps) {
   return (
     <span class={`status ${tone} ${stale ? 'stale' : ''}`} title={stale ? 'Last known status' : undefined}>
       <span class="dot" aria-hidden="true" />
-      {shown}
+      <span class="status-word">{shown}</span>
       {seconds > 0 && <span class="seconds"> {seconds} s</span>}
     </span>
   );

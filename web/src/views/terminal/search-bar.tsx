@@ -5,7 +5,7 @@ import type { TerminalController } from './terminal-controller.ts';
 
 function resultOf(text: string, found: Found | null): string {
   if (text === '' || found === null) return '';
-  if (found.count === 0) return 'nothing';
+  if (found.count === 0) return 'No results';
   return found.index < 0 ? `${found.count}+` : `${found.index + 1} of ${found.count}`;
 }
 
