@@ -171,7 +171,8 @@ t.test('a blocked event loop is not blamed on the database', async (t) => {
 
   await t.test('a blocked event loop does not make the service unready', async (t) => {
     const up = { status: 'ready', detail: '' } as const;
-    const parts = { engine: { ...up, status: 'down' as const }, image: up, disk: up, isolation: up };
+    const all = { image: up, disk: up, isolation: up, resources: up };
+    const parts = { ...all, engine: { ...up, status: 'down' as const } };
     const database = async () => void (await pool.query('select pg_sleep(0.1)'));
     const asked = readinessOf(parts, { database, engine: async () => {} });
     await setImmediate();

@@ -137,7 +137,10 @@ t.test('browsers must insist on https only where users reach the service by it',
 const secret = { status: 'degraded', detail: 'private, 20.10.24', mend: 'update the engine' } as const;
 const readiness = async () => ({
   status: 'degraded' as const,
-  parts: { database: secret, engine: secret, image: secret, disk: secret, isolation: secret },
+  parts: {
+    ...{ database: secret, engine: secret, image: secret },
+    ...{ disk: secret, isolation: secret, resources: secret },
+  },
 });
 
 t.test('anybody reads which parts are ready, administrators read why', async (t) => {
@@ -153,7 +156,8 @@ t.test('anybody reads which parts are ready, administrators read why', async (t)
   };
   for (const who of [root, strong]) t.same(await ask(who), await readiness());
   const part = { status: 'degraded' };
-  const parts = { database: part, engine: part, image: part, disk: part, isolation: part };
+  const names = ['database', 'engine', 'image', 'disk', 'isolation', 'resources'];
+  const parts = Object.fromEntries(names.map((name) => [name, part]));
   for (const who of [null, ada, weak, { token: 'nonsense' }, { token: `svc_${'0'.repeat(64)}` }])
     t.same(await ask(who), { status: 'degraded', parts });
 });

@@ -86,6 +86,7 @@ t.test('health names only the parts that are not ready, and how to fix them', as
     image: { status: 'down' as const, detail: 'waits' },
     disk: { status: 'ready' as const, detail: 'hard' },
     isolation: { status: 'ready' as const, detail: 'proved' },
+    resources: { status: 'ready' as const, detail: 'lxcfs' },
   };
   t.same(healthOf({ status: 'degraded', parts }), {
     status: 'degraded',

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 import { SSH_CHANNELS } from '../../domain/terminals/ssh.ts';
 
@@ -81,6 +82,11 @@ const Environment = Type.Object({
     description: 'auto, on or off',
   }),
   BERTH_DISK_FLOOR_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
+  BERTH_LXCFS: Type.String({
+    default: 'auto',
+    pattern: '^(auto|off|/.+)$',
+    description: 'auto, off or the folder of an lxcfs on the machine of the engine',
+  }),
   BERTH_ENGINE_POOL_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
@@ -110,6 +116,7 @@ export type Config = {
   readonly diskFloorMb: number | null;
   /** Size of the private engine's file system; null for the default, 0 for none. */
   readonly enginePoolMb: number | null;
+  readonly lxcfs: LxcfsSetting;
 };
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
@@ -183,5 +190,6 @@ function toConfig(env: Static<typeof Environment>): Config {
     diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,
     enginePoolMb: env.BERTH_ENGINE_POOL_MB ?? null,
+    lxcfs: env.BERTH_LXCFS as LxcfsSetting,
   };
 }

@@ -47,6 +47,7 @@ t.test('settings are read with their types', async (t) => {
     BERTH_DISK_QUOTA: 'hard',
     BERTH_DISK_FLOOR_MB: '2048',
     BERTH_ENGINE_POOL_MB: '20000',
+    BERTH_LXCFS: '/var/lib/lxcfs',
   };
   t.match(config(env), {
     port: 9000,
@@ -58,6 +59,7 @@ t.test('settings are read with their types', async (t) => {
     diskQuota: 'hard',
     diskFloorMb: 2048,
     enginePoolMb: 20_000,
+    lxcfs: '/var/lib/lxcfs',
   });
 });
 
@@ -134,6 +136,11 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
   BERTH_SSH_CHANNELS: { yes: ['8', '512'], no: ['7', '513', 'x'], must: 'a number from 8 to 512' },
   BERTH_DISK_FLOOR_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
   BERTH_ENGINE_POOL_MB: { yes: ['0', '1'], no: ['-1', 'x'], must: 'a whole number of MB' },
+  BERTH_LXCFS: {
+    yes: ['auto', 'off', '/var/lib/lxcfs'],
+    no: ['on', 'lxcfs', '/'],
+    must: 'auto, off or the folder of an lxcfs on the machine of the engine',
+  },
   BERTH_PUBLIC_URL: {
     yes: ['http://a', 'https://a/', 'https://a:1'],
     no: ['https://', 'https://a/b', 'x https://a', 'ftp://a'],

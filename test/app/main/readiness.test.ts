@@ -17,7 +17,7 @@ const silent = async (): Promise<never> => {
 };
 
 t.test('readiness is degraded by any part, and a silent part is named', async (t) => {
-  const all: Parts = { engine: up, image: up, disk: up, isolation: up };
+  const all: Parts = { engine: up, image: up, disk: up, isolation: up, resources: up };
   const noEngine: Parts = { ...all, engine: none, image: none };
   const cases: [string, Parts, typeof answers, typeof answers, string, string][] = [
     ['all there', all, answers, answers, 'ready', 'ready'],

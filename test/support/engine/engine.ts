@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
 import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/container-access.ts';
@@ -21,6 +23,7 @@ import {
   openEngine,
   type RunningEngine,
 } from '../../../src/adapters/docker/private-engine/open-engine.ts';
+import { viewFault, viewMounts } from '../../../src/adapters/docker/resource-view/resource-view.ts';
 import { dockerTerminals } from '../../../src/adapters/docker/terminals/terminal-backend.ts';
 import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
@@ -81,8 +84,9 @@ export async function testInstance(
   const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
   const sizes = await disk(instanceId);
   const kill = engine.kind === 'private' ? killFromHost : null;
+  const view = engine.kind === 'private' ? viewMounts(viewAt(engine)) : [];
   const runtimeOn = (docker: Docker): ContainerEngine =>
-    dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill });
+    dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill, view });
   const access = dockerAccess(engine.docker, instanceId);
   return {
     ...engine,
@@ -95,6 +99,19 @@ export async function testInstance(
     warmPool: dockerWarmPoolEngine(engine.docker),
   };
 }
+
+const viewAt = ({ endpoint }: TestEngine): string => `${path.dirname(endpoint.replace('unix://', ''))}-view`;
+
+/** Whether containers of the run's engine see their own limits. */
+export const showsLimits = async (engine: TestEngine): Promise<boolean> =>
+  engine.kind === 'private' && (await viewFault(viewAt(engine))) === null;
+
+/** Whether lxcfs can run on this machine. */
+export const canRunLxcfs = async (): Promise<boolean> => {
+  const device = await open('/dev/fuse', 'r+').catch(() => null);
+  await device?.close();
+  return device !== null && (await which('lxcfs')) !== null;
+};
 
 /** Why this machine cannot run a private engine, or null. */
 export async function noEngineOfOurOwn(): Promise<string | null> {

@@ -28,6 +28,7 @@ const ready: ReadyBody = {
     image: { status: 'ready', detail: 'present' },
     disk: { status: 'ready', detail: 'soft' },
     isolation: { status: 'ready', detail: 'proved' },
+    resources: { status: 'ready', detail: 'shown' },
   },
 };
 

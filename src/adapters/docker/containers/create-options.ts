@@ -25,6 +25,8 @@ export type RuntimeSettings = {
   readonly processLimits: ProcessLimits;
   /** The tmux volume, once there is one. */
   readonly tools?: () => string | null;
+  /** Mounts by which programs see their container's limits; default none. */
+  readonly view?: Docker.MountConfig;
 };
 
 /**
@@ -115,6 +117,7 @@ function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.Host
     Mounts: [
       { Type: 'volume', Source: spec.volume, Target: '/workspace', ReadOnly: false },
       ...toolsMount(settings.tools?.() ?? null),
+      ...(settings.view ?? []),
     ],
     ...(settings.cgroupParent === null ? {} : { CgroupParent: settings.cgroupParent }),
   };

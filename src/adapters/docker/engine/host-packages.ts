@@ -87,17 +87,19 @@ function aptGet(
   return run('apt-get', [...options, ...args], { timeoutSeconds, env: QUIET, onLine, signal });
 }
 
-const UNITS = ['docker.service', 'docker.socket', 'containerd.service'];
+const UNITS = ['docker.service', 'docker.socket', 'containerd.service', 'lxcfs.service'];
 
-/** Keeps systemd from starting its own engine, now and at boot; returns the undo function. */
+/** Keeps systemd from starting what is installed, now and at boot; returns the undo function. */
 async function withoutServices(): Promise<() => Promise<void>> {
-  const none = async (): Promise<void> => {};
-  if (!existsSync('/run/systemd/system')) return none;
-  const known = await run('systemctl', ['cat', 'docker.service']);
-  if (known.code === 0) return none;
-  await run('systemctl', ['mask', '--runtime', ...UNITS]);
+  if (!existsSync('/run/systemd/system')) return async () => {};
+  const known = await Promise.all(
+    UNITS.map(async (unit) => (await run('systemctl', ['cat', unit])).code === 0),
+  );
+  const units = UNITS.filter((_, index) => known[index] !== true);
+  if (units.length === 0) return async () => {};
+  await run('systemctl', ['mask', '--runtime', ...units]);
   return async () => {
-    await run('systemctl', ['unmask', '--runtime', ...UNITS]);
-    await run('systemctl', ['disable', ...UNITS]);
+    await run('systemctl', ['unmask', '--runtime', ...units]);
+    await run('systemctl', ['disable', ...units]);
   };
 }

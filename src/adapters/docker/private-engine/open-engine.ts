@@ -10,6 +10,13 @@ import {
 import { installPackages, missingEnginePackages } from '../engine/host-packages.ts';
 import { isRoot, type Log, which } from '../host/host-commands.ts';
 import { limitsWarning, lowLimits } from '../kernel/kernel-limits.ts';
+import {
+  type LxcfsSetting,
+  noView,
+  openView,
+  type ResourceView,
+  viewFrom,
+} from '../resource-view/resource-view.ts';
 import { missingPoolPackages, type PoolFault } from './engine-pool.ts';
 import { type Recorded, readRecord, writeRecord } from './engine-record.ts';
 import { findDaemon, startPrivateEngine } from './private-engine.ts';
@@ -27,6 +34,8 @@ export type EngineSettings = {
   readonly poolMb?: number | null;
   /** Free space that the host needs; null for the rule of `floorBytes`. */
   readonly floorMb?: number | null;
+  /** The default is `auto`. */
+  readonly lxcfs?: LxcfsSetting;
   /** Called before long work and before changes to this machine. */
   readonly progress: (message: string) => void;
   readonly log: Log;
@@ -52,6 +61,7 @@ export type RunningEngine = Stoppable & {
   readonly mend: null;
   /** Why its data shares a file system; null when it has its own, or for an external engine. */
   readonly poolFault: PoolFault;
+  readonly view: ResourceView;
   /** A warning for the operator, or null. */
   readonly warning: string | null;
   /** Restarts a private engine whose process has ended. Does nothing to a running or external one. */
@@ -82,7 +92,8 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const looked = keepsPrivate ? [] : await lookAround(settings);
   settings.signal?.throwIfAborted();
   const found = looked.find((each) => each.answer?.answers === true);
-  if (found?.answer?.answers === true) return await useExternal(at, recorded, found.endpoint, found.answer);
+  if (found?.answer?.answers === true)
+    return await useExternal(at, recorded, found.endpoint, found.answer, settings.lxcfs ?? 'auto');
   if (settings.mode === 'external') return missing(mendExternal(looked, 'unset BERTH_ENGINE'));
   if (recorded?.kind === 'external') {
     return missing(
@@ -121,6 +132,7 @@ async function useExternal(
   recorded: Recorded | null,
   endpoint: string,
   answer: Extract<Probe, { answers: true }>,
+  lxcfs: LxcfsSetting,
 ): Promise<Engine> {
   const old = tooOld(answer.version);
   if (old !== null) return missing(`${old}: update the engine at ${endpoint}`);
@@ -138,10 +150,17 @@ async function useExternal(
     isLocal,
     mend: null,
     poolFault: 'it is not run by Berth',
+    view: externalView(lxcfs, isLocal),
     warning: joined(moved, floorWarning(answer.version), isLocal ? limitsWarning(await lowLimits()) : null),
     revive: async () => {},
     stop: async () => {},
   };
+}
+
+/** An external engine may be on another machine, so only an operator knows of an lxcfs there. */
+function externalView(setting: LxcfsSetting, isLocal: boolean): ResourceView {
+  if (setting === 'auto') return noView('BERTH_LXCFS does not name an lxcfs beside the engine');
+  return setting === 'off' ? noView('it is turned off') : viewFrom(setting, isLocal);
 }
 
 async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean | null): Promise<Engine> {
@@ -151,6 +170,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
     const absent = await missingEnginePackages();
     if (absent.length > 0) await installPackages(absent, settings);
     await installPoolTools(settings);
+    const view = await openView(at, settings.lxcfs ?? 'auto', settings);
     const engine = await startPrivateEngine(at, pool, remap, progress, signal);
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped
@@ -164,6 +184,7 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
       isLocal: true,
       mend: null,
       poolFault: engine.poolFault,
+      view,
       warning: joined(exposed, floorWarning(engine.version), limitsWarning(await lowLimits())),
       revive: async () => {
         if (engine.shared || (await findDaemon(at)) !== null) return;

@@ -15,6 +15,7 @@ import {
 } from '../host/host-commands.ts';
 import { removeFirewall } from '../network/firewall.ts';
 import { removeLink } from '../network/host-network.ts';
+import { endView } from '../resource-view/resource-view.ts';
 import { findDaemon } from './private-engine.ts';
 import type { Layout } from './private-engine-paths.ts';
 
@@ -39,6 +40,7 @@ export async function clearPrivateEngine(at: Layout): Promise<void> {
   await stopDaemon(at);
   await endLeftovers(at);
   await removeLink(at.bridge);
+  await endView(at);
   // Mounts that a killed engine made for its containers first, then the storage.
   const mounts = await mountsBelow(at.run);
   for (const path of mounts.toReversed()) await run('umount', ['--lazy', path]);

@@ -11,7 +11,7 @@ import { mountsOf } from '../volumes/choose-quota.ts';
 /** The user that dockerd makes for the user namespaces of its containers. */
 const REMAP_USER = 'dockremap';
 /** Of the packages that Berth installs where they are missing, those that the system itself never needs. */
-const PACKAGES = ['docker.io', 'containerd', 'runc', 'mmdebstrap'];
+const PACKAGES = ['docker.io', 'containerd', 'runc', 'lxcfs', 'mmdebstrap'];
 
 /** Stops a private engine that still runs, and removes its mounts, bridge and temporary files. */
 export const removePrivateEngine = (dataDir: string): Promise<void> => clearPrivateEngine(layoutOf(dataDir));

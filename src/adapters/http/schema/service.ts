@@ -54,7 +54,14 @@ const Part = Type.Object({
 
 const ReadyBody = Type.Object({
   status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('unready')]),
-  parts: Type.Object({ database: Part, engine: Part, image: Part, disk: Part, isolation: Part }),
+  parts: Type.Object({
+    database: Part,
+    engine: Part,
+    image: Part,
+    disk: Part,
+    isolation: Part,
+    resources: Part,
+  }),
 });
 
 const PublicPart = Named(
@@ -77,6 +84,7 @@ export const ReadyAnswer = Named(
       image: PublicPart,
       disk: PublicPart,
       isolation: PublicPart,
+      resources: PublicPart,
     }),
   }),
 );

@@ -21,7 +21,7 @@ import { engineDataWords } from '../../../domain/containers/disk-quota.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Config } from '../config.ts';
-import type { Parts } from '../health/readiness.ts';
+import type { PartState, Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { prepareBaseImage } from './base-image.ts';
 import { type EngineParts, engineSlot } from './engine-ports.ts';
@@ -58,9 +58,10 @@ export type { Engine };
 
 /** Finds or starts an engine; throws only by the signal. Mode `external` starts none. */
 export const findEngine = (
-  { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb }: Config,
+  { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb, lxcfs }: Config,
   { log, signal, mode = engine }: Pick<EngineSetUp, 'log' | 'signal'> & { readonly mode?: Config['engine'] },
-): Promise<Engine> => openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, progress: say, log, signal });
+): Promise<Engine> =>
+  openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, lxcfs, progress: say, log, signal });
 
 /**
  * Connects the ports to the engine. Without one they refuse, and the search repeats every few seconds. Throws when the
@@ -69,7 +70,13 @@ export const findEngine = (
 export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<EngineInUse> {
   const { log, signal } = setUp;
   const slot = engineSlot();
-  const parts: Parts = { engine: WAITING, image: WAITING, disk: WAITING, isolation: NOT_LOOKED };
+  const parts: Parts = {
+    engine: WAITING,
+    image: WAITING,
+    disk: WAITING,
+    isolation: NOT_LOOKED,
+    resources: NOT_KNOWN,
+  };
   const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
   let engine = found;
   let timer: NodeJS.Timeout | undefined;
@@ -135,17 +142,15 @@ function searchModes({ engine }: Config): () => Config['engine'] {
   };
 }
 
-/** Restarts a killed private engine, whose containers kept running. */
+/** Restarts a killed private engine, whose containers kept running, and the supervisor of its lxcfs. */
 async function revive(engine: Engine, slot: ReturnType<typeof engineSlot>): Promise<void> {
-  if (
-    engine.kind !== 'private' ||
-    (await slot.runtime.ping().then(
-      () => true,
-      () => false,
-    ))
-  )
-    return;
-  await engine.revive();
+  if (engine.kind !== 'private') return;
+  await engine.view.supervise();
+  const answers = await slot.runtime.ping().then(
+    () => true,
+    () => false,
+  );
+  if (!answers) await engine.revive();
 }
 
 /** An external engine's containers are not watched. */
@@ -156,6 +161,8 @@ const detailOf = (kind: string, version: string, warning: string | null): string
   `${kind}, ${version}${warning === null ? '' : `; ${warning}`}`;
 
 const WAITING = { status: 'down', detail: 'is being prepared' } as const;
+
+const NOT_KNOWN = { status: 'ready', detail: 'waiting for the engine' } as const;
 
 async function attach(
   engine: Engine,
@@ -170,6 +177,7 @@ async function attach(
     parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
     parts.image = { status: 'degraded', detail: 'waiting for the engine' };
     parts.disk = parts.image;
+    parts.resources = NOT_KNOWN;
     return done;
   }
   const { docker, warning } = engine;
@@ -184,7 +192,8 @@ async function attach(
   ]);
   signal.throwIfAborted();
   slot.keep(network.assertRules);
-  const settings = await runtimeSettings(docker, { instanceId, node: NODE, network: network.name });
+  const chosen = { instanceId, node: NODE, network: network.name };
+  const settings = { ...(await runtimeSettings(docker, chosen)), view: engine.view.mounts };
   const kill = engine.kind === 'private' ? killFromHost : null;
   let tools: string | null = null;
   slot.fill({
@@ -214,6 +223,15 @@ async function attach(
   });
 }
 
+/** Information only: containers work as well without. */
+const viewPart = (fault: string | null): PartState => ({
+  status: 'ready',
+  detail:
+    fault === null
+      ? "programs in containers see their container's memory and cores"
+      : `programs in containers see the memory and cores of the whole machine: ${fault}`,
+});
+
 /** Chooses how volume sizes are enforced, reports it, and arranges for the final unmounting. */
 async function keepSizes(
   engine: RunningEngine,
@@ -240,9 +258,12 @@ async function keepSizes(
     log.warn(`disk quota: ${detail}`);
   const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
   parts.disk = mode === 'none' ? { status: 'degraded', detail, mend } : { status: 'ready', detail };
-  slot.describeWith(async () => {
+  const describe = async (): Promise<void> => {
     parts.disk = { ...parts.disk, detail: `${choice.detail}; ${await data()}` };
-  });
+    parts.resources = viewPart(await engine.view.fault());
+  };
+  slot.describeWith(describe);
+  await describe();
   if (disk.images !== null) slot.closeWith(disk.images.close);
   return disk;
 }

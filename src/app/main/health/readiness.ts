@@ -13,7 +13,14 @@ export type Readiness = {
 };
 
 /** The known state of each part. All but the database's are updated by their owners. */
-export type Parts = { engine: PartState; image: PartState; disk: PartState; isolation: PartState };
+export type Parts = {
+  engine: PartState;
+  image: PartState;
+  disk: PartState;
+  isolation: PartState;
+  /** What programs in containers see of memory and cores; always ready. */
+  resources: PartState;
+};
 
 /** Checks whether a part answers now; a rejection means no. */
 export type Asks = { readonly database: () => Promise<void>; readonly engine: () => Promise<void> };
@@ -46,9 +53,9 @@ export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> 
     ? { status: 'ready', detail: 'answers' }
     : { status: 'down', detail: 'does not answer' };
   const engine = wasUp && !engineAnswers ? SILENT : parts.engine;
-  const { image, disk, isolation } = parts;
+  const { image, disk, isolation, resources } = parts;
   const preparing = engine.status === 'ready' && image.status === 'down';
   const isWhole = [engine, image, disk, isolation].every((part) => part.status === 'ready');
   const status = !databaseAnswers || preparing ? 'unready' : isWhole ? 'ready' : 'degraded';
-  return { status, parts: { database, engine, image, disk, isolation } };
+  return { status, parts: { database, engine, image, disk, isolation, resources } };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { dockerAccess } from '../../../../src/adapters/docker/container-access.ts';
@@ -26,7 +26,13 @@ import {
 import { containerSnapshotsContract } from '../../../contract/containers/container-snapshots.ts';
 import { volumeCopiesContract } from '../../../contract/containers/snapshots/volume-copies.ts';
 import { aSpec, runIn, shellIn } from '../../../support/engine/container.ts';
-import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import {
+  canRunLxcfs,
+  engineOrSkip,
+  showsLimits,
+  type TestInstance,
+  testInstance,
+} from '../../../support/engine/engine.ts';
 import { eventually } from '../../../support/patience.ts';
 
 type Box = TestInstance & {
@@ -34,6 +40,13 @@ type Box = TestInstance & {
   readonly handle: RuntimeHandle;
   readonly sh: (script: string) => Promise<string>;
 };
+
+/** In MB and cores, as `free`, `top` and language runtimes read them. */
+const SEEN = `awk '/^MemTotal/ { print $2 / 1024 }' /proc/meminfo
+free -m | awk '/^Mem/ { print $2 } /^Swap/ { print $2 }'
+grep -c ^processor /proc/cpuinfo
+grep -c '^cpu[0-9]' /proc/stat
+getconf _NPROCESSORS_ONLN`;
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -58,6 +71,7 @@ if (engine !== null) {
   await t.test('a container cannot ask for its neighbours by name', (t) => names(t, box, neighbour));
   await t.test('what differs from the image is told', (t) => changes(t, neighbour));
   await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
+  await t.test('programs see the limits of their container', (t) => limitsSeen(t, instance));
   await t.test('a container of an earlier version keeps its name and is found', (t) => earlier(t, instance));
 }
 await t.test('calls to a silent engine fail', unanswered);
@@ -199,6 +213,43 @@ async function changes(t: Test, { runtime, insight, handle, sh }: Box): Promise<
   t.same(await files(), ['/etc/issue'], 'and one that is missing');
   await runtime.stop(handle, 1);
   t.same(await files(), ['/etc/issue'], 'also of a stopped container');
+}
+
+async function limitsSeen(t: Test, instance: TestInstance): Promise<void> {
+  const { runtime, commands, image, kind } = instance;
+  const isOwn = kind === 'private' && (await canRunLxcfs());
+  if (isOwn) t.ok(await eventually(() => showsLimits(instance), Boolean), 'lxcfs runs');
+  const machineMb = Math.floor(totalmem() / 2 ** 20);
+  const machineCores = cpus().length;
+  const [small, large] = [
+    { memoryMb: 300, cpuMillicores: 500, diskMb: 512 },
+    { memoryMb: 600, cpuMillicores: 1500, diskMb: 512 },
+  ] as const;
+  const check = async (handle: RuntimeHandle, has: typeof small | typeof large, says: string) => {
+    const seen = (await shellIn(commands, handle)(SEEN)).split('\n').map(Number);
+    const mb = isOwn ? has.memoryMb : machineMb;
+    const cores = isOwn ? Math.min(machineCores, Math.ceil(has.cpuMillicores / 1000)) : machineCores;
+    if (isOwn) t.same(seen, [mb, mb, 0, cores, cores, cores], says);
+    else t.same(seen.slice(3), [cores, cores, cores], says);
+    t.ok(Math.abs((seen[0] ?? 0) - mb) < 2, `${seen[0]} MB for ${mb}`);
+  };
+  const spec = aSpec(image, { resources: small });
+  const other = aSpec(image, { resources: large });
+  const [first, second] = [await runtime.create(spec), await runtime.create(other)];
+  await Promise.all([runtime.start(first), runtime.start(second)]);
+  await check(first, small, 'a small one');
+  await check(second, large, 'a large one beside it');
+  await runtime.resize(first, large);
+  await check(first, large, 'new limits while it runs');
+  await runtime.stop(first, 1);
+  await runtime.start(first);
+  await check(first, large, 'after a stop and start');
+  await runtime.remove(first);
+  const next = await runtime.create({ ...spec, generation: 2 });
+  await runtime.start(next);
+  await check(next, small, 'after it was made anew');
+  if (isOwn)
+    await t.rejects(shellIn(commands, next)('echo 1 > /proc/meminfo'), /[Rr]ead-only/, 'nobody writes there');
 }
 
 async function earlier(

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { run } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { noView } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import { chooseDiskQuota } from '../../../../src/adapters/docker/volumes/choose-quota.ts';
 import type { DiskSettings } from '../../../../src/adapters/docker/volumes/container-volumes.ts';
 import { DATA_FOLDER } from '../../../../src/adapters/docker/volumes/disk-image-scripts.ts';
@@ -47,6 +48,7 @@ async function withEngine(engine: TestEngine): Promise<void> {
         ...engine,
         mend: null,
         poolFault: null,
+        view: noView('not tested here'),
         warning: null,
         version: '',
         revive: async () => {},

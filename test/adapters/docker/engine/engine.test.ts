@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
+import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { cgroupName, INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
+import { runScript } from '../../../../src/adapters/docker/exec/exec.ts';
 import {
   isRoot,
   processes,
@@ -26,8 +28,9 @@ import {
 } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { viewMounts } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import { runProcess } from '../../../support/child.ts';
-import { engineOrSkip } from '../../../support/engine/engine.ts';
+import { canRunLxcfs, engineOrSkip } from '../../../support/engine/engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
@@ -41,6 +44,7 @@ if (!isRoot() || hasOwnDocker || (await missingEnginePackages()).length > 0) {
 } else {
   await t.test('a private engine starts, is found again, and stops without a trace', privateEngine);
   await t.test('containers survive a killed service and a killed engine', survival);
+  await t.test('containers survive a dead lxcfs, and see their limits again', deadLxcfs);
 }
 
 async function dataDirFor(t: Test): Promise<string> {
@@ -189,11 +193,62 @@ async function survival(t: Test): Promise<void> {
   t.equal(await findDaemon(at), null);
 }
 
+async function deadLxcfs(t: Test): Promise<void> {
+  const dataDir = await dataDirFor(t);
+  const { view } = layoutOf(dataDir);
+  const first = await openPrivate(dataDir);
+  const isPossible = await canRunLxcfs();
+  const expectedKb = isPossible ? 65_536 : Math.floor(totalmem() / 1024);
+  const early = await runTiny(first.docker, 'none', null, viewMounts(view));
+  const calls = engineCalls(first.docker);
+  /** Null while lxcfs does not answer. */
+  const seenBy = async ({ id }: Docker.Container): Promise<number | null> =>
+    Number(await runScript(calls, id, 'read _ kb _ < /proc/meminfo && echo "$kb"', [])) || null;
+  const sees = async (container: Docker.Container, says: string): Promise<void> => {
+    const isSeen = async (): Promise<boolean> => (await seenBy(container)) === expectedKb;
+    await waitFor(isSeen, { what: says });
+    t.pass(says);
+  };
+  await sees(early, 'a container sees its own memory');
+  t.equal((await first.view.fault()) === null, isPossible);
+  const pidOf = async (name: string): Promise<number> => Number(await readText(join(view, name)));
+  const pidOfEarly = (await early.inspect()).State.Pid;
+  if (isPossible) {
+    const late = await runTiny(first.docker, 'none', null, viewMounts(view));
+    for (const round of ['once', 'twice']) {
+      const dead = await pidOf('lxcfs.pid');
+      signal(dead, 'SIGKILL');
+      await waitFor(async () => ![0, dead].includes(await pidOf('lxcfs.pid')), { what: 'another lxcfs' });
+      for (const each of [early, late]) await sees(each, `killed ${round}`);
+    }
+    const supervisor = await pidOf('pid');
+    signal(supervisor, 'SIGKILL');
+    await waitFor(async () => (await startTicks(supervisor)) === null, { what: 'no supervisor' });
+    await sees(late, 'without a supervisor lxcfs goes on');
+    await first.view.supervise();
+    await waitFor(async () => (await pidOf('pid')) !== supervisor, { what: 'another supervisor' });
+    for (const each of [early, late]) await sees(each, 'of another supervisor');
+  }
+  const heir = await openPrivate(dataDir);
+  await sees(early, 'after another start of Berth');
+  t.equal((await early.inspect()).State.Pid, pidOfEarly, 'its program never ended');
+  t.not(await readText('/proc/meminfo'), null);
+  t.match(await readText('/proc/meminfo'), new RegExp(`MemTotal: +${Math.floor(totalmem() / 1024)} kB`));
+  await heir.stop();
+  t.same((await readText('/proc/self/mountinfo'))?.includes(view), false, 'no mount is left');
+  t.same(
+    (await processes()).filter(({ argv }) => argv.some((arg) => arg.includes(view))),
+    [],
+    'and no process',
+  );
+}
+
 /** A container of an image made from this machine's own shell, without a download. */
 async function runTiny(
   docker: Docker,
   network: string,
   cgroupParent: string | null,
+  Mounts: Docker.MountConfig = [],
 ): Promise<Docker.Container> {
   const linked = await runOrThrow('ldd', ['/bin/sh', '/bin/sleep']);
   const libraries = [...linked.matchAll(/(\/\S+)(?= \(0x)/g)].map((match) => match[1] ?? '');
@@ -208,6 +263,8 @@ async function runTiny(
     HostConfig: {
       Init: true,
       NetworkMode: network,
+      Memory: 64 * 2 ** 20,
+      Mounts,
       ...(cgroupParent === null ? {} : { CgroupParent: cgroupParent }),
     },
   });

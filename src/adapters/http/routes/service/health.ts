@@ -90,7 +90,7 @@ const openApiRoute: Routes = (http) => {
 
 /** For everybody: the status of each part, without versions, paths or reasons. */
 const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {
-  const { database, engine, image, disk, isolation } = parts;
+  const { database, engine, image, disk, isolation, resources } = parts;
   const plain = ({ status }: ReadyBody['parts']['engine']) => ({ status });
   return {
     status,
@@ -100,6 +100,7 @@ const withoutDetails = ({ status, parts }: ReadyBody): ReadyAnswer => {
       image: plain(image),
       disk: plain(disk),
       isolation: plain(isolation),
+      resources: plain(resources),
     },
   };
 };
