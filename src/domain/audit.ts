@@ -76,6 +76,9 @@ export type AuditAction =
   | 'ssh_key_added'
   | 'ssh_key_removed'
   | 'settings_updated'
+  | 'announcement_created'
+  | 'announcement_updated'
+  | 'announcement_deleted'
   | `${CatalogueKind}_${'created' | 'updated' | 'deleted'}`
   | 'password_changed'
   | 'confirmation_failed'

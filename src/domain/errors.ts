@@ -112,6 +112,8 @@ export type DomainError =
   | { readonly code: 'link_not_valid' }
   | { readonly code: 'invitation_not_found' | 'reset_link_not_found' }
   | { readonly code: 'link_limit_reached'; readonly max: number }
+  | { readonly code: 'announcement_not_found' }
+  | { readonly code: 'announcement_limit_reached'; readonly max: number }
   | { readonly code: 'terminal_not_found' }
   | { readonly code: 'busy_opening_terminals'; readonly retryAfterSeconds: number }
   | { readonly code: 'terminal_not_open' }

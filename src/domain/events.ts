@@ -3,6 +3,7 @@ import type { LifetimeEnd } from './containers/lifetime/lifetime-end.ts';
 import { lastLine } from './containers/role-setup.ts';
 import type { Snapshot } from './containers/snapshots/snapshot.ts';
 import type { User } from './identity/user.ts';
+import type { Announcement } from './service/announcement.ts';
 
 export type EventType =
   | 'container_created'
@@ -16,6 +17,7 @@ export type EventType =
   | 'account_updated'
   | 'snapshot_created'
   | 'snapshot_deleted'
+  | 'announcement_changed'
   | 'agent_connected'
   | 'agent_disconnected';
 
@@ -24,11 +26,16 @@ export const EVENTS_KEPT_HOURS = 24;
 /** Longer, so that nothing after a kept event is missing. */
 export const EVENTS_SWEPT_HOURS = 25;
 
-/** The event as sent, and who may see it. `dbId`: of the container, or of the user. */
+/** Who sees an event that is about no container and no account. */
+export type EventAudience = 'everybody' | 'administrators';
+
+/** The event as sent, and who may see it. `dbId`: of its subject: a container, a user, an announcement. */
 export type ContainerEvent = {
   readonly type: EventType;
   readonly dbId: string;
-  readonly ownerId: string;
+  /** null when it is the service's own: `audience` says who sees it. */
+  readonly ownerId: string | null;
+  readonly audience?: EventAudience;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -78,6 +85,20 @@ export function accountEvent({ id, username, role, tier }: User, change: Account
   const data = { id, name: username, status: 'enabled', role, tier, change };
   return { type: 'account_updated', dbId: id, ownerId: id, data };
 }
+
+export type AnnouncementStatus = 'created' | 'updated' | 'deleted';
+
+/** The event of an announcement, for everybody. */
+export const announcementEvent = (
+  { id, text, severity }: Pick<Announcement, 'id' | 'text' | 'severity'>,
+  status: AnnouncementStatus,
+): ContainerEvent => ({
+  type: 'announcement_changed',
+  dbId: id,
+  ownerId: null,
+  audience: 'everybody',
+  data: { id, name: text, status, severity },
+});
 
 /** The event of a failed operation, with the container back in its previous state. `reason` is for people. */
 export function failedEvent(container: Container, reason: string): ContainerEvent {

@@ -1,12 +1,12 @@
 import type { ContainerEvent } from '../domain/events.ts';
 
 /** An event and its position in the stream. */
-export type StoredEvent = Omit<ContainerEvent, 'ownerId'> & {
+export type StoredEvent = Omit<ContainerEvent, 'ownerId' | 'audience'> & {
   /** Opaque, and the same at every process. */
   readonly id: string;
   readonly time: Date;
   /** The users who may see it. */
-  readonly audience: readonly string[];
+  readonly audience: readonly string[] | 'everybody';
 };
 
 /** A part of the stream: after one position, up to and including another. */

@@ -38,6 +38,7 @@ import type { TokenRepository } from './identity/token-repository.ts';
 import type { TotpRepository } from './identity/totp-repository.ts';
 import type { UserRepository } from './identity/user-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
+import type { AnnouncementRepository } from './service/announcement-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { CollaborationCleanupRepository } from './terminals/collaboration-cleanup-repository.ts';
 import type { CollaborationRepository } from './terminals/collaboration-repository.ts';
@@ -57,6 +58,7 @@ export type Repositories = {
   readonly sessions: SessionRepository;
   readonly refreshTokens: RefreshTokenRepository;
   readonly settings: SettingsRepository;
+  readonly announcements: AnnouncementRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
   readonly agents: AgentRepository;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { AccountEvent, ContainerEvent, Resync } from '../../src/client/events/event.ts';
+import type { Event, Resync } from '../../src/client/events/event.ts';
 import { EventStream } from '../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../src/client/socket/socket.ts';
 import { atSequenceEnd, effectsOf } from '../../web/src/terminal/output-effects.ts';
@@ -13,10 +13,8 @@ import { waitFor } from '../support/patience.ts';
 /** A change, null for a resync, or whether events come. */
 type Heard = { readonly id: string | null; readonly dbId: string } | null | boolean;
 
-const heardOf = (event: ContainerEvent | AccountEvent | Resync): Heard =>
-  event.type === 'resync' || event.type === 'account_updated'
-    ? null
-    : { id: event.data.id, dbId: event.data.db_id };
+const heardOf = (event: Event | Resync): Heard =>
+  event.type !== 'resync' && 'db_id' in event.data ? { id: event.data.id, dbId: event.data.db_id } : null;
 
 type Accept = (socket: WebSocket, after: string | null, tries: number) => void;
 

@@ -47,6 +47,30 @@ export async function eventLogContract(
     t.same((await events.after(await events.end(), 9)).events, [], 'what comes later comes after the end');
   });
 
+  await t.test(`${name}: an event of the service is for everybody, or for administrators`, async (t) => {
+    const { users } = storage.repositories;
+    const [ada, root, former] = [
+      await storedUser(storage),
+      await storedUser(storage),
+      await storedUser(storage),
+    ];
+    for (const { id } of [root, former]) await users.change(id, { role: 'admin' });
+    await users.change(former.id, { role: 'user' });
+    const start = await events.end();
+    const [forAll, forAdmins] = [randomUUID(), randomUUID()];
+    const ofService = (dbId: string, audience: 'everybody' | 'administrators') =>
+      events.append({ type: 'announcement_changed', dbId, ownerId: null, audience, data: { id: dbId } });
+    await ofService(forAll, 'everybody');
+    await ofService(forAdmins, 'administrators');
+    const [first, second] = await read(events, start, 2);
+    t.equal(first?.audience, 'everybody');
+    t.ok(second?.audience.includes(root.id));
+    for (const { id } of [ada, former]) t.notOk(second?.audience.includes(id));
+    const range = { after: start, upTo: second?.id ?? '' };
+    t.same(idsOf(await events.seenBy(root.id, range, 9)), [forAll, forAdmins]);
+    for (const { id } of [ada, former]) t.same(idsOf(await events.seenBy(id, range, 9)), [forAll]);
+  });
+
   await t.test(`${name}: with whom a container is shared hears of it as long as that lasts`, async (t) => {
     const { collaborations, participations } = storage.repositories;
     const [ada, bob] = [await storedUser(storage), await storedUser(storage)];

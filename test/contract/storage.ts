@@ -27,6 +27,7 @@ import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
 import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
+import { announcementRepositoryContract } from './service/announcements.ts';
 import { collaborationCleanupContract } from './terminals/collaboration-cleanup.ts';
 import { collaborationRepositoryContract } from './terminals/collaborations.ts';
 import { participationRepositoryContract } from './terminals/participations.ts';
@@ -69,6 +70,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   const passingMs = (table: Ageing) => async (ms: number) => void (await times.pass(table, ms / 1_000));
   await installationRepositoryContract(name, storage);
   await settingsRepositoryContract(name, storage);
+  await announcementRepositoryContract(name, storage);
   await catalogueRepositoryContract(name, storage);
   await userRepositoryContract(name, storage);
   await sessionRepositoryContract(name, storage, times.backdateSession);

@@ -92,6 +92,10 @@ const look =
     return by(root)('GET', `/api/admin/${url}`, undefined, headers);
   };
 const invite = async ({ by, root }: Scene) => (await by(root)('POST', '/api/admin/invitations', {})).json();
+const announce = async ({ by, root }: Scene): Promise<string> => {
+  const made = await by(root)('POST', '/api/admin/announcements', { text: 'Berth restarts tonight.' });
+  return `/api/admin/announcements/${made.json().id}`;
+};
 const resetLink = async (
   { service, by, root, eve }: Scene,
   kind: 'password' | 'second_factor',
@@ -278,6 +282,10 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     const [{ id }] = (await by(ada)('GET', '/api/me/ssh-keys')).json().ssh_keys;
     return await by(ada)('DELETE', `/api/me/ssh-keys/${id}`);
   },
+  announcement_created: (scene) => announce(scene),
+  announcement_updated: async (scene) =>
+    scene.by(scene.root)('PATCH', await announce(scene), { severity: 'warning' }),
+  announcement_deleted: async (scene) => scene.by(scene.root)('DELETE', await announce(scene)),
   settings_updated: ({ by, root }) => by(root)('PATCH', '/api/admin/settings', { retention_days: 6 }),
   tier_created: catalogue('POST', 'tiers', { name: 'tiny', ...tier, max_containers: 1, max_agents: 0 }),
   tier_updated: catalogue('PATCH', 'tiers/tiny', { max_containers: 2 }),

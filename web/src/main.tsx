@@ -36,6 +36,7 @@ import './styles/catalogue.css';
 import './styles/recordings.css';
 import './styles/audit.css';
 import './styles/people.css';
+import './styles/service/announcements.css';
 import './styles/base/motion.css';
 import { render } from 'preact';
 import { startPreferences } from './lib/browser/preferences.ts';

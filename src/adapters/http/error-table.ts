@@ -149,6 +149,8 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   invitation_not_found: [404, 'invitation not found'],
   reset_link_not_found: [404, 'reset link not found'],
   link_limit_reached: [409, 'too many open links: withdraw some first'],
+  announcement_not_found: [404, 'announcement not found'],
+  announcement_limit_reached: [409, 'too many announcements: delete some first'],
   terminal_not_found: [404, 'terminal not found'],
   busy_opening_terminals: [503, 'too many terminals are opening at once: try again in a few seconds'],
   terminal_not_open: [409, 'this terminal is not open: only an open one can be recorded'],

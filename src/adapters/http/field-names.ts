@@ -28,6 +28,7 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['lifeDays', 'expires_in'],
   ['maxUses', 'max_uses'],
   ['parentId', 'parent_id'],
+  ['endsAt', 'ends_at'],
   ['newPassword', 'new_password'],
   ['disabledReason', 'disabled_reason'],
   ['lifeHours', 'expires_in_hours'],

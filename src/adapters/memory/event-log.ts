@@ -7,12 +7,18 @@ type LoggedEvent = MemoryState['events'][number];
 
 const HOUR_MS = 3_600_000;
 
+const isAdministrator = ({ role, disabledAt, deletedAt }: MemoryState['users'][number]): boolean =>
+  role === 'admin' && disabledAt === null && deletedAt === null;
+
 /** `committed` resolves when no transaction is active, since reads must be final. */
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
   const isYounger = ({ createdAt }: LoggedEvent, hours: number): boolean =>
     clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
   /** The owner, and users with whom the container was shared both then and now; a delete ends that. */
-  const audienceOf = ({ ownerId, dbId, type, position, createdAt }: LoggedEvent): readonly string[] => {
+  const audienceOf = (event: LoggedEvent): StoredEvent['audience'] => {
+    const { ownerId, audience, dbId, type, position, createdAt } = event;
+    if (audience === 'everybody') return audience;
+    if (ownerId === null) return state.users.filter(isAdministrator).map(({ id }) => id);
     const shares = state.collaborations.filter(
       ({ dbId: sharedDbId, endedAt, expiresAt }) =>
         sharedDbId === dbId &&
@@ -24,6 +30,10 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
         leftAt === null && joinedAfter < position && shares.some(({ id }) => id === collaborationId),
     );
     return [...new Set([ownerId, ...parts.map(({ userId }) => userId)])];
+  };
+  const mayBeSeen = (event: LoggedEvent, userId: string): boolean => {
+    const audience = audienceOf(event);
+    return audience === 'everybody' || audience.includes(userId);
   };
   const toEvent = (event: LoggedEvent): StoredEvent => ({
     id: String(event.position),
@@ -53,8 +63,7 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
 
     async seenBy(userId, { after, upTo }, limit) {
       const part = state.events.filter(
-        (one) =>
-          one.position > Number(after) && one.position <= Number(upTo) && audienceOf(one).includes(userId),
+        (one) => one.position > Number(after) && one.position <= Number(upTo) && mayBeSeen(one, userId),
       );
       return part.slice(0, limit).map(toEvent);
     },

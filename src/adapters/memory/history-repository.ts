@@ -76,6 +76,12 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
     state.snapshots = state.snapshots.filter((one) => !snapshots.has(one));
     return snapshots.size;
   },
+
+  announcements(state, endedBefore) {
+    const announcements = endedBefore(state.announcements, ({ endsAt }) => endsAt);
+    state.announcements = state.announcements.filter((one) => !announcements.has(one));
+    return announcements.size;
+  },
 };
 
 function dropShares(state: MemoryState, shares: ReadonlySet<MemoryState['collaborations'][number]>): void {

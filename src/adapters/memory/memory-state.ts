@@ -18,6 +18,7 @@ import type { SshKey } from '../../domain/identity/ssh-key.ts';
 import type { ApiToken } from '../../domain/identity/token.ts';
 import { DEFAULT_USE_LIMITS, type UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
+import type { Announcement } from '../../domain/service/announcement.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Collaboration } from '../../domain/terminals/collaboration.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
@@ -58,6 +59,7 @@ export type MemoryState = FactorState & {
   sessions: UserSession[];
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
+  announcements: Announcement[];
   containers: StoredContainer[];
   agents: (Agent & { lastSeenAt: Date })[];
   /** `codeHash` in hex. */
@@ -191,6 +193,7 @@ export const emptyState = (): MemoryState => ({
   sessions: [],
   refreshTokens: new Map(),
   settings: {},
+  announcements: [],
   containers: [],
   agents: [],
   agentEnrolments: [],

@@ -42,6 +42,7 @@ import { memoryFactors } from './identity/totp-repository.ts';
 import { memoryUsers } from './identity/user-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
 import { emptyState, type MemoryState } from './memory-state.ts';
+import { memoryAnnouncements } from './service/announcement-repository.ts';
 import { memoryCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { memoryCollaborations } from './terminals/collaboration-repository.ts';
 import { memoryParticipations } from './terminals/participation-repository.ts';
@@ -91,6 +92,7 @@ const repositoriesOn = (
       return { ...DEFAULT_SETTINGS, ...state.settings };
     },
   },
+  announcements: memoryAnnouncements(state, clock),
   catalogue: memoryCatalogue(state),
   operations: memoryOperations(state, clock),
   lifetimes: memoryLifetimes(state, clock),

@@ -18,7 +18,12 @@ const sharers = sql`select p.user_id from collaborations k
   join collaboration_participants p on p.collaboration_id = k.id
   where k.db_id = e.db_id and k.expires_at > now() and p.left_at is null and p.joined_after < e.position
     and (k.ended_at is null or (e.type = 'container_deleted' and k.ended_at >= e.created_at))`;
-const audience = sql<string[]>`array(select e.owner_id union ${sharers})`;
+const administrators = sql`select id from users where role = 'admin' and disabled_at is null and deleted_at is null`;
+/** null for everybody. */
+const audience = sql<string[] | null>`case e.audience
+  when 'everybody' then null
+  when 'administrators' then array(${administrators})
+  else array(select e.owner_id union ${sharers}) end`;
 
 /** This transaction and all earlier ones are over. */
 const settled = sql<boolean>`e.xid < pg_snapshot_xmin(pg_current_snapshot())`;
@@ -33,10 +38,10 @@ export function postgresEvents(db: Db): EventLog {
       .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at', audience.as('audience')]);
 
   return {
-    append: ({ type, dbId, ownerId, data }) =>
+    append: ({ type, dbId, ownerId, audience = null, data }) =>
       db
         .insertInto('events')
-        .values({ type, db_id: dbId, owner_id: ownerId, data: JSON.stringify(data) })
+        .values({ type, db_id: dbId, owner_id: ownerId, audience, data: JSON.stringify(data) })
         .$call(run),
 
     async end() {
@@ -97,7 +102,7 @@ export function postgresEvents(db: Db): EventLog {
 
 /**
  * Reads the user's own containers by index, then each container that is or was shared with the user: the first `limit`
- * of each suffice. Long-ended shares have no visible events.
+ * of each suffice. Long-ended shares have no visible events. The service's own events have an index of their own.
  */
 const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
   const inOrder = sql`${comes('>', after)} and ${comes('<=', upTo)} order by e.xid, e.position limit ${limit}`;
@@ -114,6 +119,9 @@ const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
          select e.* from events e
          where e.db_id = shared.db_id and e.owner_id <> ${userId} and ${userId}::uuid in (${sharers}) and ${inOrder}
        ) e)
+      union all
+      (select e.* from events e where e.audience is not null
+         and (e.audience = 'everybody' or ${userId}::uuid in (${administrators})) and ${inOrder})
       order by xid, position limit ${limit}
     ) e order by e.xid, e.position`;
 };
@@ -129,7 +137,7 @@ type Row = {
   readonly db_id: string;
   readonly data: Record<string, unknown>;
   readonly created_at: Date;
-  readonly audience: string[];
+  readonly audience: string[] | null;
 };
 
 const toEvent = (row: Row): StoredEvent => ({
@@ -138,5 +146,5 @@ const toEvent = (row: Row): StoredEvent => ({
   dbId: row.db_id,
   data: row.data,
   time: row.created_at,
-  audience: row.audience,
+  audience: row.audience ?? 'everybody',
 });

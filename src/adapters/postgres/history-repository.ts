@@ -72,10 +72,16 @@ const snapshots: Statement = (before, some) => sql`
     order by removed_at ${some}
   )`;
 
+const announcements: Statement = (before, some) => sql`
+  delete from announcements where id in (
+    select id from announcements where ends_at < ${before} order by ends_at ${some}
+  )`;
+
 const STATEMENTS: { readonly [K in EndedKind]: readonly Statement[] } = {
   operations: [operations],
   sessions: [refreshTokens, sessions],
   shares: [shares],
   containers: [containers],
   snapshots: [snapshots],
+  announcements: [announcements],
 };

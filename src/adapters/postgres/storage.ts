@@ -40,6 +40,7 @@ import { postgresFactors } from './identity/totp-repository.ts';
 import { postgresUsers } from './identity/user-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
+import { postgresAnnouncements } from './service/announcement-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
 import { postgresCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { postgresCollaborations } from './terminals/collaboration-repository.ts';
@@ -59,6 +60,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   sessions: postgresSessions(db),
   refreshTokens: postgresRefreshTokens(db),
   settings: postgresSettings(db),
+  announcements: postgresAnnouncements(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
   agents: postgresAgents(db),

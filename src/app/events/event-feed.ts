@@ -154,14 +154,17 @@ export class EventFeed<Frame> {
   #hand(event: StoredEvent): void {
     const { encode, sent } = this.#deps;
     let frame: Frame | undefined;
-    for (const userId of event.audience) {
-      for (const one of this.#subscribers.of(userId)) {
-        if (!one.reaches(event.dbId)) continue;
-        frame ??= encode(event);
-        one.send(frame);
-      }
+    for (const one of this.#receivers(event)) {
+      if (!one.reaches(event.dbId)) continue;
+      frame ??= encode(event);
+      one.send(frame);
     }
     if (frame !== undefined) sent?.(event);
+  }
+
+  #receivers({ audience }: StoredEvent): readonly Subscriber<Frame>[] {
+    if (audience === 'everybody') return this.#subscribers.all();
+    return audience.flatMap((userId) => [...this.#subscribers.of(userId)]);
   }
 
   async #missedBy(

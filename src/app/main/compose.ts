@@ -5,6 +5,7 @@ import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue
 import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';
+import { announcementRoutes } from '../../adapters/http/routes/service/announcements.ts';
 import { systemRoutes } from '../../adapters/http/routes/service/health.ts';
 import { metricsRoutes } from '../../adapters/http/routes/service/metrics.ts';
 import { settingsRoutes } from '../../adapters/http/routes/service/settings.ts';
@@ -22,6 +23,7 @@ import { apiTokens } from '../identity/account/tokens.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
+import { announcements } from '../service/announcements.ts';
 import { settingsService } from '../settings.ts';
 import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
 import { measured } from './engine/engine-ports.ts';
@@ -158,7 +160,7 @@ function accessOf(
 }
 
 function routesOf(
-  { bus, metrics }: Ports,
+  { bus, clock, metrics }: Ports,
   options: ComposeOptions,
   { storage, auth, live, keys }: SharedParts,
   { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
@@ -169,6 +171,7 @@ function routesOf(
     metricsRoutes(metrics),
     ...people.routes,
     settingsRoutes(settingsService(storage, bus)),
+    announcementRoutes({ announcements: announcements(storage, clock), clock }),
     tokenRoutes(apiTokens({ storage, pendingUse: auth.pendingUse }), keys),
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
     audit.routes,

@@ -3,10 +3,10 @@ import { EVENTS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { type Backoff, nextTryMs, RECONNECT } from '../backoff.ts';
 import { HEARTBEAT_TIMES, Heartbeat, type HeartbeatTimes } from '../socket/heartbeat.ts';
 import type { OpenSocket, Socket } from '../socket/socket.ts';
-import { type AccountEvent, type ContainerEvent, RESYNC, type Resync } from './event.ts';
+import { type Event, RESYNC, type Resync } from './event.ts';
 
 export type StreamListener = {
-  event(event: ContainerEvent | AccountEvent | Resync): void;
+  event(event: Event | Resync): void;
   /** Whether changes are announced from now on. */
   live(isLive: boolean): void;
   /** Whether the service answers; `askedAtMs`: when it was asked what it answered. */
@@ -27,6 +27,9 @@ export type StreamDeps = {
   readonly backoff?: Backoff;
   readonly times?: HeartbeatTimes;
 };
+
+/** The types that are not about a container. */
+const WITHOUT_DB_ID: ReadonlySet<string> = new Set(['account_updated', 'announcement_changed']);
 
 const HANDSHAKE_MS = 15_000;
 
@@ -146,9 +149,9 @@ export class EventStream {
     }
     if (message.type === 'resync') this.#lastId = null;
     if (message.id !== undefined) this.#lastId = message.id;
-    const isKnown = message.type === 'account_updated' || typeof message.data?.['db_id'] === 'string';
+    const isKnown = WITHOUT_DB_ID.has(message.type) || typeof message.data?.['db_id'] === 'string';
     const isEvent = message.id !== undefined && isKnown;
-    this.#listener.event(isEvent ? (message as unknown as ContainerEvent | AccountEvent) : RESYNC);
+    this.#listener.event(isEvent ? (message as unknown as Event) : RESYNC);
   }
 
   #onClosed(code: number, opened: boolean): void {

@@ -47,6 +47,24 @@ export type AccountEvent = {
   };
 };
 
+/** A change of the service itself. */
+export type ServiceEvent = {
+  readonly type: 'announcement_changed';
+  readonly id: string;
+  /** ISO 8601. */
+  readonly time: string;
+  readonly data: {
+    readonly id: string;
+    /** The text. */
+    readonly name: string;
+    readonly status: 'created' | 'updated' | 'deleted';
+    readonly severity: 'info' | 'warning';
+  };
+};
+
+/** Whatever the service sends. */
+export type Event = ContainerEvent | AccountEvent | ServiceEvent;
+
 /** Events were missed: read the list again. */
 export type Resync = { readonly type: 'resync' };
 

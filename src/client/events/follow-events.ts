@@ -3,7 +3,7 @@ import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
 import { answerWithoutUpgrade, passes, refusalOf } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
-import { type AccountEvent, type ContainerEvent, RESYNC, type Resync } from './event.ts';
+import { type Event, RESYNC, type Resync } from './event.ts';
 import { EventStream, type StreamDeps } from './event-stream.ts';
 
 export type EventsOptions = {
@@ -14,7 +14,7 @@ export type EventsOptions = {
 };
 
 /** Events as they happen, for one `for await`. Leaving the loop ends the connection. */
-export type Events = AsyncIterableIterator<ContainerEvent | AccountEvent | Resync, void, undefined> & {
+export type Events = AsyncIterableIterator<Event | Resync, void, undefined> & {
   /** Resolves once the service sends every change from now on. */
   readonly connected: Promise<void>;
 };
@@ -42,14 +42,14 @@ export function followEvents(
   // Whoever does not wait for it learns of a failure from the loop.
   isConnected.catch(() => {});
   let stop = (): void => {};
-  const queue = new Queue<ContainerEvent | AccountEvent | Resync>(undefined, () => stop());
+  const queue = new Queue<Event | Resync>(undefined, () => stop());
   const fail = (error: unknown): void => {
     stop();
     failed(error);
     queue.end(error);
   };
   const listener = {
-    event: (event: ContainerEvent | AccountEvent | Resync) =>
+    event: (event: Event | Resync) =>
       queue.length < MAX_WAITING ? queue.push(event) : queue.replace(RESYNC),
     live: (isLive: boolean) => isLive && connected(),
     answers: () => {},

@@ -21,9 +21,22 @@ export const adminOf = (api: Api, requester: Requester) => ({
   /** How many deleted containers of all users still have their volume, and the disk that the volumes use. */
   deletedContainers: (options?: CallOptions) =>
     dataOf(api.GET('/api/admin/deleted-containers', { ...options })),
+  announcements: announcementsOf(api),
   tiers: tiersOf(api),
   images: imagesOf(api),
   roles: rolesOf(api),
+});
+
+const announcementsOf = (api: Api) => ({
+  /** Scheduled and ended ones too. */
+  list: async (options?: CallOptions) =>
+    (await dataOf(api.GET('/api/admin/announcements', { ...options }))).announcements,
+  create: (body: Schemas['NewAnnouncementRequest'], options?: CallOptions) =>
+    dataOf(api.POST('/api/admin/announcements', { body, ...options })),
+  update: (id: string, body: Schemas['AnnouncementChangeRequest'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/admin/announcements/{id}', { body, ...at(id, options) })),
+  delete: (id: string, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/admin/announcements/{id}', at(id, options))),
 });
 
 const terminalsOf = (api: Api) => ({

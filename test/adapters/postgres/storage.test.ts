@@ -39,6 +39,7 @@ const ENDS = {
   collaborations: ['created_at', 'expires_at', 'ended_at'],
   containers: ['deleted_at', 'volume_condemned_at', 'volume_claimed_at', 'volume_removed_at'],
   snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
+  announcements: ['starts_at', 'ends_at'],
 } as const;
 
 const url = await freshDatabase(t);

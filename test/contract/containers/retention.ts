@@ -129,6 +129,24 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     t.same(await found([ended, ranOut, lasts]), [false, false, true]);
   });
 
+  await t.test(`${name}: an ended announcement is forgotten, one without an end never`, async (t) => {
+    const { announcements } = storage.repositories;
+    const add = (text: string, endsAt: Date | null) => {
+      const draft = { text, severity: 'info', startsAt: new Date(0), endsAt } as const;
+      return storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
+    };
+    const lasts = await add('lasts', null);
+    await add('ended', lasts?.createdAt ?? null);
+    const texts = async () => (await announcements.list()).map(({ text }) => text).sort();
+    await age(29);
+    await all();
+    t.same(await texts(), ['ended', 'lasts']);
+    await age(2);
+    await all();
+    t.same(await texts(), ['lasts']);
+    await announcements.delete(lasts?.id ?? '');
+  });
+
   await t.test(
     `${name}: a deleted container is forgotten with its dependents long after its volume`,
     async (t) => {

@@ -66,6 +66,9 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   second_factor_reset: 'other: ',
   ssh_key_added: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
   ssh_key_removed: 'ada: SHA256:F53fV8S/uvxOgdY8nP5zwn87S87cWnMyIvHHlB6B62c',
+  announcement_created: 'root: {"id":"ID","text":"Berth restarts tonight.","severity":"info"}',
+  announcement_updated: 'root: {"id":"ID","text":"Berth restarts tonight.","severity":"warning"}',
+  announcement_deleted: 'root: {"id":"ID","text":"Berth restarts tonight.","severity":"info"}',
   settings_updated: 'root: {"retentionDays":6}',
   tier_created:
     'root: {"name":"tiny","memoryMb":{"min":64,"max":128},"cpuMillicores":{"min":10,"max":100},"diskMb":{"min":64,"max":512},"layerMb":2048,"maxContainers":1,"maxAgents":0,"maxSnapshots":5,"snapshotMb":10240,"maxTtlSeconds":0,"maxIdleSeconds":0,"requestsPerMinute":1200,"maxTerminals":64,"maxEventSockets":64,"maxCommands":32,"maxUploads":16,"maxDownloads":32}',

@@ -104,6 +104,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   link_not_valid:
     'This link is not valid. It was used or withdrawn, has expired, or is incomplete. Ask your administrator for a new one.',
   link_limit_reached: 'There are too many open links. Withdraw some that nobody needs.',
+  announcement_limit_reached: 'There are too many announcements. Delete one that has ended.',
   last_administrator: 'This is the last administrator. Make another person an administrator first.',
   ssh_key_exists:
     'This SSH key is already in use. If it is not in your list, another account has it: make a new key.',

@@ -1,4 +1,4 @@
-import type { AccountEvent, ContainerEvent, Resync } from '../../../src/client/events/event.ts';
+import type { Event, Resync, ServiceEvent } from '../../../src/client/events/event.ts';
 import { EventStream } from '../../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../../src/client/socket/socket.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
@@ -16,10 +16,23 @@ const LIVE_CHANGING_MS = 4_000;
 export type ChangedContainer = { readonly id: string; readonly dbId: string };
 type ChangeEvent = ChangedContainer | null;
 
-const changeOf = (event: ContainerEvent | AccountEvent | Resync): ChangeEvent =>
+const changeOf = (event: Exclude<Event, ServiceEvent> | Resync): ChangeEvent =>
   event.type === 'resync' || event.type === 'account_updated'
     ? null
     : { id: String(event.data.id), dbId: event.data.db_id };
+
+type ServiceChange = ServiceEvent['type'];
+
+const ofService = new Map<ServiceChange, Set<() => void>>();
+
+/** Calls `act` at each such change of the service, until the returned function is called. */
+export function onServiceChange(type: ServiceChange, act: () => void): () => void {
+  const acts = ofService.get(type) ?? new Set();
+  ofService.set(type, acts.add(act));
+  return () => void acts.delete(act);
+}
+
+const isOfService = (event: Event | Resync): event is ServiceEvent => event.type === 'announcement_changed';
 
 async function readAccount(): Promise<void> {
   try {
@@ -43,6 +56,10 @@ export function followEvents(): () => void {
     { origin: location.origin.replace(/^http/, 'ws'), openSocket: platformSocket, token: loginToken },
     {
       event: (event) => {
+        if (isOfService(event)) {
+          for (const act of ofService.get(event.type) ?? []) act();
+          return;
+        }
         // why: the rights of this page follow an administrator's change at once
         if (event.type === 'account_updated') void readAccount();
         publish(changeOf(event));

@@ -3,6 +3,7 @@ import type { User } from '../api/types.ts';
 import { navigate, nextPath, path, signInPath } from '../lib/browser/router.ts';
 import { lockWhenIdle } from '../session/auto-lock.ts';
 import { locked, lockNow, session } from '../session/session.ts';
+import { followAnnouncements, forgetAnnouncements } from '../state/announcements.ts';
 import { forgetContainers } from '../state/containers.ts';
 import { followEvents } from '../state/events.ts';
 import { loadMe, me } from '../state/profile.ts';
@@ -68,10 +69,12 @@ const lock = (): void => {
   if (me.value?.passcode_set) lockNow().catch(toastFailure);
 };
 
-/** Follows events, except while the screen is locked: the service sends none then. */
+/** Follows events and announcements, except while the screen is locked: the service sends none then. */
 function useEvents(userId: string): void {
   const isLocked = locked.value;
   useEffect(() => (isLocked ? undefined : followEvents()), [userId, isLocked]);
+  useEffect(() => (isLocked ? undefined : followAnnouncements()), [userId, isLocked]);
+  useEffect(() => forgetAnnouncements, [userId]);
 }
 
 function Inside({ user }: { user: User }) {

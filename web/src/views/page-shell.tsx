@@ -7,6 +7,7 @@ import { HelpMenu } from './navigation/help-menu.tsx';
 import { Navigation } from './navigation/navigation.tsx';
 import { openPalette } from './palette/palette-host.tsx';
 import { ReachBanner } from './reach-banner.tsx';
+import { Announcements } from './service/announcements.tsx';
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
@@ -52,6 +53,7 @@ export function Shell({ user, onHelp, onLock, children }: ShellProps) {
       <main id="main" tabIndex={-1}>
         {children}
       </main>
+      <Announcements />
     </div>
   );
 }

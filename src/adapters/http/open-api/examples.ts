@@ -103,6 +103,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   NewUserRequest: { email: person.email, username: person.username, tier: 'pro' },
   InvitationRequest: { role: 'user', tier: 'pro', email: person.email, expires_in_hours: 72 },
   ResetLinkRequest: { kind: 'password' },
+  NewAnnouncementRequest: { text: 'Berth restarts tonight at 22:00.', severity: 'warning', ends_at: LATER },
+  AnnouncementChangeRequest: { ends_at: LATER },
   SettingsChange: { open_registration: false },
 };
 

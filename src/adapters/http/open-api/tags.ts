@@ -45,6 +45,8 @@ const TAGS = [
   ['/api/admin/invitations', 'People', ''],
   ['/api/admin/reset-links', 'People', ''],
   ['/api/admin', 'Administration', 'Settings, catalogue and open terminals.'],
+  ['/api/announcements', 'Announcements', 'Notices of administrators for everybody.'],
+  ['/api/admin/announcements', 'Announcements', ''],
   ['/livez', 'Service', 'Health, version and this document.'],
   ['/readyz', 'Service', ''],
   ['/metrics', 'Service', ''],

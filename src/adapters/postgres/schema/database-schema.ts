@@ -1,5 +1,6 @@
 import type { Generated, Kysely } from 'kysely';
 import type { Role } from '../../../domain/containers/catalogue.ts';
+import type { EventAudience } from '../../../domain/events.ts';
 import type { Defaulted, Json } from './column-types.ts';
 import type {
   AgentEnrolmentsTable,
@@ -31,6 +32,7 @@ import type {
   UserRemovalsTable,
   UsersTable,
 } from './identity-tables.ts';
+import type { AnnouncementsTable } from './service-tables.ts';
 import type {
   CollaborationParticipantsTable,
   CollaborationsTable,
@@ -106,7 +108,8 @@ type EventsTable = {
   position: Generated<string>;
   xid: Generated<string>;
   db_id: string;
-  owner_id: string;
+  owner_id: string | null;
+  audience: EventAudience | null;
   type: string;
   data: Json<Record<string, unknown>>;
   created_at: Generated<Date>;
@@ -121,6 +124,7 @@ export type Database = {
   images: ImageRow;
   roles: RolesTable;
   settings: SettingsTable;
+  announcements: AnnouncementsTable;
   installation: InstallationTable;
   users: UsersTable;
   sessions: SessionsTable;

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ACCOUNT_CHANGES, type EventType } from '../../../domain/events.ts';
+import { SEVERITIES } from '../../../domain/service/announcement.ts';
 
 const container = {
   id: Type.Union([Type.String(), Type.Null()]),
@@ -39,6 +40,12 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
     tier: Type.String(),
     change: Type.Union(ACCOUNT_CHANGES.map((change) => Type.Literal(change))),
+  }),
+  announcement_changed: Type.Object({
+    id: Type.String(),
+    name: Type.String({ description: 'The text.' }),
+    status: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('deleted')]),
+    severity: Type.Union(SEVERITIES.map((severity) => Type.Literal(severity))),
   }),
   snapshot_created: OfSnapshot,
   snapshot_deleted: OfSnapshot,

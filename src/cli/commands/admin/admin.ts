@@ -1,4 +1,5 @@
 import { group } from '../../command.ts';
+import { announcements } from './announcements.ts';
 import { deleted } from './deleted.ts';
 import { invite } from './people/invite.ts';
 import { invitations, resetLinks } from './people/links.ts';
@@ -13,6 +14,7 @@ export const admin = () =>
     users(),
     resetLinks(),
     terminals(),
+    announcements(),
     settings(),
     deleted(),
   ]);

@@ -1,6 +1,7 @@
-import type { Schemas } from '../../../client/index.ts';
-import { targetIn } from '../../cli.ts';
+import type { Berth, Schemas } from '../../../client/index.ts';
+import { type Cli, targetIn } from '../../cli.ts';
 import { command, withCli } from '../../command.ts';
+import { isTerminal, printableIn } from '../../io/io.ts';
 import type { Shown } from '../../io/printer.ts';
 
 type Answer = Schemas['Profile'] & { readonly server: string };
@@ -15,10 +16,20 @@ const SHOWN: Shown<Answer> = {
   name: ({ username }) => username,
 };
 
+/** On a terminal only: scripts read the output. An older service has none. */
+async function noteAnnouncements({ io, notify }: Cli, berth: Berth): Promise<void> {
+  if (!isTerminal(io.err)) return;
+  const found = await berth.announcements().catch(() => []);
+  for (const { severity, text } of printableIn(found))
+    notify(`${severity === 'warning' ? 'Warning' : 'Announcement'}: ${text}`);
+}
+
 export const whoami = () =>
-  command('whoami', 'Show who is signed in, and where').action(
+  command('whoami', 'Show who is signed in, and where, and what administrators announce').action(
     withCli(async (cli) => {
-      const me = await cli.progress('Asking the service', cli.berth().me.get());
+      const berth = cli.berth();
+      const me = await cli.progress('Asking the service', berth.me.get());
       cli.print.one({ ...me, server: targetIn(cli).server }, SHOWN);
+      await noteAnnouncements(cli, berth);
     }),
   );

@@ -1,4 +1,4 @@
-import type { AccountEvent, ContainerEvent } from '../../../client/index.ts';
+import type { Event } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import { printableIn } from '../../io/io.ts';
 import { writeTo } from '../../io/streams.ts';
@@ -10,7 +10,7 @@ With -o json each line is an event as the service sent it.
 `;
 
 export const events = () =>
-  command('events', 'Follow the changes of containers, and of your account')
+  command('events', 'Follow the changes of containers, of your account and of the service')
     .argument('[container]', 'only of this one, by name or id')
     .option('--after <id>', 'begin after this event')
     .addHelpText('after', HELP)
@@ -30,16 +30,16 @@ export const events = () =>
       }),
     );
 
-/** The container's; null for an event of the account. */
-const idOf = (event: ContainerEvent | AccountEvent): string | null =>
-  event.type === 'account_updated' ? null : event.data.db_id;
+/** The container's; null for an event of something else. */
+const idOf = ({ data }: Event): string | null => ('db_id' in data ? data.db_id : null);
 
-function lineOf(event: ContainerEvent | AccountEvent): string {
-  if (event.type === 'account_updated') {
-    const { type, time, data } = printableIn(event);
-    return [time, type, data.name, data.status, data.change].join('  ');
-  }
+function lineOf(event: Event): string {
   const { type, time, data } = printableIn(event);
-  const more = data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
-  return [time, type, data.name, data.status, more].join('  ').trimEnd();
+  return [time, type, data.name, data.status, moreOf(data)].join('  ').trimEnd();
+}
+
+function moreOf(data: Event['data']): string {
+  if ('change' in data) return data.change;
+  if (!('db_id' in data)) return '';
+  return data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
 }

@@ -3,6 +3,7 @@ import { type Tab, TabbedPage } from '../tabbed-page.tsx';
 import { Images } from './images.tsx';
 import { People } from './people/people.tsx';
 import { Roles } from './roles.tsx';
+import { AnnouncementsPage } from './service/announcements.tsx';
 import { AdminSettings } from './settings.tsx';
 import { OpenTerminals } from './terminals.tsx';
 import { Tiers } from './tiers.tsx';
@@ -18,6 +19,7 @@ export const ADMIN_TABS: readonly Tab[] = [
     label: 'Audit',
     content: () => <Audit of="all" title="Audit" lead="Every action, who did it and from where." />,
   },
+  { href: '/admin/announcements', label: 'Announcements', content: () => <AnnouncementsPage /> },
   { href: '/admin/settings', label: 'Service', content: () => <AdminSettings /> },
 ];
 

@@ -9,6 +9,7 @@ import { ToolsLink } from '../containers/links/role-setup-link.tsx';
 import { SpaceLink } from '../containers/links/space-link.tsx';
 import { Status } from '../containers/status.tsx';
 import { Recording } from '../recordings/record-button.tsx';
+import { AnnouncementButton } from '../service/announcements.tsx';
 import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
 import type { Known } from './overlay-state.ts';
@@ -58,6 +59,7 @@ export function TerminalBar({ known, workspace, onTools, onSpace, onShare, onHel
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>
+      <AnnouncementButton />
       {main && <Sharing container={container} main={main} onShare={onShare} />}
       {terminal?.everOpen.value && <LineFacts terminal={terminal} stale={stale} />}
       {container && mayDivide.value && (

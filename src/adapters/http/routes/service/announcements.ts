@@ -1,0 +1,139 @@
+import type { Announcements } from '../../../../app/service/announcements.ts';
+import {
+  type Announcement,
+  type AnnouncementDraft,
+  announcementState,
+} from '../../../../domain/service/announcement.ts';
+import type { Clock } from '../../../../ports/clock.ts';
+import { orThrow } from '../../errors.ts';
+import { timesOf } from '../../pagination.ts';
+import { IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/service/announcements.ts';
+import type { Routes } from '../../server.ts';
+
+export type AnnouncementRouteDeps = { readonly announcements: Announcements; readonly clock: Clock };
+
+const LIST = 'failed to list announcements';
+
+export const announcementRoutes =
+  (deps: AnnouncementRouteDeps): Routes =>
+  (http, tokens) => {
+    http.get(
+      '/api/announcements',
+      {
+        config: { scope: 'read', failure: LIST },
+        schema: {
+          operationId: 'announcements.list',
+          summary: 'List the present announcements',
+          response: { 200: schema.AnnouncementList },
+        },
+      },
+      async () => ({ announcements: (await deps.announcements.current()).map(toBody) }),
+    );
+    adminRoutes(deps)(http, tokens);
+  };
+
+const adminRoutes =
+  ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
+  (http) => {
+    const whole = (announcement: Announcement): schema.WholeAnnouncementBody => ({
+      ...toBody(announcement),
+      created_at: announcement.createdAt.toISOString(),
+      state: announcementState(announcement, clock.now()),
+    });
+
+    http.get(
+      '/api/admin/announcements',
+      {
+        config: { scope: 'admin', failure: LIST },
+        schema: {
+          operationId: 'adminAnnouncements.list',
+          summary: 'List all announcements',
+          response: { 200: schema.WholeAnnouncementList },
+        },
+      },
+      async () => ({ announcements: (await announcements.list()).map(whole) }),
+    );
+
+    http.post(
+      '/api/admin/announcements',
+      {
+        config: { scope: 'admin', failure: 'failed to create announcement' },
+        schema: {
+          operationId: 'adminAnnouncements.create',
+          summary: 'Announce something to everybody',
+          refusals: ['announcement_limit_reached'],
+          body: schema.NewAnnouncementRequest,
+          response: { 201: schema.WholeAnnouncementBody },
+        },
+      },
+      async ({ body, caller, origin }, reply) => {
+        const draft = { ...toChange(body), text: body.text };
+        const made = orThrow(await announcements.create(draft, caller, origin));
+        return reply.code(201).send(whole(made));
+      },
+    );
+
+    http.patch(
+      '/api/admin/announcements/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to update announcement' },
+        schema: {
+          operationId: 'adminAnnouncements.update',
+          summary: 'Change an announcement',
+          refusals: ['announcement_not_found'],
+          params: IdParams,
+          body: schema.AnnouncementChangeRequest,
+          response: { 200: schema.WholeAnnouncementBody },
+        },
+      },
+      async ({ params: { id }, body, caller, origin }) =>
+        whole(orThrow(await announcements.change(id, toChange(body), caller, origin))),
+    );
+
+    http.delete(
+      '/api/admin/announcements/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to delete announcement' },
+        schema: {
+          operationId: 'adminAnnouncements.delete',
+          summary: 'Delete an announcement',
+          refusals: ['announcement_not_found'],
+          params: IdParams,
+          response: { 200: schema.AnnouncementDeletedBody },
+        },
+      },
+      async ({ params: { id }, caller, origin }) => {
+        orThrow(await announcements.delete(id, caller, origin));
+        return { id, deleted: true as const };
+      },
+    );
+  };
+
+/** The given fields alone; throws for an invalid time. */
+function toChange(body: schema.AnnouncementChangeRequest): Partial<AnnouncementDraft> {
+  const { text, severity, starts_at, ends_at } = body;
+  const { starts_at: startsAt, ends_at: endsAt } = timesOf(
+    {
+      ...(starts_at === undefined ? {} : { starts_at }),
+      ...(ends_at == null ? {} : { ends_at }),
+    },
+    ['starts_at', 'ends_at'],
+  );
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(severity === undefined ? {} : { severity }),
+    ...(startsAt === undefined ? {} : { startsAt }),
+    ...(endsAt === undefined ? {} : { endsAt }),
+    ...(ends_at === null ? { endsAt: null } : {}),
+  };
+}
+
+const toBody = (announcement: Announcement): schema.AnnouncementBody => ({
+  id: announcement.id,
+  text: announcement.text,
+  severity: announcement.severity,
+  starts_at: announcement.startsAt.toISOString(),
+  ends_at: announcement.endsAt?.toISOString() ?? null,
+  updated_at: announcement.updatedAt.toISOString(),
+});

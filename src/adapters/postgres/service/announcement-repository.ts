@@ -1,0 +1,64 @@
+import { type Selectable, sql } from 'kysely';
+import type { Announcement, AnnouncementDraft } from '../../../domain/service/announcement.ts';
+import type { AnnouncementRepository } from '../../../ports/service/announcement-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import type { AnnouncementsTable } from '../schema/service-tables.ts';
+import { allAs, COUNT, changedOne, clockNow, countOf, firstAs } from '../sql.ts';
+
+export function postgresAnnouncements(db: Db): AnnouncementRepository {
+  return {
+    list: () =>
+      db
+        .selectFrom('announcements')
+        .selectAll()
+        .orderBy('starts_at', 'desc')
+        .orderBy('id')
+        .$call(allAs(toAnnouncement)),
+
+    findForUpdate: (id) =>
+      db
+        .selectFrom('announcements')
+        .selectAll()
+        .where('id', '=', id)
+        .forUpdate()
+        .$call(firstAs(toAnnouncement)),
+
+    async insert(draft, most) {
+      // why: a count beside another insert would not see its row
+      await sql`lock table announcements in share row exclusive mode`.execute(db);
+      if ((await db.selectFrom('announcements').select(COUNT).$call(countOf)) >= most) return null;
+      return await db
+        .insertInto('announcements')
+        .values(columnsOf(draft))
+        .returningAll()
+        .$call(firstAs(toAnnouncement));
+    },
+
+    update: (id, draft) =>
+      db
+        .updateTable('announcements')
+        .set({ ...columnsOf(draft), updated_at: clockNow })
+        .where('id', '=', id)
+        .returningAll()
+        .$call(firstAs(toAnnouncement)),
+
+    delete: (id) => db.deleteFrom('announcements').where('id', '=', id).$call(changedOne),
+  };
+}
+
+const columnsOf = ({ text, severity, startsAt, endsAt }: AnnouncementDraft) => ({
+  text,
+  severity,
+  starts_at: startsAt,
+  ends_at: endsAt,
+});
+
+const toAnnouncement = (row: Selectable<AnnouncementsTable>): Announcement => ({
+  id: row.id,
+  text: row.text,
+  severity: row.severity,
+  startsAt: row.starts_at,
+  endsAt: row.ends_at,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});

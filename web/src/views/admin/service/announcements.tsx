@@ -1,0 +1,158 @@
+import { useState } from 'preact/hooks';
+import {
+  type AnnouncementFields,
+  announce,
+  changeAnnouncement,
+  deleteAnnouncement,
+  listAnnouncements,
+  type WholeAnnouncement,
+} from '../../../api/service/announcements.ts';
+import { at } from '../../../lib/format/format.ts';
+import { minuteInput, minuteOf } from '../../../lib/format/minute-input.ts';
+import { toastOk } from '../../../state/toasts.ts';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { AreaField, SelectField, TextField } from '../../../ui/field.tsx';
+import { Item, Items, Section } from '../../../ui/section.tsx';
+import { useLoaded } from '../../../ui/use-loaded.ts';
+import { useForm } from '../../auth/use-submit.ts';
+import { FormDialog } from '../../form-dialog.tsx';
+import { Removal } from '../../settings/remove-dialog.tsx';
+
+const STATES = { scheduled: 'Scheduled', current: 'Shown now', ended: 'Ended' } as const;
+const SEVERITIES = [
+  ['info', 'Information'],
+  ['warning', 'Warning'],
+] as const;
+
+function factsOf({ state, severity, starts_at, ends_at }: WholeAnnouncement): string {
+  const starts = state === 'scheduled' ? `from ${at(starts_at)}` : `since ${at(starts_at)}`;
+  const ends = ends_at === null ? 'until deleted' : `until ${at(ends_at)}`;
+  return [STATES[state], ...(severity === 'warning' ? ['warning'] : []), `${starts}, ${ends}`].join(' · ');
+}
+
+/** Notices that everybody sees. */
+export function AnnouncementsPage() {
+  const list = useLoaded(listAnnouncements);
+  const [editing, setEditing] = useState<WholeAnnouncement | 'new' | null>(null);
+  const [removing, setRemoving] = useState<WholeAnnouncement | null>(null);
+  const reload = (): void => void list.reload();
+  return (
+    <Section
+      title="Announcements"
+      lead="Everybody who is signed in sees them at once, on every page, until they dismiss them."
+      action={
+        <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
+          Announce something
+        </Button>
+      }
+    >
+      <Items
+        of={list}
+        none="Nothing is announced."
+        row={(one) => (
+          <Item key={one.id} title={one.text} facts={factsOf(one)}>
+            <IconButton icon="edit" label={`Change “${one.text}”`} onClick={() => setEditing(one)} />
+            <IconButton icon="trash" label={`Delete “${one.text}”`} onClick={() => setRemoving(one)} />
+          </Item>
+        )}
+      />
+      {editing !== null && (
+        <AnnouncementDialog
+          before={editing === 'new' ? null : editing}
+          onDone={reload}
+          onClose={() => setEditing(null)}
+        />
+      )}
+      {removing !== null && (
+        <Removal
+          title="Delete this announcement?"
+          action="Delete"
+          done="The announcement is deleted"
+          work={() => deleteAnnouncement(removing.id)}
+          onDone={reload}
+          onClose={() => setRemoving(null)}
+        >
+          <p>“{removing.text}” disappears from every page at once.</p>
+        </Removal>
+      )}
+    </Section>
+  );
+}
+
+type DialogProps = {
+  /** null for a new one. */
+  readonly before: WholeAnnouncement | null;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+};
+
+type Entered = {
+  readonly text: string;
+  readonly severity: string;
+  readonly starts_at: string;
+  readonly ends_at: string;
+};
+
+/** What differs from before: an untouched time keeps its seconds. */
+function changesOf(before: WholeAnnouncement | null, entered: Entered): Partial<AnnouncementFields> {
+  const { text, severity, starts_at, ends_at } = entered;
+  const startsAt = minuteOf(starts_at);
+  return {
+    // why: a line break typed into the text is no part of a notice of one line
+    text: text.replace(/\s*\n\s*/g, ' '),
+    severity: severity as AnnouncementFields['severity'],
+    ...(startsAt !== null && starts_at !== minuteInput(before?.starts_at ?? null)
+      ? { starts_at: startsAt }
+      : {}),
+    ...(ends_at !== minuteInput(before?.ends_at ?? null) ? { ends_at: minuteOf(ends_at) } : {}),
+  };
+}
+
+function AnnouncementDialog({ before, onDone, onClose }: DialogProps) {
+  const initial: Entered = {
+    text: before?.text ?? '',
+    severity: before?.severity ?? 'info',
+    starts_at: minuteInput(before?.starts_at ?? null),
+    ends_at: minuteInput(before?.ends_at ?? null),
+  };
+  const form = useForm(initial, async (entered) => {
+    const body = changesOf(before, entered);
+    await (before === null ? announce(body) : changeAnnouncement(before.id, body));
+    toastOk(before === null ? 'It is announced' : 'The announcement is changed');
+    onDone();
+    onClose();
+  });
+  return (
+    <FormDialog
+      title={before === null ? 'Announce something' : 'Change the announcement'}
+      form={form}
+      action={before === null ? 'Announce' : 'Save'}
+      busy="Saving"
+      onClose={onClose}
+      novalidate
+      locked
+    >
+      <AreaField
+        label="Text"
+        {...form.field('text')}
+        hint="One line of plain text, up to 500 characters. Addresses with https:// become links."
+        area={{ rows: 3, maxLength: 500, ...{ 'data-autofocus': true } }}
+      />
+      <SelectField label="Kind" {...form.field('severity')} options={SEVERITIES} />
+      <div class="field-pair">
+        <TextField
+          label="Appears"
+          {...form.field('starts_at')}
+          hint="Empty: at once."
+          input={{ type: 'datetime-local' }}
+        />
+        <TextField
+          label="Disappears"
+          {...form.field('ends_at')}
+          hint="Empty: when you delete it."
+          input={{ type: 'datetime-local' }}
+        />
+      </div>
+    </FormDialog>
+  );
+}
