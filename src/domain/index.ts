@@ -63,6 +63,7 @@ export * from './identity/use-limits.ts';
 export * from './identity/user.ts';
 export * from './json-size.ts';
 export * from './result.ts';
+export * from './service/announcement.ts';
 export * from './settings.ts';
 export * from './terminals/collaboration.ts';
 export * from './terminals/recording.ts';

@@ -1,13 +1,6 @@
 import t from 'tap';
 import { MAX_ANNOUNCEMENTS } from '../../../src/domain/service/announcement.ts';
-import {
-  aGuest,
-  anAdmin,
-  aPerson,
-  aService,
-  as,
-  auditOf,
-} from '../../support/service/service.ts';
+import { aGuest, anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 import { eventClient } from '../../support/service/streams.ts';
 import { aContainerOf, listening } from '../../support/terminal/terminals.ts';
 
