@@ -22,9 +22,11 @@ function readDismissed(): Dismissed {
   }
 }
 
-/** What this browser has not dismissed. */
+/** What this browser has not dismissed, warnings first. */
 export const shownAnnouncements = (): readonly Announcement[] =>
-  all.value.filter(({ id, updated_at }) => dismissed.value[id] !== updated_at);
+  all.value
+    .filter(({ id, updated_at }) => dismissed.value[id] !== updated_at)
+    .toSorted((a, b) => Number(b.severity === 'warning') - Number(a.severity === 'warning'));
 
 /** Until it is changed. Forgets those that are over. */
 export function dismissAnnouncement({ id, updated_at }: Announcement): void {

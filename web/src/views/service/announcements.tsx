@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Announcement } from '../../api/service/announcements.ts';
 import { linkedText } from '../../lib/linked-text.ts';
 import { dismissAnnouncement, shownAnnouncements } from '../../state/announcements.ts';
@@ -51,16 +51,10 @@ export const Linked = ({ text }: { text: string }) =>
     ),
   );
 
-/** Beside a terminal, which keeps its size: a button with the newest text, which opens them all. */
-export function AnnouncementButton() {
-  const [open, setOpen] = useState(false);
+/** Beside a terminal, which keeps its size: a button with the first text, which opens them all. */
+export function AnnouncementButton({ onOpen }: { onOpen: () => void }) {
   const shown = shownAnnouncements();
-  const [newest] = shown;
-  const close = (): void => setOpen(false);
-  const dismiss = (one: Announcement): void => {
-    dismissAnnouncement(one);
-    if (shown.length === 1) close();
-  };
+  const [first] = shown;
   return (
     <>
       <div class="visually-hidden" role="status" aria-label="Announcements">
@@ -68,28 +62,36 @@ export function AnnouncementButton() {
           <p key={id}>{text}</p>
         ))}
       </div>
-      {newest !== undefined && (
+      {first !== undefined && (
         <button
           type="button"
-          class={`announcement-button ${newest.severity}`}
-          title={newest.text}
+          class={`announcement-button ${first.severity}`}
+          title={first.text}
           aria-label={shown.length === 1 ? 'Read the announcement' : `Read ${shown.length} announcements`}
           aria-haspopup="dialog"
-          onClick={() => setOpen(true)}
+          onClick={onOpen}
         >
-          <Icon name={newest.severity === 'warning' ? 'warning' : 'megaphone'} />
-          <span>{newest.text}</span>
+          <Icon name={first.severity === 'warning' ? 'warning' : 'megaphone'} />
+          <span>{first.text}</span>
         </button>
       )}
-      {open && newest !== undefined && (
-        <Dialog title="Announcements" onClose={close} narrow>
-          <div class="dialog-body">
-            {shown.map((one) => (
-              <Notice key={one.id} of={one} onDismiss={() => dismiss(one)} />
-            ))}
-          </div>
-        </Dialog>
-      )}
     </>
+  );
+}
+
+/** All of them, until the last is dismissed. */
+export function AnnouncementDialog({ onClose }: { onClose: () => void }) {
+  const shown = shownAnnouncements();
+  useEffect(() => {
+    if (shown.length === 0) onClose();
+  }, [shown.length]);
+  return (
+    <Dialog title="Announcements" onClose={onClose} narrow>
+      <div class="dialog-body">
+        {shown.map((one) => (
+          <Notice key={one.id} of={one} onDismiss={() => dismissAnnouncement(one)} />
+        ))}
+      </div>
+    </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { useTitle } from '../../ui/use-title.ts';
 import { ToolsDialog } from '../containers/role-setup-dialog.tsx';
 import { SpaceDialog } from '../containers/space-dialog.tsx';
 import { HealthBanner } from '../health-banner.tsx';
+import { AnnouncementDialog } from '../service/announcements.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
 import { ExtraKeys } from './extra-keys.tsx';
 import { type Known, nameOf } from './overlay-state.ts';
@@ -43,7 +44,7 @@ const actionsOf = (workspace: Workspace) => (action: TerminalAction) => {
 
 /** A container's shells, as large as the window. */
 export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void }) {
-  const [dialog, setDialog] = useState<'tools' | 'space' | 'sharing' | null>(null);
+  const [dialog, setDialog] = useState<'tools' | 'space' | 'sharing' | 'announcements' | null>(null);
   const close = (): void => setDialog(null);
   const { known, refresh } = useContainer(id);
   const container = typeof known === 'object' ? known : null;
@@ -64,6 +65,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
         onTools={() => setDialog('tools')}
         onSpace={() => setDialog('space')}
         onShare={() => setDialog('sharing')}
+        onAnnouncements={() => setDialog('announcements')}
         onHelp={onHelp}
       />
       <HealthBanner />
@@ -78,6 +80,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
       {terminal?.everOpen.value && !terminal.readOnly.value && (
         <ExtraKeys key={active.id} terminal={terminal} />
       )}
+      {dialog === 'announcements' && <AnnouncementDialog onClose={close} />}
       {container && dialog === 'sharing' && <ShareDialog container={container} onClose={close} />}
       {container && dialog === 'space' && <SpaceDialog container={container} onClose={close} />}
       {container && dialog === 'tools' && (

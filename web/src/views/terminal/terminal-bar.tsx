@@ -23,6 +23,7 @@ type BarProps = {
   readonly onTools: () => void;
   readonly onSpace: () => void;
   readonly onShare: () => void;
+  readonly onAnnouncements: () => void;
   readonly onHelp: () => void;
 };
 
@@ -41,7 +42,15 @@ function Sharing({ container, main, onShare }: SharingProps) {
 }
 
 /** The container, its state and latency, and actions on the active terminal and the panes. */
-export function TerminalBar({ known, workspace, onTools, onSpace, onShare, onHelp }: BarProps) {
+export function TerminalBar({
+  known,
+  workspace,
+  onTools,
+  onSpace,
+  onShare,
+  onAnnouncements,
+  onHelp,
+}: BarProps) {
   const container = typeof known === 'object' ? known : null;
   const active = workspace.active.value;
   const [terminal, main] = [active.terminal.value, workspace.pane(MAIN_PANE).terminal.value];
@@ -59,7 +68,7 @@ export function TerminalBar({ known, workspace, onTools, onSpace, onShare, onHel
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>
-      <AnnouncementButton />
+      <AnnouncementButton onOpen={onAnnouncements} />
       {main && <Sharing container={container} main={main} onShare={onShare} />}
       {terminal?.everOpen.value && <LineFacts terminal={terminal} stale={stale} />}
       {container && mayDivide.value && (
