@@ -1,11 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { ANNOUNCEMENT_LENGTH, SEVERITIES } from '../../../../domain/service/announcement.ts';
 import { Closed, Named, Nullable, Text, Timestamp } from '../common.ts';
 
-const SeverityName = Type.Union(SEVERITIES.map((severity) => Type.Literal(severity)));
+const SeverityName = Type.Union([Type.Literal('info'), Type.Literal('warning')]);
 const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
-/** Roomier than the limit, whose refusal names it: what counts are the trimmed characters. */
-const Notice = Text({ maxLength: 4 * ANNOUNCEMENT_LENGTH });
+/** Roomier than the limit of 500, whose refusal names it: what counts are the trimmed characters. */
+const Notice = Text({ maxLength: 2_000 });
 
 const shown = {
   id: Type.String(),
