@@ -40,7 +40,7 @@ export const choosing = (menu: string | RegExp, item?: string | RegExp) => async
 };
 
 export const seeing = (page: Page | Locator, words: string | RegExp): Promise<void> =>
-  page.getByText(words).first().waitFor();
+  page.getByText(words).filter({ visible: true }).first().waitFor();
 
 /** Answers requests to that path with what `make` makes of the service's own answer. */
 export async function answering(

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { choosing, press, type Scene, seeing } from '../scene.ts';
+import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
 
 const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
 
@@ -20,6 +20,19 @@ const entry = (
     await page.getByRole('dialog').waitFor();
   },
 });
+
+const OPEN_TERMINALS = (['browser', 'command', 'ssh'] as const).map((client, at) => ({
+  ...{ id: `${at}`, username: ['ada', 'bob', 'mia'][at], container_name: 'web-api', client },
+  ...{ connection_id: at === 2 ? 'ssh' : 'main', mux_session: at === 0 ? 'main' : null, owner: at !== 1 },
+  ...{ ip_address: `192.0.2.${at + 7}`, viewers: at === 0 ? 1 : 0 },
+  created_at: new Date(Date.now() - (at + 1) * 1_300_000).toISOString(),
+}));
+
+const terminals: Pick<Scene, 'route' | 'before' | 'shows'> = {
+  route: '/admin/terminals',
+  before: (page) => answering(page, /\/api\/admin\/terminals$/, () => ({ terminals: OPEN_TERMINALS })),
+  shows: '192.0.2.7',
+};
 
 export const ADMINISTRATION: readonly Scene[] = (
   [
@@ -57,6 +70,15 @@ export const ADMINISTRATION: readonly Scene[] = (
     { name: 'person-reset-second-factor', ...PEOPLE, steps: personDialog('mia', 'Reset second factor…') },
     { name: 'person-disable', ...PEOPLE, steps: personDialog('mia', 'Disable…') },
     { name: 'person-delete', ...PEOPLE, steps: personDialog('ada', 'Delete…') },
+    { name: 'open-terminals', ...terminals },
+    {
+      name: 'open-terminal-close',
+      ...terminals,
+      steps: async (page) => {
+        await press(page, /^Close the terminal of bob/);
+        await page.getByRole('dialog').waitFor();
+      },
+    },
     { name: 'tiers', route: '/admin/tiers', shows: 'enterprise' },
     { name: 'tier-new', ...entry('tiers', 'enterprise', /^Add/) },
     { name: 'tier-change', ...entry('tiers', 'enterprise', 'Change pro') },

@@ -30,8 +30,8 @@ export function OpenTerminals() {
       title="Open terminals"
       lead={
         value === null || value.length === 0
-          ? 'Of everybody. What is in them is private.'
-          : `${plural(value.length, 'terminal')} of everybody. What is in them is private.`
+          ? 'Everyone’s open terminals. Their contents stay private.'
+          : `${plural(value.length, 'open terminal')}. Their contents stay private.`
       }
     >
       {failure !== null && (
@@ -63,8 +63,8 @@ const outlivesClose = ({ connection_id, mux_session, client, owner }: OpenTermin
 
 const effectOf = (terminal: OpenTerminal): string =>
   outlivesClose(terminal)
-    ? `${terminal.username} reads that an administrator closed it, and can connect again. The programs in it keep running.`
-    : `${terminal.username} reads that an administrator closed it, and can connect again. After a minute without a connection, the programs in it end.`;
+    ? `${terminal.username} sees that an administrator closed it, and can connect again. Its programs keep running.`
+    : `${terminal.username} sees that an administrator closed it, and can connect again. Its programs end after a minute without a connection.`;
 
 const CLIENTS: { readonly [C in NonNullable<OpenTerminal['client']>]: string } = {
   browser: 'Browser',

@@ -61,7 +61,7 @@ export function TerminalBar({
       <a class="back" href="/" aria-label="All containers" title="All containers">
         <Icon name="back" size={18} />
       </a>
-      <h1>{container?.name ?? (known === 'gone' ? 'Gone' : '')}</h1>
+      <h1>{container?.name ?? (known === 'gone' ? 'Container not found' : '')}</h1>
       {container && <Status container={container} change={undefined} stale={stale} />}
       {container && <ToolsLink container={container} onOpen={onTools} />}
       {container && <SpaceLink container={container} onOpen={onSpace} />}
