@@ -1,7 +1,6 @@
 import { Command } from '@commander-js/extra-typings';
 import { type Cli, openCli } from './cli.ts';
-import { processIo } from './io/io.ts';
-import { type AnyCommand, globalOptionsOf } from './options.ts';
+import { type AnyCommand, globalOptionsOf, ioOf } from './options.ts';
 import { noteNewerVersion } from './version-note.ts';
 
 /** A command that acts. Every file of `commands` makes one by this. */
@@ -19,8 +18,8 @@ export const withCli =
   <A extends unknown[]>(act: (cli: Cli, ...args: A) => Promise<void>) =>
   async (...args: A): Promise<void> => {
     // commander passes the command itself last
-    const options = globalOptionsOf(args.at(-1) as AnyCommand);
-    const cli = openCli(processIo(), options);
+    const own = args.at(-1) as AnyCommand;
+    const cli = openCli(ioOf(own), globalOptionsOf(own));
     let isConnected = false;
     const berth = () => {
       isConnected = true;

@@ -3,12 +3,14 @@ import { type CliError, ProgramEnd } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import { cliErrorOf } from './failures.ts';
 import { type Io, printable } from './io/io.ts';
-import { program } from './program.ts';
+import { connectIo } from './options.ts';
+import { everyCommand, program } from './program.ts';
 import { forgetOldTerminals } from './state/left-terminals.ts';
 
 /** Runs one command line, without the program's name. Returns the exit code. */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const root = program();
+  connectIo(everyCommand(root), io);
   forgetOldTerminals(io.env);
   try {
     if (isCompletion(args)) {

@@ -1,4 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings';
+import type { Io } from './io/io.ts';
 import { OUTPUT_FORMS, type OutputForm } from './io/printer.ts';
 
 /** The options that every command takes, before or after its name. */
@@ -32,11 +33,33 @@ export function addGlobalOptions<C extends AnyCommand>(command: C): C {
   return command;
 }
 
-/** The nearest to the action wins: `berth -o name ls -o json` prints JSON. */
-export function globalOptionsOf(command: AnyCommand): GlobalOptions {
+const ioOfRoots = new WeakMap<AnyCommand, Io>();
+
+/** Lets a command line read and write through `io`; `every` are its commands, the root first. */
+export function connectIo(every: readonly [AnyCommand, ...AnyCommand[]], io: Io): void {
+  ioOfRoots.set(every[0], io);
+  const writeOut = (text: string): void => void io.out.write(text);
+  const writeErr = (text: string): void => void io.err.write(text);
+  for (const each of every) each.configureOutput({ writeOut, writeErr });
+}
+
+/** What the command line of a command reads from and writes to. */
+export function ioOf(command: AnyCommand): Io {
+  const io = ioOfRoots.get(lineageOf(command)[0] as AnyCommand);
+  if (io === undefined) throw new Error('the command line has no input and output');
+  return io;
+}
+
+/** From the root to the command. */
+function lineageOf(command: AnyCommand): readonly AnyCommand[] {
   const lineage: AnyCommand[] = [];
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) lineage.unshift(at);
-  const given = lineage.map((each) => each.opts() as Partial<GlobalOptions>);
+  return lineage;
+}
+
+/** The nearest to the action wins: `berth -o name ls -o json` prints JSON. */
+export function globalOptionsOf(command: AnyCommand): GlobalOptions {
+  const given = lineageOf(command).map((each) => each.opts() as Partial<GlobalOptions>);
   return {
     output: 'table',
     ...Object.assign({}, ...given),

@@ -27,7 +27,7 @@ export function program(): AnyCommand {
     for (const make of commands) root.addCommand(make());
   }
   root.commandsGroup('Help:');
-  everyCommand(root, finish);
+  for (const each of everyCommand(root)) finish(each);
   return root;
 }
 
@@ -47,7 +47,8 @@ function argumentTerm(argument: Argument): string {
   return argument.required ? `<${term}>` : `[${term}]`;
 }
 
-export function everyCommand(root: AnyCommand, visit: (command: AnyCommand) => void): void {
-  visit(root);
-  for (const each of root.commands) everyCommand(each, visit);
-}
+/** A command and all below it. */
+export const everyCommand = (root: AnyCommand): readonly [AnyCommand, ...AnyCommand[]] => [
+  root,
+  ...root.commands.flatMap(everyCommand),
+];

@@ -15,7 +15,7 @@ async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
   const server = (await listening(t, service)).replace('ws', 'http');
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const box = await new Berth({ server, token }).create({ name: 'dev' });
-  const { run, home } = theCommand(t, server, token);
+  const { spawned: run, home } = theCommand(t, server, token);
   return { run, box, at: (name: string) => path.join(home, name) };
 }
 

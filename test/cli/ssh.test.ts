@@ -12,7 +12,7 @@ async function aScene(t: Test) {
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const command = theCommand(t, address, token);
   await command.run(['create', 'dev']);
-  return { ...command, token };
+  return { ...command, run: command.spawned, token };
 }
 
 t.test('berth ssh runs the ssh of this machine, and ends with its exit code', async (t) => {

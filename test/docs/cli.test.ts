@@ -56,11 +56,11 @@ t.test('each command has its page, written from its help', async (t) => {
 });
 
 t.test('each command says what it does, and names its arguments and options in words', async (t) => {
-  everyCommand(root, (command) => {
+  for (const command of everyCommand(root)) {
     const name = namesOf(command);
     t.match(command.description(), /^[A-Z].*[^.]$/, name);
     for (const { description, long } of command.options) t.ok(description, `${name} ${long}`);
     for (const argument of command.registeredArguments)
       t.ok(argument.description, `${name} ${argument.name()}`);
-  });
+  }
 });

@@ -28,7 +28,7 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   await files(t, scene);
   await forwards(t, scene, ssh);
   await sharedScreen(t, scene);
-  const { run } = theCommand(t, scene.address, scene.token);
+  const { spawned: run } = theCommand(t, scene.address, scene.token);
   t.match(await run(['ssh', 'dev', '--', 'pwd; exit 5']), { code: 5, stdout: '/workspace\n' }, 'over HTTPS');
   await manyChannels(t, scene);
   await garbage(t, scene);

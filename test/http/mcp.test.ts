@@ -283,6 +283,6 @@ t.test('berth mcp serves the same tools over stdio, for the containers of its to
   const first = tokens.find(({ name }: { name: string }) => name === 'assistant');
   await as(service, ada)('POST', `/api/tokens/${first.id}/revoke`);
   t.match(await narrow.call('list_containers'), { text: /Invalid or expired API token/, isError: true });
-  const { code, stderr } = await theCommand(t, address.replace(/^ws/, 'http'), 'svc_wrong').run(['mcp']);
+  const { code, stderr } = await theCommand(t, address.replace(/^ws/, 'http'), 'svc_wrong').spawned(['mcp']);
   t.match([code, stderr], [4, /invalid, expired or revoked/], 'a bad token is told at the start');
 });

@@ -6,7 +6,6 @@ export type Io = {
   readonly out: NodeJS.WriteStream;
   readonly err: NodeJS.WriteStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: () => string;
 };
 
 export const processIo = (): Io => ({
@@ -14,7 +13,6 @@ export const processIo = (): Io => ({
   out: process.stdout,
   err: process.stderr,
   env: process.env,
-  cwd: () => process.cwd(),
 });
 
 export const isTerminal = (stream: ReadStream | WriteStream | NodeJS.ReadStream | NodeJS.WriteStream) =>

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import type { Test } from 'tap';
+import type { Io } from '../../../src/cli/io/io.ts';
+import { main } from '../../../src/cli/main.ts';
 import { aFolder } from '../folder.ts';
 
 /** From its sources, so that no build is needed. */
@@ -9,7 +12,10 @@ export const BUILT = path.resolve('web/dist/cli/berth.mjs');
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-/** The command in a folder and with a home of its own, as on another machine. */
+/**
+ * The command in a folder and with a home of its own, as on another machine. `run` runs it in this process; `start` and
+ * `spawned` in a process of its own, for signals, pipes and what its own path matters to.
+ */
 export function theCommand(
   t: Test,
   server: string | null,
@@ -48,6 +54,29 @@ export function theCommand(
       kill: (signal: NodeJS.Signals = 'SIGINT') => child.kill(signal),
     };
   };
-  const run = (args: readonly string[], input?: string | Buffer): Promise<Ran> => start(args, input).ended;
-  return { home, env, run, start };
+  const spawned = (args: readonly string[], input?: string | Buffer): Promise<Ran> =>
+    start(args, input).ended;
+  const run = program === SOURCE ? here(env) : spawned;
+  return { home, env, run, spawned, start };
+}
+
+const here =
+  (env: Io['env']) =>
+  async (args: readonly string[], input: string | Buffer = ''): Promise<Ran> => {
+    const [out, err] = [collected(), collected()];
+    const from = Readable.from(input.length === 0 ? [] : [Buffer.from(input)], { objectMode: false });
+    const io = { in: from, out: out.stream, err: err.stream, env } as unknown as Io;
+    const code = await main(args, io);
+    return { code, stdout: out.text(), stderr: err.text() };
+  };
+
+function collected() {
+  const parts: Buffer[] = [];
+  const stream = new Writable({
+    write(part: Buffer, _encoding, done) {
+      parts.push(part);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(parts).toString() };
 }
