@@ -90,7 +90,7 @@ t.test('a client with a snapshot sees the same as one that saw everything', asyn
     }
     if (late.answers.length > 0) throw new Error('a snapshot must ask the terminal nothing');
   });
-  await fc.assert(property, { numRuns: 300 });
+  await fc.assert(property, { numRuns: 150 });
 });
 
 const textOf = ({ buffer }: Terminal): (string | undefined)[] =>

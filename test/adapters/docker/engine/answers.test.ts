@@ -26,7 +26,7 @@ import { aPerson, aService, as } from '../../../support/service/service.ts';
 
 const MIB = 1024 * 1024;
 /** Far more than the client may keep, and little enough for an unlimited client to read in time. */
-const SENT_MIB = 200;
+const SENT_MIB = 120;
 
 /** A client of an engine that answers a ping, and everything else with `answer`. */
 async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
