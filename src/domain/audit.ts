@@ -71,6 +71,7 @@ export type AuditAction =
   | 'second_factor_reset'
   | 'users_listed'
   | 'terminals_listed'
+  | 'usage_listed'
   | 'audit_listed'
   | 'audit_exported'
   | 'ssh_key_added'

@@ -6,6 +6,8 @@ export * from './capped-output.ts';
 export * from './containers/agents/agent.ts';
 export * from './containers/agents/agent-enrolment.ts';
 export * from './containers/agents/agent-name.ts';
+export * from './containers/capacity/capacity.ts';
+export * from './containers/capacity/person-use.ts';
 export * from './containers/carry-over.ts';
 export * from './containers/catalogue.ts';
 export * from './containers/command.ts';

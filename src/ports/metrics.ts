@@ -39,7 +39,17 @@ export type Gauge =
   | 'database_connections'
   | 'database_connections_in_use'
   | 'database_waiting'
-  | 'reconcile_age_seconds';
+  | 'reconcile_age_seconds'
+  | 'containers_running'
+  | 'host_cpu_cores'
+  | 'host_cpu_used_cores'
+  | 'host_memory_bytes'
+  | 'host_memory_used_bytes'
+  | 'host_disk_bytes'
+  | 'host_disk_free_bytes'
+  | 'promised_cpu_cores'
+  | 'promised_memory_bytes'
+  | 'promised_disk_bytes';
 
 /** Metrics of this process. No method throws or waits. */
 export interface Metrics {

@@ -2,6 +2,7 @@ import type { AuditChain } from './audit-chain.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { AgentEnrolmentRepository } from './containers/agents/agent-enrolment-repository.ts';
 import type { AgentRepository } from './containers/agents/agent-repository.ts';
+import type { CapacityRepository } from './containers/capacity/capacity-repository.ts';
 import type { SnapshotImageRepository } from './containers/carried-image-repository.ts';
 import type { CatalogueRepository } from './containers/catalogue-repository.ts';
 import type { ContainerRepository } from './containers/container-repository.ts';
@@ -65,6 +66,7 @@ export type Repositories = {
   readonly agentEnrolments: AgentEnrolmentRepository;
   readonly deletedContainers: DeletedContainerRepository;
   readonly diskUse: DiskUseRepository;
+  readonly capacity: CapacityRepository;
   readonly orphans: OrphanRepository;
   readonly snapshotImages: SnapshotImageRepository;
   readonly snapshots: SnapshotRepository;

@@ -4,8 +4,10 @@ import path from 'node:path';
 // biome-ignore lint/style/noRestrictedImports: between two checks of the kernel shares by the service
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { dockerHost } from '../../src/adapters/docker/host/engine-host.ts';
 import { dockerKernelShares } from '../../src/adapters/docker/kernel/kernel-shares.ts';
 import { memoryStorage } from '../../src/adapters/memory/index.ts';
+import { engineHostContract } from '../contract/containers/capacity/engine-host.ts';
 import { kernelSharesContract } from '../contract/containers/kernel-shares.ts';
 import { aTerminal, reader } from '../contract/terminals/terminal-backend.ts';
 import { runProcess } from '../support/child.ts';
@@ -54,11 +56,14 @@ async function lockMachine(t: Test): Promise<void> {
 }
 
 async function contract(t: Test, { instance, neighbour }: Scene): Promise<void> {
-  const { runtime, instanceId } = instance;
+  const { runtime, instanceId, docker } = instance;
   const handle = await neighbour();
   const shares = dockerKernelShares({ instanceId, openFiles: OPEN_FILES });
   const { runtimeId } = handle;
+  const host = dockerHost(docker, { instanceId, isLocal: true });
+  await engineHostContract(t, { host, runtimeId });
   await kernelSharesContract(t, { shares, runtimeId, stop: () => runtime.stop(handle, 0) });
+  t.notOk((await host.loads())?.has(runtimeId), 'one that has stopped uses nothing');
 }
 
 type Scene = Awaited<ReturnType<typeof aScene>>;

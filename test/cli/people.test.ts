@@ -44,6 +44,14 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
 
   const cyd = await aPerson(service, 'cyd');
   await as(service, cyd)('POST', '/api/containers', { name: 'dev' });
+  const machine = await admin('capacity');
+  t.match(machine.stdout, /cpu +8 CPU +1 CPU +0 CPU +\d/);
+  t.match(machine.stdout, /running containers +1/);
+  t.match(JSON.parse((await admin('capacity', '-o', 'json')).stdout), {
+    nodes: [{ containers: { running: 1 } }],
+  });
+  t.match((await admin('usage', '--sort', 'memory')).stdout, /cyd +1\/5 +1 +0 CPU of /);
+  t.match(await admin('usage', '--sort', 'colour'), { code: 2 });
   const { run: asCyd } = theCommand(t, address, cyd.token);
   t.match((await asCyd(['audit'])).stdout, / Created dev +container_created/);
   const needed = await admin('users', 'rm', 'cyd', '--yes');

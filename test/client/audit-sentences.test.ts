@@ -106,6 +106,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   user_deleted: 'Deleted hal',
   users_listed: 'Viewed the list of people',
   terminals_listed: 'Viewed the open terminals of everybody',
+  usage_listed: 'Viewed what everybody uses',
   audit_listed: 'Viewed the audit',
   audit_exported: 'Exported the audit',
   snapshot_created: 'Made snapshot ID',

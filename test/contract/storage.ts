@@ -1,6 +1,7 @@
 import type { Blocked, OpenedStorage } from '../support/database/stored.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
 import { agentRepositoryContract } from './containers/agents.ts';
+import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
 import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
@@ -95,6 +96,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await snapshotRepositoryContract(name, storage, passing('snapshots'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));
+  await capacityRepositoryContract(name, storage);
   await auditLogContract(name, storage);
   await auditChainContract(name, storage);
   await terminalRecordsContract(name, storage, times.silenceTerminal);

@@ -346,6 +346,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   user_deleted: (scene) => removeNewcomer(scene, 'hal'),
   users_listed: look('users'),
   terminals_listed: look('terminals'),
+  usage_listed: look('usage'),
   audit_listed: look('audit'),
   audit_exported: look('audit', { accept: 'text/csv' }),
   snapshot_created: (scene) => snapshotOf(scene, 'base'),

@@ -37,6 +37,7 @@ import './styles/recordings.css';
 import './styles/audit.css';
 import './styles/people.css';
 import './styles/service/announcements.css';
+import './styles/admin/capacity.css';
 import './styles/base/motion.css';
 import { render } from 'preact';
 import { startPreferences } from './lib/browser/preferences.ts';

@@ -46,7 +46,8 @@ function inOrder<T extends object>(items: T[], sort: string | undefined): T[] {
     const [a, b] = [fieldOf(one, field), fieldOf(other, field)];
     if (a === b) return 0;
     if (a === null || b === null) return a === null ? 1 : -1;
-    return String(a) < String(b) === isReverse ? 1 : -1;
+    const isLess = typeof a === 'number' && typeof b === 'number' ? a < b : String(a) < String(b);
+    return isLess === isReverse ? 1 : -1;
   });
 }
 

@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../ports/clock.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import { memoryBusHub } from './bus.ts';
+import { memoryHost } from './containers/capacity/engine-host.ts';
 import { memoryCommands } from './containers/container-commands.ts';
 import { memoryFiles } from './containers/container-files.ts';
 import { memoryWarmPoolEngine } from './containers/container-images.ts';
@@ -17,6 +18,7 @@ import { memoryRecordingFiles } from './terminals/recording-files.ts';
 import { memoryTerminals } from './terminals/terminal-backend.ts';
 
 export { type MemoryBus, memoryBusHub } from './bus.ts';
+export { memoryHost } from './containers/capacity/engine-host.ts';
 export { memoryWarmPoolEngine } from './containers/container-images.ts';
 export { memoryRuntime } from './containers/container-runtime.ts';
 export { memoryKernelShares } from './containers/kernel-shares.ts';
@@ -55,6 +57,7 @@ export function memoryAccess(runtime: Parameters<typeof memoryFiles>[0]) {
     fileSearch: search,
     insight: memoryInsight(runtime),
     installer: memoryRoleInstaller(runtime),
+    host: memoryHost(runtime),
   };
 }
 

@@ -5,6 +5,7 @@ import { memoryAuditChain } from './audit-chain.ts';
 import { memoryAudit } from './audit-log.ts';
 import { memoryAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
 import { memoryAgents } from './containers/agents/agent-repository.ts';
+import { memoryCapacity } from './containers/capacity/capacity-repository.ts';
 import { memoryCarriedImages } from './containers/carried-image-repository.ts';
 import { memoryCatalogue } from './containers/catalogue-repository.ts';
 import { memoryContainers } from './containers/container-repository.ts';
@@ -68,6 +69,7 @@ const repositoriesOn = (
   agentEnrolments: memoryAgentEnrolments(state, clock),
   deletedContainers: memoryDeletedContainers(state),
   diskUse: memoryDiskUse(state, clock),
+  capacity: memoryCapacity(state, clock),
   orphans: memoryOrphans(state, clock),
   snapshotImages: memoryCarriedImages(state),
   snapshots: memorySnapshotRecords(state, clock),

@@ -3,6 +3,7 @@ import { postgresAuditChain } from './audit-chain.ts';
 import { postgresAudit } from './audit-log.ts';
 import { postgresAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
 import { postgresAgents } from './containers/agents/agent-repository.ts';
+import { postgresCapacity } from './containers/capacity-repository.ts';
 import { postgresCarriedImages } from './containers/carried-image-repository.ts';
 import { postgresCatalogue } from './containers/catalogue-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
@@ -67,6 +68,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   agentEnrolments: postgresAgentEnrolments(db),
   deletedContainers: postgresDeletedContainers(db),
   diskUse: postgresDiskUse(db),
+  capacity: postgresCapacity(db),
   orphans: postgresOrphans(db),
   snapshotImages: postgresCarriedImages(db),
   snapshots: postgresSnapshots(db),

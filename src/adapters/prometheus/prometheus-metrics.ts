@@ -16,6 +16,16 @@ const GAUGES: Readonly<Record<GaugeName, string>> = {
   database_connections_in_use: 'Database connections in use.',
   database_waiting: 'Callers waiting for a database connection.',
   reconcile_age_seconds: 'Time since the last reconciliation of rows and engine.',
+  containers_running: 'Running containers, in all processes.',
+  host_cpu_cores: "Cores of the engine's machine.",
+  host_cpu_used_cores: "Cores in use by all programs of the engine's machine.",
+  host_memory_bytes: "Memory of the engine's machine.",
+  host_memory_used_bytes: "Memory in use by all programs of the engine's machine, without caches.",
+  host_disk_bytes: 'Size of the disk with the data folder.',
+  host_disk_free_bytes: 'Free space of the disk with the data folder.',
+  promised_cpu_cores: 'Sum of the processor limits of running containers.',
+  promised_memory_bytes: 'Sum of the memory limits of running containers.',
+  promised_disk_bytes: 'Sum of the disk sizes of all containers.',
 };
 
 /** A registry with our metrics and the process's: memory, processor, garbage collection, event loop lag. */

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bus } from '../../ports/bus.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { EngineHost } from '../../ports/containers/capacity/engine-host.ts';
 import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../ports/containers/container-engine.ts';
 import type { ContainerFiles } from '../../ports/containers/container-files.ts';
@@ -32,6 +33,7 @@ export type Ports = {
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;
   readonly kernelShares: KernelShares;
+  readonly host: EngineHost;
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly bus: Bus;

@@ -169,6 +169,7 @@ const portsOf = async (
   installer: engine.installer,
   warmPool: engine.warmPool,
   kernelShares: engine.kernelShares,
+  host: engine.host,
   hasher: await argon2Hasher(),
   clock: { now: () => new Date() },
   bus,

@@ -97,6 +97,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   second_factor_reset: 'Turned off the second factor by a link',
   users_listed: 'Viewed the list of people',
   terminals_listed: 'Viewed the open terminals of everybody',
+  usage_listed: 'Viewed what everybody uses',
   audit_listed: 'Viewed the audit',
   audit_exported: 'Exported the audit',
   ssh_key_added: (of) => say`Added the SSH key ${thing(of('id'))}`,

@@ -22,6 +22,15 @@ export const adminOf = (api: Api, requester: Requester) => ({
   deletedContainers: (options?: CallOptions) =>
     dataOf(api.GET('/api/admin/deleted-containers', { ...options })),
   announcements: announcementsOf(api),
+  /** What the machines of the engines have, what their containers may use, and what they use. */
+  capacity: (options?: CallOptions) => dataOf(api.GET('/api/admin/capacity', { ...options })),
+  /** What each user uses. */
+  usage: (query: ListQuery<'/api/admin/usage'> = {}, options?: CallOptions) =>
+    new List<Schemas['Usage']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/usage', { params, ...options }));
+      return { items: answer.usage, next: answer.next_cursor };
+    }),
   tiers: tiersOf(api),
   images: imagesOf(api),
   roles: rolesOf(api),

@@ -73,23 +73,28 @@ export const floorBytes = (totalBytes: number, floorMb: number | null): number =
  * itself.
  */
 export const isHostShort = (spaces: readonly HostSpace[], floorMb: number | null): boolean =>
-  spaces.some((space) => space.freeBytes < floorOf(space, floorMb));
+  spaces.some((space) => space.freeBytes < reserveBytes(space, floorMb));
 
-const floorOf = ({ totalBytes, isPool }: HostSpace, floorMb: number | null): number => {
+/** The free-space reserve of a file system. */
+export const reserveBytes = ({ totalBytes, isPool }: HostSpace, floorMb: number | null): number => {
   const floor = floorBytes(totalBytes, floorMb);
   return isPool ? Math.min(floor, totalBytes * FLOOR_SHARE) : floor;
 };
 
 /** Below half of the floor, the container that fills it must stop. */
 export const isHostFilling = (space: HostSpace, floorMb: number | null): boolean =>
-  space.freeBytes < floorOf(space, floorMb) / 2;
+  space.freeBytes < reserveBytes(space, floorMb) / 2;
 
 /** A drop in free space by this much, or by a twentieth, starts a search for the writer. */
 const LOOK_AFTER_BYTES = 1024 ** 3;
 
 /** A notable share in filling it: an eighth of the space left when it became critical. */
 export const notableBytes = (space: HostSpace, floorMb: number | null): number =>
-  Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20, floorOf(space, floorMb) / 16 || Number.POSITIVE_INFINITY);
+  Math.min(
+    LOOK_AFTER_BYTES,
+    space.totalBytes / 20,
+    reserveBytes(space, floorMb) / 16 || Number.POSITIVE_INFINITY,
+  );
 
 /** Whether to search for writers. `seenBytes`: the most free space since the last search; null before the first. */
 export function isWorthMeasuring(

@@ -10,7 +10,7 @@ export function terminalClient(isSsh: boolean, userAgent: string): TerminalClien
 }
 
 /** An open terminal, as far as it decides who sees the same. `owner`: of its container. */
-export type Shown = {
+export type ShownTerminal = {
   readonly dbId: string;
   readonly owner: boolean;
   readonly muxSession: string | null;
@@ -19,13 +19,13 @@ export type Shown = {
 const MAIN_SESSION = muxSessionName(MAIN_CONNECTION);
 
 /** Participants see the owner's main session. null: seen by nobody else. */
-const seenIn = ({ dbId, owner, muxSession }: Shown): string | null => {
+const seenIn = ({ dbId, owner, muxSession }: ShownTerminal): string | null => {
   const session = owner ? muxSession : MAIN_SESSION;
   return session === null ? null : `${dbId} ${session}`;
 };
 
 /** How many other terminals of the list show the same session as each. */
-export function viewersOf<T extends Shown>(terminals: readonly T[]): (terminal: T) => number {
+export function viewersOf<T extends ShownTerminal>(terminals: readonly T[]): (terminal: T) => number {
   const counts = new Map<string, number>();
   for (const terminal of terminals) {
     const seen = seenIn(terminal);

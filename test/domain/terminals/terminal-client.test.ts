@@ -1,5 +1,9 @@
 import t from 'tap';
-import { type Shown, terminalClient, viewersOf } from '../../../src/domain/terminals/terminal-client.ts';
+import {
+  type ShownTerminal,
+  terminalClient,
+  viewersOf,
+} from '../../../src/domain/terminals/terminal-client.ts';
 
 t.test('a browser is told from a program by its user agent', (t) => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0';
@@ -11,8 +15,8 @@ t.test('a browser is told from a program by its user agent', (t) => {
   t.end();
 });
 
-const owners = (muxSession: string | null, dbId = 'a'): Shown => ({ dbId, owner: true, muxSession });
-const participants = (muxSession: string, dbId = 'a'): Shown => ({ dbId, owner: false, muxSession });
+const owners = (muxSession: string | null, dbId = 'a'): ShownTerminal => ({ dbId, owner: true, muxSession });
+const participants = (muxSession: string, dbId = 'a'): ShownTerminal => ({ dbId, owner: false, muxSession });
 
 t.test('viewers are the other terminals with the same session', (t) => {
   for (const [others, of, viewers] of [

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { memoryKernelShares, memoryRuntime } from '../../../src/adapters/memory/index.ts';
+import { memoryHost, memoryKernelShares, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
 import { RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import { engineHostContract } from '../../contract/containers/capacity/engine-host.ts';
 import { kernelSharesContract } from '../../contract/containers/kernel-shares.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
@@ -284,6 +285,7 @@ t.test('the watcher of shared counters has limits', async (t) => {
   await runtime.start(handle);
   const { runtimeId } = handle;
   const stop = () => runtime.stop(handle, 0);
+  await engineHostContract(t, { host: memoryHost(runtime), runtimeId });
   await kernelSharesContract(t, { shares: memoryKernelShares(runtime), runtimeId, stop });
 });
 

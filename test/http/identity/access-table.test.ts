@@ -227,6 +227,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/admin/announcements/:none': { ...admin, ok: 404 },
   'GET /api/admin/terminals': { ...admin, ok: 200 },
   'GET /api/admin/deleted-containers': { ...admin, ok: 200 },
+  'GET /api/admin/capacity': { ...admin, ok: 200 },
+  'GET /api/admin/usage': { ...admin, ok: 200 },
   'DELETE /api/admin/terminals/:none': { ...admin, ok: 404 },
 };
 

@@ -100,6 +100,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   user_deleted: 'root: {"id":"ID","username":"hal"}',
   users_listed: 'root: ',
   terminals_listed: 'root: ',
+  usage_listed: 'root: ',
   audit_listed: 'root: ',
   audit_exported: 'root: ',
   snapshot_created: 'ada: ID',

@@ -1,5 +1,5 @@
-import { del, get, getList, patch, under } from './calls.ts';
-import type { KeptSum, OpenTerminal, Settings, SettingsPart } from './types.ts';
+import { del, get, getList, getPage, patch, under } from './calls.ts';
+import type { Capacity, KeptSum, OpenTerminal, PersonUsage, Settings, SettingsPart } from './types.ts';
 
 /** What the deleted containers of all users still use. */
 export const getKeptSum = () => get<KeptSum>('/api/admin/deleted-containers');
@@ -14,3 +14,18 @@ const TERMINALS = '/api/admin/terminals';
 export const listTerminals = () => getList<OpenTerminal>(TERMINALS, 'terminals');
 
 export const closeTerminal = (id: string) => del(under(TERMINALS, id));
+
+/** What the machines of the engines have, promise and use. */
+export const getCapacity = () => get<Capacity>('/api/admin/capacity');
+
+const PAGE = '50';
+
+/** What each person uses, sorted by a field; with `-`, in reverse. */
+export const listUsage = (sort: string) => async (cursor: string | null) => {
+  const { items, next } = await getPage<PersonUsage>('/api/admin/usage', 'usage', {
+    sort,
+    cursor,
+    limit: PAGE,
+  });
+  return { items: items.map((one) => ({ ...one, id: one.user_id })), next };
+};

@@ -3,6 +3,11 @@ import type { ContainerBody, CreateContainerRequest } from '../../../src/adapter
 import type { TokenBody } from '../../../src/adapters/http/schema/tokens.ts';
 
 /** Wire shapes, from the schemas that the service validates with. */
+export type {
+  CapacityBody as Capacity,
+  NodeBody as NodeCapacity,
+  UsageBody as PersonUsage,
+} from '../../../src/adapters/http/schema/admin/capacity.ts';
 export type { EnrolmentBody as Enrolment } from '../../../src/adapters/http/schema/agents.ts';
 export type { AuditRecordBody as AuditRecord } from '../../../src/adapters/http/schema/audit.ts';
 export type {

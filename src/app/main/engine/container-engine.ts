@@ -3,6 +3,7 @@ import { dockerRuntime } from '../../../adapters/docker/containers/container-run
 import { type Canary, dockerCanary } from '../../../adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../adapters/docker/containers/runtime-settings.ts';
 import { engineCalls } from '../../../adapters/docker/engine/engine-client.ts';
+import { dockerHost } from '../../../adapters/docker/host/engine-host.ts';
 import { killFromHost } from '../../../adapters/docker/host/host-kill.ts';
 import { dockerWarmPoolEngine } from '../../../adapters/docker/images/container-images.ts';
 import { dockerKernelShares } from '../../../adapters/docker/kernel/kernel-shares.ts';
@@ -205,6 +206,7 @@ async function attach(
       engine.kind === 'private'
         ? dockerKernelShares({ instanceId, openFiles: settings.processLimits.nofile })
         : NOT_SEEN,
+    host: dockerHost(docker, { instanceId, isLocal: engine.isLocal }),
   });
   parts.engine = { status: 'ready', detail: detailOf(engine.kind, engine.version, warning) };
   if (baseImage === null) {

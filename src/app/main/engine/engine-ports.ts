@@ -1,3 +1,4 @@
+import type { EngineHost } from '../../../ports/containers/capacity/engine-host.ts';
 import type { ContainerCommands, RoleInstaller } from '../../../ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { ContainerFiles } from '../../../ports/containers/container-files.ts';
@@ -22,6 +23,7 @@ export type EngineParts = {
   readonly installer: RoleInstaller;
   readonly warmPool: WarmPoolEngine;
   readonly kernelShares: KernelShares;
+  readonly host: EngineHost;
 };
 
 type InUse = { engine: EngineParts | null };
@@ -83,6 +85,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
     insight: forwarded(() => parts().insight),
     installer: forwarded(() => parts().installer),
     warmPool: forwarded(() => parts().warmPool),
+    host: forwarded(() => parts().host),
     kernelShares: { read: async () => (await inUse.engine?.kernelShares.read()) ?? null },
   };
 }

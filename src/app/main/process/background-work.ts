@@ -11,6 +11,7 @@ const MEASURE_EVERY_MS = 60_000;
 /** How long a container can exhaust a kernel counter. */
 /** As often as the page asks for figures. */
 const FIGURES_EVERY_MS = 20_000;
+const CAPACITY_EVERY_MS = 30_000;
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;
 const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
@@ -30,6 +31,7 @@ export const inBackground = (service: Service, log: FastifyBaseLogger): readonly
   repeat(PROCESSES_EVERY_MS, service.settleProcesses, log),
   repeat(MEASURE_EVERY_MS, service.measureDisks, log),
   repeat(FIGURES_EVERY_MS, service.sampleFigures, log),
+  repeat(CAPACITY_EVERY_MS, service.readCapacity, log, 0),
   repeat(SHARES_EVERY_MS, service.watchKernelShares, log),
   repeat(SPACE_EVERY_MS, service.watchSpace, log),
   repeat(USES_EVERY_MS, service.keepUses, log),

@@ -43,8 +43,9 @@ import type { RequireRecentSignIn } from '../../identity/sign-in/reauthenticatio
 import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
+import { type CapacityWork, capacityWing } from './wire-capacity.ts';
 
-export type WorkspaceWork = {
+export type WorkspaceWork = CapacityWork & {
   readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
@@ -101,6 +102,7 @@ export function workspaces(
   const programs = processes({ ...ports, acts, log: options.logger });
   uses.watch(programs.usesNow);
   const sampler = figureSampler({ insight: ports.insight, clock: ports.clock, log: options.logger });
+  const capacity = capacityWing(ports, options);
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
@@ -125,6 +127,7 @@ export function workspaces(
       insightRoutes(inside, outputs, cutOffReading),
       userRemovalRoutes(removeUser(ofRemovals)),
       figureRoutes(readFigures(ports.storage, sampler), ports.clock),
+      capacity.routes,
     ],
     work: {
       warmPool: pool,
@@ -133,6 +136,7 @@ export function workspaces(
       reconcile: reconcile(deps),
       settleProcesses: programs.settleAll,
       sampleFigures: sampler.sample,
+      ...capacity.work,
       measureDisks: watchDiskUsage(deps),
       watchKernelShares: watchKernelShares(deps, ports.kernelShares),
       watchSpace: watchSpace(deps),

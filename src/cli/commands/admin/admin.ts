@@ -1,11 +1,13 @@
 import { group } from '../../command.ts';
 import { announcements } from './announcements.ts';
+import { capacity } from './capacity.ts';
 import { deleted } from './deleted.ts';
 import { invite } from './people/invite.ts';
 import { invitations, resetLinks } from './people/links.ts';
 import { users } from './people/users.ts';
 import { settings } from './settings.ts';
 import { terminals } from './terminals.ts';
+import { usage } from './usage.ts';
 
 export const admin = () =>
   group('admin', 'For administrators', [
@@ -15,6 +17,8 @@ export const admin = () =>
     resetLinks(),
     terminals(),
     announcements(),
+    capacity(),
+    usage(),
     settings(),
     deleted(),
   ]);

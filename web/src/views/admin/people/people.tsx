@@ -28,7 +28,7 @@ type Asked = { readonly act: PersonAct; readonly user: ManagedUser };
 
 /** Everybody with an account: invited, changed, reset and deleted here. */
 export function People() {
-  const [search, setSearch] = useState('');
+  const [search, setSearch] = useState(() => new URLSearchParams(location.search).get('search') ?? '');
   const users = usePages(listUsers(search), search);
   const links = useOpenLinks();
   const tiers = useTiers();

@@ -1,0 +1,142 @@
+import type { Capacity, NodeCapacity } from '../../../../app/containers/capacity/read-capacity.ts';
+import type { PersonUsage } from '../../../../app/containers/capacity/read-usage.ts';
+import {
+  type DiskNow,
+  overcommitRatio,
+  type StoredAmount,
+} from '../../../../domain/containers/capacity/capacity.ts';
+import { toMb } from '../../../../domain/containers/disk-quota.ts';
+import type { Caller, Origin } from '../../../../domain/identity/caller.ts';
+import { pageOf } from '../../list-pages.ts';
+import * as schema from '../../schema/admin/capacity.ts';
+import type { Routes } from '../../server.ts';
+
+export type CapacityRead = {
+  readonly capacity: () => Promise<Capacity>;
+  readonly usage: (caller: Caller, origin: Origin) => Promise<readonly PersonUsage[]>;
+};
+
+export const capacityRoutes =
+  ({ capacity, usage }: CapacityRead): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/capacity',
+      {
+        config: { scope: 'admin', failure: 'failed to read capacity' },
+        schema: {
+          operationId: 'adminCapacity.read',
+          summary: 'Read what the machines of the engines have, promise and use',
+          response: { 200: schema.CapacityBody },
+        },
+      },
+      async () => toCapacity(await capacity()),
+    );
+
+    http.get(
+      '/api/admin/usage',
+      {
+        config: { scope: 'admin', failure: 'failed to list usage' },
+        schema: {
+          operationId: 'adminUsage.list',
+          summary: 'List what each user uses',
+          querystring: schema.UsageQuery,
+          response: { 200: schema.UsageList },
+        },
+      },
+      async ({ caller, origin, query }) => {
+        const all = (await usage(caller, origin)).map(toUsage);
+        const { items, next } = pageOf(all, query, 'user_id');
+        return { usage: items, ...next };
+      },
+    );
+  };
+
+const toCapacity = ({ at, nodes, stored }: Capacity): schema.CapacityBody => ({
+  time: at.toISOString(),
+  nodes: nodes.map(toNode),
+  stored: {
+    volumes: toAmount(stored.volumes),
+    deleted_containers: toAmount(stored.deletedContainers),
+    snapshots: toAmount(stored.snapshots),
+    deleted_snapshots: toAmount(stored.deletedSnapshots),
+    recordings: toAmount(stored.recordings),
+    warm_pool: stored.warmPool,
+  },
+});
+
+const toAmount = ({ count, usedMb }: StoredAmount) => ({ count, used_mb: usedMb });
+
+const orNull = (bytes: number | null | undefined): number | null => (bytes == null ? null : toMb(bytes));
+
+const NO_CONTAINERS = {
+  ...{ creating: 0, starting: 0, running: 0, stopping: 0 },
+  ...{ stopped: 0, updating: 0, failed: 0 },
+};
+
+function toNode({ sums, host, disks, load, warnings }: NodeCapacity): schema.NodeBody {
+  const { running, all } = sums;
+  const totalMb = orNull(host?.memoryBytes);
+  const [disk] = disks;
+  return {
+    name: sums.node,
+    reachable: host !== null,
+    cpu: {
+      total_millicores: host?.cpuMillicores ?? null,
+      used_millicores: host?.cpuUsedMillicores ?? null,
+      containers_millicores: load?.cpuMillicores ?? null,
+      promised_millicores: running.cpuMillicores,
+      promised_all_millicores: all.cpuMillicores,
+      overcommit: overcommitRatio(running.cpuMillicores, host?.cpuMillicores ?? null),
+    },
+    memory: {
+      total_mb: totalMb,
+      used_mb: orNull(host?.memoryUsedBytes),
+      containers_mb: orNull(load?.memoryBytes),
+      promised_mb: running.memoryMb,
+      promised_all_mb: all.memoryMb,
+      overcommit: overcommitRatio(running.memoryMb, totalMb),
+    },
+    disk: {
+      promised_mb: all.diskMb,
+      overcommit: overcommitRatio(all.diskMb, orNull(disk?.totalBytes)),
+    },
+    disks: disks.map(toDisk),
+    containers: { ...NO_CONTAINERS, ...sums.states },
+    images: host?.images ? { count: host.images.count, size_mb: toMb(host.images.bytes) } : null,
+    warnings: [...warnings],
+  };
+}
+
+const toDisk = ({ isPool, totalBytes, freeBytes, reserveBytes, isShort }: DiskNow) => ({
+  kind: isPool ? ('engine' as const) : ('host' as const),
+  total_mb: toMb(totalBytes),
+  used_mb: toMb(totalBytes - freeBytes),
+  free_mb: toMb(freeBytes),
+  reserve_mb: toMb(reserveBytes),
+  short: isShort,
+});
+
+const toUsage = (one: PersonUsage): schema.UsageBody => ({
+  user_id: one.userId,
+  username: one.username,
+  email: one.email,
+  tier: one.tier,
+  containers: one.containers,
+  running: one.running,
+  max_containers: one.maxContainers,
+  cpu_millicores: one.limits.cpuMillicores,
+  cpu_used_millicores: one.load?.cpuMillicores ?? null,
+  memory_mb: one.limits.memoryMb,
+  memory_used_mb: orNull(one.load?.memoryBytes),
+  disk_mb: one.limits.diskMb,
+  disk_used_mb: one.diskUsedMb,
+  kept: one.kept,
+  kept_mb: one.keptMb,
+  snapshots: one.snapshots,
+  snapshot_mb: one.snapshotMb,
+  recordings: one.recordings,
+  recording_bytes: one.recordingBytes,
+  terminals: one.terminals,
+  tokens: one.tokens,
+  last_seen_at: one.lastSeenAt?.toISOString() ?? null,
+});

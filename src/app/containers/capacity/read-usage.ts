@@ -1,0 +1,31 @@
+import type { LoadNow } from '../../../domain/containers/capacity/capacity.ts';
+import type { PersonUse } from '../../../domain/containers/capacity/person-use.ts';
+import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { oncePer } from '../../audit/audit-view-log.ts';
+import { type CapacityDeps, sumOf } from './read-capacity.ts';
+
+const NOTE_EVERY_MS = 600_000;
+
+/** `load`: what the user's containers use now; null when unknown. */
+export type PersonUsage = PersonUse & { readonly load: LoadNow | null };
+
+/** What everybody's things use, for administrators. A view is recorded, once in a while per session or token. */
+export function readUsage({ storage: { repositories }, clock, read }: CapacityDeps) {
+  const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
+
+  return async ({ user, credential }: Caller, origin: Origin): Promise<readonly PersonUsage[]> => {
+    const [people, running, { loads }] = await Promise.all([
+      repositories.capacity.people(),
+      repositories.capacity.running(),
+      read(),
+    ]);
+    if (isNew(credentialId(credential)))
+      await repositories.audit.append({ userId: user.id, action: 'usage_listed', ...origin, details: '' });
+    if (loads === null) return people.map((one) => ({ ...one, load: null }));
+    const byOwner = Map.groupBy(running, ({ ownerId }) => ownerId);
+    return people.map((one) => {
+      const found = (byOwner.get(one.userId) ?? []).flatMap(({ runtimeId }) => loads.get(runtimeId) ?? []);
+      return { ...one, load: sumOf(found) };
+    });
+  };
+}

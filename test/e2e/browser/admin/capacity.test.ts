@@ -1,0 +1,107 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { memoryHost, memoryRuntime, memoryTerminals } from '../../../../src/adapters/memory/index.ts';
+import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { aScene, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
+import { shootBoth } from '../../../support/browser/page.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { anAdmin, aPerson } from '../../../support/service/service.ts';
+
+t.setTimeout(300_000);
+
+const MIB = 1_048_576;
+const GIB = 1024 * MIB;
+
+/** Presses Tab until the element of that name has the focus. */
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses += 1) {
+    const focused = await focusedName(page);
+    if (typeof name === 'string' ? focused === name : name.test(focused)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not reach ${name}`);
+}
+
+async function aMachine(t: Parameters<typeof aScene>[0]) {
+  const runtime = memoryRuntime();
+  runtime.host.spaces = [{ freeBytes: 9 * GIB, totalBytes: 100 * GIB, isPool: false }];
+  const host = memoryHost(runtime);
+  const scene = await aScene(t, { runtime, host, terminalBackend: memoryTerminals(runtime) });
+  if (scene === null) return null;
+  const { browser, paged } = scene;
+  await anAdmin(paged.service);
+  const [ada, bob] = [await aPerson(paged.service, 'ada'), await aPerson(paged.service, 'bob')];
+  const [dev] = [await paged.container(ada, 'dev'), await paged.container(bob, 'web')];
+  for (const { handle, spec } of runtime.boxes.values()) {
+    const mine = spec.dbId === dev;
+    host.taken.set(handle.runtimeId, { cpuMillicores: mine ? 50 : 90, memoryBytes: (mine ? 200 : 20) * MIB });
+  }
+  return { browser, paged };
+}
+
+t.test('an administrator sees how full the machine is, and who fills it', async (t) => {
+  const scene = await aMachine(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.goto(`${paged.address}/admin/capacity`);
+  await page.getByText('The disk is 91 % full. Delete snapshots, or add space.').waitFor();
+  const machine = page.getByRole('region', { name: 'Machine' });
+  t.match(await machine.innerText(), /4 GB of 16 GB · 25 % · 220 MB by containers/);
+  t.match(await machine.innerText(), /91 GB of 100 GB · 91 % · 9 GB free/);
+  t.match(await machine.innerText(), /2 containers: 2 running\./);
+  const rows = page.locator('.usage tbody tr');
+  await rows.first().waitFor();
+  const names = async () => await rows.locator('th a').allInnerTexts();
+  await tabTo(page, /^Memory/);
+  await page.keyboard.press('Enter');
+  await waitFor(async () => (await names())[0] === 'ada');
+  t.match(await page.getByRole('columnheader', { name: 'Memory' }).getAttribute('aria-sort'), 'descending');
+  await page.getByRole('button', { name: 'CPU' }).click();
+  await waitFor(async () => (await names())[0] === 'bob', { what: 'bob uses more of the processor' });
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'capacity');
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'capacity-phone');
+  await page.getByLabel('Sort by').selectOption('Person');
+  await waitFor(async () => (await names())[0] === 'ada');
+  await rows.locator('a', { hasText: 'bob' }).click();
+  await page.getByRole('heading', { name: 'People' }).waitFor();
+  t.equal(await page.getByLabel('Search people').inputValue(), 'bob');
+  t.same(faults, []);
+});
+
+t.test('an administrator closes a terminal, and its user reads who did', async (t) => {
+  const scene = await aMachine(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const hers = await signedIn(browser, paged, 'ada');
+  await hers.page.getByRole('link', { name: 'dev' }).first().click();
+  await hers.page.locator('.xterm-rows').waitFor();
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.goto(`${paged.address}/admin/terminals`);
+  const row = page.locator('.people tbody tr').filter({ hasText: 'ada' });
+  await row.waitFor();
+  t.match(await row.innerText(), /dev · main\s+Browser\s+127\.0\.0\.1\s+nobody else/);
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-terminals');
+  await tabTo(page, 'Close the terminal of ada in dev, main');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Close the terminal of ada in dev?' }).waitFor();
+  t.equal(await focusedName(page), 'Cancel', 'what is dangerous is not the first choice');
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-terminals-close');
+  await page.keyboard.press('Enter');
+  t.equal(await row.count(), 1);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Close terminal' }).click();
+  await hers.page.getByText('Closed by an administrator').waitFor();
+  await page.getByText('No terminal is open.').waitFor();
+  await hers.page.getByRole('button', { name: 'Connect again' }).click();
+  await row.waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-terminals-phone');
+  t.same(faults, []);
+});
