@@ -68,8 +68,8 @@ function Playback({ recording, cast }: Loaded) {
       <div class="playback-foot">
         <Check label="Skip pauses" checked={skipPauses} onChange={setSkipPauses} />
         <p class="playback-keys">
-          <kbd>Space</kbd> plays and pauses, <kbd>←</kbd> <kbd>→</kbd> move by 5 s, <kbd>.</kbd> steps
-          forward, <kbd>f</kbd> fills the screen
+          <kbd>Space</kbd> play or pause, <kbd>←</kbd> <kbd>→</kbd> back or forward 5 s, <kbd>.</kbd> next
+          frame, <kbd>f</kbd> full screen
         </p>
       </div>
       {removing && (

@@ -164,6 +164,11 @@ function Over(props: OverProps) {
               Sign in
             </a>
           )}
+          {why === 'deleted' && (
+            <a class="button plain" href="/deleted">
+              Recently deleted
+            </a>
+          )}
           <a class="button plain" href="/">
             All containers
           </a>

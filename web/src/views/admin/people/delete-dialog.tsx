@@ -27,8 +27,8 @@ export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogP
       {(faults) => (
         <>
           <p>
-            The account, its keys, tokens and recordings are deleted, and agents are forgotten. This cannot be
-            undone. The audit keeps the name.
+            The account, its keys, API tokens and recordings are deleted, and its agents are disconnected.
+            This cannot be undone. The audit keeps the name.
           </p>
           {user.containers > 0 && (
             <fieldset class="checks">
@@ -41,7 +41,7 @@ export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogP
               />
               <Option
                 label="Give to another person"
-                hint="As they are, running too. Shares end."
+                hint="As they are, even while running. Shares end."
                 checked={choice === 'transfer'}
                 onChoose={() => setChoice('transfer')}
               />

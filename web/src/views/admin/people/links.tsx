@@ -24,7 +24,7 @@ const ends = ({ created_by, expires_at }: Invitation | ResetLink): string =>
 
 const ofInvitation = (link: Invitation): OpenLink => ({
   id: link.id,
-  title: `Invitation for ${link.email ?? link.username ?? 'anybody with the link'}`,
+  title: `Invitation for ${link.email ?? link.username ?? 'anyone with the link'}`,
   facts: `${link.role === 'admin' ? 'administrator' : 'user'}, ${link.tier} · ${ends(link)}`,
   withdraw: () => withdrawInvitation(link.id),
 });
@@ -50,7 +50,7 @@ export function OpenLinks({ list }: { readonly list: ReturnType<typeof useOpenLi
   const withdraw = async (link: OpenLink): Promise<void> => {
     try {
       await link.withdraw();
-      toastOk('The link is withdrawn');
+      toastOk('Link withdrawn');
     } catch (failure) {
       toastFailure(failure);
     }
