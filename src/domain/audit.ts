@@ -70,6 +70,7 @@ export type AuditAction =
   | 'password_reset'
   | 'second_factor_reset'
   | 'users_listed'
+  | 'containers_listed'
   | 'terminals_listed'
   | 'usage_listed'
   | 'audit_listed'

@@ -12,6 +12,7 @@ export type EventType =
   | 'container_updated'
   | 'container_deleted'
   | 'container_purged'
+  | 'container_transferred'
   | 'container_progress'
   | 'container_ending'
   | 'account_updated'
@@ -57,6 +58,31 @@ export function containerEvent(type: EventType, container: Container, restarted?
 /** The same event with the reason of the change; a request has none. `reason` is for people. */
 export const withReason = (event: ContainerEvent, reason: string | null): ContainerEvent =>
   reason === null ? event : { ...event, data: { ...event.data, reason } };
+
+/** The same event of a change that an administrator requested for the owner's container. */
+export const byAdministrator = (event: ContainerEvent): ContainerEvent => ({
+  ...event,
+  data: { ...event.data, by: 'administrator' },
+});
+
+/** For the former owner, who no longer sees the container. `requestedBy` is nobody's, or an administrator's id. */
+export function transferredEvent(
+  before: Container,
+  { ownerId, ownerUsername }: Container,
+  requestedBy: string | null,
+): ContainerEvent {
+  const event = containerEvent('container_transferred', before);
+  const reason = `an administrator gave it to ${ownerUsername}`;
+  const data = { ...event.data, owner: { id: ownerId, username: ownerUsername } };
+  if (requestedBy === before.ownerId) return { ...event, data };
+  return byAdministrator(withReason({ ...event, data }, reason));
+}
+
+/** For the new owner, who sees it from now on. */
+export const receivedEvent = (container: Container): ContainerEvent =>
+  byAdministrator(
+    withReason(containerEvent('container_created', container), 'an administrator gave it to you'),
+  );
 
 /** The warning before a container ends by itself. `reason` is for people. */
 export function endingEvent(

@@ -3,6 +3,8 @@ export * from './activity.ts';
 export * from './audit.ts';
 export * from './audit-chain.ts';
 export * from './capped-output.ts';
+export * from './containers/administration/administration.ts';
+export * from './containers/administration/transfer.ts';
 export * from './containers/agents/agent.ts';
 export * from './containers/agents/agent-enrolment.ts';
 export * from './containers/agents/agent-name.ts';

@@ -1,5 +1,6 @@
 import type { AuditChain } from './audit-chain.ts';
 import type { AuditLog } from './audit-log.ts';
+import type { AdministeredContainerRepository } from './containers/administration/administered-container-repository.ts';
 import type { AgentEnrolmentRepository } from './containers/agents/agent-enrolment-repository.ts';
 import type { AgentRepository } from './containers/agents/agent-repository.ts';
 import type { CapacityRepository } from './containers/capacity/capacity-repository.ts';
@@ -62,6 +63,7 @@ export type Repositories = {
   readonly announcements: AnnouncementRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
+  readonly administeredContainers: AdministeredContainerRepository;
   readonly agents: AgentRepository;
   readonly agentEnrolments: AgentEnrolmentRepository;
   readonly deletedContainers: DeletedContainerRepository;

@@ -74,3 +74,33 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   const later = theCommand(t, address, renewed.json().token);
   t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
 });
+
+t.test('an administrator lists, stops, deletes, restores and gives away containers of users', async (t) => {
+  const service = await aServiceInTime();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const { token } = await anAdmin(service);
+  for (const name of ['ada', 'bob']) {
+    const who = await aPerson(service, name);
+    for (const box of ['dev', `of-${name}`]) await as(service, who)('POST', '/api/containers', { name: box });
+  }
+  const { run } = theCommand(t, address, token);
+  const boxes = (...args: readonly string[]) => run(['admin', 'containers', ...args]);
+
+  t.match((await boxes('ls')).stdout, /^OWNER.*\nada +dev .*\nada +of-ada .*\nbob +dev .*\nbob +of-bob /i);
+  const ids = (await boxes('ls', '--owner', 'ada', '--search', 'dev', '-o', 'name')).stdout.trim();
+  t.match(ids, /^[0-9a-f-]{36}$/);
+  t.match(await boxes('stop', 'dev'), { code: 1, stderr: /Several containers are called "dev"/ });
+  t.match(await boxes('stop', 'ada/dev'), { code: 0, stderr: 'dev of ada is stopped.\n' });
+  t.equal((await boxes('ls', '--status', 'stopped', '-o', 'name')).stdout.trim(), ids);
+  t.match(await boxes('rm', ids.slice(0, 8)), { code: 2 }, 'a program must say --yes');
+  t.match(await boxes('rm', ids, '--yes'), { code: 0, stderr: /dev of ada is deleted/ });
+  t.match((await boxes('ls', '--deleted')).stdout, /ada +dev /);
+  t.match(await boxes('restore', 'ada/dev'), { code: 0, stderr: 'dev of ada is restored.\n' });
+  t.match(await boxes('give', 'ada/dev'), { code: 2, stderr: /--to/ });
+  t.match(await boxes('give', 'ada/dev', '--to', 'bob', '--yes'), { code: 1, stderr: /in use by bob/ });
+  const given = await boxes('give', 'ada/dev', '--to', 'bob', '--name', 'dev-2', '--yes');
+  t.match(given, { code: 0, stderr: 'dev-2 belongs to bob.\n' });
+  t.match((await boxes('ls', '--owner', 'bob')).stdout, /bob +dev-2 +stopped/);
+  t.match((await run(['audit', '--user', 'root'])).stdout, /Gave dev-2 of ada to bob/);
+});

@@ -1,5 +1,6 @@
 import type { Blocked, OpenedStorage } from '../support/database/stored.ts';
 import { auditChainContract, auditLogContract } from './audit.ts';
+import { administeredContainerContract } from './containers/administration/administered-containers.ts';
 import { agentRepositoryContract } from './containers/agents.ts';
 import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
@@ -84,6 +85,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await tokenRepositoryContract(name, storage, passingMs('api_tokens'));
   await requestCountsContract(name, storage.repositories.requestCounts);
   await containerRepositoryContract(name, storage);
+  await administeredContainerContract(name, storage);
   await agentRepositoryContract(name, storage, times.pass);
   await deletedContainerRepositoryContract(name, storage);
   await diskUseRepositoryContract(name, storage);

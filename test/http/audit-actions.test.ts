@@ -345,6 +345,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   user_deletion_started: (scene) => removeNewcomer(scene, 'gil'),
   user_deleted: (scene) => removeNewcomer(scene, 'hal'),
   users_listed: look('users'),
+  containers_listed: look('containers'),
   terminals_listed: look('terminals'),
   usage_listed: look('usage'),
   audit_listed: look('audit'),

@@ -9,7 +9,7 @@ import { idempotencyKeysContract } from '../contract/idempotency-keys.ts';
 import { ownContainers, randomName } from '../support/database/stored.ts';
 import { waitFor } from '../support/patience.ts';
 import { losesCommits } from '../support/service/faults.ts';
-import { aPerson, aService, as } from '../support/service/service.ts';
+import { anAdmin, aPerson, aService, as } from '../support/service/service.ts';
 
 const limits = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const BUSY = { error: 'a request with this idempotency key is in progress', code: 'idempotency_key_busy' };
@@ -216,6 +216,7 @@ const AFTER: { readonly [K in OperationKind]: { readonly row: object | null; rea
   delete: { row: null, running: 0 },
   restore: { row: { status: 'stopped' }, running: 0 },
   snapshot: { row: { status: 'running' }, running: 1 },
+  transfer: { row: { status: 'stopped', owner: { username: 'bob' } }, running: 0 },
 };
 
 for (const kind of Object.keys(AFTER) as OperationKind[]) {
@@ -224,7 +225,9 @@ for (const kind of Object.keys(AFTER) as OperationKind[]) {
     const runtime = memoryRuntime();
     const { storage, loseNext, isLost } = losesCommits(memoryStorage(clock));
     const service = await aService({ runtime, storage, clock });
+    const root = await anAdmin(service);
     const call = as(service, await aPerson(service, 'ada'));
+    const bob = await aPerson(service, 'bob');
     const create = () => call('POST', '/api/containers', { name: 'dev', ...small });
     const path = kind === 'create' ? '' : `/api/containers/${(await create()).json().db_id}`;
     if (kind === 'start') await call('POST', `${path}/stop`);
@@ -237,6 +240,8 @@ for (const kind of Object.keys(AFTER) as OperationKind[]) {
       delete: () => call('DELETE', path),
       restore: () => call('POST', `${path}/restore`),
       snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
+      transfer: () =>
+        as(service, root)('POST', `${path.replace('/api', '/api/admin')}/transfer`, { to: bob.id }),
     }[kind];
     loseNext('record', 'finish');
     const answer = await request();
@@ -246,7 +251,8 @@ for (const kind of Object.keys(AFTER) as OperationKind[]) {
     await service.operations.takeOver();
     await service.operations.idle();
     await service.reconcile();
-    const [row = null] = (await call('GET', '/api/containers')).json().containers;
+    const owner = kind === 'transfer' ? as(service, bob) : call;
+    const [row = null] = (await owner('GET', '/api/containers')).json().containers;
     const { row: wanted, running } = AFTER[kind];
     if (wanted === null) t.equal(row, null);
     else t.match(row, { ...wanted, status_reason: null });

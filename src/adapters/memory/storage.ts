@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { memoryAuditChain } from './audit-chain.ts';
 import { memoryAudit } from './audit-log.ts';
+import { memoryAdministeredContainers } from './containers/administration/administered-container-repository.ts';
 import { memoryAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
 import { memoryAgents } from './containers/agents/agent-repository.ts';
 import { memoryCapacity } from './containers/capacity/capacity-repository.ts';
@@ -65,6 +66,7 @@ const repositoriesOn = (
   sessions: memorySessions(state, clock),
   refreshTokens: memoryRefreshTokens(state, clock),
   containers: memoryContainers(state, clock),
+  administeredContainers: memoryAdministeredContainers(state),
   agents: memoryAgents(state, clock),
   agentEnrolments: memoryAgentEnrolments(state, clock),
   deletedContainers: memoryDeletedContainers(state),

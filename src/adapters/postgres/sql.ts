@@ -18,6 +18,9 @@ export function fromJson<T extends object>(row: T): T {
   return Object.fromEntries(entries) as T;
 }
 
+/** A pattern for this text, with its special characters escaped. */
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
 /** A setting as part of another query; null where it was never changed. */
 export const numberSetting = (db: Db, key: keyof Settings) =>
   db.selectFrom('settings').select(sql<number>`value::int`.as('number')).where('key', '=', key);

@@ -1,6 +1,7 @@
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { postgresAuditChain } from './audit-chain.ts';
 import { postgresAudit } from './audit-log.ts';
+import { postgresAdministeredContainers } from './containers/administration/administered-container-repository.ts';
 import { postgresAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
 import { postgresAgents } from './containers/agents/agent-repository.ts';
 import { postgresCapacity } from './containers/capacity-repository.ts';
@@ -64,6 +65,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   announcements: postgresAnnouncements(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
+  administeredContainers: postgresAdministeredContainers(db),
   agents: postgresAgents(db),
   agentEnrolments: postgresAgentEnrolments(db),
   deletedContainers: postgresDeletedContainers(db),

@@ -1,11 +1,11 @@
 import { isAgent } from '../../domain/containers/agents/agent.ts';
 import { type Container, volumeName } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
-import type { OperationKind } from '../../domain/containers/operation.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
-import { guestExpired } from '../../domain/identity/user.ts';
+import { guestExpired, type User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
+import type { Repositories } from '../../ports/storage.ts';
 import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { checkContainerLimit } from './container-limits.ts';
@@ -38,34 +38,50 @@ export async function endHung(
 const of = (done: Result<Container, DomainError>): Result<Acted, DomainError> =>
   done.ok ? ok({ container: done.value, underWay: false }) : done;
 
-/** Runs an operation on the caller's container, as just read, when its turn comes. */
+/** Finds the container again for a later attempt, as whoever asks may see it then. */
+type FindAgain = (tx: Repositories, dbId: string) => Promise<Result<Container, DomainError>>;
+
+const ownedBy =
+  (caller: Caller): FindAgain =>
+  (tx, dbId) =>
+    findOwn(tx, dbId, caller);
+
+/** Runs an operation on a container, as just read, when its turn comes. */
 async function operate(
-  { operations }: ContainerDeps,
-  {
-    kind,
-    caller,
-    origin,
-  }: Pick<OperationRequest, 'origin'> & {
-    readonly kind: OperationKind;
-    readonly caller: Caller;
-  },
+  { operations }: Pick<ContainerDeps, 'operations'>,
+  request: OperationRequest,
   container: Container,
   engine: EngineReady,
+  findAgain: FindAgain,
 ): Promise<Result<OperationState, DomainError>> {
   const { dbId } = container;
   let isFirst = true;
   // The first attempt uses the row already read: it fails if the row has changed.
   const prepare: Prepare = async (tx) => {
-    const now = isFirst ? ok(container) : await findOwn(tx, dbId, caller);
+    const now = isFirst ? ok(container) : await findAgain(tx, dbId);
     isFirst = false;
     if (!now.ok) return now;
     const { name, resources } = now.value;
     return ok({ container: now.value, target: { name, resources } });
   };
-  return await operations.submit(dbId, { kind, caller, origin }, prepare, engine);
+  return await operations.submit(dbId, request, prepare, engine);
 }
 
-/** Stops or deletes a container, also one that hangs. */
+/** Stops or deletes a container of the engine, also one that hangs. `answers`: of `pinged`. */
+export async function takeDownFound(
+  deps: Pick<ContainerDeps, 'operations' | 'runtime' | 'log'>,
+  request: OperationRequest & { readonly kind: 'stop' | 'delete' },
+  container: Container,
+  answers: Promise<void>,
+  findAgain: FindAgain,
+): Promise<Result<Acted, DomainError>> {
+  const observable = endHung(deps, container);
+  observable.catch(() => undefined);
+  const done = await operate(deps, request, container, { answers, observable }, findAgain);
+  return done.ok ? ok(acted(done.value)) : done;
+}
+
+/** Stops or deletes the caller's container or agent. */
 async function takeDown(
   deps: ContainerDeps,
   agents: OfAgents,
@@ -78,10 +94,7 @@ async function takeDown(
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
   if (isAgent(found.value)) return of(await agents[kind === 'stop' ? 'stop' : 'forget'](found.value, origin));
-  const observable = endHung(deps, found.value);
-  observable.catch(() => undefined);
-  const done = await operate(deps, { kind, caller, origin }, found.value, { answers, observable });
-  return done.ok ? ok(acted(done.value)) : done;
+  return await takeDownFound(deps, { kind, caller, origin }, found.value, answers, ownedBy(caller));
 }
 
 /**
@@ -100,7 +113,8 @@ export const startContainer =
     }
     const allowed = await diskAllowsStart(deps, found.value);
     if (!allowed.ok) return allowed;
-    const done = await operate(deps, { kind: 'start', caller, origin }, found.value, { answers });
+    const request = { kind: 'start', caller, origin } as const;
+    const done = await operate(deps, request, found.value, { answers }, ownedBy(caller));
     if (!done.ok) return done;
     const { container, operation } = done.value;
     const { freshRuntimeId, before, volumeKept } = operation;
@@ -130,19 +144,31 @@ export const restoreContainer =
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null || !reaches(caller, dbId)) return refuse({ code: 'container_not_found' });
-    const space = await checkHostDisk(deps);
-    const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
-    const done = await deps.operations.submit(dbId, { kind: 'restore', caller, origin }, async (tx) => {
-      if (!(await tx.users.lock(caller.user.id))) return refuse({ code: 'unauthorized' });
-      const deleted = await tx.deletedContainers.findForUpdate(dbId, caller.user.id);
-      if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
-      if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
-      if (!space.ok) return space;
-      const room = await checkContainerLimit(tx, deleted.name, caller);
-      if (!room.ok) return room;
-      // Its end has passed, or would soon: who restores it wants to have it.
-      if (deleted.lifetime.isEphemeral) await tx.lifetimes.change(dbId, ENDLESS);
-      return ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } });
-    });
-    return done.ok ? ok(acted(done.value)) : done;
+    return await restoreOf(deps, { kind: 'restore', caller, origin }, dbId, caller.user);
   };
+
+/** Restores a container of that user, for the user or for an administrator. */
+export async function restoreOf(
+  deps: ContainerDeps,
+  request: OperationRequest & { readonly kind: 'restore'; readonly caller: Caller },
+  dbId: string,
+  owner: User,
+): Promise<Result<Acted, DomainError>> {
+  const isOwn = request.caller.user.id === owner.id;
+  const space = await checkHostDisk(deps);
+  const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
+  const done = await deps.operations.submit(dbId, request, async (tx) => {
+    if (!(await tx.users.lock(owner.id)))
+      return refuse({ code: isOwn ? 'unauthorized' : 'container_not_found' });
+    const deleted = await tx.deletedContainers.findForUpdate(dbId, owner.id);
+    if (deleted === null || !hasVolume) return refuse({ code: 'container_not_found' });
+    if (isOwn && guestExpired(owner, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
+    if (!space.ok) return space;
+    const room = await checkContainerLimit(tx, deleted.name, { user: owner });
+    if (!room.ok) return room;
+    // Its end has passed, or would soon: who restores it wants to have it.
+    if (deleted.lifetime.isEphemeral) await tx.lifetimes.change(dbId, ENDLESS);
+    return ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } });
+  });
+  return done.ok ? ok(acted(done.value)) : done;
+}

@@ -3,14 +3,18 @@ import { mostWithKept } from '../../domain/containers/volume-retention.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import { containerEvent } from '../../domain/events.ts';
 import type { Caller } from '../../domain/identity/caller.ts';
+import type { User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import { BY_BERTH } from './maintenance/sync-state.ts';
 
-/** The caller's tier; a user without one is a fault. */
+/** Who gets the container, as far as limits go. */
+export type Receiver = { readonly user: Pick<User, 'id' | 'tier'> };
+
+/** The user's tier; a user without one is a fault. */
 export async function tierOf(
   { catalogue }: Pick<Repositories, 'catalogue'>,
-  { user }: Caller,
+  { user }: Receiver,
 ): Promise<Tier> {
   const tier = await catalogue.tier(user.tier);
   if (tier === null) throw new Error(`user ${user.id} has unknown tier ${user.tier}`);
@@ -21,9 +25,9 @@ export async function tierOf(
 export async function checkContainerLimit(
   tx: Repositories,
   name: string,
-  caller: Caller,
+  receiver: Receiver,
 ): Promise<Result<null, DomainError>> {
-  return roomFor(await countsOf(tx, name, caller));
+  return roomFor(await countsOf(tx, name, receiver));
 }
 
 /** The same, and whether it fits beside the owner's kept deleted ones. */
@@ -66,10 +70,10 @@ async function makesRoom(tx: Repositories, ownerId: string, excess: number): Pro
 
 type Counts = { readonly max: number; readonly live: number; readonly nameIsTaken: boolean };
 
-async function countsOf(tx: Repositories, name: string, caller: Caller): Promise<Counts> {
-  const ownerId = caller.user.id;
+async function countsOf(tx: Repositories, name: string, receiver: Receiver): Promise<Counts> {
+  const ownerId = receiver.user.id;
   const [{ maxContainers: max }, live, nameIsTaken] = await Promise.all([
-    tierOf(tx, caller),
+    tierOf(tx, receiver),
     tx.containers.countLive(ownerId),
     tx.containers.nameInUse(ownerId, name),
   ]);

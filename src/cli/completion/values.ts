@@ -6,6 +6,13 @@ export type Value = { readonly value: string; readonly description: string };
 export const VALUES: Readonly<Record<string, (cli: Cli) => Promise<readonly Value[]>>> = {
   container: containerNames,
   containers: containerNames,
+  'user-container': async (cli) => {
+    const containers = await cli.berth().admin.containers.list().all();
+    return containers.map(({ name, owner, status }) => ({
+      value: `${owner.username}/${name}`,
+      description: status,
+    }));
+  },
   profile: async ({ hosts }) =>
     Object.entries(hosts.read().profiles).map(([value, { server }]) => ({ value, description: server })),
 };

@@ -23,7 +23,7 @@ export const user = (id: string, name = ''): Noun => ({ kind: 'user', id, name }
 export const container = (of: DetailOf): Noun => ({
   kind: 'container',
   id: of('container_id') || of('id'),
-  name: '',
+  name: of('container_name'),
 });
 
 /** The noun's name, else its kind and the start of its id. */

@@ -25,14 +25,15 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   device_sign_in_denied: (of) => say`Refused a program that wanted to sign in by a code: ${thing(of('id'))}`,
   container_created: (of) => say`Created ${container(of)}`,
   container_started: (of) => say`Started ${container(of)}`,
-  container_stopped: (of) => say`Stopped ${container(of)}`,
+  container_stopped: (of) => [...say`Stopped ${container(of)}`, ...ofOwner(of)],
   container_updated: (of) => say`Changed ${container(of)}`,
-  container_deleted: (of) => say`Deleted ${container(of)}`,
-  container_restored: (of) => say`Restored ${container(of)}`,
+  container_deleted: (of) => [...say`Deleted ${container(of)}`, ...ofOwner(of)],
+  container_restored: (of) => [...say`Restored ${container(of)}`, ...ofOwner(of)],
   container_purged: (of) => say`Deleted ${container(of)} and its files for good`,
   container_over_share: (of) =>
     say`Berth stopped ${container(of)}: it used ${thing(of('used'))} of ${thing(of('limit'))} ${thing(of('counter'))}`,
-  container_transferred: (of) => say`Gave ${container(of)} of ${user(of('from'))} to ${user(of('to'))}`,
+  container_transferred: (of) =>
+    say`Gave ${container(of)} of ${user(of('from'), of('from_name'))} to ${user(of('to'), of('to_name'))}`,
   lifetime_changed: (of) => say`Changed when ${container(of)} ends`,
   volume_removed: (of) => say`Berth removed the files of ${container(of)}: it was deleted long enough ago`,
   snapshot_created: (of) => say`Made ${snapshot(of)}`,
@@ -96,6 +97,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   password_reset: 'Set a new password by a link',
   second_factor_reset: 'Turned off the second factor by a link',
   users_listed: 'Viewed the list of people',
+  containers_listed: 'Viewed the containers of everybody',
   terminals_listed: 'Viewed the open terminals of everybody',
   usage_listed: 'Viewed what everybody uses',
   audit_listed: 'Viewed the audit',
@@ -164,6 +166,10 @@ export function namesIn(records: readonly NamedRecord[]): KnownNames {
 
 const plainWords = (action: string): string =>
   (action.charAt(0).toUpperCase() + action.slice(1)).replaceAll('_', ' ');
+
+/** Whose container it was; the administrator's own has none. */
+const ofOwner = (of: DetailOf): Sentence =>
+  of('owner') === '' ? [] : say` of ${user(of('owner'), of('owner_name'))}`;
 
 /** The secret that a program signed in with, as far as it has a name for its owner. */
 function credential(of: DetailOf): Sentence {

@@ -25,8 +25,12 @@ export type ContainerEvent = {
     readonly ends_at?: string;
     /** Of `container_ending`. */
     readonly action?: 'stop' | 'delete';
-    /** Why an operation failed, or why the container ends. */
+    /** Why an operation failed, why the container ends, or what an administrator did. */
     readonly reason?: string;
+    /** Present when an administrator requested the change, not the owner. */
+    readonly by?: 'administrator';
+    /** Of `container_transferred`, which the former owner gets: the new one. */
+    readonly owner?: { readonly id: string; readonly username: string };
   };
 };
 

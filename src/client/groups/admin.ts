@@ -1,6 +1,7 @@
 import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
 import { List } from '../request/pages.ts';
 import type { Requester } from '../request/requester.ts';
+import { adminContainersOf } from './admin-containers.ts';
 import { auditOf } from './audit.ts';
 import { invitationsOf, resetLinksOf, usersOf } from './people.ts';
 
@@ -12,6 +13,7 @@ export const adminOf = (api: Api, requester: Requester) => ({
   users: usersOf(api),
   invitations: invitationsOf(api),
   resetLinks: resetLinksOf(api),
+  containers: adminContainersOf(api),
   terminals: terminalsOf(api),
   settings: {
     get: (options?: CallOptions) => dataOf(api.GET('/api/admin/settings', { ...options })),

@@ -14,7 +14,15 @@ import type { Resources } from './resources.ts';
  * "old" is the engine's container at the start, "fresh" the one that the operation makes; their generations distinguish
  * them. With `carryOver` an image of the old one is captured first, and the fresh one is made from it.
  */
-export type OperationKind = 'create' | 'start' | 'stop' | 'update' | 'delete' | 'restore' | 'snapshot';
+export type OperationKind =
+  | 'create'
+  | 'start'
+  | 'stop'
+  | 'update'
+  | 'delete'
+  | 'restore'
+  | 'snapshot'
+  | 'transfer';
 
 /** An operation's work on a snapshot: it takes one, or makes a container from one. */
 export type SnapshotWork = {
@@ -48,6 +56,8 @@ export type Operation = {
   readonly snapshotImage: string | null;
   /** Present when it takes a snapshot, or creates from one. */
   readonly snapshot?: SnapshotWork;
+  /** Present when it transfers the container: to whom. */
+  readonly newOwnerId?: string;
 };
 
 export type ObservedState = 'running' | 'paused' | 'stopped' | 'gone';
@@ -121,6 +131,9 @@ function forward(operation: Operation, facts: Facts): Step {
       return forwardUpdate(operation, facts);
     case 'snapshot':
       return forwardSnapshot(operation, facts);
+    case 'transfer':
+      // Its programs are the former owner's.
+      return isUp(facts.old) ? { do: 'stop_old' } : commit('old');
   }
 }
 
@@ -206,7 +219,8 @@ function back(operation: Operation, { old, fresh }: Facts): Step {
   if (kind === 'start' && old === 'running' && before.state !== 'running') return commit('old');
   if (kind === 'stop' && !isUp(old) && before.state === 'running') return commit('old');
   const isDown = old === 'stopped' || old === 'paused';
-  if (kind === 'update' && isDown && before.state === 'running') return start('old');
+  const mustRun = (kind === 'update' || kind === 'transfer') && before.state === 'running';
+  if (mustRun && isDown) return start('old');
   return { do: 'put_back' };
 }
 

@@ -40,11 +40,12 @@ export interface ContainerRepository {
   insert(container: NewContainer): Promise<Container>;
   nameInUse(ownerId: string, name: string): Promise<boolean>;
   findOwned(ref: ContainerRef, ownerId: string): Promise<Container | null>;
+  /** With those that are being transferred to the owner. */
   countLive(ownerId: string): Promise<number>;
   /** Changes the row only in one of the states `from`; returns the new row, or null. Throws `NameTaken`. */
   changeState(dbId: string, from: readonly ContainerState[], change: StateChange): Promise<Container | null>;
   /**
-   * Transfers a live one to another owner, under that name. null when it is not `fromUserId`'s, or a change is in
+   * Transfers a live one to another owner, under that name, with its processes and their output. null when it is not `fromUserId`'s, or a change is in
    * progress. Throws `NameTaken`.
    */
   transfer(dbId: string, fromUserId: string, toUserId: string, name: string): Promise<Container | null>;

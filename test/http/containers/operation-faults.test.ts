@@ -3,7 +3,7 @@ import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { OperationKind } from '../../../src/domain/containers/operation.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { failsOnce } from '../../support/service/faults.ts';
-import { aPerson, aService, as } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as } from '../../support/service/service.ts';
 
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
@@ -47,7 +47,8 @@ function confusedRuntime() {
 async function aScene(kind: OperationKind) {
   const engine = confusedRuntime();
   const service = await aService({ runtime: engine.runtime });
-  const { token } = await aPerson(service, 'ada');
+  const root = await anAdmin(service);
+  const [{ token }, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
   const call = as(service, { token });
   const box =
     kind === 'create' ? null : (await call('POST', '/api/containers', { name: 'dev', ...small })).json();
@@ -62,6 +63,7 @@ async function aScene(kind: OperationKind) {
     delete: () => call('DELETE', path),
     restore: () => call('POST', `${path}/restore`),
     snapshot: () => call('POST', `${path}/snapshots`, { name: 'base' }),
+    transfer: () => as(service, root)('POST', `/api/admin/containers/${box?.db_id}/transfer`, { to: bob.id }),
   }[kind];
   const rows = async () => (await call('GET', '/api/containers')).json().containers;
   /** The engine answers normally again, and operations have been continued. */
@@ -83,6 +85,7 @@ const BEFORE: { readonly [K in OperationKind]: readonly string[] } = {
   delete: ['running'],
   restore: [],
   snapshot: ['running'],
+  transfer: ['running'],
 };
 
 const failed = (kind: OperationKind): string =>
@@ -133,6 +136,7 @@ const WORK: readonly {
   { kind: 'update', change: 'start', during: 'updating', ends: ['running'] },
   { kind: 'delete', change: 'remove', lost: true, during: 'stopping', ends: [] },
   { kind: 'restore', change: 'create', lost: true, during: null, ends: [] },
+  { kind: 'transfer', change: 'stop', lost: true, during: null, ends: ['running'] },
 ];
 
 for (const { kind, change, lost = false, during, ends } of WORK) {
@@ -162,6 +166,7 @@ const SHOWN = [
   { kind: 'stop', change: 'stop', ends: ['stopped'] },
   { kind: 'delete', change: 'remove', ends: [] },
   { kind: 'restore', change: 'create', ends: ['stopped'] },
+  { kind: 'transfer', change: 'stop', ends: [] },
 ] as const;
 
 for (const { kind, change, ends } of SHOWN) {

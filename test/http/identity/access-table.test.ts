@@ -229,6 +229,11 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/admin/deleted-containers': { ...admin, ok: 200 },
   'GET /api/admin/capacity': { ...admin, ok: 200 },
   'GET /api/admin/usage': { ...admin, ok: 200 },
+  'GET /api/admin/containers': { ...admin, ok: 200 },
+  'POST /api/admin/containers/:none/stop': { ...admin, ok: 404 },
+  'DELETE /api/admin/containers/:none': { ...admin, ok: 404 },
+  'POST /api/admin/containers/:none/restore': { ...admin, ok: 404 },
+  'POST /api/admin/containers/:none/transfer': { ...admin, ok: 404, payload: { to: NOBODY } },
   'DELETE /api/admin/terminals/:none': { ...admin, ok: 404 },
 };
 

@@ -95,10 +95,12 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   screen_unlocked: 'ada: ID',
   passcode_removed: 'ada: ',
   password_changed: 'ada: ',
-  container_transferred: 'root: {"container_id":"ID","from":"ID","to":"eve"}',
+  container_transferred:
+    'root: {"container_id":"ID","container_name":"hers","from":"ID","from_name":"fay","to":"eve","to_name":"eve"}',
   user_deletion_started: 'root: {"id":"ID","containers":"delete"}',
   user_deleted: 'root: {"id":"ID","username":"hal"}',
   users_listed: 'root: ',
+  containers_listed: 'root: ',
   terminals_listed: 'root: ',
   usage_listed: 'root: ',
   audit_listed: 'root: ',

@@ -73,6 +73,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   SnapshotRequest: { name: 'base', note: 'before the upgrade', labels: { team: 'a' } },
   ForkRequest: { count: 2, ephemeral: true, ttl_seconds: 900 },
   PurgeRequest: { name: 'dev' },
+  ContainerTransferRequest: { to: ID, name: 'dev-of-ada' },
   FileSearchRequest: { path: 'src', pattern: 'TODO', include: '*.ts' },
   LifetimeRequest: { idle_seconds: 1800, keep_seconds: 3600 },
   ExecRequest: { command: ['node', '--version'], timeout_seconds: 10 },

@@ -44,7 +44,11 @@ const TAGS = [
   ['/api/admin/users', 'People', 'Users, invitations and reset links: see docs/people.md.'],
   ['/api/admin/invitations', 'People', ''],
   ['/api/admin/reset-links', 'People', ''],
-  ['/api/admin', 'Administration', 'Settings, catalogue and open terminals.'],
+  [
+    '/api/admin',
+    'Administration',
+    'Settings, catalogue, containers and terminals: see docs/administration.md.',
+  ],
   ['/api/announcements', 'Announcements', 'Notices of administrators for everybody.'],
   ['/api/admin/announcements', 'Announcements', ''],
   ['/livez', 'Service', 'Health, version and this document.'],

@@ -11,7 +11,7 @@ const limit = (whenAbsent: string) =>
   Type.Optional(Type.String({ pattern: LIMIT, description: `1 to 200. Without it: ${whenAbsent}.` }));
 
 /** One of the fields, or one with `-` in front for the reverse order. */
-const sort = <F extends string>(fields: readonly F[]) =>
+export const sortBy = <F extends string>(fields: readonly F[]) =>
   Type.Optional(
     Type.Union(
       fields.flatMap((field) => [Type.Literal(field), Type.Literal(`-${field}`)]),
@@ -20,7 +20,7 @@ const sort = <F extends string>(fields: readonly F[]) =>
   );
 
 /** Of a long list, which the database pages. */
-export const pageQuery = { cursor, limit: limit('50'), sort: sort(['created_at']) };
+export const pageQuery = { cursor, limit: limit('50'), sort: sortBy(['created_at']) };
 
 const filter = Type.Optional(Text({ maxLength: 200 }));
 
@@ -34,7 +34,7 @@ export const listQuery = <S extends string, F extends string = never>(
   Closed({
     cursor,
     limit: limit('the whole list, and no `next_cursor`'),
-    sort: sort(sorts),
+    sort: sortBy(sorts),
     ...(Object.fromEntries(filters.map((name) => [name, filter])) as Filters<F>),
   });
 

@@ -60,7 +60,9 @@ const containerReads = (
       .filter((one) => !isAgent(one))
       .map((row) => asContainer(state, row)),
 
-  countLive: async (ownerId) => ownedBy(state, ownerId).filter((one) => !isAgent(one)).length,
+  countLive: async (ownerId) =>
+    ownedBy(state, ownerId).filter((one) => !isAgent(one)).length +
+    state.operations.filter((one) => one.newOwnerId === ownerId && one.outcome === null).length,
 
   findAny: async (dbId) => find(state, (one) => one.dbId === dbId),
 });
@@ -104,6 +106,11 @@ const containerChanges = (
     if (nameInUse(state, toUserId, name)) throw new NameTaken(name);
     const ownerUsername = state.users.find((user) => user.id === toUserId)?.username ?? '';
     replace(state, { ...found, ownerId: toUserId, ownerUsername, name });
+    const isOfIt = (processId: string) =>
+      state.processes.some((one) => one.id === processId && one.dbId === dbId);
+    state.processOutputs = state.processOutputs.map((row) =>
+      isOfIt(row.processId) ? { ...row, ownerId: toUserId } : row,
+    );
     state.processes = state.processes.map((one) => (one.dbId === dbId ? { ...one, userId: toUserId } : one));
     return find(state, (one) => one.dbId === dbId);
   },

@@ -8,7 +8,8 @@ const isDeletedOf = (one: StoredContainer, ownerId: string): boolean =>
 const isKept = (one: StoredContainer, ownerId: string): boolean =>
   isDeletedOf(one, ownerId) && one.runtimeId !== null;
 
-const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
+/** Its volume is neither given up nor being removed. */
+export const canComeBack = ({ volumes }: MemoryState, dbId: string): boolean => {
   const { claimedAt, purgedAt } = volumes.get(dbId) ?? {};
   return claimedAt === undefined && purgedAt === undefined;
 };

@@ -11,7 +11,7 @@ import {
 } from '../../../ports/containers/container-repository.ts';
 import type { ContainersTable } from '../schema/container-tables.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
-import { allAs, COUNT, countOf, firstAs } from '../sql.ts';
+import { allAs, firstAs } from '../sql.ts';
 
 type Joined = Selectable<ContainersTable> & {
   owner_username: string;
@@ -62,14 +62,15 @@ const containerReads = (
 
   listAllLive: () => liveContainers(db).where('c.node', '<>', AGENT_NODE).$call(allAs(toContainer)),
 
-  countLive: (ownerId) =>
-    db
-      .selectFrom('containers')
-      .select(COUNT)
-      .where('owner_id', '=', ownerId)
-      .where('state', '<>', 'deleted')
-      .where('node', '<>', AGENT_NODE)
-      .$call(countOf),
+  async countLive(ownerId) {
+    const { rows } = await sql<{ count: number }>`
+      select (
+        (select count(*) from containers
+          where owner_id = ${ownerId} and state <> 'deleted' and node <> ${AGENT_NODE}) +
+        (select count(*) from operations where new_owner_id = ${ownerId} and finished_at is null)
+      )::int as count`.execute(db);
+    return rows[0]?.count ?? 0;
+  },
 
   findAny: (dbId) => containersWithOwner(db).where('c.db_id', '=', dbId).$call(firstAs(toContainer)),
 });
@@ -129,6 +130,11 @@ const containerChanges = (
       .catch(nameTaken);
     if (row === undefined) return null;
     await db.updateTable('processes').set({ user_id: toUserId }).where('db_id', '=', dbId).execute();
+    await db
+      .updateTable('process_outputs')
+      .set({ owner_id: toUserId })
+      .where('process_id', 'in', (eb) => eb.selectFrom('processes').select('id').where('db_id', '=', dbId))
+      .execute();
     return toContainer(row);
   },
 

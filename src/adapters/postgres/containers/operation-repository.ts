@@ -117,6 +117,7 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   user_agent: operation.origin.userAgent,
   reason: operation.reason,
   lease_owner: operation.leaseOwner,
+  new_owner_id: operation.newOwnerId ?? null,
   snapshot_id: operation.snapshot?.id ?? null,
   ...ofSnapshot(operation.snapshot),
 });
@@ -163,4 +164,5 @@ const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
   ...(row.snapshot_id === null
     ? {}
     : { snapshot: { id: row.snapshot_id, hasPaused: row.paused, hasVolume: row.volume_copied } }),
+  ...(row.new_owner_id === null ? {} : { newOwnerId: row.new_owner_id }),
 });

@@ -137,6 +137,7 @@ export type OperationsTable = {
   created_at: Generated<Date>;
   finished_at: Date | null;
   outcome: OperationOutcome | null;
+  new_owner_id: string | null;
   snapshot_id: string | null;
   paused: Defaulted<boolean>;
   volume_copied: Defaulted<boolean>;

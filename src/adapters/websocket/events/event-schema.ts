@@ -9,8 +9,10 @@ const container = {
   status: Type.String(),
 };
 const Plain = Type.Object(container);
-/** `reason`: why it ended by itself, for people; absent when somebody requested it. */
-const Ended = Type.Object({ ...container, reason: Type.Optional(Type.String()) });
+/** Present when an administrator requested it, not the owner. */
+const by = Type.Optional(Type.Literal('administrator'));
+/** `reason`: why it happened, for people; absent when the owner requested it. */
+const Explained = Type.Object({ ...container, reason: Type.Optional(Type.String()), by });
 
 /** The container that it was taken of, and the snapshot. */
 const OfSnapshot = Type.Object({
@@ -19,9 +21,9 @@ const OfSnapshot = Type.Object({
 });
 
 const DATA: { readonly [T in EventType]: TSchema } = {
-  container_created: Plain,
+  container_created: Explained,
   container_started: Plain,
-  container_stopped: Ended,
+  container_stopped: Explained,
   container_updated: Type.Object({
     ...container,
     resources: Type.Object({
@@ -31,8 +33,14 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     }),
     restarted: Type.Boolean(),
   }),
-  container_deleted: Ended,
+  container_deleted: Explained,
   container_purged: Plain,
+  container_transferred: Type.Object({
+    ...container,
+    owner: Type.Object({ id: Type.String(), username: Type.String() }),
+    reason: Type.Optional(Type.String()),
+    by,
+  }),
   account_updated: Type.Object({
     id: Type.String(),
     name: Type.String(),

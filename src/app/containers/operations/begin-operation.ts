@@ -46,7 +46,7 @@ async function writeDown(
 ): Promise<BegunOperation> {
   const operation = newOperation(request, container, target, owner, warmRuntimeId);
   const firstStep = expectedStep(operation);
-  const { dbId, state, stateReason, runtimeId } = container;
+  const { dbId, ownerId, state, stateReason, runtimeId } = container;
   const during = stateDuring(request.kind, state);
   const reason = during === state ? stateReason : null;
   // The row before the operation, as in every transaction, against deadlocks.
@@ -54,8 +54,8 @@ async function writeDown(
     tx.containers.changeState(dbId, [state], { state: during, reason }),
     tx.operations.begin(operation, LEASE_SECONDS, firstStep),
   ]);
-  // Taking the lock waited for the previous operation, which left another row.
-  if (now?.runtimeId !== runtimeId || !hasLease) throw new OperationConflict(dbId);
+  // Taking the lock waited for the previous operation, which left another row, or another owner.
+  if (now?.runtimeId !== runtimeId || now.ownerId !== ownerId || !hasLease) throw new OperationConflict(dbId);
   // No other process works on it now, so the engine can be observed during the commit.
   const begun: StoredOperation = { ...operation, outcome: null };
   const observing = observable.then(() => observe(runtime, begun, container.node));

@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../../domain/audit.ts';
+import { detailsOfAct, isByAdministrator } from '../../../domain/containers/administration/administration.ts';
 import {
   CONTAINER_STATES,
   type Container,
@@ -12,6 +13,7 @@ import {
   type Step,
 } from '../../../domain/containers/operation.ts';
 import {
+  byAdministrator,
   type ContainerEvent,
   containerEvent,
   type EventType,
@@ -23,6 +25,7 @@ import type { StoredOperation } from '../../../ports/containers/operation-reposi
 import type { Repositories } from '../../../ports/storage.ts';
 import { type Recreation, syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 import { commitSnapshot, failSnapshot } from './commit-snapshot.ts';
+import { commitTransfer } from './commit-transfer.ts';
 import { freshGeneration } from './observe-engine.ts';
 import { LeaseLost, type OperationDeps, type OperationState } from './operation-deps.ts';
 
@@ -31,7 +34,7 @@ type Records = { readonly audit: AuditAction; readonly event: EventType };
 const both = <T extends EventType & AuditAction>(name: T): Records => ({ audit: name, event: name });
 
 /** For subscribers a restored container is a new one. */
-const RECORDS: { readonly [K in Exclude<OperationKind, 'snapshot'>]: Records } = {
+const RECORDS: { readonly [K in Exclude<OperationKind, 'snapshot' | 'transfer'>]: Records } = {
   create: both('container_created'),
   start: both('container_started'),
   stop: both('container_stopped'),
@@ -48,6 +51,7 @@ export async function commit(
   step: Extract<Step, { do: 'commit' }>,
 ): Promise<OperationState> {
   if (operation.kind === 'snapshot') return await commitSnapshot(deps, operation);
+  if (operation.kind === 'transfer') return await commitTransfer(deps, operation);
   const { storage, owner, terminals } = deps;
   const committed = { ...operation, phase: 'committed' as const };
   return await storage.inTransaction(async (tx) => {
@@ -147,11 +151,14 @@ async function announce(
   container: Container,
   restarted: boolean,
 ): Promise<void> {
-  if (kind === 'snapshot') return;
+  if (kind === 'snapshot' || kind === 'transfer') return;
   const { audit, event } = RECORDS[kind];
+  const isForeign = isByAdministrator(requestedBy, container);
+  const details = isForeign ? detailsOfAct(container) : dbId;
+  const announced = withReason(containerEvent(event, container, restarted), reason);
   await Promise.all([
-    tx.audit.append({ userId: requestedBy, action: audit, ...origin, details: dbId }),
-    tx.events.append(withReason(containerEvent(event, container, restarted), reason)),
+    tx.audit.append({ userId: requestedBy, action: audit, ...origin, details }),
+    tx.events.append(isForeign ? byAdministrator(announced) : announced),
   ]);
 }
 
@@ -162,6 +169,7 @@ const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: strin
   update: 'it did not start with its new settings, so the old ones were restored',
   delete: 'the engine could not remove it',
   restore: 'the engine could not create it',
+  transfer: 'the engine could not stop it, so it was not given to anybody else',
 };
 
 /** Sets the row to what the engine shows, with the reason. */

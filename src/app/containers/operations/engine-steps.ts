@@ -97,7 +97,8 @@ async function stopOld(
   operation: StoredOperation,
   container: Container,
 ): Promise<ObservedState> {
-  const reason = operation.kind === 'stop' ? CLOSE.containerStopped : CLOSE.containerRestarted;
+  const isRestart = operation.kind !== 'stop' && operation.kind !== 'transfer';
+  const reason = isRestart ? CLOSE.containerRestarted : CLOSE.containerStopped;
   deps.terminals.closeAll(operation.dbId, reason);
   if (operation.kind !== 'delete') await deps.steps.beforeStop(container);
   const handle = await handleOf(deps, operation, container, 'old');

@@ -14,6 +14,8 @@ export type OperationRequest = {
   readonly carryOver?: boolean;
   /** To take, or to create from. */
   readonly snapshotId?: string;
+  /** Of a transfer. */
+  readonly newOwnerId?: string;
 };
 
 /** The row's state during an operation; null: unchanged. */
@@ -25,6 +27,7 @@ const DURING: { readonly [K in OperationKind]: ContainerState | null } = {
   delete: 'stopping',
   restore: 'creating',
   snapshot: null,
+  transfer: 'updating',
 };
 
 export const stateDuring = (kind: OperationKind, before: ContainerState): ContainerState =>
@@ -60,5 +63,6 @@ export function newOperation(
     ...(request.snapshotId === undefined
       ? {}
       : { snapshot: { id: request.snapshotId, hasPaused: false, hasVolume: false } }),
+    ...(request.newOwnerId === undefined ? {} : { newOwnerId: request.newOwnerId }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Facts, ObservedState } from '../../../domain/containers/operation.ts';
+import type { Facts, ObservedState, OperationKind } from '../../../domain/containers/operation.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
@@ -45,5 +45,7 @@ export async function observe(
 }
 
 /** A stop makes no container; a start makes one only in place of one that is gone. */
+const MAKES_NONE: ReadonlySet<OperationKind> = new Set(['stop', 'start', 'transfer']);
+
 const mayHaveFresh = ({ kind, freshRuntimeId }: StoredOperation): boolean =>
-  freshRuntimeId !== null || (kind !== 'stop' && kind !== 'start');
+  freshRuntimeId !== null || !MAKES_NONE.has(kind);

@@ -25,6 +25,7 @@ const JOINED: ReadonlySet<OperationRequest['kind']> = new Set([
   'delete',
   'create',
   'restore',
+  'transfer',
 ]);
 const POLL_MS = 100;
 
@@ -122,7 +123,8 @@ async function behindActive(
 ): Promise<OperationState | null> {
   const active = await deps.storage.repositories.operations.active(dbId);
   if (active === null) return null;
-  const joins = active.kind === request.kind && JOINED.has(request.kind);
+  const isSame = active.kind === request.kind && active.newOwnerId === request.newOwnerId;
+  const joins = isSame && JOINED.has(request.kind);
   const ended = await endOf(deps, progress, active.id, deadline).catch((error: unknown) => {
     if (joins) throw error;
     return null;
@@ -149,7 +151,7 @@ const nameTaken =
   (request: OperationRequest) =>
   (error: unknown): Result<never, DomainError> => {
     if (!(error instanceof NameTaken)) throw error;
-    return request.kind === 'update'
+    return request.kind === 'update' || request.kind === 'transfer'
       ? refuse({ code: 'validation_failed', fields: { name: 'is already in use' } })
       : refuse({ code: 'name_taken' });
   };

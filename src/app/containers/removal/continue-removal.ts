@@ -1,4 +1,5 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
+import { detailsOfTransfer } from '../../../domain/containers/administration/administration.ts';
 import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { containerEvent } from '../../../domain/events.ts';
@@ -86,7 +87,7 @@ async function transfer(
     const changed = await tx.containers.transfer(dbId, userId, toUserId, name);
     if (changed === null) return null;
     await terminals.endShares(tx, dbId, origin);
-    const details = JSON.stringify({ container_id: dbId, from: userId, to: toUserId });
+    const details = detailsOfTransfer(container, changed);
     await tx.audit.append({ userId: requestedBy, action: 'container_transferred', ...origin, details });
     await tx.events.append(containerEvent('container_created', changed));
     return changed;

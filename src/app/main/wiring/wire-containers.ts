@@ -1,4 +1,5 @@
 import { ANSWERS } from '../../../adapters/http/error-table.ts';
+import { adminContainerRoutes } from '../../../adapters/http/routes/containers/administration/admin-containers.ts';
 import { containerRoutes } from '../../../adapters/http/routes/containers/containers.ts';
 import { execRoutes } from '../../../adapters/http/routes/containers/exec.ts';
 import { fileSearchRoutes } from '../../../adapters/http/routes/containers/file-search.ts';
@@ -16,6 +17,8 @@ import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';
 import { attachSocket } from '../../../adapters/websocket/processes/attach-socket.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
+import { adminContainers } from '../../containers/administration/admin-containers.ts';
+import { transferContainer } from '../../containers/administration/transfer-container.ts';
 import type { OfAgents } from '../../containers/agents/agents.ts';
 import { containerAccess } from '../../containers/container-access.ts';
 import { containers } from '../../containers/containers.ts';
@@ -96,6 +99,7 @@ export function workspaces(
     settings: { ...options.containers, node: ports.runtimeNode },
   };
   const boxes = containers(deps, agents);
+  const ofAdmins = { ...deps, confirmed };
   const ofRemovals = { ...deps, agents, confirmed, terminals: { ...terminals, endShares: endSharesOf } };
   const inside = containerAccess({ ...ports, acts, uses });
   uses.watch(terminals.usesNow);
@@ -108,6 +112,7 @@ export function workspaces(
   return {
     routes: [
       containerRoutes(boxes, keys),
+      adminContainerRoutes(adminContainers(ofAdmins), transferContainer(ofAdmins)),
       snapshotRoutes(snapshots(deps), keys),
       roleSetupRoutes(tools),
       execRoutes(inside, outputs, cutOffWriting),

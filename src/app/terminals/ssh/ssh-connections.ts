@@ -197,7 +197,7 @@ async function follow({ feed }: SshConnectionsDeps, client: SshClient, { dbId }:
 
 function endOf({ type, data }: StoredEvent): CloseReason | null {
   if (type === 'container_deleted') return CLOSE.containerDeleted;
-  if (type === 'container_stopped') return CLOSE.containerStopped;
+  if (type === 'container_stopped' || type === 'container_transferred') return CLOSE.containerStopped;
   return type === 'container_updated' && data['restarted'] === true ? CLOSE.containerRestarted : null;
 }
 

@@ -1,6 +1,7 @@
 import { group } from '../../command.ts';
 import { announcements } from './announcements.ts';
 import { capacity } from './capacity.ts';
+import { containers } from './containers.ts';
 import { deleted } from './deleted.ts';
 import { invite } from './people/invite.ts';
 import { invitations, resetLinks } from './people/links.ts';
@@ -15,6 +16,7 @@ export const admin = () =>
     invitations(),
     users(),
     resetLinks(),
+    containers(),
     terminals(),
     announcements(),
     capacity(),

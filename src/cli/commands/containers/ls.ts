@@ -6,7 +6,15 @@ import type { Style } from '../../io/style.ts';
 import { cpuText, sizeText } from '../../values/sizes.ts';
 import { ago } from '../../values/times.ts';
 
-const STATUSES = ['running', 'stopped', 'creating', 'starting', 'stopping', 'updating', 'failed'] as const;
+export const STATUSES = [
+  'running',
+  'stopped',
+  'creating',
+  'starting',
+  'stopping',
+  'updating',
+  'failed',
+] as const;
 
 type Container = Schemas['Container'];
 
@@ -43,7 +51,7 @@ export const CONTAINERS: Shown<Container> = {
   empty: 'No containers. Create one: berth create NAME',
 };
 
-const DELETED: Shown<Container> = {
+export const DELETED: Shown<Container> = {
   columns: {
     name: ({ name }) => name,
     image: ({ image }) => image,

@@ -4,7 +4,7 @@ import type { Person, PersonRepository } from '../../../../ports/identity/people
 import { direction, isAfter, position, toPage } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UsersTable } from '../../schema/identity-tables.ts';
-import { firstAs } from '../../sql.ts';
+import { containing, firstAs } from '../../sql.ts';
 import { toUser } from '../user-repository.ts';
 
 const facts = [
@@ -19,9 +19,6 @@ const facts = [
   ),
   sql<boolean>`exists (select from user_removals r where r.user_id = users.id)`.as('is_being_deleted'),
 ] as const;
-
-/** A pattern for this text, with its special characters escaped. */
-const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 export function postgresPeople(db: Db): PersonRepository {
   const people = () => db.selectFrom('users').selectAll().select(facts).where('deleted_at', 'is', null);

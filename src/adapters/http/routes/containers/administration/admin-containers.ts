@@ -1,0 +1,204 @@
+import { Type } from '@sinclair/typebox';
+import type {
+  AdminContainers,
+  ListedContainer,
+} from '../../../../../app/containers/administration/admin-containers.ts';
+import type { TransferContainer } from '../../../../../app/containers/administration/transfer-container.ts';
+import { CONTAINER_STATES } from '../../../../../domain/containers/container.ts';
+import {
+  ADMINISTERED_SORTS,
+  type AdministeredSort,
+} from '../../../../../ports/containers/administration/administered-container-repository.ts';
+import { orThrow } from '../../../errors.ts';
+import { paged } from '../../../pagination.ts';
+import * as refusals from '../../../refusals.ts';
+import * as schema from '../../../schema/administration/containers.ts';
+import { Closed, Text } from '../../../schema/common.ts';
+import { ContainerBody, DeletedBody, StoppedBody, UnderWayBody } from '../../../schema/containers.ts';
+import { pageQuery, sortBy } from '../../../schema/pagination.ts';
+import type { Routes } from '../../../server.ts';
+import { toContainerBody, toUnderWayBody } from '../container-body.ts';
+
+const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
+
+const ListQuery = Closed({
+  ...pageQuery,
+  sort: sortBy(ADMINISTERED_SORTS),
+  owner: Type.Optional(Text({ maxLength: 64 })),
+  status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
+  q: Type.Optional(
+    Type.String({
+      ...Text({ maxLength: 200 }),
+      description: 'Part of the name, the owner’s name, the image or the role.',
+    }),
+  ),
+  deleted: Type.Optional(
+    Type.Union([Type.Literal('true'), Type.Literal('false')], {
+      description: '`true`: restorable deleted containers instead of live ones.',
+    }),
+  ),
+});
+
+/** The containers of all users, for administrators. */
+export const adminContainerRoutes =
+  (containers: AdminContainers, transfer: TransferContainer): Routes =>
+  (http, tokens) => {
+    listRoutes(containers)(http, tokens);
+    stopRoutes(containers)(http, tokens);
+    deletionRoutes(containers)(http, tokens);
+    transferRoutes(transfer)(http, tokens);
+  };
+
+/** What an administrator sees: nothing that a program inside has written. */
+const toListedBody = ({ container, keptUntil }: ListedContainer): ContainerBody => {
+  const body = toContainerBody(container);
+  const { deletedAt } = container;
+  return {
+    ...body,
+    role_setup: { ...body.role_setup, detail: null },
+    ...(deletedAt === null || keptUntil === null
+      ? {}
+      : { deleted_at: deletedAt.toISOString(), kept_until: keptUntil.toISOString() }),
+  };
+};
+
+const NEWEST_FIRST = '-created_at';
+
+const listRoutes =
+  (containers: AdminContainers): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/containers',
+      {
+        config: { scope: 'admin', failure: 'failed to list containers' },
+        schema: {
+          operationId: 'adminContainers.list',
+          summary: 'List the containers of all users',
+          querystring: ListQuery,
+          response: { 200: schema.AdminContainerPage },
+        },
+      },
+      async ({ query: { cursor, limit, sort = NEWEST_FIRST, ...query }, caller, origin }) => {
+        const { owner, status, q, deleted } = query;
+        const order = { by: sort.replace(/^-/, '') as AdministeredSort, isReverse: sort.startsWith('-') };
+        const filter = {
+          isDeleted: deleted === 'true',
+          ...(owner === undefined ? {} : { owner }),
+          ...(status === undefined ? {} : { state: status }),
+          ...(q === undefined ? {} : { text: q }),
+        };
+        const page = {
+          ...(cursor === undefined ? {} : { cursor }),
+          ...(limit === undefined ? {} : { limit }),
+        };
+        const { items, next, total } = await paged(page, ({ after, limit: most }) =>
+          containers.list({ after, limit: most, sort: order }, filter, caller, origin),
+        );
+        return { containers: items.map(toListedBody), next_cursor: next, total };
+      },
+    );
+  };
+
+const stopRoutes =
+  (containers: AdminContainers): Routes =>
+  (http) => {
+    http.post(
+      '/api/admin/containers/:id/stop',
+      {
+        config: { scope: 'admin', failure: 'failed to stop container' },
+        schema: {
+          operationId: 'adminContainers.stop',
+          summary: 'Stop a container of any user',
+          refusals: ['container_not_found', 'container_busy'],
+          params: schema.AdminContainerParams,
+          response: { 200: StoppedBody, 202: UnderWayBody },
+        },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        const { runtimeId: id, name } = container;
+        return { message: 'container stopped', id, name, status: 'stopped' };
+      },
+    );
+  };
+
+const deletionRoutes =
+  (containers: AdminContainers): Routes =>
+  (http) => {
+    http.delete(
+      '/api/admin/containers/:id',
+      {
+        config: { scope: 'admin', failure: 'failed to delete container' },
+        schema: {
+          operationId: 'adminContainers.delete',
+          summary: 'Delete a container of any user, which can be restored for some days',
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
+          ],
+          params: schema.AdminContainerParams,
+          body: schema.AdminDeletionRequest,
+          response: { 200: DeletedBody, 202: UnderWayBody },
+        },
+      },
+      async ({ params, body, caller, origin }, reply) => {
+        const { container: gone, underWay } = orThrow(
+          await containers.remove(params.id, body, caller, origin),
+        );
+        if (underWay) return reply.code(202).send(toUnderWayBody(gone));
+        return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
+      },
+    );
+
+    http.post(
+      '/api/admin/containers/:id/restore',
+      {
+        config: { scope: 'admin', failure: 'failed to restore container' },
+        schema: {
+          operationId: 'adminContainers.restore',
+          summary: 'Restore a deleted container to its owner',
+          refusals: [
+            ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
+            ...(['container_limit_reached', 'name_taken', 'image_unavailable'] as const),
+          ],
+          params: schema.AdminContainerParams,
+          response: { 200: ContainerBody, 202: UnderWayBody },
+        },
+      },
+      async ({ params, caller, origin }, reply) => {
+        const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        return toContainerBody(container);
+      },
+    );
+  };
+
+const transferRoutes =
+  (transfer: TransferContainer): Routes =>
+  (http) => {
+    http.post(
+      '/api/admin/containers/:id/transfer',
+      {
+        config: { scope: 'admin', failure: 'failed to transfer container' },
+        schema: {
+          operationId: 'adminContainers.transfer',
+          summary: 'Stop a container and give it to another user',
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
+            ...(['container_limit_reached', 'user_not_found'] as const),
+          ],
+          params: schema.AdminContainerParams,
+          body: schema.TransferRequest,
+          response: { 200: ContainerBody, 202: UnderWayBody },
+        },
+      },
+      async ({ params, body: { to, name, ...given }, caller, origin }, reply) => {
+        const wanted = { to, ...(name === undefined ? {} : { name }) };
+        const { container, underWay } = orThrow(await transfer(params.id, wanted, given, caller, origin));
+        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        return toContainerBody(container);
+      },
+    );
+  };
