@@ -87,6 +87,10 @@ const Environment = Type.Object({
     pattern: '^(auto|off|/.+)$',
     description: 'auto, off or the folder of an lxcfs on the machine of the engine',
   }),
+  BERTH_PIN_CORES: Type.Union([Type.Literal('auto'), Type.Literal('off')], {
+    default: 'auto',
+    description: 'auto or off',
+  }),
   BERTH_ENGINE_POOL_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
@@ -117,6 +121,8 @@ export type Config = {
   /** Size of the private engine's file system; null for the default, 0 for none. */
   readonly enginePoolMb: number | null;
   readonly lxcfs: LxcfsSetting;
+  /** Whether containers of a private engine run on as many cores as their limit fills. */
+  readonly pinsCores: boolean;
 };
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
@@ -191,5 +197,6 @@ function toConfig(env: Static<typeof Environment>): Config {
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,
     enginePoolMb: env.BERTH_ENGINE_POOL_MB ?? null,
     lxcfs: env.BERTH_LXCFS as LxcfsSetting,
+    pinsCores: env.BERTH_PIN_CORES === 'auto',
   };
 }

@@ -48,6 +48,7 @@ t.test('settings are read with their types', async (t) => {
     BERTH_DISK_FLOOR_MB: '2048',
     BERTH_ENGINE_POOL_MB: '20000',
     BERTH_LXCFS: '/var/lib/lxcfs',
+    BERTH_PIN_CORES: 'off',
   };
   t.match(config(env), {
     port: 9000,
@@ -60,6 +61,7 @@ t.test('settings are read with their types', async (t) => {
     diskFloorMb: 2048,
     enginePoolMb: 20_000,
     lxcfs: '/var/lib/lxcfs',
+    pinsCores: false,
   });
 });
 

@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/container-access.ts';
 import { dockerRuntime } from '../../../src/adapters/docker/containers/container-runtime.ts';
 import { runtimeSettings } from '../../../src/adapters/docker/containers/runtime-settings.ts';
+import { pinCores } from '../../../src/adapters/docker/cores/core-spreader.ts';
 import { addressOf, DEFAULT_SOCKET, probe } from '../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../src/adapters/docker/engine/engine-progress.ts';
 import { isRoot, runOrThrow, which } from '../../../src/adapters/docker/host/host-commands.ts';
@@ -64,6 +65,8 @@ export type TestInstance = TestEngine &
     restarted(): Promise<ContainerEngine>;
     readonly terminals: TerminalBackend;
     readonly warmPool: WarmPoolEngine;
+    /** One pass over the installation's containers. */
+    spreadCores(): Promise<void>;
   };
 
 /**
@@ -85,8 +88,16 @@ export async function testInstance(
   const sizes = await disk(instanceId);
   const kill = engine.kind === 'private' ? killFromHost : null;
   const view = engine.kind === 'private' ? viewMounts(viewAt(engine)) : [];
+  const pinned = engine.kind === 'private' ? await pinCores(engine.docker, instanceId) : null;
   const runtimeOn = (docker: Docker): ContainerEngine =>
-    dockerRuntime(docker, { ...settings, processLimits: limits, disk: sizes, kill, view });
+    dockerRuntime(docker, {
+      ...settings,
+      processLimits: limits,
+      disk: sizes,
+      kill,
+      view,
+      cores: pinned?.choose,
+    });
   const access = dockerAccess(engine.docker, instanceId);
   return {
     ...engine,
@@ -97,6 +108,7 @@ export async function testInstance(
     restarted: async () => runtimeOn((await engineAt(engine.endpoint)).docker),
     terminals: dockerTerminals(engine.docker),
     warmPool: dockerWarmPoolEngine(engine.docker),
+    spreadCores: async () => await pinned?.spread(),
   };
 }
 

@@ -1,6 +1,7 @@
 import type Docker from 'dockerode';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
+import type { ChooseCores } from '../cores/core-spreader.ts';
 import {
   DB_ID_LABEL,
   DISK_LABEL,
@@ -27,6 +28,8 @@ export type RuntimeSettings = {
   readonly tools?: () => string | null;
   /** Mounts by which programs see their container's limits; default none. */
   readonly view?: Docker.MountConfig;
+  /** Chooses the cores of a limit; without it a container runs on all. */
+  readonly cores?: ChooseCores | undefined;
 };
 
 /**
@@ -78,14 +81,16 @@ const envOf = (env: Readonly<Record<string, string>>): string[] =>
 /** The limits that can be changed on a running container. */
 export function limitsOf(
   { memoryMb, cpuMillicores }: Resources,
-  { hostCpuMillicores }: Pick<RuntimeSettings, 'hostCpuMillicores'>,
+  { hostCpuMillicores, cores }: Pick<RuntimeSettings, 'hostCpuMillicores' | 'cores'>,
 ) {
   const memory = memoryMb * MIB;
   // The engine refuses more processor than the machine has.
+  const millicores = Math.min(cpuMillicores, hostCpuMillicores);
   return {
     Memory: memory,
     MemorySwap: memory,
-    NanoCpus: Math.min(cpuMillicores, hostCpuMillicores) * 1_000_000,
+    NanoCpus: millicores * 1_000_000,
+    ...(cores === undefined ? {} : { CpusetCpus: cores(millicores) }),
   };
 }
 

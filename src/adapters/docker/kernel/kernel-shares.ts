@@ -1,4 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readlink } from 'node:fs/promises';
 import {
   ALLOWANCE,
   type KernelShare,
@@ -7,7 +7,7 @@ import {
   type SharedCounts,
 } from '../../../domain/containers/kernel-share.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
-import { cgroupName } from '../engine/engine-names.ts';
+import { type ContainerGroup, containerGroups } from '../host/container-groups.ts';
 import { readText, run, startTicks } from '../host/host-commands.ts';
 import { type Budget, type Seen, scanProcesses } from '../host/process-scan.ts';
 import { moreInFlight } from './in-flight-probe.ts';
@@ -72,7 +72,7 @@ export function dockerKernelShares({ instanceId, openFiles }: Settings): KernelS
 
   return {
     async read() {
-      const groups = await groupsOf(cgroupName(instanceId));
+      const groups = await groupsOf(instanceId);
       if (groups === null) return null;
       const most = Math.floor(openFiles * SHORT_ABOVE);
       const root = await rootOf(groups[0]?.pids[0]);
@@ -125,24 +125,14 @@ const countsOf = (seen: Seen): SharedCounts => ({
   terminals: seen.terminals,
 });
 
-const CGROUPS = '/sys/fs/cgroup';
-
 /** An installation's running containers and their processes; null where this machine has no such groups. */
-async function groupsOf(name: string): Promise<readonly Group[] | null> {
-  const slice = `${name.split('-')[0]}.slice/${name}.slice`;
-  const inside = [`pids/${name}`, name, `pids/${slice}`, slice];
-  const folders = inside.map((folder) => `${CGROUPS}/${folder}`);
-  for (const folder of folders) {
-    const names = await readdir(folder).catch(() => null);
-    if (names !== null) return (await Promise.all(names.map((each) => groupIn(folder, each)))).flat();
-  }
-  return null;
+async function groupsOf(instanceId: string): Promise<readonly Group[] | null> {
+  const groups = await containerGroups('pids', instanceId);
+  return groups === null ? null : (await Promise.all(groups.map(processesOf))).flat();
 }
 
-async function groupIn(folder: string, name: string): Promise<readonly Group[]> {
-  const runtimeId = /^(?:docker-)?([0-9a-f]{64})(?:\.scope)?$/.exec(name)?.[1];
-  if (runtimeId === undefined) return [];
-  const pids = ((await readText(`${folder}/${name}/cgroup.procs`)) ?? '').split('\n').map(Number);
+async function processesOf({ runtimeId, folder }: ContainerGroup): Promise<readonly Group[]> {
+  const pids = ((await readText(`${folder}/cgroup.procs`)) ?? '').split('\n').map(Number);
   const found = pids.filter((pid) => pid > 0);
   return found.length === 0 ? [] : [{ runtimeId, pids: found }];
 }

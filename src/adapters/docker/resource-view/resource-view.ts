@@ -46,13 +46,17 @@ const END_WITHIN_MS = 5_000;
 
 const files = (): readonly string[] => FILES.filter((file) => existsSync(`/${file}`));
 
-const mountsFrom = (folder: string, names: readonly string[]): Docker.MountConfig =>
+const mountsFrom = (
+  folder: string,
+  names: readonly string[],
+  Propagation: 'rslave' | 'rprivate',
+): Docker.MountConfig =>
   names.map((file) => ({
     Type: 'bind',
     Source: join(folder, file),
     Target: `/${file}`,
     ReadOnly: true,
-    BindOptions: { Propagation: 'rslave' },
+    BindOptions: { Propagation },
   }));
 
 /** The view of a private engine. Its files exist even without lxcfs, as containers that mount them could not start. */
@@ -80,7 +84,8 @@ export async function openView(
 }
 
 /** The mounts of containers of a private engine. */
-export const viewMounts = (view: string): Docker.MountConfig => mountsFrom(join(view, 'shown'), files());
+export const viewMounts = (view: string): Docker.MountConfig =>
+  mountsFrom(join(view, 'shown'), files(), 'rslave');
 
 const recordOf = (at: Layout): string => join(at.home, 'view');
 
@@ -102,10 +107,15 @@ export const noView = (fault: string): ResourceView => ({
   supervise: async () => {},
 });
 
-/** The view of an lxcfs that somebody else runs on the engine's machine; a folder on this machine is checked. */
+/** The view of an lxcfs that somebody else runs on the engine's machine. Its files are checked if that is this one. */
 export function viewFrom(folder: string, isLocal: boolean): ResourceView {
-  if (isLocal && !existsSync(join(folder, FIRST))) return noView(`no lxcfs is mounted at ${folder}`);
-  return { mounts: mountsFrom(folder, FILES), fault: async () => null, supervise: async () => {} };
+  const names = FILES.filter((file) => !isLocal || existsSync(join(folder, file)));
+  if (!names.includes(FIRST)) return noView(`no lxcfs is mounted at ${folder}`);
+  return {
+    mounts: mountsFrom(folder, names, 'rprivate'),
+    fault: async () => null,
+    supervise: async () => {},
+  };
 }
 
 async function isSupervised(view: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import { dockerAccess } from '../../../adapters/docker/container-access.ts';
 import { dockerRuntime } from '../../../adapters/docker/containers/container-runtime.ts';
 import { type Canary, dockerCanary } from '../../../adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../adapters/docker/containers/runtime-settings.ts';
+import { pinCores } from '../../../adapters/docker/cores/core-spreader.ts';
 import { engineCalls } from '../../../adapters/docker/engine/engine-client.ts';
 import { dockerHost } from '../../../adapters/docker/host/engine-host.ts';
 import { killFromHost } from '../../../adapters/docker/host/host-kill.ts';
@@ -36,6 +37,7 @@ const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 const SPACE_EVERY_MS = 30_000;
 const RULES_EVERY_MS = 30_000;
 const REVIVE_EVERY_MS = 3_000;
+const SPREAD_EVERY_MS = 10_000;
 
 export type EngineSetUp = {
   readonly config: Config;
@@ -87,11 +89,13 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
   // A flush of the packet filter removes our rules; the next pass restores them.
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
   const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
+  const stopSpreading = repeat(SPREAD_EVERY_MS, () => slot.spread(), log);
   const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot), log);
   setUp.stopWith(async () => {
     clearTimeout(timer);
     unwatch();
     await stopReviving();
+    await stopSpreading();
     await stopDescribing();
     await stopRules();
     await isolation.stop();
@@ -194,7 +198,11 @@ async function attach(
   signal.throwIfAborted();
   slot.keep(network.assertRules);
   const chosen = { instanceId, node: NODE, network: network.name };
-  const settings = { ...(await runtimeSettings(docker, chosen)), view: engine.view.mounts };
+  const pinned =
+    engine.kind === 'private' && setUp.config.pinsCores ? await pinCores(docker, instanceId) : null;
+  slot.spreadWith(pinned?.spread ?? (async () => {}));
+  const usual = await runtimeSettings(docker, chosen);
+  const settings = { ...usual, view: engine.view.mounts, cores: pinned?.choose };
   const kill = engine.kind === 'private' ? killFromHost : null;
   let tools: string | null = null;
   slot.fill({

@@ -32,13 +32,19 @@ type InUse = { engine: EngineParts | null };
 type Upkeep = {
   assertRules: () => Promise<readonly string[]>;
   describe: () => Promise<void>;
+  spread: () => Promise<void>;
   close: () => Promise<void>;
 };
 
 /** Ports for an engine that may come later; until then every call throws `RuntimeUnavailable`. */
 export function engineSlot() {
   const inUse: InUse = { engine: null };
-  const upkeep: Upkeep = { assertRules: async () => [], describe: async () => {}, close: async () => {} };
+  const upkeep: Upkeep = {
+    assertRules: async () => [],
+    describe: async () => {},
+    spread: async () => {},
+    close: async () => {},
+  };
   return {
     ...forwardedPorts(inUse),
     /** Work that keeps the engine's network closed. */
@@ -46,11 +52,16 @@ export function engineSlot() {
       upkeep.assertRules = rules;
     },
     assertRules: (): Promise<readonly string[]> => upkeep.assertRules(),
-    /** Work that updates the readiness of the engine's disk. */
+    /** Work that updates the readiness of the engine's disk and resource view. */
     describeWith: (work: Upkeep['describe']): void => {
       upkeep.describe = work;
     },
     describe: (): Promise<void> => upkeep.describe(),
+    /** Work that moves containers to less busy cores. */
+    spreadWith: (work: Upkeep['spread']): void => {
+      upkeep.spread = work;
+    },
+    spread: (): Promise<void> => upkeep.spread(),
     /** Work after leaving the engine. */
     closeWith: (work: Upkeep['close']): void => {
       upkeep.close = work;

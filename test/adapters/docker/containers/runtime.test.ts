@@ -46,7 +46,8 @@ const SEEN = `awk '/^MemTotal/ { print $2 / 1024 }' /proc/meminfo
 free -m | awk '/^Mem/ { print $2 } /^Swap/ { print $2 }'
 grep -c ^processor /proc/cpuinfo
 grep -c '^cpu[0-9]' /proc/stat
-getconf _NPROCESSORS_ONLN`;
+getconf _NPROCESSORS_ONLN
+nproc`;
 
 const engine = await engineOrSkip(t);
 if (engine !== null) {
@@ -216,7 +217,7 @@ async function changes(t: Test, { runtime, insight, handle, sh }: Box): Promise<
 }
 
 async function limitsSeen(t: Test, instance: TestInstance): Promise<void> {
-  const { runtime, commands, image, kind } = instance;
+  const { docker, runtime, commands, image, kind } = instance;
   const isOwn = kind === 'private' && (await canRunLxcfs());
   if (isOwn) t.ok(await eventually(() => showsLimits(instance), Boolean), 'lxcfs runs');
   const machineMb = Math.floor(totalmem() / 2 ** 20);
@@ -225,12 +226,15 @@ async function limitsSeen(t: Test, instance: TestInstance): Promise<void> {
     { memoryMb: 300, cpuMillicores: 500, diskMb: 512 },
     { memoryMb: 600, cpuMillicores: 1500, diskMb: 512 },
   ] as const;
+  const fills = ({ cpuMillicores }: typeof small | typeof large): number =>
+    Math.min(machineCores, Math.ceil(cpuMillicores / 1000));
   const check = async (handle: RuntimeHandle, has: typeof small | typeof large, says: string) => {
     const seen = (await shellIn(commands, handle)(SEEN)).split('\n').map(Number);
     const mb = isOwn ? has.memoryMb : machineMb;
-    const cores = isOwn ? Math.min(machineCores, Math.ceil(has.cpuMillicores / 1000)) : machineCores;
-    if (isOwn) t.same(seen, [mb, mb, 0, cores, cores, cores], says);
-    else t.same(seen.slice(3), [cores, cores, cores], says);
+    const cores = isOwn ? fills(has) : machineCores;
+    const pinned = kind === 'private' ? fills(has) : machineCores;
+    if (isOwn) t.same(seen, [mb, mb, 0, cores, cores, cores, pinned], says);
+    else t.same(seen.slice(3), [cores, cores, cores, pinned], says);
     t.ok(Math.abs((seen[0] ?? 0) - mb) < 2, `${seen[0]} MB for ${mb}`);
   };
   const spec = aSpec(image, { resources: small });
@@ -239,6 +243,10 @@ async function limitsSeen(t: Test, instance: TestInstance): Promise<void> {
   await Promise.all([runtime.start(first), runtime.start(second)]);
   await check(first, small, 'a small one');
   await check(second, large, 'a large one beside it');
+  const CpusetCpus = `0-${machineCores - 1}`;
+  if (kind === 'private') await docker.getContainer(first.runtimeId).update({ CpusetCpus });
+  await instance.spreadCores();
+  await check(first, small, 'one that was on all cores');
   await runtime.resize(first, large);
   await check(first, large, 'new limits while it runs');
   await runtime.stop(first, 1);
