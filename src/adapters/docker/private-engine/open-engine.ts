@@ -170,7 +170,8 @@ async function usePrivate(settings: EngineSettings, at: Layout, remap: boolean |
     const absent = await missingEnginePackages();
     if (absent.length > 0) await installPackages(absent, settings);
     await installPoolTools(settings);
-    const view = await openView(at, settings.lxcfs ?? 'auto', settings);
+    // Without a network an installation takes minutes; with new packages there is one.
+    const view = await openView(at, settings.lxcfs ?? 'auto', settings, absent.length > 0);
     const engine = await startPrivateEngine(at, pool, remap, progress, signal);
     if (remap === null) await writeRecord(at, { kind: 'private', remap: engine.remapped });
     const exposed = engine.remapped

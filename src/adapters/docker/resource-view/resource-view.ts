@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { pollUntil } from '../../../concurrency/poll.ts';
 import { programEnvironment, startChild } from '../../child-process.ts';
-import { type InstallSettings, installPackages, missingPackages } from '../engine/host-packages.ts';
+import { type InstallSettings, installPackages } from '../engine/host-packages.ts';
 import {
   adminPath,
   lastLines,
@@ -13,6 +13,7 @@ import {
   readText,
   run,
   signal,
+  which,
 } from '../host/host-commands.ts';
 import { type Layout, viewPath } from '../private-engine/private-engine-paths.ts';
 import { PREPARE_VIEW, SUPERVISE_LXCFS } from './resource-view-scripts.ts';
@@ -59,28 +60,37 @@ const mountsFrom = (
     BindOptions: { Propagation },
   }));
 
-/** The view of a private engine. Its files exist even without lxcfs, as containers that mount them could not start. */
+/**
+ * The view of a private engine. Its files exist even without lxcfs, as containers that mount them could not start.
+ * `waits`: for the installation of an absent lxcfs. Otherwise `supervise` starts it later.
+ */
 export async function openView(
   at: Layout,
   setting: LxcfsSetting,
   install: InstallSettings,
+  waits: boolean,
 ): Promise<ResourceView> {
   const view = await ownFolder(at);
   const prepared = await run('sh', ['-c', PREPARE_VIEW, 'berth', view, ...files()]);
   if (prepared.code !== 0) return noView(`its files cannot be mounted: ${lastLines(prepared.stderr, 1)}`);
   if (setting !== 'auto') return setting === 'off' ? noView('it is turned off') : viewFrom(setting, true);
-  const absent = await missingPackages({ lxcfs: 'lxcfs' });
-  if (absent.length > 0)
-    await installPackages(absent, install).catch((error: unknown) => {
-      install.signal?.throwIfAborted();
-      install.log.warn(`lxcfs: ${String(error)}`);
-    });
+  const installing = installLxcfs(install);
+  if (waits) await installing;
   const supervise = async (): Promise<void> => {
-    if ((await missingPackages({ lxcfs: 'lxcfs' })).length === 0 && !(await isSupervised(view)))
-      await startSupervisor(view);
+    if ((await isInstalled()) && !(await isSupervised(view))) await startSupervisor(view);
   };
   await supervise();
   return { mounts: viewMounts(view), fault: () => viewFault(view), supervise };
+}
+
+const isInstalled = async (): Promise<boolean> => (await which('lxcfs')) !== null;
+
+/** Installs an absent lxcfs. Never throws. */
+export async function installLxcfs(install: InstallSettings): Promise<void> {
+  if (await isInstalled()) return;
+  await installPackages(['lxcfs'], install).catch((error: unknown) => {
+    if (install.signal?.aborted !== true) install.log.warn(`lxcfs: ${String(error)}`);
+  });
 }
 
 /** The mounts of containers of a private engine. */
@@ -159,6 +169,6 @@ const isShown = async (view: string): Promise<boolean> => {
 /** Why containers of a private engine see the whole machine; null when they do not. */
 export async function viewFault(view: string): Promise<string | null> {
   if (await isShown(view)) return null;
-  if ((await missingPackages({ lxcfs: 'lxcfs' })).length > 0) return 'lxcfs is not installed';
+  if (!(await isInstalled())) return 'lxcfs is not installed';
   return `lxcfs does not run: ${lastLines((await readText(join(view, 'log'))) ?? '', 1)}`;
 }

@@ -2,9 +2,11 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import type Docker from 'dockerode';
 import { INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
+import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage } from '../../../../src/adapters/docker/images/base-image.ts';
 import { BASE_REFERENCE } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import { openEngine } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
+import { installLxcfs } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import {
   DataDirInUseError,
   type DataDirLock,
@@ -23,6 +25,7 @@ export async function startEngine(
 ): Promise<Part<'engine'>> {
   const { dataDir, lock } = freeSlot();
   const dockerHost = process.env['DOCKER_HOST'] ?? null;
+  if (isRoot()) await installLxcfs({ progress, log });
   const engine = await openEngine({ dataDir, mode: 'auto', dockerHost, progress, log });
   const stop = async (): Promise<void> => {
     if (engine.kind === 'private') await discard(engine.docker);
