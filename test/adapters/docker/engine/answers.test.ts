@@ -16,6 +16,7 @@ import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream
 import { printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
 import { frameReader } from '../../../../src/adapters/docker/exec/stream-demux.ts';
+import { overfill } from '../../../../src/adapters/docker/volumes/quota-probe.ts';
 import { CappedOutput } from '../../../../src/domain/capped-output.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { storedContainer } from '../../../support/database/stored.ts';
@@ -23,6 +24,7 @@ import { runIn } from '../../../support/engine/container.ts';
 import { frame, printingEngine } from '../../../support/engine/printing-engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
+import { standingTime } from '../../../support/time.ts';
 
 const MIB = 1024 * 1024;
 /** Far more than the client may keep, and little enough for an unlimited client to read in time. */
@@ -111,6 +113,21 @@ t.test('an endless engine error in place of a stream is dropped too', async (t) 
   const { calls } = await anEngine(t, answer);
   await t.rejects(engineStream(calls, '/containers/x/logs'), { message: /more than 32 MiB/ });
   t.ok(sent.mib < SENT_MIB / 2, `${sent.mib} MiB were sent`);
+});
+
+t.test('an engine that hangs delays the test of a disk quota only for a while', async (t) => {
+  const time = standingTime(t);
+  const { calls } = await anEngine(t, () => {});
+  let fault = '';
+  overfill(calls, 'canary').catch((error: Error) => {
+    fault = error.message;
+  });
+  const passing = (): boolean => {
+    time.pass(1_000);
+    return fault !== '';
+  };
+  await waitFor(passing, { everyMs: 20, what: 'the test ends' });
+  t.match(fault, /did not answer within 60 s/);
 });
 
 const progressOf = async (t: Test, answer: (response: ServerResponse) => void) => {
