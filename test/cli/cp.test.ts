@@ -15,8 +15,15 @@ async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
   const server = (await listening(t, service)).replace('ws', 'http');
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const box = await new Berth({ server, token }).create({ name: 'dev' });
-  const { spawned: run, home } = theCommand(t, server, token);
-  return { run, box, at: (name: string) => path.join(home, name) };
+  const { run, spawned, home } = theCommand(t, server, token);
+  const at = (name: string): string => path.join(home, name);
+  /** `./` is the home, as in `spawned`. */
+  const inHome = (args: readonly string[], input?: string) =>
+    run(
+      args.map((arg) => (arg.startsWith('./') ? at(arg) : arg)),
+      input,
+    );
+  return { run: inHome, spawned, box, at };
 }
 
 const CONTENT: Readonly<Record<string, Buffer>> = {
@@ -63,7 +70,7 @@ t.test('a folder is the same after both ways, and goes into one that exists', as
 });
 
 t.test('one file: by a name with a colon, and by standard input and output', async (t) => {
-  const { run, box, at } = await aScene(t);
+  const { run, spawned, box, at } = await aScene(t);
   writeFileSync(at('a:b'), 'colon\n');
   t.match(await run(['cp', './a:b', 'dev:']), { code: 0 });
   t.equal(await box.files.read('a:b'), 'colon\n');
@@ -71,7 +78,7 @@ t.test('one file: by a name with a colon, and by standard input and output', asy
   t.match(await run(['cp', 'dev:in.txt', '-']), { code: 0, stdout: 'piped\n', stderr: '' });
   t.match(await run(['cp', 'dev:in.txt', './c:d']), { code: 0 });
   t.equal(readFileSync(at('c:d'), 'utf8'), 'piped\n');
-  t.match(await run(['-o', 'json', 'cp', 'dev:in.txt', '.']), { stdout: /"files":1,"size_bytes":6/ });
+  t.match(await spawned(['-o', 'json', 'cp', 'dev:in.txt', '.']), { stdout: /"files":1,"size_bytes":6/ });
   t.equal(readFileSync(at('in.txt'), 'utf8'), 'piped\n');
 });
 

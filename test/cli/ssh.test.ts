@@ -12,19 +12,19 @@ async function aScene(t: Test) {
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const command = theCommand(t, address, token);
   await command.run(['create', 'dev']);
-  return { ...command, run: command.spawned, token };
+  return { ...command, token };
 }
 
 t.test('berth ssh runs the ssh of this machine, and ends with its exit code', async (t) => {
   await sshPrograms();
-  const { run } = await aScene(t);
+  const { run, spawned } = await aScene(t);
   // The engine in memory has no shell.
-  t.match(await run(['ssh', 'dev', '--', 'anything']), { code: 127, stderr: /not found/ });
+  t.match(await spawned(['ssh', 'dev', '--', 'anything']), { code: 127, stderr: /not found/ });
   t.match(await run(['ssh', 'dve']), { code: 1, stderr: /Did you mean dev/ });
   t.match(await run(['port-forward', 'dev', '70000']), { code: 2, stderr: /not a port/ });
   await run(['stop', 'dev']);
   t.match(
-    await run(['ssh', '--stdio', 'dev.berth']),
+    await spawned(['ssh', '--stdio', 'dev.berth']),
     { code: 1, stderr: /berth start/ },
     'a refusal has words',
   );
