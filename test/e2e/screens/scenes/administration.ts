@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import { done } from '../world.ts';
 
 const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
 
@@ -32,6 +33,18 @@ const terminals: Pick<Scene, 'route' | 'before' | 'shows'> = {
   route: '/admin/terminals',
   before: (page) => answering(page, /\/api\/admin\/terminals$/, () => ({ terminals: OPEN_TERMINALS })),
   shows: '192.0.2.7',
+};
+
+const NOTICES = [
+  { text: 'New images arrive on Monday: https://example.org/images', severity: 'info' },
+  { text: 'The server restarts at 18:00. Terminals reconnect by themselves.', severity: 'warning' },
+] as const;
+
+/** What the last scenes show on every page. */
+const announced: Scene['before'] = async (_page, { calls: { root } }) => {
+  const { announcements } = await done(root('GET', '/api/admin/announcements'));
+  if ((announcements as readonly unknown[]).length > 0) return;
+  for (const notice of NOTICES) await done(root('POST', '/api/admin/announcements', notice));
 };
 
 export const ADMINISTRATION: readonly Scene[] = (
@@ -112,5 +125,30 @@ export const ADMINISTRATION: readonly Scene[] = (
       },
       expects: /400/,
     },
+    { name: 'announcements-empty', route: '/admin/announcements', shows: 'Nothing is announced' },
+    {
+      name: 'announcement-new',
+      route: '/admin/announcements',
+      shows: 'Nothing is announced',
+      steps: async (page) => {
+        await press(page, /^Announce/);
+        await page.getByRole('dialog').waitFor();
+      },
+    },
+    { name: 'announcements', route: '/admin/announcements', before: announced, shows: 'Shown now' },
   ] satisfies readonly Scene[]
 ).map((scene) => ({ ...scene, who: 'root' }));
+
+/** After all others: these notices are on every page. */
+export const NOTICED: readonly Scene[] = [
+  { name: 'announced', before: announced, route: '/', shows: 'The server restarts' },
+  {
+    name: 'announced-terminal',
+    before: announced,
+    route: ({ ids }) => `/containers/${ids['web-api']}`,
+    steps: async (page) => {
+      await press(page, /^Read/);
+      await page.getByRole('dialog').waitFor();
+    },
+  },
+];

@@ -1,5 +1,5 @@
 import type { Scene } from '../scene.ts';
-import { ADMINISTRATION } from './administration.ts';
+import { ADMINISTRATION, NOTICED } from './administration.ts';
 import { CONTAINERS } from './containers.ts';
 import { FRAME, SETTINGS } from './settings.ts';
 import { LINKS, SIGNED_OUT } from './signed-out.ts';
@@ -16,4 +16,5 @@ export const SCENES: readonly Scene[] = [
   ...SETTINGS,
   ...FRAME,
   ...ADMINISTRATION,
+  ...NOTICED,
 ];

@@ -144,7 +144,7 @@ const record = async (page: Page): Promise<void> => {
   const start = button(page, 'Record this terminal');
   if ((await start.count()) > 0) await start.click();
   await page.getByText('Recording', { exact: true }).waitFor();
-  await typeUntilAnswered(page, 'git -C ~/shop log --stat | head -3', /^commit/);
+  await typeUntilAnswered(page, 'uname -a', /^Linux/);
 };
 
 const LATEST = async ({ calls: { ada } }: World): Promise<string> => {
