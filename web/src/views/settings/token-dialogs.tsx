@@ -101,7 +101,7 @@ export function ScopeChecks({ offered, value, onChange, error }: ScopesProps) {
 /** The secret, this once. */
 export function TokenSecret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
   return (
-    <Dialog title={`Your token “${made.name}”`} onClose={onClose} narrow>
+    <Dialog title={`Your token “${made.name}”`} onClose={onClose} narrow locked>
       <div class="dialog-body">
         <p>Copy it now. It is not shown again, and Berth stores only its hash.</p>
         <div class="secret">
@@ -110,7 +110,7 @@ export function TokenSecret({ made, onClose }: { made: CreatedToken; onClose: ()
         </div>
       </div>
       <footer class="dialog-foot">
-        <Button kind="primary" onClick={onClose}>
+        <Button kind="primary" onClick={onClose} autofocus>
           Done
         </Button>
       </footer>
