@@ -92,6 +92,7 @@ export const ADMINISTRATION: readonly Scene[] = (
         await page.getByRole('dialog').waitFor();
       },
     },
+    { name: 'capacity', route: '/admin/capacity', shows: 'Usage by person' },
     { name: 'tiers', route: '/admin/tiers', shows: 'enterprise' },
     { name: 'tier-new', ...entry('tiers', 'enterprise', /^Add/) },
     { name: 'tier-change', ...entry('tiers', 'enterprise', 'Change pro') },

@@ -276,7 +276,7 @@ export const FRAME: readonly Scene[] = [
     },
   },
   { name: 'menu-help', route: '/', shows: 'web-api', steps: choosing('Help') },
-  { name: 'menu-account', route: '/', shows: 'web-api', steps: choosing(/^Account of/) },
+  { name: 'menu-account', route: '/', shows: 'web-api', steps: choosing(/^(Account of .*|ada)$/) },
   {
     name: 'shortcuts',
     route: '/',
