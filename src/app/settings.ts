@@ -1,4 +1,6 @@
+import type { DomainError } from '../domain/errors.ts';
 import type { Caller, Origin } from '../domain/identity/caller.ts';
+import { ok, type Result, refuse } from '../domain/result.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { Storage } from '../ports/storage.ts';
@@ -10,7 +12,17 @@ export type SettingsService = ReturnType<typeof settingsService>;
 export const settingsService = ({ repositories, inTransaction }: Storage, bus: Bus) => ({
   read: () => repositories.settings.read(),
 
-  async change(changes: Partial<Settings>, caller: Caller, origin: Origin): Promise<Settings> {
+  async change(
+    changes: Partial<Settings>,
+    caller: Caller,
+    origin: Origin,
+  ): Promise<Result<Settings, DomainError>> {
+    const { oidcTier } = changes;
+    const tiers = oidcTier === undefined ? [] : await repositories.catalogue.tiers();
+    if (oidcTier !== undefined && !tiers.some(({ name }) => name === oidcTier)) {
+      const words = `must be one of ${tiers.map(({ name }) => name).join(', ')}`;
+      return refuse({ code: 'validation_failed', fields: { oidcTier: words } });
+    }
     const changed = await inTransaction(async (tx) => {
       const settings = await tx.settings.change(changes);
       const details = JSON.stringify(changes);
@@ -18,6 +30,6 @@ export const settingsService = ({ repositories, inTransaction }: Storage, bus: B
       return settings;
     });
     publishAllCredentialsChanged(bus);
-    return changed;
+    return ok(changed);
   },
 });

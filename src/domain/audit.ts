@@ -91,6 +91,8 @@ export type AuditAction =
   | 'passkey_added'
   | 'passkey_renamed'
   | 'passkey_removed'
+  | 'identity_linked'
+  | 'identity_unlinked'
   | 'passcode_changed'
   | 'passcode_removed'
   | 'screen_locked'

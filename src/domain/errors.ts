@@ -1,7 +1,11 @@
 import type { CatalogueKind } from './containers/catalogue.ts';
 import type { FileError } from './containers/files.ts';
 import type { FieldFaults } from './field-faults.ts';
+import type { ProviderRefusal } from './identity/openid/provider-sign-in.ts';
 import type { SessionEnd } from './identity/session.ts';
+
+/** `provider`: no field, but a new sign-in at the provider. */
+export type ConfirmationField = 'password' | 'code' | 'current_passcode' | 'provider';
 
 /** Every refusal that the interface names, by code. The HTTP adapter has one table of their statuses and words. */
 export type DomainError =
@@ -70,7 +74,7 @@ export type DomainError =
   | { readonly code: 'enrolment_limit_reached'; readonly max: number }
   | { readonly code: 'guests_disabled' }
   /** A missing field of the request. */
-  | { readonly code: 'confirmation_required'; readonly by: 'password' | 'code' | 'current_passcode' }
+  | { readonly code: 'confirmation_required'; readonly by: ConfirmationField }
   | { readonly code: 'account_required' }
   | { readonly code: 'wrong_password' }
   | { readonly code: 'wrong_code' }
@@ -81,6 +85,11 @@ export type DomainError =
   | { readonly code: 'authorization_pending' | 'access_denied' | 'expired_token' }
   | { readonly code: 'slow_down'; readonly retryAfterSeconds: number }
   | { readonly code: 'device_code_not_found' }
+  /** Of a sign-in at an OpenID provider. */
+  | { readonly code: ProviderRefusal | 'provider_not_set_up' | 'provider_other_person' }
+  | { readonly code: 'identity_taken' | 'identity_not_found' | 'identity_needed' }
+  | { readonly code: 'identity_limit_reached'; readonly max: number }
+  | { readonly code: 'logout_token_rejected' }
   | { readonly code: 'session_locked' }
   | { readonly code: 'wrong_passcode' }
   | { readonly code: 'passcode_not_set' }

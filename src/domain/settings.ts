@@ -15,6 +15,12 @@ export type Settings = {
   readonly recordingsMbPerUser: number;
   /** Open terminals and event sockets of one address (IPv6: /64), in each process. */
   readonly socketsPerAddress: number;
+  /** Whether a first sign-in at the OpenID provider makes an account. */
+  readonly oidcCreateAccounts: boolean;
+  /** The tier of these accounts. */
+  readonly oidcTier: string;
+  /** Whether a first sign-in opens the account with the provider's verified address, unless an administrator's. */
+  readonly oidcMatchByEmail: boolean;
 };
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -28,4 +34,7 @@ export const DEFAULT_SETTINGS: Settings = {
   recordingsMbPerUser: 512,
   // An office of 250 behind one address, each with a page and three terminals.
   socketsPerAddress: 1000,
+  oidcCreateAccounts: false,
+  oidcTier: 'free',
+  oidcMatchByEmail: false,
 };

@@ -95,6 +95,8 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   passkey_added: 'Added a passkey',
   passkey_renamed: 'Renamed a passkey',
   passkey_removed: 'Removed a passkey',
+  identity_linked: 'Connected a sign-in at https://id.example.org',
+  identity_unlinked: 'Disconnected a sign-in at https://id.example.org',
   passcode_changed: 'Set the passcode of the screen lock',
   screen_locked: 'Locked the screen',
   screen_unlock_failed: 'Failed to unlock the screen',
@@ -136,6 +138,13 @@ const IN_DEV = { container_id: 'box', command: 'ls' };
 
 /** Details that the examples do not have. */
 const OTHERS: readonly (readonly [string, string | object, string])[] = [
+  ['login_failed', 'disabled', 'Could not sign in: disabled'],
+  ['login_failed', 'provider_denied', 'Could not sign in: the provider refused'],
+  [
+    'identity_linked',
+    { issuer: 'https://id', by: 'address' },
+    'Connected a sign-in at https://id, by its verified address',
+  ],
   ['user_updated', { id: 'eve', disabled: true, disabledReason: 'left' }, 'Disabled eve'],
   ['user_updated', { id: 'eve', disabled: false }, 'Enabled eve'],
   ['user_updated', { id: 'eve', role: 'admin' }, 'Made eve an administrator'],

@@ -24,6 +24,7 @@ import {
   userRepositoryContract,
 } from './identity/accounts.ts';
 import { deviceSignInContract } from './identity/device-sign-ins.ts';
+import { openIdContract } from './identity/openid.ts';
 import { peopleContract } from './identity/people.ts';
 import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
@@ -79,6 +80,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await refreshTokenRepositoryContract(name, storage);
   screenLockContract(name, storage);
   signInContract(name, storage);
+  openIdContract(name, storage);
   deviceSignInContract(name, storage);
   peopleContract(name, storage);
   await sshKeyRepositoryContract(name, storage);

@@ -4,6 +4,8 @@ import type { MemoryRuntime } from '../../src/adapters/memory/containers/contain
 import type { memoryKernelShares } from '../../src/adapters/memory/index.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import { aMachine, connectMachine } from '../support/agent/scripted-agent.ts';
+import { scriptedProvider } from '../support/openid/scripted-provider.ts';
+import { atProvider, providerPort } from '../support/openid/sign-in.ts';
 import { waitFor } from '../support/patience.ts';
 import { RECORDED } from '../support/samples/audit-records.ts';
 import { SSH_KEYS } from '../support/samples/samples.ts';
@@ -49,7 +51,9 @@ type Example = (scene: Scene) => Promise<unknown>;
 
 /** Root administers, Ada has a container, Bob a second factor, and Eve somebody else’s share. */
 async function aScene(t: Test) {
-  const service = await aServiceInTime();
+  const provider = await scriptedProvider(t);
+  const openIdProvider = providerPort(provider);
+  const service = await aServiceInTime({ openIdProvider });
   const address = await listening(t, service);
   const root = await anAdmin(service);
   const ada = await aPerson(service, 'ada');
@@ -61,7 +65,7 @@ async function aScene(t: Test) {
     service.clock.advance(STEP_MS);
     return codeAt(bob.secret, service.clock.now());
   };
-  return { service, address, root, ada, bob, eve, dbId, by, codeOfBob };
+  return { service, provider, address, root, ada, bob, eve, dbId, by, codeOfBob };
 }
 
 let startedProcess = '';
@@ -321,6 +325,11 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     const [{ id }] = (await by(bob.who)('GET', '/api/me/passkeys')).json().passkeys;
     return await by(bob.who)('DELETE', `/api/me/passkeys/${id}`);
   },
+  identity_linked: (scene) => atProvider(scene, 'link', { sub: 'ada' }, scene.ada),
+  identity_unlinked: async ({ by, ada }) => {
+    const [{ id }] = (await by(ada)('GET', '/api/me/identities')).json().identities;
+    return await by(ada)('DELETE', `/api/me/identities/${id}`);
+  },
   passcode_changed: ({ by, ada }) => by(ada)('PUT', '/api/me/lock', passcode),
   screen_locked: ({ by, ada }) => by(ada)('POST', '/api/sessions/lock'),
   screen_unlock_failed: ({ by, ada }) => by(ada)('POST', '/api/sessions/unlock', { passcode: '4321' }),
@@ -379,7 +388,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
 };
 
 /** A record's actor, and its details without ids and times. */
-const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId }: Scene): string => {
+const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId, provider }: Scene): string => {
   const names: Record<string, string> = {
     [root.id]: 'root',
     [ada.id]: 'ada',
@@ -389,6 +398,7 @@ const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId }: 
   };
   const plain = details
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => names[id] ?? 'ID')
+    .replace(provider.issuer, 'https://id.example.org')
     .replace(/svc_[A-Za-z0-9_-]{8}/g, 'PREFIX');
   return `${names[userId ?? ''] ?? 'other'}: ${plain}`;
 };

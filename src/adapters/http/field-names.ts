@@ -30,6 +30,8 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['parentId', 'parent_id'],
   ['endsAt', 'ends_at'],
   ['newPassword', 'new_password'],
+  ['oldPassword', 'old_password'],
+  ['oidcTier', 'oidc_tier'],
   ['disabledReason', 'disabled_reason'],
   ['lifeHours', 'expires_in_hours'],
   ['publicKey', 'public_key'],

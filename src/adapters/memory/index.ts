@@ -72,6 +72,7 @@ export function memoryPorts(clock: Clock = fixedClock()) {
     warmPool: memoryWarmPoolEngine(),
     kernelShares: memoryKernelShares(runtime),
     hasher: quickHasher(),
+    openIdProvider: null,
     clock,
     bus: memoryBusHub().join(),
     recordingFiles: memoryRecordingFiles(),

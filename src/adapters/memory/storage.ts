@@ -27,6 +27,9 @@ import { memoryHistory } from './history-repository.ts';
 import { memoryIdempotencyKeys } from './idempotency-key-store.ts';
 import { memoryDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { memoryThrottle } from './identity/login-throttle-repository.ts';
+import { memoryIdentities } from './identity/openid/identity-repository.ts';
+import { memoryProviderSessions } from './identity/openid/provider-session-repository.ts';
+import { memoryProviderSignIns } from './identity/openid/provider-sign-in-repository.ts';
 import { memoryPasskeys } from './identity/passkey-repository.ts';
 import { memoryPending } from './identity/pending-proof-repository.ts';
 import { memoryAccountLinks } from './identity/people/account-link-repository.ts';
@@ -85,6 +88,9 @@ const repositoriesOn = (
   factors: memoryFactors(state, clock),
   recoveryCodes: memoryRecoveryCodes(state),
   passkeys: memoryPasskeys(state, clock),
+  identities: memoryIdentities(state, clock),
+  providerSignIns: memoryProviderSignIns(state, clock),
+  providerSessions: memoryProviderSessions(state, clock),
   pending: memoryPending(state, clock),
   deviceSignIns: memoryDeviceSignIns(state, clock),
   screenLocks: memoryScreenLocks(state, clock),

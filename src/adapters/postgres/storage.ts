@@ -25,6 +25,9 @@ import { postgresHistory } from './history-repository.ts';
 import { postgresIdempotencyKeys } from './idempotency-key-store.ts';
 import { postgresDeviceSignIns } from './identity/device-sign-in-repository.ts';
 import { postgresThrottle } from './identity/login-throttle-repository.ts';
+import { postgresIdentities } from './identity/openid/identity-repository.ts';
+import { postgresProviderSessions } from './identity/openid/provider-session-repository.ts';
+import { postgresProviderSignIns } from './identity/openid/provider-sign-in-repository.ts';
 import { postgresPasskeys } from './identity/passkey-repository.ts';
 import { postgresPending } from './identity/pending-proof-repository.ts';
 import { postgresAccountLinks } from './identity/people/account-link-repository.ts';
@@ -91,6 +94,9 @@ const repositoriesOn = (db: Db): Repositories => ({
   factors: postgresFactors(db),
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),
+  identities: postgresIdentities(db),
+  providerSignIns: postgresProviderSignIns(db),
+  providerSessions: postgresProviderSessions(db),
   pending: postgresPending(db),
   deviceSignIns: postgresDeviceSignIns(db),
   screenLocks: postgresScreenLocks(db),

@@ -10,6 +10,7 @@ import type { ContainerInsight } from '../../ports/containers/container-insight.
 import type { FileSearch } from '../../ports/containers/files/file-search.ts';
 import type { KernelShares } from '../../ports/containers/kernel-shares.ts';
 import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
+import type { OpenIdProvider } from '../../ports/identity/openid/openid-provider.ts';
 import type { PasswordHasher } from '../../ports/identity/password-hasher.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
@@ -35,6 +36,8 @@ export type Ports = {
   readonly kernelShares: KernelShares;
   readonly host: EngineHost;
   readonly hasher: PasswordHasher;
+  /** null when none is set up. */
+  readonly openIdProvider: OpenIdProvider | null;
   readonly clock: Clock;
   readonly bus: Bus;
   readonly recordingFiles: RecordingFiles;

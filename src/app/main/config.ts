@@ -2,12 +2,17 @@ import path from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
+import type { OpenIdSettings } from '../../adapters/security/openid/openid-provider.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 import { SSH_CHANNELS } from '../../domain/terminals/ssh.ts';
 
 // An address or range: four numbers with dots, or at least two colons, and an optional length after a slash.
 const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
 const TRUSTED_PROXIES = `^${ONE_PROXY}(\\s*,\\s*${ONE_PROXY})*$`;
+
+// The service and its browsers talk to it across the network, so plain http is for tests on one machine.
+const OIDC_ISSUER =
+  '^(https://[^/\\s?#]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?)(/[^\\s?#]*)?$';
 
 /** Every environment setting. `npm start` refuses to start when any is invalid. */
 const Environment = Type.Object({
@@ -59,6 +64,21 @@ const Environment = Type.Object({
       description: 'one or two secrets of at least 32 characters each, separated by a comma',
     }),
   ),
+  BERTH_OIDC_ISSUER: Type.Optional(
+    Type.String({ pattern: OIDC_ISSUER, description: 'an https address, or http on a loopback address' }),
+  ),
+  BERTH_OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, description: 'a client id' })),
+  BERTH_OIDC_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'a client secret' })),
+  BERTH_OIDC_LABEL: Type.String({
+    default: 'OpenID',
+    pattern: '^[^\\x00-\\x1f\\x7f]{1,40}$',
+    description: 'a name of at most 40 characters',
+  }),
+  BERTH_OIDC_SCOPES: Type.String({
+    default: 'openid profile email',
+    pattern: '^[\\x21-\\x7e]+( [\\x21-\\x7e]+)*$',
+    description: 'scopes, separated by spaces',
+  }),
   BERTH_LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace'].map((level) => Type.Literal(level)),
     { default: 'warn', description: 'one of fatal, error, warn, info, debug, trace' },
@@ -112,6 +132,8 @@ export type Config = {
   readonly localMetrics: boolean;
   readonly admin: { readonly email: string; readonly password: string } | null;
   readonly jwtSecret: string | null;
+  /** null without an OpenID provider. */
+  readonly oidc: OpenIdSettings | null;
   readonly logLevel: string;
   readonly warmPool: number;
   readonly engine: 'auto' | 'external';
@@ -143,6 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   if ((env['BERTH_ADMIN_EMAIL'] === undefined) !== (env['BERTH_ADMIN_PASSWORD'] === undefined)) {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
+  faults.push(...oidcFaults(env));
   return faults.length > 0 ? { faults } : { config: toConfig(value as Static<typeof Environment>) };
 }
 
@@ -167,9 +190,34 @@ function secretFaults(setting: string | undefined): readonly string[] {
   ];
 }
 
+/** The provider needs both; the rest is of no use without it. */
+function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
+  const given = Object.keys(env).filter((key) => key.startsWith('BERTH_OIDC_') && env[key]);
+  const needed = ['BERTH_OIDC_ISSUER', 'BERTH_OIDC_CLIENT_ID'];
+  const isOpenId = (env['BERTH_OIDC_SCOPES'] ?? 'openid').split(' ').includes('openid');
+  return [
+    ...(given.length > 0 && needed.some((key) => !env[key])
+      ? ['BERTH_OIDC_ISSUER and BERTH_OIDC_CLIENT_ID must be set together']
+      : []),
+    ...(isOpenId ? [] : ['BERTH_OIDC_SCOPES must contain openid']),
+  ];
+}
+
 /** Settings that a proxy requires: local requests may then be anybody's. */
 const looksProxied = (env: Static<typeof Environment>): boolean =>
   [env.BERTH_PUBLIC_URL, env.BERTH_ALLOWED_ORIGINS, env.BERTH_TRUST_PROXY].some((one) => one !== undefined);
+
+function toOpenId(env: Static<typeof Environment>): OpenIdSettings | null {
+  const { BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_CLIENT_ID: clientId } = env;
+  if (issuer === undefined || clientId === undefined) return null;
+  return {
+    issuer,
+    clientId,
+    clientSecret: env.BERTH_OIDC_CLIENT_SECRET ?? null,
+    label: env.BERTH_OIDC_LABEL,
+    scopes: env.BERTH_OIDC_SCOPES.split(' '),
+  };
+}
 
 function toConfig(env: Static<typeof Environment>): Config {
   const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;
@@ -190,6 +238,7 @@ function toConfig(env: Static<typeof Environment>): Config {
     localMetrics: env.BERTH_METRICS_LOCAL === 'auto' ? !looksProxied(env) : env.BERTH_METRICS_LOCAL === 'on',
     admin: email !== undefined && password !== undefined ? { email, password } : null,
     jwtSecret: env.BERTH_JWT_SECRET ?? null,
+    oidc: toOpenId(env),
     logLevel: env.BERTH_LOG_LEVEL as string,
     warmPool: env.BERTH_WARM_POOL,
     engine: env.BERTH_ENGINE as 'auto' | 'external',

@@ -8,6 +8,7 @@ import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
 import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
+import { openIdProvider } from '../../adapters/security/openid/openid-provider.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
 import { openFilesLimit } from '../../adapters/system/open-files.ts';
 import { unlessAborted } from '../../concurrency/timeout.ts';
@@ -105,7 +106,7 @@ async function onto(
   });
   signal.throwIfAborted();
   const keys = await loadKeys(config.dataDir, config.jwtSecret);
-  const service = await compose(await portsOf(database, engine, config), {
+  const service = await compose(await portsOf(database, engine, config, log), {
     logger: log,
     keys,
     version: options.version,
@@ -154,7 +155,8 @@ async function onto(
 const portsOf = async (
   { storage, bus, metrics }: OpenStorage,
   engine: EngineInUse,
-  { dataDir }: Config,
+  { dataDir, oidc }: Config,
+  log: FastifyBaseLogger,
 ): Promise<Ports> => ({
   storage,
   metrics,
@@ -171,6 +173,7 @@ const portsOf = async (
   kernelShares: engine.kernelShares,
   host: engine.host,
   hasher: await argon2Hasher(),
+  openIdProvider: oidc && openIdProvider(oidc, log),
   clock: { now: () => new Date() },
   bus,
   recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),

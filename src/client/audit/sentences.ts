@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../domain/audit.ts';
+import type { ProviderRefusal } from '../../domain/identity/openid/provider-sign-in.ts';
 import {
   container,
   type DetailOf,
@@ -12,12 +13,32 @@ import {
 
 type Words = string | ((of: DetailOf) => Sentence);
 
+/** Causes other than a wrong secret. */
+const SIGN_IN_FAULTS = {
+  disabled: 'disabled',
+  provider_sign_in_expired: 'an expired, used or foreign answer of the provider',
+  provider_denied: 'the provider refused',
+  provider_rejected: "the provider's answer was not valid",
+  provider_unavailable: 'the provider did not respond',
+  provider_email_unverified: 'the provider has not verified the email address',
+  provider_no_account: 'no account for the person at the provider',
+  provider_account_exists: 'the address at the provider belongs to another account',
+} as const satisfies Record<ProviderRefusal | 'disabled', string>;
+
+function failedSignIn(cause: string): string {
+  const words = Object.hasOwn(SIGN_IN_FAULTS, cause) ? SIGN_IN_FAULTS[cause as 'disabled'] : null;
+  return words === null ? `Failed to sign in: wrong ${cause}` : `Could not sign in: ${words}`;
+}
+
+const CONNECTED_BY: Readonly<Record<string, string>> = {
+  first_sign_in: ', with a new account',
+  address: ', by its verified address',
+};
+
 /** A new action without a sentence does not compile. Its actor is not in it. */
 const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   login: 'Signed in',
-  login_failed: (of) => [
-    of('id') === 'disabled' ? 'Could not sign in: disabled' : `Failed to sign in: wrong ${of('id')}`,
-  ],
+  login_failed: (of) => [failedSignIn(of('id'))],
   logged_out: 'Signed out',
   session_revoked: 'Signed out a session',
   sessions_revoked_others: 'Signed out all other sessions',
@@ -126,6 +147,8 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   passkey_added: 'Added a passkey',
   passkey_renamed: 'Renamed a passkey',
   passkey_removed: 'Removed a passkey',
+  identity_linked: (of) => [`Connected a sign-in at ${of('issuer')}${CONNECTED_BY[of('by')] ?? ''}`],
+  identity_unlinked: (of) => [`Disconnected a sign-in at ${of('issuer')}`],
   passcode_changed: 'Set the passcode of the screen lock',
   passcode_removed: 'Removed the passcode of the screen lock',
   screen_locked: 'Locked the screen',

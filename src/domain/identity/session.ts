@@ -14,6 +14,8 @@ export type UserSession = {
   readonly userAgent: string;
   readonly revokedAt: Date | null;
   readonly revokedReason: string | null;
+  /** The user's last confirmation at a provider; null without any. */
+  readonly confirmedAt: Date | null;
 };
 
 export type SessionState = 'active' | 'revoked' | 'expired';
@@ -48,9 +50,9 @@ export function sessionListed(session: UserSession, now: Date, idleMinutes: numb
 /** After a sign-in no confirmation is needed for this long. */
 const LATELY_MINUTES = 15;
 
-/** Whether the session's sign-in is recent. Refreshing and unlocking are no sign-ins. */
-export const signedInLately = ({ createdAt }: UserSession, now: Date): boolean =>
-  now.getTime() - createdAt.getTime() < LATELY_MINUTES * 60_000;
+/** Whether the session's sign-in, or its confirmation at a provider, is recent. Refreshing and unlocking are neither. */
+export const signedInLately = ({ createdAt, confirmedAt }: UserSession, now: Date): boolean =>
+  now.getTime() - (confirmedAt ?? createdAt).getTime() < LATELY_MINUTES * 60_000;
 
 /** The recorded reason when none is given. */
 export const REVOKED_BY_USER = 'revoked_by_user';
@@ -64,6 +66,7 @@ export const REVOKED_FOR = {
   refreshTokenReused: 'refresh_token_reused',
   wrongPasscodes: 'too_many_wrong_passcodes',
   accountReset: 'account_reset',
+  providerSignedOut: 'provider_signed_out',
 } as const;
 
 /** Why a session ended, for its client. */

@@ -1,5 +1,7 @@
-/** What a user has set up besides the password. */
+/** What a user has set up to sign in and to lock. */
 export type AccountProtection = {
+  /** False for who signs in by a provider alone. */
+  readonly passwordSet: boolean;
   readonly mfaEnabled: boolean;
   readonly passcodeSet: boolean;
   readonly autoLockMinutes: number | null;

@@ -40,6 +40,8 @@ export interface SessionRepository {
   revoke(id: string, userId: string, reason: string): Promise<boolean>;
   /** Revokes all of the user's but one; returns their ids. */
   revokeOthers(userId: string, keepId: string | null, reason: string): Promise<readonly string[]>;
+  /** Records that the user has confirmed now who it is. */
+  confirm(id: string): Promise<void>;
   /** Whether a kept session of the user came from that address group. */
   seenAt(userId: string, ipAddress: string): Promise<boolean>;
 }

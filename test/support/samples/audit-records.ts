@@ -89,6 +89,8 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   passkey_added: 'bob: ID',
   passkey_renamed: 'bob: ID',
   passkey_removed: 'bob: ID',
+  identity_linked: 'ada: {"id":"ID","issuer":"https://id.example.org","by":"settings"}',
+  identity_unlinked: 'ada: {"id":"ID","issuer":"https://id.example.org"}',
   passcode_changed: 'ada: ',
   screen_locked: 'ada: ID',
   screen_unlock_failed: 'ada: ID',

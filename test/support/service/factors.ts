@@ -9,10 +9,10 @@ import { aPerson, aService, as, type Person, person } from './service.ts';
 export type InTime = Service & { ports: Ports; clock: ReturnType<typeof fixedClock> };
 
 /** A service in memory whose every clock is the one that the test moves. */
-export async function aServiceInTime(): Promise<InTime> {
+export async function aServiceInTime(ports: Partial<Ports> = {}): Promise<InTime> {
   const clock = fixedClock();
   const monotonicMs = (): number => clock.now().getTime();
-  return { ...(await aService({ ...memoryPorts(clock), monotonicMs })), clock };
+  return { ...(await aService({ ...memoryPorts(clock), monotonicMs, ...ports })), clock };
 }
 
 /** The code that an authenticator app shows at that time. */

@@ -33,6 +33,7 @@ const TAGS = [
   ['/api/auth', 'Sign-in', 'Sets up, registers, signs in and out.'],
   ['/api/me/mfa', 'Second factor', 'One-time codes and recovery codes.'],
   ['/api/me/passkeys', 'Passkeys', 'Sign in with a device, alone or as second factor.'],
+  ['/api/me/identities', 'Connected sign-ins', 'People at the OpenID provider that open your account.'],
   ['/api/me/ssh-keys', 'SSH keys', 'Public keys of the user.'],
   ['/api/me', 'Account', 'The user who asks.'],
   ['/api/ssh', 'SSH', ''],

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named } from './common.ts';
+import { Closed, Named, Text } from './common.ts';
 
 export const SettingsBody = Named(
   'Settings',
@@ -13,6 +13,9 @@ export const SettingsBody = Named(
     history_days: Type.Integer(),
     recordings_mb_per_user: Type.Integer(),
     sockets_per_address: Type.Integer(),
+    oidc_create_accounts: Type.Boolean(),
+    oidc_tier: Type.String(),
+    oidc_match_by_email: Type.Boolean(),
   }),
 );
 
@@ -32,6 +35,11 @@ export const SettingsChange = Named(
     recordings_mb_per_user: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_048_576 })),
     /** Per address, in each process. Less would lock out an office behind one address. */
     sockets_per_address: Type.Optional(Type.Integer({ minimum: 250, maximum: 1_000_000 })),
+    /** Whether a first sign-in at the OpenID provider makes an account, of tier `oidc_tier`. */
+    oidc_create_accounts: Type.Optional(Type.Boolean()),
+    oidc_tier: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+    /** Whether it opens the account with the provider's verified address; never an administrator's. */
+    oidc_match_by_email: Type.Optional(Type.Boolean()),
   }),
 );
 

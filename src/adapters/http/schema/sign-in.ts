@@ -62,7 +62,11 @@ export const MfaRequiredBody = Named(
 
 export const LoginBody = Named('Login', Type.Union([SignedInBody, MfaRequiredBody]));
 
-export const LoggedOutBody = Named('LoggedOut', Type.Object({ logged_out: Type.Boolean() }));
+/** `provider_sign_out_url`: where a browser may sign out of the OpenID provider, too; null after any other sign-in. */
+export const LoggedOutBody = Named(
+  'LoggedOut',
+  Type.Object({ logged_out: Type.Boolean(), provider_sign_out_url: Nullable(Type.String()) }),
+);
 
 export const MeBody = Named(
   'Profile',
@@ -71,6 +75,7 @@ export const MeBody = Named(
     Type.Object({
       guest_until: Nullable(Timestamp),
       locked: Type.Boolean(),
+      password_set: Type.Boolean(),
       mfa_enabled: Type.Boolean(),
       passcode_set: Type.Boolean(),
       auto_lock_minutes: Nullable(Type.Integer()),
@@ -87,11 +92,13 @@ export const MeChange = Named(
   }),
 );
 
+/** The first password of an account needs no old one, but the proofs of a confirmation, unless the sign-in is recent. */
 export const PasswordChange = Named(
   'PasswordChange',
   Closed({
-    old_password: Text({ maxLength: 1024 }),
+    old_password: Type.Optional(Text({ maxLength: 1024 })),
     new_password: Text({ maxLength: 1024 }),
+    code: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
   }),
 );
 
@@ -103,6 +110,8 @@ export const SignInOptionsBody = Named(
     setup_required: Type.Boolean(),
     open_registration: Type.Boolean(),
     guests_enabled: Type.Boolean(),
+    /** For "Sign in with …"; null without an OpenID provider. */
+    provider: Nullable(Type.String()),
   }),
 );
 

@@ -3,6 +3,7 @@ import type {
   PendingProofRepository,
   PendingPurpose,
 } from '../../../ports/identity/pending-proof-repository.ts';
+import { fromStoredSession, toStoredSession } from './openid/openid-state.ts';
 import type { FactorState } from './totp-state.ts';
 
 export function memoryPending(state: FactorState, clock: Clock): PendingProofRepository {
@@ -12,15 +13,19 @@ export function memoryPending(state: FactorState, clock: Clock): PendingProofRep
   };
 
   return {
-    async insert(hash, purpose, userId, lifeMinutes) {
+    async insert(hash, purpose, userId, lifeMinutes, provider = null) {
       const expiresAt = new Date(clock.now().getTime() + lifeMinutes * 60_000);
-      state.pending.set(hash.toString('hex'), { purpose, userId, expiresAt, tries: 0 });
+      const stored = provider && toStoredSession(provider);
+      state.pending.set(hash.toString('hex'), { purpose, userId, expiresAt, tries: 0, provider: stored });
       return expiresAt;
     },
 
     find: async (hash, purpose) => find(hash, purpose),
 
-    lock: async (hash, purpose) => find(hash, purpose),
+    async lock(hash, purpose) {
+      const found = find(hash, purpose);
+      return found && { tries: found.tries, provider: found.provider && fromStoredSession(found.provider) };
+    },
 
     async countTry(hash) {
       const key = hash.toString('hex');

@@ -16,6 +16,7 @@ export function memoryScreenLocks(state: MemoryState, clock: Clock): ScreenLockR
     },
 
     protectionOf: async (userId) => ({
+      passwordSet: state.users.some((one) => one.id === userId && one.passwordHash !== null),
       mfaEnabled: state.totp.get(userId)?.confirmedAt != null,
       passcodeSet: state.passcodes.has(userId),
       autoLockMinutes: state.autoLockMinutes.get(userId) ?? null,

@@ -44,6 +44,7 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
         expiresAt,
         revokedAt: null,
         revokedReason: null,
+        confirmedAt: null,
       };
       state.sessions.push(made);
       return made;
@@ -80,6 +81,10 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
       if (found === undefined || found.revokedAt !== null) return false;
       replace(state, id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
       return true;
+    },
+
+    async confirm(id) {
+      replace(state, id, (session) => ({ ...session, confirmedAt: clock.now() }));
     },
 
     seenAt: async (userId, ipAddress) =>

@@ -3,14 +3,24 @@ import type { Tally } from '../../../domain/identity/login-throttle.ts';
 import type { Passkey } from '../../../domain/identity/passkey.ts';
 import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
 import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
+import { emptyOpenId, type OpenIdState, type StoredProviderSession } from './openid/openid-state.ts';
 
-/** Stored second factors, passkeys, screen locks and failures. Bytes are hex, so that copies compare equal. */
-export type FactorState = {
+/** Stored factors, sign-ins at providers, screen locks and failures. Bytes are hex, so that copies compare equal. */
+export type FactorState = OpenIdState & {
   totp: Map<string, Omit<TotpFactor, 'sealedSecret'> & { readonly sealedSecret: string }>;
   /** By user, then by hash: whether it is used. */
   recoveryCodes: Map<string, Map<string, boolean>>;
   passkeys: (Omit<Passkey, 'publicKey'> & { readonly publicKey: string })[];
-  pending: Map<string, { purpose: PendingPurpose; userId: string | null; expiresAt: Date; tries: number }>;
+  pending: Map<
+    string,
+    {
+      purpose: PendingPurpose;
+      userId: string | null;
+      expiresAt: Date;
+      tries: number;
+      provider: StoredProviderSession | null;
+    }
+  >;
   /** By the device code's hash. */
   deviceSignIns: Map<string, DeviceSignIn & { readonly userCodeHash: string }>;
   failures: Map<string, Tally>;
@@ -23,6 +33,7 @@ export type FactorState = {
 };
 
 export const emptyFactors = (): FactorState => ({
+  ...emptyOpenId(),
   totp: new Map(),
   recoveryCodes: new Map(),
   passkeys: [],

@@ -1,20 +1,32 @@
 import { sql } from 'kysely';
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import type {
   PendingProofRepository,
   PendingPurpose,
 } from '../../../ports/identity/pending-proof-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
+import type { StoredProviderSession } from '../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 
 const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
 
+const toStored = (session: ProviderSession): StoredProviderSession => ({
+  ...session,
+  sealedIdToken: session.sealedIdToken?.toString('base64') ?? null,
+});
+
+const fromStored = (stored: StoredProviderSession): ProviderSession => ({
+  ...stored,
+  sealedIdToken: stored.sealedIdToken === null ? null : Buffer.from(stored.sealedIdToken, 'base64'),
+});
+
 export function postgresPending(db: Db): PendingProofRepository {
   const alive = (hash: Buffer, purpose: PendingPurpose) =>
     db
       .selectFrom('pending_proofs')
-      .select(['user_id', 'tries'])
+      .select(['user_id', 'tries', 'provider'])
       .where('hash', '=', hash)
       .where('purpose', '=', purpose)
       .where('expires_at', '>', clockNow);
@@ -35,7 +47,7 @@ export function postgresPending(db: Db): PendingProofRepository {
       .execute();
 
   return {
-    async insert(hash, purpose, userId, lifeMinutes) {
+    async insert(hash, purpose, userId, lifeMinutes, provider = null) {
       await sweep();
       const row = await db
         .insertInto('pending_proofs')
@@ -43,6 +55,7 @@ export function postgresPending(db: Db): PendingProofRepository {
           hash,
           purpose,
           user_id: userId,
+          provider: provider && JSON.stringify(toStored(provider)),
           expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
         })
         .returning('expires_at')
@@ -55,7 +68,7 @@ export function postgresPending(db: Db): PendingProofRepository {
     lock: (hash, purpose) =>
       alive(hash, purpose)
         .forUpdate()
-        .$call(firstAs(({ tries }) => ({ tries }))),
+        .$call(firstAs(({ tries, provider }) => ({ tries, provider: provider && fromStored(provider) }))),
 
     countTry: (hash) =>
       db

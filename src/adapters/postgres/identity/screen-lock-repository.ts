@@ -21,10 +21,11 @@ export function postgresScreenLocks(db: Db): ScreenLockRepository {
       const row = await db
         .selectFrom('users')
         .leftJoin('totp_factors', 'totp_factors.user_id', 'users.id')
-        .select(['passcode_hash', 'auto_lock_minutes', 'confirmed_at'])
+        .select(['password_hash', 'passcode_hash', 'auto_lock_minutes', 'confirmed_at'])
         .where('users.id', '=', userId)
         .executeTakeFirst();
       return {
+        passwordSet: row?.password_hash != null,
         mfaEnabled: row?.confirmed_at != null,
         passcodeSet: row?.passcode_hash != null,
         autoLockMinutes: row?.auto_lock_minutes ?? null,

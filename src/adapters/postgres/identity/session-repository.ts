@@ -9,7 +9,17 @@ import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
-import { allAs, changedOne, fromJson, numberSetting, onlyAs, toUseLimits, unnested } from '../sql.ts';
+import {
+  allAs,
+  changedOne,
+  clockNow,
+  fromJson,
+  numberSetting,
+  onlyAs,
+  run,
+  toUseLimits,
+  unnested,
+} from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
 const MAX_LISTED = 1_000;
@@ -77,7 +87,9 @@ const sessionReads = (
   },
 });
 
-const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'revoke' | 'revokeOthers'> => ({
+const sessionChanges = (
+  db: Db,
+): Pick<SessionRepository, 'insert' | 'touch' | 'confirm' | 'revoke' | 'revokeOthers'> => ({
   insert: (session) =>
     db
       .insertInto('sessions')
@@ -99,6 +111,8 @@ const sessionChanges = (db: Db): Pick<SessionRepository, 'insert' | 'touch' | 'r
       update sessions s set last_seen_at = locked.at from locked where s.id = locked.id
     `.execute(db);
   },
+
+  confirm: (id) => db.updateTable('sessions').set({ confirmed_at: clockNow }).where('id', '=', id).$call(run),
 
   revoke: (id, userId, reason) =>
     db
@@ -173,4 +187,5 @@ const toSession = (row: Selectable<SessionsTable>): UserSession => ({
   userAgent: row.user_agent,
   revokedAt: row.revoked_at,
   revokedReason: row.revoked_reason,
+  confirmedAt: row.confirmed_at,
 });

@@ -32,6 +32,12 @@ import type {
   UserRemovalsTable,
   UsersTable,
 } from './identity-tables.ts';
+import type {
+  IdentitiesTable,
+  ProviderSessionsTable,
+  ProviderSignInsTable,
+  UsedLogoutTokensTable,
+} from './openid-tables.ts';
 import type { AnnouncementsTable } from './service-tables.ts';
 import type {
   CollaborationParticipantsTable,
@@ -142,6 +148,10 @@ export type Database = {
   recovery_codes: RecoveryCodesTable;
   passkeys: PasskeysTable;
   pending_proofs: PendingProofsTable;
+  identities: IdentitiesTable;
+  provider_sign_ins: ProviderSignInsTable;
+  provider_sessions: ProviderSessionsTable;
+  used_logout_tokens: UsedLogoutTokensTable;
   device_sign_ins: DeviceSignInsTable;
   account_links: AccountLinksTable;
   user_removals: UserRemovalsTable;

@@ -8,6 +8,7 @@ import type { TokenEnd } from '../../../domain/identity/token.ts';
 import type { UserRole } from '../../../domain/identity/user.ts';
 import type { PendingPurpose } from '../../../ports/identity/pending-proof-repository.ts';
 import type { Defaulted, Json } from './column-types.ts';
+import type { StoredProviderSession } from './openid-tables.ts';
 
 export type UsersTable = {
   id: Generated<string>;
@@ -37,6 +38,7 @@ export type SessionsTable = {
   revoked_reason: string | null;
   locked_at: Date | null;
   wrong_passcodes: Generated<number>;
+  confirmed_at: Date | null;
 };
 
 export type RefreshTokensTable = {
@@ -77,6 +79,7 @@ export type PendingProofsTable = {
   user_id: string | null;
   expires_at: Date;
   tries: Generated<number>;
+  provider: Json<StoredProviderSession> | null;
 };
 
 export type DeviceSignInsTable = {

@@ -5,27 +5,43 @@ import { passwordFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
-import type { Hashing } from '../limits/hashing-queue.ts';
+import { type Hashing, unasked } from '../limits/hashing-queue.ts';
+import type { RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 
 export type PasswordDeps = {
   readonly storage: Storage;
   readonly hashing: Hashing;
   readonly throttle: LoginThrottle;
+  readonly confirmed: RequireRecentSignIn;
 };
 
 export type Passwords = ReturnType<typeof passwords>;
 
-export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
-  /** Replaces the password; ends all other sessions, pending sign-ins and open reset links in one transaction. */
+/** Without a password, the first one needs a recent sign-in or a confirmation, by `code` where a second factor is on. */
+export type NewPassword = {
+  readonly old: string | undefined;
+  readonly wanted: string;
+  readonly code: string | undefined;
+};
+
+export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDeps) => ({
+  /** Sets or replaces it; ends all other sessions, pending sign-ins and open reset links in one transaction. */
   async change(
-    { user, credential }: Caller,
-    old: string,
-    wanted: string,
+    caller: Caller,
+    { old, wanted, code }: NewPassword,
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
+    const { user, credential } = caller;
     const { password: fault } = passwordFaults(wanted);
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { newPassword: fault } });
     const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
+    if (current === null) {
+      const sure = await confirmed(caller, { code }, origin);
+      return sure.ok ? await setFirst({ storage, hashing }, caller, wanted, origin) : sure;
+    }
+    if (old === undefined) {
+      return refuse({ code: 'validation_failed', fields: { oldPassword: 'is required' } });
+    }
     const hashed = await hashing.inTurn(
       { userId: user.id },
       () => throttle.codeRefused('password', user.id),
@@ -41,10 +57,7 @@ export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
         tx,
         'password',
         user.id,
-        async () =>
-          replacement !== null &&
-          current !== null &&
-          (await tx.users.changePassword(user.id, current, replacement)),
+        async () => replacement !== null && (await tx.users.changePassword(user.id, current, replacement)),
       );
       if (!right.ok) return right;
       if (!right.value) {
@@ -62,6 +75,26 @@ export const passwords = ({ storage, hashing, throttle }: PasswordDeps) => ({
     });
   },
 });
+
+async function setFirst(
+  { storage, hashing }: Pick<PasswordDeps, 'storage' | 'hashing'>,
+  { user, credential }: Caller,
+  wanted: string,
+  origin: Origin,
+): Promise<Result<null, DomainError>> {
+  const hashed = await hashing.inTurn({ userId: user.id }, unasked, (hasher) => hasher.hash(wanted));
+  if (!hashed.ok) return hashed;
+  return await storage.inTransaction(async (tx) => {
+    await tx.users.lock(user.id);
+    // A reset link may have set one meanwhile.
+    const { passwordSet } = await tx.screenLocks.protectionOf(user.id);
+    if (passwordSet) return refuse({ code: 'wrong_password' });
+    await tx.users.setPassword(user.id, hashed.value);
+    await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
+    await endOthers(tx, user.id, credential.kind === 'login' ? credential.sessionId : null, origin);
+    return ok(null);
+  });
+}
 
 async function endOthers(
   tx: Repositories,

@@ -9,6 +9,7 @@ import {
   signInWaitMs,
   TRUSTED_ONLY_FROM,
 } from '../../../domain/identity/login-throttle.ts';
+import type { ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Tallies } from '../../../ports/identity/login-throttle-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
@@ -30,13 +31,16 @@ export type SignInAttempt = {
   readonly userId: string | null;
   readonly origin: Origin;
   /** What is being tried, for the audit. */
-  readonly by: 'password' | 'second factor' | 'passkey' | 'SSH key' | 'account link';
+  readonly by: 'password' | 'second factor' | 'passkey' | 'SSH key' | 'account link' | 'provider';
 };
+
+/** A cause other than a wrong secret. */
+export type SignInFault = 'disabled' | ProviderRefusal;
 
 /** An attempt with locked counts: its result is written once, in the order of the locks. */
 export type Attempt = {
   /** Counts and records the failure, with another cause if given; returns the refusal. */
-  failed(wrong?: 'disabled'): Promise<DomainError>;
+  failed(wrong?: SignInFault): Promise<DomainError>;
   passed(): Promise<void>;
 };
 
@@ -113,7 +117,7 @@ async function countFailure(
   tx: Repositories,
   { userId, origin, by }: SignInAttempt,
   { keys, tallies, now }: Locked,
-  wrong: 'disabled' | undefined,
+  wrong: SignInFault | undefined,
 ): Promise<DomainError> {
   const after = afterFailedSignIn(tallies, now);
   const counts = [after.address, after.network, after.account, after.pair];

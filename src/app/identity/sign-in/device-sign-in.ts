@@ -127,7 +127,10 @@ const poll = (
       case 'approved': {
         await tx.deviceSignIns.remove(hash);
         const user = await stillApprovedBy(tx, decided.sessionId);
-        return user === null ? refuse({ code: 'access_denied' }) : ok(await openSession(tx, user, origin));
+        if (user === null) return refuse({ code: 'access_denied' });
+        // A sign-out at the provider ends the sessions of programs, too.
+        const provider = await tx.providerSessions.find(decided.sessionId);
+        return ok(await openSession(tx, user, origin, provider));
       }
     }
   });

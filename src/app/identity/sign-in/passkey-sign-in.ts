@@ -104,7 +104,7 @@ async function finish(
     mfaToken,
     origin,
     async (tx, user) => ok(proven?.passkey.userId === user.id && (await use(tx, proven))),
-    (tx, user) => openSession(tx, user, origin),
+    (tx, user, provider) => openSession(tx, user, origin, provider),
   );
 }
 

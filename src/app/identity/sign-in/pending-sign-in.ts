@@ -1,5 +1,6 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import {
   type SecondFactorMethod,
   WAITING_MINUTES,
@@ -11,19 +12,24 @@ import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 
-/** A sign-in with the right password that lacks its second factor. `mfaToken` allows nothing else. */
+/** A sign-in by the right password or a provider that lacks its second factor. `mfaToken` allows nothing else. */
 export type PendingSignIn = {
   readonly mfaToken: string;
   readonly expiresAt: Date;
   readonly methods: readonly SecondFactorMethod[];
 };
 
-/** Begins a pending sign-in; null when the user has no second factor. */
-export async function beginPendingSignIn(tx: Repositories, user: User): Promise<PendingSignIn | null> {
+/** Begins a pending sign-in; null when the user has no second factor. `provider`: see `openSession`. */
+export async function beginPendingSignIn(
+  tx: Repositories,
+  user: User,
+  provider: ProviderSession | null = null,
+): Promise<PendingSignIn | null> {
   const factor = await tx.factors.totp(user.id);
   if (factor?.confirmedAt == null) return null;
   const mfaToken = newSecret();
-  const expiresAt = await tx.pending.insert(sha256(mfaToken), 'second_factor', user.id, WAITING_MINUTES);
+  const hash = sha256(mfaToken);
+  const expiresAt = await tx.pending.insert(hash, 'second_factor', user.id, WAITING_MINUTES, provider);
   const codesLeft = await tx.recoveryCodes.left(user.id);
   const passkeys = await tx.passkeys.listOf(user.id);
   return {
@@ -50,7 +56,7 @@ export const finishPendingSignIn =
     mfaToken: string,
     origin: Origin,
     prove: Proof,
-    then: (tx: Repositories, user: User) => Promise<T>,
+    then: (tx: Repositories, user: User, provider: ProviderSession | null) => Promise<T>,
   ): Promise<Result<T, DomainError>> => {
     const hash = sha256(mfaToken);
     const userId = (await repositories.pending.find(hash, 'second_factor'))?.userId ?? null;
@@ -71,7 +77,7 @@ export const finishPendingSignIn =
       }
       await tx.pending.spend(hash, 'second_factor');
       await begun.value.passed();
-      return ok(await then(tx, user));
+      return ok(await then(tx, user, pending.provider));
     });
   };
 

@@ -80,7 +80,14 @@ export function requireRecentSignIn(deps: ReauthenticationDeps): RequireRecentSi
       if (given.code === undefined) return refuse({ code: 'confirmation_required', by: 'code' });
       return await codes.withCode(user.id, given.code, origin, async () => null);
     }
-    if (given.password === undefined) return refuse({ code: 'confirmation_required', by: 'password' });
+    if (given.password === undefined) {
+      const person = await repositories.users.lockForSignIn(user.id);
+      // Who signs in by a provider alone confirms there.
+      return refuse({
+        code: 'confirmation_required',
+        by: person?.passwordHash == null ? 'provider' : 'password',
+      });
+    }
     const proven = await byPassword(user.id, given.password, origin);
     return proven.ok ? ok(null) : proven;
   };

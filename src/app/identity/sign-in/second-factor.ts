@@ -39,7 +39,7 @@ export function secondFactor(deps: SecondFactorDeps) {
         mfaToken,
         origin,
         (tx, user) => deps.factorCodes.useCode(tx, user.id, code, origin),
-        (tx, user) => openSession(tx, user, origin),
+        (tx, user, provider) => openSession(tx, user, origin, provider),
       ),
 
     /** A new secret, shown once. It is active after the first right code; until then a newer one replaces it. */

@@ -1,6 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import {
   decideRefresh,
   REVOKED_FOR,
@@ -27,9 +28,15 @@ export type SignInDeps = {
   readonly refreshKeys: () => readonly Buffer[];
 };
 
-/** In the caller's transaction. */
-export async function openSession(repositories: Repositories, user: User, origin: Origin): Promise<SignedIn> {
+/** In the caller's transaction. `provider`: the provider's session that opens it. */
+export async function openSession(
+  repositories: Repositories,
+  user: User,
+  origin: Origin,
+  provider: ProviderSession | null = null,
+): Promise<SignedIn> {
   const session = await repositories.sessions.insert({ userId: user.id, ...origin });
+  if (provider !== null) await repositories.providerSessions.insert(session.id, provider);
   const refreshToken = newSecret();
   await repositories.refreshTokens.insert(sha256(refreshToken), session.id);
   await repositories.audit.append({ userId: user.id, action: 'login', ...origin, details: session.id });

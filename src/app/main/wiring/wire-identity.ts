@@ -10,6 +10,7 @@ import { passkeyCeremonies } from '../../../adapters/security/passkey-ceremonies
 import { oneTimeCodes } from '../../../adapters/security/totp-generator.ts';
 import { relyingPartyAt } from '../../../domain/identity/passkey.ts';
 import type { Clock } from '../../../ports/clock.ts';
+import type { OpenIdProvider } from '../../../ports/identity/openid/openid-provider.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { passkeys } from '../../identity/account/passkeys.ts';
@@ -32,6 +33,7 @@ import { secondFactor } from '../../identity/sign-in/second-factor.ts';
 import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
 import { signIn } from '../../identity/sign-in/sign-in.ts';
 import type { Keys } from '../keys/keys.ts';
+import { openIdSignIn } from './wire-openid.ts';
 import { peopleRoutes } from './wire-people.ts';
 
 export type IdentityPorts = {
@@ -39,6 +41,7 @@ export type IdentityPorts = {
   readonly hasher: PasswordHasher;
   readonly clock: Clock;
   readonly limits: RequestLimits;
+  readonly openIdProvider: OpenIdProvider | null;
 };
 
 export type Identity = {
@@ -52,7 +55,7 @@ export type Identity = {
 
 /** Accounts, signing in, second factors, passkeys and the screen lock. */
 export function identity(
-  { storage, hasher, clock, limits }: IdentityPorts,
+  { storage, hasher, clock, limits, openIdProvider: provider }: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean },
   publicUrl: () => string,
 ): Identity {
@@ -79,6 +82,11 @@ export function identity(
     ceremonies: passkeyCeremonies(),
     party: () => relyingPartyAt(publicUrl()),
   };
+  const atProvider = openIdSignIn(
+    { storage, throttle, provider, keys: ofFactors.keys, confirmed },
+    secureCookie,
+    publicUrl,
+  );
   const withPasskey = passkeySignIn({ ...passkeyDeps, throttle });
   return {
     accounts: people,
@@ -95,8 +103,11 @@ export function identity(
           throttle,
           refreshKeys: () => keys.live().map(({ refresh }) => refresh),
         }),
+        providerSignIn: atProvider.signIn,
+        providerSignOut: atProvider.signOut,
         secureCookie,
       }),
+      ...atProvider.routes,
       deviceSignInRoutes({
         deviceSignIns: deviceSignIns({ storage, throttle, confirmed }),
         secureCookie,
@@ -105,7 +116,7 @@ export function identity(
       authFactorRoutes({ secondFactor: second, passkeySignIn: withPasskey, secureCookie }),
       meRoutes({
         profiles: profiles(storage, limits),
-        passwords: passwords({ storage, hashing: inTurn, throttle }),
+        passwords: passwords({ storage, hashing: inTurn, throttle, confirmed }),
         confirmed,
       }),
       mfaRoutes(second),

@@ -73,14 +73,15 @@ export const meRoutes =
         config: { scope: 'login' },
         schema: {
           operationId: 'account.changePassword',
-          summary: 'Change your password',
-          refusals: ['account_required', 'wrong_password'],
+          summary: 'Change your password, or set the first one',
+          refusals: [...refusals.CONFIRMATION],
           body: schema.PasswordChange,
           response: { 200: schema.PasswordChangedBody },
         },
       },
       async ({ caller, body, origin }) => {
-        orThrow(await passwords.change(caller, body.old_password, body.new_password, origin));
+        const { old_password: old, new_password: wanted, code } = body;
+        orThrow(await passwords.change(caller, { old, wanted, code }, origin));
         return { changed: true };
       },
     );
@@ -90,6 +91,7 @@ const toBody = ({ user, ...profile }: Profile, limits: UseLimits): schema.MeBody
   ...toUserBody(user),
   guest_until: user.guestUntil?.toISOString() ?? null,
   locked: profile.locked,
+  password_set: profile.passwordSet,
   mfa_enabled: profile.mfaEnabled,
   passcode_set: profile.passcodeSet,
   auto_lock_minutes: profile.autoLockMinutes,

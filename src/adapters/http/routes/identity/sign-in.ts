@@ -1,3 +1,5 @@
+import type { ProviderSignIn } from '../../../../app/identity/openid/provider-sign-in.ts';
+import type { ProviderSignOut } from '../../../../app/identity/openid/provider-sign-out.ts';
 import type { Guests } from '../../../../app/identity/sign-in/guest-sign-in.ts';
 import type { Registration } from '../../../../app/identity/sign-in/registration.ts';
 import type { SignIn } from '../../../../app/identity/sign-in/sign-in.ts';
@@ -12,23 +14,25 @@ export type AuthRouteDeps = {
   readonly accounts: Registration;
   readonly guests: Guests;
   readonly signIn: SignIn;
+  readonly providerSignIn: Pick<ProviderSignIn, 'label'>;
+  readonly providerSignOut: Pick<ProviderSignOut, 'urlOf'>;
   /** Whether browsers use https, so that the cookie needs `Secure`. */
   readonly secureCookie: boolean;
 };
 
 export const authRoutes =
-  ({ accounts, guests, signIn, secureCookie }: AuthRouteDeps): Routes =>
+  ({ accounts, guests, signIn, providerSignIn, providerSignOut, secureCookie }: AuthRouteDeps): Routes =>
   (http, tokens) => {
     const answer = signedInAnswer(tokens, secureCookie);
-    setupRoutes(accounts, answer)(http, tokens);
+    setupRoutes(accounts, providerSignIn.label, answer)(http, tokens);
     registrationRoutes(accounts, guests, answer)(http, tokens);
-    loginRoutes(signIn, answer)(http, tokens);
+    loginRoutes(signIn, providerSignOut, answer)(http, tokens);
   };
 
 type Answer = ReturnType<typeof signedInAnswer>;
 
 const setupRoutes =
-  (accounts: Registration, answer: Answer): Routes =>
+  (accounts: Registration, label: () => string | null, answer: Answer): Routes =>
   (http) => {
     http.get(
       '/api/auth/options',
@@ -46,6 +50,7 @@ const setupRoutes =
           setup_required: setupRequired,
           open_registration: openRegistration,
           guests_enabled: guestsEnabled,
+          provider: label(),
         };
       },
     );
@@ -124,7 +129,7 @@ const registrationRoutes =
   };
 
 const loginRoutes =
-  (signIn: SignIn, answer: Answer): Routes =>
+  (signIn: SignIn, providerSignOut: AuthRouteDeps['providerSignOut'], answer: Answer): Routes =>
   (http) => {
     const answerLogin = loginAnswer(answer);
 
@@ -169,9 +174,10 @@ const loginRoutes =
         schema: { operationId: 'auth.logout', summary: 'Sign out', response: { 200: schema.LoggedOutBody } },
       },
       async (request, reply) => {
+        const atProvider = await providerSignOut.urlOf(request.caller);
         await signIn.logout(request.caller, request.origin);
         clearRefreshCookie(reply);
-        return { logged_out: true };
+        return { logged_out: true, provider_sign_out_url: atProvider?.href ?? null };
       },
     );
   };

@@ -1,5 +1,6 @@
 import type { SettingsService } from '../../../../app/settings.ts';
 import type { Settings } from '../../../../domain/settings.ts';
+import { orThrow } from '../../errors.ts';
 import { SettingsBody, SettingsChange } from '../../schema/service.ts';
 import type { Routes } from '../../server.ts';
 
@@ -31,7 +32,7 @@ export const settingsRoutes =
         },
       },
       async (request) =>
-        toBody(await settings.change(toChanges(request.body), request.caller, request.origin)),
+        toBody(orThrow(await settings.change(toChanges(request.body), request.caller, request.origin))),
     );
   };
 
@@ -45,6 +46,9 @@ const toBody = (settings: Settings): SettingsBody => ({
   history_days: settings.historyDays,
   recordings_mb_per_user: settings.recordingsMbPerUser,
   sockets_per_address: settings.socketsPerAddress,
+  oidc_create_accounts: settings.oidcCreateAccounts,
+  oidc_tier: settings.oidcTier,
+  oidc_match_by_email: settings.oidcMatchByEmail,
 });
 
 const toChanges = (body: SettingsChange): Partial<Settings> => ({
@@ -57,4 +61,7 @@ const toChanges = (body: SettingsChange): Partial<Settings> => ({
   ...(body.history_days === undefined ? {} : { historyDays: body.history_days }),
   ...(body.recordings_mb_per_user === undefined ? {} : { recordingsMbPerUser: body.recordings_mb_per_user }),
   ...(body.sockets_per_address === undefined ? {} : { socketsPerAddress: body.sockets_per_address }),
+  ...(body.oidc_create_accounts === undefined ? {} : { oidcCreateAccounts: body.oidc_create_accounts }),
+  ...(body.oidc_tier === undefined ? {} : { oidcTier: body.oidc_tier }),
+  ...(body.oidc_match_by_email === undefined ? {} : { oidcMatchByEmail: body.oidc_match_by_email }),
 });

@@ -19,6 +19,7 @@ export const memoryUserRemovals = (state: MemoryState, clock: Clock): UserRemova
     state.recoveryCodes.delete(id);
     state.passcodes.delete(id);
     state.passkeys = state.passkeys.filter(isOthers);
+    state.identities = state.identities.filter(isOthers);
     state.sshKeys = state.sshKeys.filter(isOthers);
     state.recordings = state.recordings.filter(isOthers);
     state.users = state.users.map((user) =>

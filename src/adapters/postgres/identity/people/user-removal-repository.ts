@@ -5,7 +5,14 @@ import type { Db } from '../../schema/database-schema.ts';
 import type { UserRemovalsTable } from '../../schema/identity-tables.ts';
 import { allAs, COUNT, changedOne, countOf, firstAs, run } from '../../sql.ts';
 
-const OF_A_USER = ['totp_factors', 'recovery_codes', 'passkeys', 'ssh_keys', 'recordings'] as const;
+const OF_A_USER = [
+  'totp_factors',
+  'recovery_codes',
+  'passkeys',
+  'identities',
+  'ssh_keys',
+  'recordings',
+] as const;
 
 export const postgresUserRemovals = (db: Db): UserRemovalRepository => ({
   begin: ({ userId, plan, requestedBy, origin }) =>

@@ -1,0 +1,117 @@
+import type { ConnectedIdentities } from '../../../../../app/identity/openid/connected-identities.ts';
+import { orThrow } from '../../../errors.ts';
+import { pageOf } from '../../../list-pages.ts';
+import * as refusals from '../../../refusals.ts';
+import { IdParams } from '../../../schema/common.ts';
+import { ConfirmationRequest } from '../../../schema/second-factor.ts';
+import type { Routes } from '../../../server.ts';
+import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
+import * as bodies from './openid-bodies.ts';
+
+const config = { scope: 'login' } as const;
+
+export type IdentityRouteDeps = {
+  readonly identities: ConnectedIdentities;
+  readonly secureCookie: boolean;
+};
+
+/** A user's own sign-ins at the OpenID provider. */
+export const identityRoutes =
+  (deps: IdentityRouteDeps): Routes =>
+  (http, tokens) => {
+    changeRoutes(deps)(http, tokens);
+    providerRoutes(deps)(http, tokens);
+  };
+
+const changeRoutes =
+  ({ identities }: IdentityRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/me/identities',
+      {
+        config,
+        schema: {
+          operationId: 'identities.list',
+          summary: 'List your connected sign-ins',
+          querystring: bodies.IdentityListQuery,
+          response: { 200: bodies.IdentityList },
+        },
+      },
+      async ({ caller, query }) => {
+        const owned = (await identities.list(caller)).map(bodies.toIdentityBody);
+        const { items, next } = pageOf(owned, query, 'id');
+        return { identities: items, ...next };
+      },
+    );
+
+    http.delete(
+      '/api/me/identities/:id',
+      {
+        config,
+        schema: {
+          operationId: 'identities.delete',
+          summary: 'Disconnect a sign-in',
+          refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
+          params: IdParams,
+          body: ConfirmationRequest,
+          response: { 200: bodies.IdentityRemovedBody },
+        },
+      },
+      async ({ caller, params, body, origin }) => {
+        orThrow(await identities.remove(params.id, body, caller, origin));
+        return { id: params.id, deleted: true };
+      },
+    );
+  };
+
+const providerRoutes =
+  ({ identities, secureCookie }: IdentityRouteDeps): Routes =>
+  (http) => {
+    http.post(
+      '/api/me/identities/start',
+      {
+        config,
+        schema: {
+          operationId: 'identities.start',
+          summary: 'Get the address to connect or confirm at the OpenID provider',
+          refusals: [...refusals.CONFIRMATION, 'provider_not_set_up', 'provider_unavailable'],
+          body: bodies.IdentityStart,
+          response: { 200: bodies.ProviderUrl },
+        },
+      },
+      async (request, reply) => {
+        const { purpose, return: returnPath, ...given } = request.body;
+        const browser = keepBrowserSecret(request, reply, secureCookie);
+        const wanted = { purpose, returnPath, browser };
+        return { url: orThrow(await identities.begin(wanted, given, request.caller, request.origin)).href };
+      },
+    );
+
+    http.post(
+      '/api/me/identities/finish',
+      {
+        config,
+        schema: {
+          operationId: 'identities.finish',
+          summary: 'Complete what the OpenID provider answered',
+          refusals: [
+            'provider_sign_in_expired',
+            'provider_rejected',
+            'provider_other_person',
+            'identity_taken',
+            'identity_limit_reached',
+          ],
+          body: bodies.ProviderFinish,
+          response: { 200: bodies.IdentityFinishedBody },
+        },
+      },
+      async (request) => {
+        const browser = browserSecret(request, secureCookie);
+        const { id } = request.body;
+        const done = orThrow(await identities.finish(id, browser, request.caller, request.origin));
+        return done.purpose === 'link'
+          ? { purpose: 'link' as const, identity: bodies.toIdentityBody(done.identity) }
+          : { purpose: 'confirm' as const, identity: null };
+      },
+    );
+  };

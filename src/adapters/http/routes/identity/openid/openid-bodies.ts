@@ -1,0 +1,84 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { ConnectedIdentity } from '../../../../../domain/identity/openid/connected-identity.ts';
+import { Closed, Named, Nullable, Text, Timestamp } from '../../../schema/common.ts';
+import { listQuery, nextCursor } from '../../../schema/pagination.ts';
+
+const ReturnPath = Type.Optional(Text({ maxLength: 512 }));
+
+/** `return`: the path where the page goes afterwards; another origin becomes `/`. */
+export const StartQuery = Closed({ return: ReturnPath });
+
+const Answered = Type.Optional(Type.String({ maxLength: 8192 }));
+
+/** The provider's answer; it may have more. */
+export const CallbackQuery = Type.Object(
+  { state: Answered, code: Answered, iss: Answered, error: Answered, error_description: Answered },
+  { additionalProperties: true },
+);
+
+const Arrived = { id: Text({ minLength: 1, maxLength: 64 }) };
+
+/** The id from the address to which the callback sent the browser. */
+export const ProviderFinish = Named('ProviderFinish', Closed(Arrived));
+
+/** `logout_token` as form data, by OpenID Connect Back-Channel Logout 1.0. */
+export const LogoutTokenForm = Named(
+  'LogoutTokenForm',
+  Type.Object({ logout_token: Type.String({ minLength: 1, maxLength: 16_384 }) }),
+);
+
+export const SignedOutBody = Named('ProviderSignedOut', Type.Object({ ended: Type.Integer() }));
+
+export const IdentityBody = Named(
+  'Identity',
+  Type.Object({
+    id: Type.String(),
+    issuer: Type.String(),
+    email: Nullable(Type.String()),
+    created_at: Timestamp,
+    last_used_at: Nullable(Timestamp),
+  }),
+);
+
+export const IdentityList = Named(
+  'IdentityList',
+  Type.Object({ identities: Type.Array(IdentityBody), next_cursor: nextCursor }),
+);
+
+export const IdentityListQuery = listQuery(['created_at', 'last_used_at'], ['issuer']);
+
+/** Connecting needs the proofs of a confirmation, unless the sign-in is recent. */
+export const IdentityStart = Named(
+  'IdentityStart',
+  Closed({
+    purpose: Type.Union([Type.Literal('link'), Type.Literal('confirm')]),
+    return: ReturnPath,
+    password: Type.Optional(Text({ minLength: 1, maxLength: 1024 })),
+    code: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  }),
+);
+
+/** Where the browser goes next. */
+export const ProviderUrl = Named('ProviderUrl', Type.Object({ url: Type.String() }));
+
+export const IdentityFinishedBody = Named(
+  'IdentityFinished',
+  Type.Object({
+    purpose: Type.Union([Type.Literal('link'), Type.Literal('confirm')]),
+    /** The connected one; null after a confirmation. */
+    identity: Nullable(IdentityBody),
+  }),
+);
+
+export const IdentityRemovedBody = Named(
+  'IdentityRemoved',
+  Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
+);
+
+export const toIdentityBody = (identity: ConnectedIdentity): Static<typeof IdentityBody> => ({
+  id: identity.id,
+  issuer: identity.issuer,
+  email: identity.email,
+  created_at: identity.createdAt.toISOString(),
+  last_used_at: identity.lastUsedAt?.toISOString() ?? null,
+});

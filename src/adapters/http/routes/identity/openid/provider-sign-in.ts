@@ -1,0 +1,137 @@
+import type { FastifyReply } from 'fastify';
+import type { ProviderSignIn } from '../../../../../app/identity/openid/provider-sign-in.ts';
+import type { ProviderSignOut } from '../../../../../app/identity/openid/provider-sign-out.ts';
+import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
+import { orThrow } from '../../../errors.ts';
+import { LoginBody } from '../../../schema/sign-in.ts';
+import type { Routes } from '../../../server.ts';
+import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
+import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
+import * as bodies from './openid-bodies.ts';
+
+const publicly = { scope: 'public' } as const;
+const MAX_FORM_BYTES = 20_000;
+
+export type ProviderRouteDeps = {
+  readonly providerSignIn: ProviderSignIn;
+  readonly providerSignOut: ProviderSignOut;
+  readonly secureCookie: boolean;
+};
+
+/** Signing in by an OpenID provider. The first two routes are addresses that browsers open, so they answer by redirects. */
+export const providerSignInRoutes =
+  (deps: ProviderRouteDeps): Routes =>
+  (http, tokens) => {
+    redirectRoutes(deps)(http, tokens);
+    finishRoutes(deps)(http, tokens);
+    http.register(async (inner) => signOutRoutes(deps)(inner as typeof http, tokens));
+  };
+
+/** Shows the outcome in the page. Behind `#`: browsers do not send it, and no log has it. */
+const toPage = (reply: FastifyReply, outcome: Readonly<Record<string, string>>): FastifyReply =>
+  reply.redirect(`${PROVIDER_PAGE}#${new URLSearchParams(outcome).toString()}`, 303);
+
+const redirectRoutes =
+  ({ providerSignIn, secureCookie }: ProviderRouteDeps): Routes =>
+  (http) => {
+    http.get(
+      '/api/auth/oidc/start',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.startProvider',
+          summary: 'Go to the OpenID provider to sign in',
+          description: 'For browsers: answers by a redirect, also after a failure.',
+          querystring: bodies.StartQuery,
+        },
+      },
+      async (request, reply) => {
+        const browser = keepBrowserSecret(request, reply, secureCookie);
+        const started = await providerSignIn.start(browser, request.query.return, request.origin);
+        return started.ok
+          ? reply.redirect(started.value.href, 303)
+          : toPage(reply, { refused: started.error.code });
+      },
+    );
+
+    http.get(
+      '/api/auth/oidc/callback',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.returnFromProvider',
+          summary: "Take the OpenID provider's answer",
+          description: 'For browsers: answers by a redirect to the page, also after a failure.',
+          querystring: bodies.CallbackQuery,
+        },
+      },
+      async (request, reply) => {
+        const search = new URLSearchParams(request.url.split('?')[1] ?? '');
+        const browser = browserSecret(request, secureCookie);
+        const arrived = await providerSignIn.arrive(browser, search, request.origin);
+        if (!arrived.ok) return toPage(reply, { refused: arrived.error.code });
+        const { id, purpose, returnPath } = arrived.value;
+        return toPage(reply, { arrived: id, purpose, return: returnPath });
+      },
+    );
+  };
+
+const finishRoutes =
+  ({ providerSignIn, secureCookie }: ProviderRouteDeps): Routes =>
+  (http, tokens) => {
+    const answerLogin = loginAnswer(signedInAnswer(tokens, secureCookie));
+
+    http.post(
+      '/api/auth/oidc/finish',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.finishProvider',
+          summary: 'Open the session of a sign-in at the OpenID provider',
+          refusals: [
+            'provider_sign_in_expired',
+            'provider_email_unverified',
+            'provider_no_account',
+            'provider_account_exists',
+            'account_disabled',
+          ],
+          body: bodies.ProviderFinish,
+          response: { 200: LoginBody },
+        },
+      },
+      async (request, reply) => {
+        const browser = browserSecret(request, secureCookie);
+        return answerLogin(
+          reply,
+          orThrow(await providerSignIn.finish(request.body.id, browser, request.origin)),
+        );
+      },
+    );
+  };
+
+const signOutRoutes =
+  ({ providerSignOut }: ProviderRouteDeps): Routes =>
+  (http) => {
+    const form = { parseAs: 'string', bodyLimit: MAX_FORM_BYTES } as const;
+    http.addContentTypeParser('application/x-www-form-urlencoded', form, (_request, body, done) =>
+      done(null, Object.fromEntries(new URLSearchParams(body.toString()))),
+    );
+
+    http.post(
+      '/api/auth/oidc/backchannel-logout',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.signOutByProvider',
+          summary: 'End sessions that the OpenID provider has ended',
+          description: 'For the provider: a logout token as form data. Each works once.',
+          refusals: ['logout_token_rejected', 'provider_not_set_up', 'provider_unavailable'],
+          body: bodies.LogoutTokenForm,
+          response: { 200: bodies.SignedOutBody },
+        },
+      },
+      async ({ body, origin }) => ({
+        ended: orThrow(await providerSignOut.byProvider(body.logout_token, origin)),
+      }),
+    );
+  };

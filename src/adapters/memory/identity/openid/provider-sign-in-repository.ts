@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { SignedOut } from '../../../../domain/identity/openid/logout-token.ts';
+import type { Clock } from '../../../../ports/clock.ts';
+import type { ProviderSignInRepository } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type { FactorState } from '../totp-state.ts';
+import type { OpenIdState } from './openid-state.ts';
+
+export function memoryProviderSignIns(
+  state: OpenIdState & Pick<FactorState, 'pending'>,
+  clock: Clock,
+): ProviderSignInRepository {
+  return {
+    async insert(signIn, lifeMinutes) {
+      const now = clock.now();
+      state.providerSignIns.push({
+        ...signIn,
+        id: randomUUID(),
+        stateHash: signIn.stateHash.toString('hex'),
+        browserHash: signIn.browserHash.toString('hex'),
+        startedAt: now,
+        expiresAt: new Date(now.getTime() + lifeMinutes * 60_000),
+        isSpent: false,
+        claims: null,
+        sealedIdToken: '',
+      });
+    },
+
+    async spend(stateHash) {
+      const key = stateHash.toString('hex');
+      const found = state.providerSignIns.find((one) => one.stateHash === key);
+      if (found === undefined || found.isSpent || found.expiresAt <= clock.now()) return null;
+      state.providerSignIns = state.providerSignIns.map((one) =>
+        one === found ? { ...one, isSpent: true } : one,
+      );
+      return { ...found, stateHash, browserHash: Buffer.from(found.browserHash, 'hex') };
+    },
+
+    async arrive(id, claims, sealedIdToken) {
+      const arrived = { claims, sealedIdToken: sealedIdToken.toString('hex') };
+      state.providerSignIns = state.providerSignIns.map((one) =>
+        one.id === id ? { ...one, ...arrived } : one,
+      );
+    },
+
+    async finish(id, browserHash) {
+      const browser = browserHash.toString('hex');
+      const found = state.providerSignIns.find((one) => one.id === id && one.browserHash === browser);
+      if (found === undefined || found.claims === null || found.expiresAt <= clock.now()) return null;
+      state.providerSignIns = state.providerSignIns.filter((one) => one !== found);
+      const { purpose, sessionId, startedAt, claims } = found;
+      return {
+        purpose,
+        sessionId,
+        startedAt,
+        claims,
+        sealedIdToken: Buffer.from(found.sealedIdToken, 'hex'),
+      };
+    },
+
+    async endAll(whom) {
+      state.providerSignIns = state.providerSignIns.filter(({ claims }) => !isOf(claims, whom));
+      for (const [key, { provider }] of state.pending) if (isOf(provider, whom)) state.pending.delete(key);
+    },
+  };
+}
+
+type Whose = { readonly issuer: string; readonly subject: string; readonly sid: string | null };
+
+/** Whether a sign-out of the provider is about this person or session. */
+export const isOf = (one: Whose | null | undefined, { issuer, subject, sid }: SignedOut): boolean =>
+  one != null &&
+  one.issuer === issuer &&
+  (subject === null || one.subject === subject) &&
+  (sid === null || one.sid === sid);

@@ -1,0 +1,109 @@
+import { type Selectable, type SqlBool, sql } from 'kysely';
+import type { SignedOut } from '../../../../domain/identity/openid/logout-token.ts';
+import type { ProviderClaims } from '../../../../domain/identity/openid/provider-sign-in.ts';
+import type {
+  ProviderSignInRepository,
+  StartedProviderSignIn,
+} from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type { Db } from '../../schema/database-schema.ts';
+import type { ProviderSignInsTable, StoredClaims } from '../../schema/openid-tables.ts';
+import { clockNow, firstAs, run } from '../../sql.ts';
+
+const SWEEP_AT_MOST = 100;
+
+export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
+  /** Each new row removes some expired ones. */
+  const sweep = () =>
+    db
+      .deleteFrom('provider_sign_ins')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('provider_sign_ins')
+          .select('id')
+          .where('expires_at', '<=', sql<Date>`now()`)
+          .limit(SWEEP_AT_MOST)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .execute();
+
+  return {
+    async insert(signIn, lifeMinutes) {
+      await sweep();
+      await db
+        .insertInto('provider_sign_ins')
+        .values({
+          state_hash: signIn.stateHash,
+          browser_hash: signIn.browserHash,
+          purpose: signIn.purpose,
+          session_id: signIn.sessionId,
+          nonce: signIn.nonce,
+          code_verifier: signIn.codeVerifier,
+          return_path: signIn.returnPath,
+          expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
+        })
+        .execute();
+    },
+
+    spend: (stateHash) =>
+      db
+        .updateTable('provider_sign_ins')
+        .set({ spent_at: clockNow })
+        .where('state_hash', '=', stateHash)
+        .where('spent_at', 'is', null)
+        .where('expires_at', '>', clockNow)
+        .returningAll()
+        .$call(firstAs(toStarted)),
+
+    arrive: (id, claims, sealedIdToken) =>
+      db
+        .updateTable('provider_sign_ins')
+        .set({ claims: JSON.stringify(claims), sealed_id_token: sealedIdToken })
+        .where('id', '=', id)
+        .$call(run),
+
+    async finish(id, browserHash) {
+      const row = await db
+        .deleteFrom('provider_sign_ins')
+        .where('id', '=', id)
+        .where('browser_hash', '=', browserHash)
+        .where('claims', 'is not', null)
+        .where('expires_at', '>', clockNow)
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined || row.claims === null || row.sealed_id_token === null) return null;
+      const { purpose, sessionId, startedAt } = toStarted(row);
+      const { claims, sealed_id_token: sealedIdToken } = row;
+      return { purpose, sessionId, startedAt, claims: toClaims(claims), sealedIdToken };
+    },
+
+    async endAll(whom) {
+      await db.deleteFrom('provider_sign_ins').where(saysOf('claims', whom)).execute();
+      await db.deleteFrom('pending_proofs').where(saysOf('provider', whom)).execute();
+    },
+  };
+}
+
+/** Whether a JSON column is about a person, or a session of the provider, that has been signed out. */
+const saysOf = (column: 'claims' | 'provider', { issuer, subject, sid }: SignedOut) => sql<SqlBool>`(
+  ${sql.ref(column)} ->> 'issuer' = ${issuer}
+  and (${subject}::text is null or ${sql.ref(column)} ->> 'subject' = ${subject})
+  and (${sid}::text is null or ${sql.ref(column)} ->> 'sid' = ${sid})
+)`;
+
+const toClaims = (stored: StoredClaims): ProviderClaims => ({
+  ...stored,
+  authTime: stored.authTime === null ? null : new Date(stored.authTime),
+});
+
+const toStarted = (row: Selectable<ProviderSignInsTable>): StartedProviderSignIn => ({
+  id: row.id,
+  stateHash: row.state_hash,
+  browserHash: row.browser_hash,
+  purpose: row.purpose,
+  sessionId: row.session_id,
+  nonce: row.nonce,
+  codeVerifier: row.code_verifier,
+  returnPath: row.return_path,
+  startedAt: row.started_at,
+});

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { TIER_OF } from '../../../domain/containers/catalogue.ts';
+import { Refusal } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import { comparable } from '../../../domain/identity/confusable-names.ts';
+import {
+  type Arrival,
+  decideArrival,
+  type ProviderClaims,
+  type ProviderRefusal,
+  usernameFrom,
+} from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { User } from '../../../domain/identity/user.ts';
+import { type Result, unreachable } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { makeAccount } from '../people/new-account.ts';
+
+/** Whose account a verified person opens. Only reads. */
+export async function arrivalOf(
+  tx: Repositories,
+  claims: ProviderClaims,
+): Promise<Result<Arrival, ProviderRefusal>> {
+  const identity = await tx.identities.find(claims.issuer, claims.subject);
+  const email = claims.email && comparable(claims.email);
+  const found = identity !== null || email === null ? null : await tx.users.findForLogin(email);
+  // A username may look like an address; it is none.
+  const byAddress = found?.user.email?.toLowerCase() === email?.toLowerCase() ? (found?.user ?? null) : null;
+  return decideArrival({ ...claims, email }, { identity, byAddress }, await tx.settings.read());
+}
+
+export function ownerOf(arrival: Arrival): string | null {
+  switch (arrival.kind) {
+    case 'known':
+      return arrival.identity.userId;
+    case 'match':
+      return arrival.user.id;
+    case 'create':
+      return null;
+    default:
+      return unreachable(arrival);
+  }
+}
+
+/** The account's user; made or connected first, if need be. `locked`: the owner, read again with a lock. */
+export async function enter(
+  tx: Repositories,
+  arrival: Arrival,
+  claims: ProviderClaims,
+  locked: User | null,
+  origin: Origin,
+): Promise<User> {
+  if (arrival.kind === 'create') {
+    const made = await create(tx, arrival.email, claims.username);
+    await connect(tx, made, claims, 'first_sign_in', origin);
+    return made;
+  }
+  if (locked === null) throw new Error('the owner of a connected sign-in is gone');
+  if (arrival.kind === 'known') await tx.identities.used(arrival.identity.id, claims.email);
+  else {
+    // The user may have become an administrator since the first read.
+    if (locked.role === 'admin') throw new Refusal({ code: 'provider_account_exists' });
+    await connect(tx, locked, claims, 'address', origin);
+  }
+  return locked;
+}
+
+const NAME_BYTES = 3;
+
+async function create(tx: Repositories, email: string, wanted: string | null): Promise<User> {
+  const { oidcTier } = await tx.settings.read();
+  const tier = (await tx.catalogue.tier(oidcTier)) === null ? TIER_OF.user : oidcTier;
+  const plain = usernameFrom(wanted, email, null);
+  const isTaken = (await tx.users.findForLogin(plain)) !== null;
+  const username = isTaken ? usernameFrom(wanted, email, randomBytes(NAME_BYTES).toString('hex')) : plain;
+  const made = await makeAccount(tx, { email, username, passwordHash: null, role: 'user', tier });
+  if (!made.ok) throw new Refusal(made.error);
+  return made.value;
+}
+
+/** How a sign-in was connected. */
+export type ConnectedBy = 'first_sign_in' | 'address' | 'settings';
+
+/** Connects a person to an account, in the caller's transaction. Throws a refusal when it is connected already. */
+export async function connect(
+  tx: Repositories,
+  user: User,
+  { issuer, subject, email }: ProviderClaims,
+  by: ConnectedBy,
+  origin: Origin,
+) {
+  const identity = await tx.identities.insert({ userId: user.id, issuer, subject, email });
+  if (identity === null) throw new Refusal({ code: 'identity_taken' });
+  const details = JSON.stringify({ id: identity.id, issuer, by });
+  await tx.audit.append({ userId: user.id, action: 'identity_linked', ...origin, details });
+  if (by !== 'settings') await tx.identities.used(identity.id, email);
+  return identity;
+}

@@ -1,0 +1,162 @@
+import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import {
+  type ConnectedIdentity,
+  keepsWayIn,
+  MAX_IDENTITIES,
+} from '../../../domain/identity/openid/connected-identity.ts';
+import { signedInAgain } from '../../../domain/identity/openid/provider-sign-in.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { orRollBack } from '../../transaction.ts';
+import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
+import { connect } from './arrival.ts';
+import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
+import { takeArrived } from './provider-sign-in.ts';
+
+export type ConnectedDeps = ProviderDeps & { readonly confirmed: RequireRecentSignIn };
+
+export type IdentityStart = {
+  /** Connect a person at the provider, or confirm there that it is you. */
+  readonly purpose: 'link' | 'confirm';
+  readonly returnPath: string | undefined;
+  /** The secret of the browser's cookie. */
+  readonly browser: string;
+};
+
+export type Connected =
+  | { readonly purpose: 'link'; readonly identity: ConnectedIdentity }
+  | { readonly purpose: 'confirm' };
+
+export type ConnectedIdentities = ReturnType<typeof connectedIdentities>;
+
+/** A user's own sign-ins at the OpenID provider. */
+export function connectedIdentities(deps: ConnectedDeps) {
+  return {
+    list: ({ user }: Caller): Promise<readonly ConnectedIdentity[]> =>
+      deps.storage.repositories.identities.listOf(user.id),
+
+    /** Where the browser goes. Connecting needs a recent sign-in or a confirmation. */
+    begin: (wanted: IdentityStart, given: Proofs, caller: Caller, origin: Origin) =>
+      begin(deps, wanted, given, caller, origin),
+
+    /** Completes what the same session began in the same browser. */
+    finish: (id: string, browser: string | null, caller: Caller, origin: Origin) =>
+      finish(deps, { id, browser }, caller, origin),
+
+    /** Refused when the account would have no way in. */
+    remove: (id: string, given: Proofs, caller: Caller, origin: Origin) =>
+      remove(deps, id, given, caller, origin),
+  };
+}
+
+async function begin(
+  deps: ConnectedDeps,
+  { purpose, returnPath, browser }: IdentityStart,
+  given: Proofs,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<URL, DomainError>> {
+  if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
+  if (purpose === 'link') {
+    const sure = await deps.confirmed(caller, given, origin);
+    if (!sure.ok) return sure;
+  } else if (await needsCode(deps.storage.repositories, caller)) {
+    return refuse({ code: 'confirmation_required', by: 'code' });
+  }
+  const { sessionId } = caller.credential;
+  return await startAtProvider(deps, { purpose, sessionId, browser, returnPath }, origin);
+}
+
+/** A provider's sign-in does not replace the second factor. */
+const needsCode = async ({ factors }: Repositories, { user }: Caller): Promise<boolean> =>
+  (await factors.totp(user.id))?.confirmedAt != null;
+
+type Ticket = { readonly id: string; readonly browser: string | null };
+
+/** What arrived is used up, also by a refusal. */
+async function finish(
+  { storage }: ConnectedDeps,
+  { id, browser }: Ticket,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Connected, DomainError>> {
+  const { credential } = caller;
+  const sessionId = credential.kind === 'login' ? credential.sessionId : null;
+  try {
+    return await storage.inTransaction(async (tx): Promise<Result<Connected, DomainError>> => {
+      await tx.users.lock(caller.user.id);
+      const arrived = await takeArrived(tx, id, browser);
+      if (arrived === null || arrived.sessionId === null || arrived.sessionId !== sessionId) {
+        return refuse({ code: 'provider_sign_in_expired' });
+      }
+      return arrived.purpose === 'confirm'
+        ? await confirm(tx, arrived, caller, origin)
+        : await link(tx, arrived, caller, origin);
+    });
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error.error);
+    throw error;
+  }
+}
+
+async function link(
+  tx: Repositories,
+  { claims }: ArrivedProviderSignIn,
+  { user }: Caller,
+  origin: Origin,
+): Promise<Result<Connected, DomainError>> {
+  if ((await tx.identities.listOf(user.id)).length >= MAX_IDENTITIES) {
+    return refuse({ code: 'identity_limit_reached', max: MAX_IDENTITIES });
+  }
+  return ok({ purpose: 'link', identity: await connect(tx, user, claims, 'settings', origin) });
+}
+
+/** The same person must have signed in at the provider again. */
+async function confirm(
+  tx: Repositories,
+  { claims, startedAt, sessionId }: ArrivedProviderSignIn,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<Connected, DomainError>> {
+  const userId = caller.user.id;
+  const identity = await tx.identities.find(claims.issuer, claims.subject);
+  const isOwner = identity?.userId === userId;
+  if (isOwner && sessionId !== null && signedInAgain(claims, startedAt) && !(await needsCode(tx, caller))) {
+    await tx.sessions.confirm(sessionId);
+    return ok({ purpose: 'confirm' });
+  }
+  await tx.audit.append({
+    userId,
+    action: 'confirmation_failed',
+    ...origin,
+    details: 'sign-in at the provider',
+  });
+  return refuse({ code: isOwner ? 'provider_rejected' : 'provider_other_person' });
+}
+
+async function remove(
+  { storage, confirmed }: ConnectedDeps,
+  id: string,
+  given: Proofs,
+  caller: Caller,
+  origin: Origin,
+): Promise<Result<null, DomainError>> {
+  const { user } = caller;
+  const sure = await confirmed(caller, given, origin);
+  if (!sure.ok) return sure;
+  return await orRollBack(storage.inTransaction, async (tx) => {
+    await tx.users.lock(user.id);
+    const owned = await tx.identities.listOf(user.id);
+    const found = owned.find((one) => isUuid(id) && one.id === id.toLowerCase());
+    if (found === undefined) return refuse({ code: 'identity_not_found' });
+    const { passwordSet } = await tx.screenLocks.protectionOf(user.id);
+    if (!keepsWayIn(passwordSet, owned.length)) return refuse({ code: 'identity_needed' });
+    await tx.identities.remove(found.id, user.id);
+    const details = JSON.stringify({ id: found.id, issuer: found.issuer });
+    await tx.audit.append({ userId: user.id, action: 'identity_unlinked', ...origin, details });
+    return ok(null);
+  });
+}

@@ -1,0 +1,76 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import type { ProviderPurpose, ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
+import {
+  PROVIDER_SIGN_IN_MINUTES,
+  safeReturnPath,
+} from '../../../domain/identity/openid/provider-sign-in.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { OpenIdProvider } from '../../../ports/identity/openid/openid-provider.ts';
+import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { LoginThrottle } from '../auth/login-throttle.ts';
+import { newSecret, sha256 } from '../auth/secrets.ts';
+
+export type ProviderDeps = {
+  readonly storage: Storage;
+  readonly throttle: LoginThrottle;
+  /** null: none is set up. */
+  readonly provider: OpenIdProvider | null;
+  /** Where the provider sends browsers back; it must know this address. */
+  readonly redirectUri: () => string;
+  /** The first encrypts; all decrypt. */
+  readonly keys: () => readonly Buffer[];
+};
+
+/** Each start is a row. */
+const STARTS_A_MINUTE = 60;
+
+export type ProviderStart = {
+  readonly purpose: ProviderPurpose;
+  readonly sessionId: string | null;
+  /** The secret of the browser's cookie; nothing arrives without it. */
+  readonly browser: string;
+  readonly returnPath: string | undefined;
+};
+
+/** Records a sign-in that starts, and returns where the browser signs in. */
+export async function startAtProvider(
+  { storage, throttle, provider, redirectUri }: ProviderDeps,
+  { purpose, sessionId, browser, returnPath }: ProviderStart,
+  origin: Origin,
+): Promise<Result<URL, DomainError>> {
+  if (provider === null) return refuse({ code: 'provider_not_set_up' });
+  const taken = await throttle.consume('provider sign-in', origin, STARTS_A_MINUTE);
+  if (!taken.ok) return taken;
+  const secrets = { state: newSecret(), nonce: newSecret(), codeVerifier: newSecret() };
+  const again = purpose === 'confirm';
+  const url = await provider.authorizationUrl({ ...secrets, redirectUri: redirectUri(), again });
+  if (url === 'unavailable') return refuse({ code: 'provider_unavailable' });
+  await storage.repositories.providerSignIns.insert(
+    {
+      stateHash: sha256(secrets.state),
+      browserHash: sha256(browser),
+      purpose,
+      sessionId,
+      nonce: secrets.nonce,
+      codeVerifier: secrets.codeVerifier,
+      returnPath: safeReturnPath(returnPath),
+    },
+    PROVIDER_SIGN_IN_MINUTES,
+  );
+  return ok(url);
+}
+
+/** Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. */
+export async function failedAtProvider(
+  { throttle }: Pick<ProviderDeps, 'throttle'>,
+  tx: Repositories,
+  code: ProviderRefusal,
+  userId: string | null,
+  origin: Origin,
+): Promise<DomainError> {
+  const begun = await throttle.begin(tx, { login: null, userId, origin, by: 'provider' });
+  if (!begun.ok) return begun.error;
+  const refusal = await begun.value.failed(code);
+  return refusal.code === 'rate_limited' ? refusal : { code };
+}

@@ -1,0 +1,153 @@
+import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import type { Origin } from '../../../domain/identity/caller.ts';
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
+import type { ProviderPurpose, ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { isUuid } from '../../../domain/uuid.ts';
+import type { ProviderFailure, Redeemed } from '../../../ports/identity/openid/openid-provider.ts';
+import type {
+  ArrivedProviderSignIn,
+  StartedProviderSignIn,
+} from '../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { encrypt } from '../auth/encryption.ts';
+import { newSecret, sha256 } from '../auth/secrets.ts';
+import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
+import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
+import { arrivalOf, enter, ownerOf } from './arrival.ts';
+import { failedAtProvider, type ProviderDeps, startAtProvider } from './provider-deps.ts';
+
+/** What the page does next: finish the sign-in, and go where it began. */
+export type Arrived = {
+  readonly id: string;
+  readonly purpose: ProviderPurpose;
+  readonly returnPath: string;
+};
+
+export type ProviderSignIn = ReturnType<typeof providerSignIn>;
+
+/** Signing in by an OpenID provider, in three steps: start, the provider's answer, finish. */
+export function providerSignIn(deps: ProviderDeps) {
+  return {
+    /** Text for the button; null when no provider is set up. */
+    label: (): string | null => deps.provider?.label ?? null,
+
+    /** Where the browser signs in. `browser`: the secret of its cookie. */
+    start: (browser: string, returnPath: string | undefined, origin: Origin) =>
+      startAtProvider(deps, { purpose: 'sign_in', sessionId: null, browser, returnPath }, origin),
+
+    /**
+     * Verifies the provider's answer, which works once and in the browser that started. `search`: the query of the
+     * address that the browser was sent to. Changes no account.
+     */
+    arrive: (browser: string | null, search: URLSearchParams, origin: Origin) =>
+      arrive(deps, browser, search, origin),
+
+    /** Opens a session, or the second factor's step, as after the right password. Works once. */
+    finish: (id: string, browser: string | null, origin: Origin) => finish(deps, id, browser, origin),
+  };
+}
+
+const OF_FAILURE = {
+  denied: 'provider_denied',
+  rejected: 'provider_rejected',
+  unavailable: 'provider_unavailable',
+} as const satisfies Record<ProviderFailure, ProviderRefusal>;
+
+async function arrive(
+  deps: ProviderDeps,
+  browser: string | null,
+  search: URLSearchParams,
+  origin: Origin,
+): Promise<Result<Arrived, DomainError>> {
+  const { storage, provider, keys } = deps;
+  if (provider === null) return refuse({ code: 'provider_not_set_up' });
+  const state = search.get('state') ?? '';
+  const started = await storage.repositories.providerSignIns.spend(sha256(state));
+  if (started === null || browser === null || !sha256(browser).equals(started.browserHash)) {
+    return await failed(deps, 'provider_sign_in_expired', origin);
+  }
+  const redeemed = await redeem(deps, state, started, search);
+  if (typeof redeemed === 'string') return await failed(deps, OF_FAILURE[redeemed], origin);
+  const { claims, idToken } = redeemed;
+  const sealed = encrypt(keys(), Buffer.from(idToken), claims.subject);
+  await storage.repositories.providerSignIns.arrive(started.id, claims, sealed);
+  return ok({ id: started.id, purpose: started.purpose, returnPath: started.returnPath });
+}
+
+async function redeem(
+  { provider, redirectUri }: ProviderDeps,
+  state: string,
+  { nonce, codeVerifier }: StartedProviderSignIn,
+  search: URLSearchParams,
+): Promise<Redeemed | ProviderFailure> {
+  const url = new URL(redirectUri());
+  url.search = search.toString();
+  return (await provider?.redeem({ url, state, nonce, codeVerifier })) ?? 'unavailable';
+}
+
+async function failed<T>(
+  deps: ProviderDeps,
+  code: ProviderRefusal,
+  origin: Origin,
+): Promise<Result<T, DomainError>> {
+  return await deps.storage.inTransaction(async (tx) =>
+    refuse(await failedAtProvider(deps, tx, code, null, origin)),
+  );
+}
+
+/** Takes what arrived in this browser, once; null for anything else. */
+export async function takeArrived(
+  tx: Repositories,
+  id: string,
+  browser: string | null,
+): Promise<ArrivedProviderSignIn | null> {
+  // An unknown browser has no secret that could match.
+  const hash = sha256(browser ?? newSecret());
+  return isUuid(id) ? await tx.providerSignIns.finish(id.toLowerCase(), hash) : null;
+}
+
+async function finish(
+  deps: ProviderDeps,
+  id: string,
+  browser: string | null,
+  origin: Origin,
+): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+  try {
+    return await deps.storage.inTransaction((tx) => open(deps, tx, { id, browser }, origin));
+  } catch (error) {
+    if (error instanceof Refusal) return refuse(error.error);
+    throw error;
+  }
+}
+
+type Ticket = { readonly id: string; readonly browser: string | null };
+
+/** A refusal stays recorded, and nothing is written before the last one. */
+async function open(
+  deps: ProviderDeps,
+  tx: Repositories,
+  { id, browser }: Ticket,
+  origin: Origin,
+): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+  const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, null, origin));
+  const arrived = await takeArrived(tx, id, browser);
+  if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
+  const { claims, sealedIdToken } = arrived;
+  const arrival = await arrivalOf(tx, claims);
+  if (!arrival.ok) return await fail(arrival.error);
+  const userId = ownerOf(arrival.value);
+  const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
+  const begun = await deps.throttle.begin(tx, { login: null, userId, origin, by: 'provider' });
+  if (!begun.ok) return begun;
+  if (locked !== null && locked.user.disabledAt !== null) {
+    const refusal = await begun.value.failed('disabled');
+    const reason = locked.disabledReason;
+    return refuse(refusal.code === 'rate_limited' ? refusal : { code: 'account_disabled', reason });
+  }
+  const user = await enter(tx, arrival.value, claims, locked?.user ?? null, origin);
+  await begun.value.passed();
+  const { issuer, subject, sid } = claims;
+  const session: ProviderSession = { issuer, subject, sid, sealedIdToken };
+  return ok((await beginPendingSignIn(tx, user, session)) ?? (await openSession(tx, user, origin, session)));
+}

@@ -1,0 +1,62 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
+import { REVOKED_FOR } from '../../../domain/identity/session.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import { decrypt } from '../auth/encryption.ts';
+import { sha256 } from '../auth/secrets.ts';
+import { endSession } from '../sign-in/sign-in.ts';
+import type { ProviderDeps } from './provider-deps.ts';
+
+export type SignOutDeps = Pick<ProviderDeps, 'storage' | 'provider' | 'keys'> & {
+  /** Where the provider sends the browser after a sign-out; it must know this address. */
+  readonly signedOutUrl: () => string;
+};
+
+export type ProviderSignOut = ReturnType<typeof providerSignOut>;
+
+/** The end of sessions, here and at the provider. */
+export function providerSignOut(deps: SignOutDeps) {
+  return {
+    /** Where the browser may sign out of the provider, too; null for a session that no provider opened. */
+    urlOf: (caller: Caller) => urlOf(deps, caller),
+
+    /**
+     * Ends the sessions of the person, or of the provider's session, that a logout token names. Each token works once.
+     * Returns how many ended.
+     */
+    byProvider: (logoutToken: string, origin: Origin) => byProvider(deps, logoutToken, origin),
+  };
+}
+
+async function urlOf(
+  { storage, provider, keys, signedOutUrl }: SignOutDeps,
+  { credential }: Caller,
+): Promise<URL | null> {
+  if (provider === null || credential.kind !== 'login') return null;
+  const session = await storage.repositories.providerSessions.find(credential.sessionId);
+  if (session === null) return null;
+  const { sealedIdToken, subject } = session;
+  const idToken = sealedIdToken === null ? null : decrypt(keys(), sealedIdToken, subject);
+  return await provider.signOutUrl(idToken?.toString() ?? null, signedOutUrl());
+}
+
+async function byProvider(
+  { storage, provider }: SignOutDeps,
+  logoutToken: string,
+  origin: Origin,
+): Promise<Result<number, DomainError>> {
+  if (provider === null) return refuse({ code: 'provider_not_set_up' });
+  const stated = await provider.verifyLogoutToken(logoutToken);
+  if (stated === 'unavailable') return refuse({ code: 'provider_unavailable' });
+  if (stated === null) return refuse({ code: 'logout_token_rejected' });
+  return await storage.inTransaction(async (tx): Promise<Result<number, DomainError>> => {
+    const digest = sha256(JSON.stringify([stated.issuer, stated.tokenId]));
+    const isNew = await tx.providerSessions.useLogoutToken(digest, LOGOUT_TOKEN_MINUTES);
+    if (!isNew) return refuse({ code: 'logout_token_rejected' });
+    await tx.providerSignIns.endAll(stated);
+    const ended = await tx.providerSessions.listOf(stated);
+    for (const session of ended) await endSession(tx, session, REVOKED_FOR.providerSignedOut, origin);
+    return ok(ended.length);
+  });
+}

@@ -1,0 +1,104 @@
+import { ok, type Result, refuse } from '../../result.ts';
+import type { Settings } from '../../settings.ts';
+import { emailFaults, type User, usernameFaults } from '../user.ts';
+import type { ConnectedIdentity } from './connected-identity.ts';
+
+/**
+ * A sign-in at an OpenID provider:
+ *
+ *   started --the provider sends the browser back--> arrived --the page fetches it--> finished
+ *
+ * Each step works once, within minutes, and in the browser that started it.
+ */
+export type ProviderPurpose = 'sign_in' | 'link' | 'confirm';
+
+export const PROVIDER_SIGN_IN_MINUTES = 10;
+
+/** The page that completes a sign-in, or shows why it failed. */
+export const PROVIDER_PAGE = '/sign-in/provider';
+
+/** What a verified ID token says. */
+export type ProviderClaims = {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | null;
+  readonly emailVerified: boolean;
+  /** The name that the person prefers. */
+  readonly username: string | null;
+  readonly sid: string | null;
+  readonly authTime: Date | null;
+};
+
+/** Why a provider's sign-in opens nothing; also the audit's reasons. */
+export type ProviderRefusal =
+  | 'provider_sign_in_expired'
+  | 'provider_denied'
+  | 'provider_rejected'
+  | 'provider_unavailable'
+  | 'provider_email_unverified'
+  | 'provider_no_account'
+  | 'provider_account_exists';
+
+/** What administrators decide about first sign-ins. */
+export type FirstSignIn = Pick<Settings, 'oidcCreateAccounts' | 'oidcMatchByEmail'>;
+
+export type Arrival =
+  | { readonly kind: 'known'; readonly identity: ConnectedIdentity }
+  /** The first sign-in of an existing account's user. */
+  | { readonly kind: 'match'; readonly user: User }
+  | { readonly kind: 'create'; readonly email: string };
+
+type Known = { readonly identity: ConnectedIdentity | null; readonly byAddress: User | null };
+
+/**
+ * Whose account a provider's sign-in opens. An unknown person needs a verified address, and never gets an
+ * administrator's account: its owner connects the sign-in in the settings.
+ */
+export function decideArrival(
+  claims: Pick<ProviderClaims, 'email' | 'emailVerified'>,
+  { identity, byAddress }: Known,
+  { oidcCreateAccounts, oidcMatchByEmail }: FirstSignIn,
+): Result<Arrival, ProviderRefusal> {
+  if (identity !== null) return ok({ kind: 'known', identity });
+  if (!oidcCreateAccounts && !oidcMatchByEmail) return refuse('provider_no_account');
+  const { email, emailVerified } = claims;
+  if (email === null || !emailVerified || Object.keys(emailFaults(email)).length > 0) {
+    return refuse('provider_email_unverified');
+  }
+  if (byAddress !== null) {
+    const may = oidcMatchByEmail && byAddress.role !== 'admin';
+    return may ? ok({ kind: 'match', user: byAddress }) : refuse('provider_account_exists');
+  }
+  return oidcCreateAccounts ? ok({ kind: 'create', email }) : refuse('provider_no_account');
+}
+
+const MAX_NAME = 32;
+
+/** A valid username close to what the provider says; `random` makes it unlikely to be taken. */
+export function usernameFrom(wanted: string | null, email: string, random: string | null): string {
+  const [local = ''] = (wanted ?? email).split('@', 1);
+  const plain = local
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-zA-Z0-9._-]+/g, '-')
+    .replace(/^[^a-zA-Z0-9]+/, '')
+    .slice(0, MAX_NAME);
+  const name = Object.keys(usernameFaults(plain)).length > 0 ? 'user' : plain;
+  return random === null ? name : `${name}-${random}`;
+}
+
+/** Clocks of a provider and ours may differ. */
+const CLOCK_TOLERANCE_MS = 30_000;
+
+/** Whether the person signed in at the provider again, after we asked for it. */
+export const signedInAgain = ({ authTime }: Pick<ProviderClaims, 'authTime'>, startedAt: Date): boolean =>
+  authTime !== null && authTime.getTime() >= startedAt.getTime() - CLOCK_TOLERANCE_MS;
+
+const MAX_PATH = 512;
+
+/** A path of this service; anything that a browser could take for another origin becomes `/`. */
+export function safeReturnPath(wanted: string | undefined): string {
+  if (wanted === undefined || wanted.length > MAX_PATH) return '/';
+  // Browsers read a backslash as a slash, and skip control characters.
+  return /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(wanted) ? wanted : '/';
+}

@@ -1,0 +1,13 @@
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
+import type { SignedOut } from '../../../domain/identity/openid/logout-token.ts';
+import type { UserSession } from '../../../domain/identity/session.ts';
+
+/** The provider's side of sessions. */
+export interface ProviderSessionRepository {
+  insert(sessionId: string, session: ProviderSession): Promise<void>;
+  find(sessionId: string): Promise<ProviderSession | null>;
+  /** Sessions that are not revoked and that a sign-out of the provider ends. */
+  listOf(whom: SignedOut): Promise<readonly Pick<UserSession, 'id' | 'userId'>[]>;
+  /** False when that token was used before. */
+  useLogoutToken(hash: Buffer, lifeMinutes: number): Promise<boolean>;
+}

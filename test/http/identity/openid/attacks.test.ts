@@ -1,0 +1,182 @@
+import t, { type Test } from 'tap';
+import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
+import { safeReturnPath } from '../../../../src/domain/identity/openid/provider-sign-in.ts';
+import type { Forgery } from '../../../support/openid/scripted-provider.ts';
+import {
+  type Answer,
+  aProviderScene,
+  begin,
+  callback,
+  cookieOf,
+  finish,
+  outcomeOf,
+  type ProviderScene,
+  signInBy,
+} from '../../../support/openid/sign-in.ts';
+import { aPerson, as, auditOf, ORIGIN } from '../../../support/service/service.ts';
+
+const EVE = { sub: 'eve', email: 'eve@example.org', email_verified: true };
+const OPEN = { oidcCreateAccounts: true, oidcMatchByEmail: true };
+
+/** Nobody is let in, nothing is made, and the audit has the reason. */
+async function refused(t: Test, { service }: ProviderScene, code: string, answer?: Answer): Promise<void> {
+  if (answer !== undefined) t.match(outcomeOf(answer), { refused: code });
+  t.match(auditOf(service, 'login_failed').at(-1), { details: code, userId: null });
+  t.equal(auditOf(service, 'login').length, 0);
+  t.equal(auditOf(service, 'identity_linked').length, 0);
+  t.equal((service.ports.storage as ReturnType<typeof memoryStorage>).state.identities.length, 0);
+}
+
+t.test('an answer needs the state of a sign-in that began in this browser, and works once', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { provider } = scene;
+  const one = await begin(scene);
+  const two = await begin(scene);
+  t.not(one.cookie, two.cookie);
+
+  const missing = provider.authorize(one.url, EVE);
+  missing.searchParams.delete('state');
+  await refused(t, scene, 'provider_sign_in_expired', await callback(scene, missing, one.cookie));
+  const wrong = provider.authorize(one.url, EVE);
+  wrong.searchParams.set('state', 'x'.repeat(43));
+  await refused(t, scene, 'provider_sign_in_expired', await callback(scene, wrong, one.cookie));
+  const elsewhere = provider.authorize(one.url, EVE);
+  await refused(t, scene, 'provider_sign_in_expired', await callback(scene, elsewhere, two.cookie));
+  await refused(t, scene, 'provider_sign_in_expired', await callback(scene, elsewhere, null));
+  await refused(t, scene, 'provider_sign_in_expired', await callback(scene, elsewhere, one.cookie));
+
+  const good = provider.authorize(two.url, EVE);
+  const { arrived = '' } = outcomeOf(await callback(scene, good, two.cookie));
+  const replayed = await callback(scene, good, two.cookie);
+  await refused(t, scene, 'provider_sign_in_expired', replayed);
+  for (const cookie of [null, one.cookie, `${two.cookie}x`]) {
+    t.equal((await finish(scene, arrived, cookie)).json().code, 'provider_sign_in_expired');
+  }
+  const planted = { cookie: `berth_provider=${one.cookie}; berth_provider=${two.cookie}` };
+  t.equal((await finish(scene, arrived, null, planted)).statusCode, 400, 'not with two cookies');
+  const other = await finish(scene, arrived, two.cookie, { origin: 'https://evil.example.org' });
+  t.equal(other.json().code, 'origin_not_allowed');
+  t.equal((await finish(scene, arrived, two.cookie, { origin: ORIGIN })).statusCode, 200);
+});
+
+t.test('a sign-in expires', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { url, cookie } = await begin(scene);
+  const late = await begin(scene);
+  const { arrived = '' } = outcomeOf(await callback(scene, scene.provider.authorize(url, EVE), cookie));
+  scene.service.clock.advance(10 * 60_000);
+  const answer = await callback(scene, scene.provider.authorize(late.url, EVE), late.cookie);
+  await refused(t, scene, 'provider_sign_in_expired', answer);
+  t.equal((await finish(scene, arrived, cookie)).json().code, 'provider_sign_in_expired');
+});
+
+const FORGERIES: Readonly<Record<string, Forgery>> = {
+  'another nonce': { claims: { nonce: 'another' } },
+  'no nonce': { without: ['nonce'] },
+  'another issuer': { claims: { iss: 'https://evil.example.org' } },
+  'another audience': { claims: { aud: 'another client' } },
+  'several audiences and another party': { claims: { aud: ['berth', 'another'], azp: 'another' } },
+  'no expiry': { without: ['exp'] },
+  'an expiry in the past': { claims: { iat: 1_700_000_000, exp: 1_700_000_300 } },
+  'no subject': { without: ['sub'] },
+  'no signature': { key: 'none' },
+  'a foreign key': { key: 'foreign' },
+};
+
+for (const [name, forgery] of Object.entries(FORGERIES)) {
+  t.test(`an ID token with ${name} is refused`, async (t) => {
+    const scene = await aProviderScene(t, OPEN);
+    t.equal((await signInBy(scene, EVE, forgery)).refused, 'provider_rejected');
+    await refused(t, scene, 'provider_rejected');
+  });
+}
+
+t.test('a code works once, and an answer names its issuer', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { provider } = scene;
+  const first = await begin(scene);
+  const mixedUp = provider.authorize(first.url, EVE);
+  mixedUp.searchParams.set('iss', 'https://evil.example.org');
+  await refused(t, scene, 'provider_rejected', await callback(scene, mixedUp, first.cookie));
+  const second = await begin(scene);
+  const unnamed = provider.authorize(second.url, EVE);
+  unnamed.searchParams.delete('iss');
+  await refused(t, scene, 'provider_rejected', await callback(scene, unnamed, second.cookie));
+
+  const third = await begin(scene);
+  const used = provider.authorize(third.url, EVE);
+  await callback(scene, used, third.cookie);
+  const fourth = await begin(scene);
+  const stolen = provider.authorize(fourth.url, EVE);
+  stolen.searchParams.set('code', used.searchParams.get('code') ?? '');
+  await refused(t, scene, 'provider_rejected', await callback(scene, stolen, fourth.cookie));
+  const fifth = await begin(scene);
+  const injected = provider.authorize(fifth.url, EVE);
+  const sixth = await begin(scene);
+  const victim = provider.authorize(sixth.url, EVE);
+  victim.searchParams.set('code', injected.searchParams.get('code') ?? '');
+  // PKCE: the code was made for another sign-in.
+  await refused(t, scene, 'provider_rejected', await callback(scene, victim, sixth.cookie));
+});
+
+t.test('a refusal of the provider is shown as one', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { url, cookie } = await begin(scene);
+  const back = scene.provider.authorize(url, EVE);
+  back.searchParams.delete('code');
+  back.searchParams.set('error', 'access_denied');
+  await refused(t, scene, 'provider_denied', await callback(scene, back, cookie));
+});
+
+t.test('failures count against the address, as wrong passwords do', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const back = new URL('http://127.0.0.1:8080/api/auth/oidc/callback?state=x&code=y');
+  let last = '';
+  for (let tries = 0; tries < 25; tries += 1) {
+    last = outcomeOf(await callback(scene, back, null))['refused'] ?? '';
+  }
+  t.equal(last, 'rate_limited');
+  t.equal(auditOf(scene.service, 'login_failed').length, 20);
+});
+
+t.test('a linked person is never taken over by another session or another purpose', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { service, provider } = scene;
+  const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
+  const started = await as(service, ada)('POST', '/api/me/identities/start', { purpose: 'link' });
+  const cookie = cookieOf(started);
+  const back = provider.authorize(started.json().url, EVE);
+  const { arrived: id = '' } = outcomeOf(await callback(scene, back, cookie));
+  const byBob = as(service, bob)(
+    'POST',
+    '/api/me/identities/finish',
+    { id },
+    { cookie: `berth_provider=${cookie}` },
+  );
+  t.equal((await byBob).json().code, 'provider_sign_in_expired', 'another session');
+  const again = await as(service, ada)('POST', '/api/me/identities/start', { purpose: 'link' });
+  const secret = cookieOf(again);
+  const next = outcomeOf(await callback(scene, provider.authorize(again.json().url, EVE), secret));
+  const asSignIn = await finish(scene, next['arrived'] ?? '', secret);
+  t.equal(asSignIn.json().code, 'provider_sign_in_expired', 'it opens no session');
+  t.equal(auditOf(service, 'identity_linked').length, 0);
+});
+
+t.test('after a sign-in the page stays on this origin', async (t) => {
+  const paths: Readonly<Record<string, string>> = {
+    '/containers/1?tab=2#x': '/containers/1?tab=2#x',
+    '//evil.example.org': '/',
+    '/\\evil.example.org': '/',
+    '/\t/evil.example.org': '/',
+    'https://evil.example.org': '/',
+    'javascript:alert(1)': '/',
+    'evil.example.org': '/',
+    '': '/',
+    [`/${'x'.repeat(600)}`]: '/',
+  };
+  for (const [wanted, path] of Object.entries(paths)) t.equal(safeReturnPath(wanted), path, wanted);
+  const scene = await aProviderScene(t, OPEN);
+  const { url, cookie } = await begin(scene, '//evil.example.org/x');
+  const arrived = await callback(scene, scene.provider.authorize(url, EVE), cookie);
+  t.equal(outcomeOf(arrived)['return'], '/');
+});
