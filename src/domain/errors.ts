@@ -1,7 +1,7 @@
 import type { CatalogueKind } from './containers/catalogue.ts';
 import type { FileError } from './containers/files.ts';
 import type { FieldFaults } from './field-faults.ts';
-import type { ProviderRefusal } from './identity/openid/provider-sign-in.ts';
+import type { ProviderRefusal } from './identity/openid/provider-refusal.ts';
 import type { SessionEnd } from './identity/session.ts';
 
 /** `provider`: no field, but a new sign-in at the provider. */

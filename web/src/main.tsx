@@ -48,6 +48,7 @@ import { restore, startRenewing } from './session/session.ts';
 import { startAccountLinks } from './state/account-links.ts';
 import { startDeviceCodes } from './state/device-code.ts';
 import { startInvitations } from './state/invitation.ts';
+import { startProviderReturn } from './state/provider-return.ts';
 import { App } from './views/app.tsx';
 import { isGate, isLinkPage } from './views/public-routes.ts';
 
@@ -55,6 +56,7 @@ startPreferences();
 startInvitations();
 startDeviceCodes();
 startAccountLinks();
+startProviderReturn();
 startRouter();
 startReach();
 startClock();

@@ -47,6 +47,7 @@ const ENDS: Readonly<Record<string, string>> = {
   logged_out: 'You have signed out.',
   password_changed: 'Your password was changed, which ended this sign-in.',
   user_disabled: 'Your account is disabled.',
+  provider_signed_out: 'The sign-in provider ended this sign-in.',
   too_many_wrong_passcodes: 'Too many wrong passcodes ended this sign-in.',
 };
 

@@ -1,5 +1,5 @@
 import type { AuditAction } from '../../domain/audit.ts';
-import type { ProviderRefusal } from '../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderRefusal } from '../../domain/identity/openid/provider-refusal.ts';
 import {
   container,
   type DetailOf,

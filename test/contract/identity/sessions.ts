@@ -159,7 +159,7 @@ export function screenLockContract(name: string, storage: OpenedStorage): void {
     await screenLocks.lockSession(session.id);
     t.same(await lock(), first, 'the first time stays');
     t.equal(await screenLocks.passcodeHash(id), 'hash');
-    const protection = { mfaEnabled: false, passcodeSet: true, autoLockMinutes: 10 };
+    const protection = { passwordSet: true, mfaEnabled: false, passcodeSet: true, autoLockMinutes: 10 };
     t.same(await screenLocks.protectionOf(id), protection);
     const secret = Buffer.from('sealed');
     await repositories.factors.putPendingTotp(id, secret);

@@ -3,6 +3,8 @@ import { del, get, getList, patch, post, put, under } from './calls.ts';
 import type {
   ApiToken,
   CreatedToken,
+  Identity,
+  IdentityFinished,
   Me,
   Passkey,
   ProfileChange,
@@ -20,6 +22,10 @@ export const changeMe = (body: ProfileChange) => patch<Me>('/api/me', body);
 
 export const changePassword = (old_password: string, new_password: string) =>
   post('/api/me/password', { old_password, new_password });
+
+/** The first password of an account that has none. */
+export const setPassword = (new_password: string, { code }: Proof) =>
+  post('/api/me/password', { new_password, ...(code !== undefined && { code }) });
 
 export type Enrolment = { readonly secret: string; readonly otpauth_uri: string; readonly qr_svg: string };
 type RecoveryCodes = { readonly recovery_codes: readonly string[] };
@@ -57,6 +63,25 @@ export const addPasskey = (credential: object, name: string) =>
 export const renamePasskey = (id: string, name: string) => patch<Passkey>(under(PASSKEYS, id), { name });
 
 export const deletePasskey = (id: string, body: Proof) => del(under(PASSKEYS, id), body);
+
+const IDENTITIES = '/api/me/identities';
+
+export const listIdentities = () => getList<Identity>(IDENTITIES, 'identities');
+
+/** Sends the browser to the OpenID provider; it comes back to `returnPath`. */
+export async function goToProvider(
+  purpose: 'link' | 'confirm',
+  proof: Proof,
+  returnPath: string,
+): Promise<void> {
+  const body = { purpose, return: returnPath, ...proof };
+  const { url } = await post<{ readonly url: string }>(`${IDENTITIES}/start`, body);
+  location.assign(url);
+}
+
+export const finishIdentity = (id: string) => post<IdentityFinished>(`${IDENTITIES}/finish`, { id });
+
+export const deleteIdentity = (id: string, body: Proof) => del(under(IDENTITIES, id), body);
 
 /** `current` is needed where a passcode is set. */
 export const setPasscode = (passcode: string, current?: string) =>

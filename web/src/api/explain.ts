@@ -97,6 +97,23 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'This device already has a passkey for your account. Use that one, or add one from another device.',
   passkeys_unavailable:
     'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
+  provider_sign_in_expired:
+    'This sign-in is no longer valid. It took too long, was used already, or began in another browser. Start again.',
+  provider_denied:
+    'The provider refused. It was cancelled, or you may not use Berth there. Try again, or ask an administrator.',
+  provider_rejected:
+    "The provider's answer was not valid. Start again. If this keeps happening, an administrator can find the cause in the service log.",
+  provider_unavailable: 'The provider does not respond. Try again, or sign in another way.',
+  provider_email_unverified:
+    'The provider has not verified your email address. Verify it there, then try again.',
+  provider_no_account: 'You have no account here. Ask an administrator of this Berth for one.',
+  provider_account_exists:
+    'An account with your email address exists already. Sign in to it another way, then connect the provider in Settings, under Security.',
+  provider_not_set_up: 'No provider is set up here. Sign in another way.',
+  provider_other_person:
+    'You signed in at the provider as somebody else. Use the sign-in that is connected to this account.',
+  identity_taken: 'This sign-in is connected to an account already. Disconnect it there first.',
+  identity_needed: 'This is your only way to sign in. Set a password first.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',
   account_disabled: 'This account is disabled. {reason}Ask an administrator to enable it.',
   user_disabled: 'This account is disabled. Enable it first.',

@@ -33,6 +33,10 @@ export type {
   FiguresList as FiguresAnswer,
 } from '../../../src/adapters/http/schema/insight.ts';
 export type {
+  IdentityBody as Identity,
+  IdentityFinishedBody as IdentityFinished,
+} from '../../../src/adapters/http/schema/openid/openid.ts';
+export type {
   InvitationBody as Invitation,
   InvitationOfferBody as InvitationOffer,
   ResetLinkBody as ResetLink,

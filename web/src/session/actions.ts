@@ -20,6 +20,14 @@ async function login(path: string, body: unknown): Promise<MfaRequired | null> {
   return null;
 }
 
+/** Completes a sign-in at the OpenID provider. Null when signed in; else what the second step asks for. */
+export const finishProvider = (id: string): Promise<MfaRequired | null> =>
+  login('/api/auth/oidc/finish', { id });
+
+/** Sends the browser to the OpenID provider; afterwards it goes to `returnPath`. */
+export const signInAtProvider = (returnPath: string): void =>
+  location.assign(`/api/auth/oidc/start?return=${encodeURIComponent(returnPath)}`);
+
 /** Tells a refused second step or passkey apart from a wrong password. */
 async function enterBy(code: string, path: string, body: unknown): Promise<void> {
   try {

@@ -16,6 +16,10 @@ export type SessionState =
 /** Who is signed in. The login token itself stays in this module's memory. */
 export const session = signal<SessionState>({ kind: 'restoring' });
 
+/** Where to sign out of the OpenID provider, too, after a sign-out here; null without a session there. */
+export const stillAtProvider = signal<string | null>(null);
+
+type LoggedOut = { readonly provider_sign_out_url: string | null };
 type CurrentLogin = { readonly login: SignedIn; readonly renewAtMs: number };
 type Message =
   | { readonly type: 'signed_in'; readonly login: SignedIn }
@@ -34,6 +38,7 @@ const tabs = new BroadcastChannel('berth.session');
 function keep(login: SignedIn): void {
   current = { login, renewAtMs: performance.now() + usableForMs(login.expires_at, Date.now()) };
   session.value = { kind: 'signed_in', user: login.user };
+  stillAtProvider.value = null;
   store(HINT, 'yes');
 }
 
@@ -182,7 +187,9 @@ const withToken = <T>(path: string, options: RequestOptions): Promise<T> =>
 export async function signOut(): Promise<void> {
   try {
     const token = await loginToken();
-    if (token !== null) await request('/api/auth/logout', { method: 'POST', token, timeoutMs: 5_000 });
+    if (token === null) return;
+    const answer = await request<LoggedOut>('/api/auth/logout', { method: 'POST', token, timeoutMs: 5_000 });
+    stillAtProvider.value = answer.provider_sign_out_url;
   } finally {
     forget(null);
     broadcast({ type: 'signed_out', ended: null });

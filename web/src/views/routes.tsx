@@ -3,9 +3,11 @@ import type { User } from '../api/types.ts';
 import { accountLinks, INVITE_PATH, RESET_PATH } from '../state/account-links.ts';
 import { DEVICE_PATH } from '../state/device-code.ts';
 import { JOIN_PATH } from '../state/invitation.ts';
+import { PROVIDER_PATH } from '../state/provider-return.ts';
 import { AdminPage } from './admin/page.tsx';
 import { DevicePage } from './auth/device-page.tsx';
 import { LinkWhileSignedIn } from './auth/links/while-signed-in.tsx';
+import { ProviderWhileSignedIn } from './auth/provider-page.tsx';
 import { DeletedPage } from './containers/deleted/page.tsx';
 import { ContainersPage } from './containers/page.tsx';
 import { SharedPage } from './containers/shared-page.tsx';
@@ -36,6 +38,7 @@ const ROUTES: readonly Route[] = [
   { path: exactly(DEVICE_PATH), page: () => <DevicePage /> },
   { path: exactly(INVITE_PATH), page: () => <LinkWhileSignedIn link={accountLinks.invite} /> },
   { path: exactly(RESET_PATH), page: () => <LinkWhileSignedIn link={accountLinks.reset} /> },
+  { path: exactly(PROVIDER_PATH), page: () => <ProviderWhileSignedIn /> },
   { path: exactly('/recordings'), page: () => <RecordingsPage /> },
   { path: /^\/recordings\/([^/]+)$/, page: (id) => <PlaybackPage key={id} id={id} /> },
   { path: within('/settings'), page: () => <SettingsPage /> },

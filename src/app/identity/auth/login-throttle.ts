@@ -9,7 +9,7 @@ import {
   signInWaitMs,
   TRUSTED_ONLY_FROM,
 } from '../../../domain/identity/login-throttle.ts';
-import type { ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Tallies } from '../../../ports/identity/login-throttle-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';

@@ -3,11 +3,11 @@ import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
+import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import {
   type Arrival,
   decideArrival,
   type ProviderClaims,
-  type ProviderRefusal,
   usernameFrom,
 } from '../../../domain/identity/openid/provider-sign-in.ts';
 import type { User } from '../../../domain/identity/user.ts';

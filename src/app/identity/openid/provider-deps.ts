@@ -1,6 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
-import type { ProviderPurpose, ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
 import {
   PROVIDER_SIGN_IN_MINUTES,
   safeReturnPath,

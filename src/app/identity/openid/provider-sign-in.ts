@@ -1,7 +1,8 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
-import type { ProviderPurpose, ProviderRefusal } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { ProviderFailure, Redeemed } from '../../../ports/identity/openid/openid-provider.ts';

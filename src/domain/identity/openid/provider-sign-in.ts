@@ -2,6 +2,7 @@ import { ok, type Result, refuse } from '../../result.ts';
 import type { Settings } from '../../settings.ts';
 import { emailFaults, type User, usernameFaults } from '../user.ts';
 import type { ConnectedIdentity } from './connected-identity.ts';
+import type { ProviderRefusal } from './provider-refusal.ts';
 
 /**
  * A sign-in at an OpenID provider:
@@ -28,16 +29,6 @@ export type ProviderClaims = {
   readonly sid: string | null;
   readonly authTime: Date | null;
 };
-
-/** Why a provider's sign-in opens nothing; also the audit's reasons. */
-export type ProviderRefusal =
-  | 'provider_sign_in_expired'
-  | 'provider_denied'
-  | 'provider_rejected'
-  | 'provider_unavailable'
-  | 'provider_email_unverified'
-  | 'provider_no_account'
-  | 'provider_account_exists';
 
 /** What administrators decide about first sign-ins. */
 export type FirstSignIn = Pick<Settings, 'oidcCreateAccounts' | 'oidcMatchByEmail'>;

@@ -11,6 +11,8 @@ import { Loading, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
 import { useSubmit } from '../auth/use-submit.ts';
 import { DeletedSum } from './deleted-sum.tsx';
+import { TierField } from './people/invite-dialog.tsx';
+import { useTiers } from './people/people.tsx';
 
 /** The service's settings, which take effect without a restart. */
 export function AdminSettings() {
@@ -72,18 +74,16 @@ const NUMBERS = [
 ] as const;
 
 function SettingsForm({ before }: { before: Settings }) {
+  const tiers = useTiers();
   const [now, setNow] = useState(before);
   const [saved, setSaved] = useState(before);
-  const form = useSubmit(
-    async () => {
-      requireWholeNumbers(now);
-      const answer = await changeSettings(now);
-      setNow(answer);
-      setSaved(answer);
-      toastOk('Settings saved');
-    },
-    NUMBERS.map(({ key }) => key),
-  );
+  const form = useSubmit(async () => {
+    requireWholeNumbers(now);
+    const answer = await changeSettings(now);
+    setNow(answer);
+    setSaved(answer);
+    toastOk('Settings saved');
+  }, ['oidc_tier', ...NUMBERS.map(({ key }) => key)]);
   return (
     <form class="form" onSubmit={(event) => void form.submit(event)} novalidate>
       {form.failure !== null && <Problem failure={form.failure} />}
@@ -96,6 +96,26 @@ function SettingsForm({ before }: { before: Settings }) {
         label="Guests can use Berth without an account"
         checked={now.guests_enabled}
         onChange={(guests_enabled) => setNow({ ...now, guests_enabled })}
+      />
+      <Check
+        label="A first sign-in at the provider creates an account"
+        hint="Only with an email address that the provider has verified."
+        checked={now.oidc_create_accounts}
+        onChange={(oidc_create_accounts) => setNow({ ...now, oidc_create_accounts })}
+      />
+      {now.oidc_create_accounts && (
+        <TierField
+          value={now.oidc_tier}
+          tiers={tiers}
+          onInput={(oidc_tier) => setNow({ ...now, oidc_tier })}
+          error={form.faults['oidc_tier']}
+        />
+      )}
+      <Check
+        label="A first sign-in at the provider opens the account with the same email address"
+        hint="Only if the provider has verified the address. Never an administrator's account."
+        checked={now.oidc_match_by_email}
+        onChange={(oidc_match_by_email) => setNow({ ...now, oidc_match_by_email })}
       />
       {NUMBERS.map(({ key, label, unit, hint }) => (
         <NumberField

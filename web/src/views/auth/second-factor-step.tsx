@@ -8,17 +8,22 @@ import { CodeField } from './code-field.tsx';
 import { useFormFocus } from './use-form-focus.ts';
 import { useForm, useSubmit } from './use-submit.ts';
 
-type StepProps = { readonly waiting: MfaRequired; readonly onBack: () => void };
+type StepProps = {
+  readonly waiting: MfaRequired;
+  /** What has been accepted. */
+  readonly first?: string;
+  readonly onBack: () => void;
+};
 
-/** After the right password: a code, or a passkey. */
-export function SecondStep({ waiting, onBack }: StepProps) {
+/** After the right password or the provider: a code, or a passkey. */
+export function SecondStep({ waiting, first = 'The password is correct.', onBack }: StepProps) {
   const form = useForm({ code: '' }, ({ code }) => giveCode(waiting, code.trim()));
   const passkey = useSubmit(() => givePasskey(waiting), []);
   const codes = waiting.methods.some((method) => method !== 'passkey');
   const failure = form.failure ?? passkey.failure;
   const self = useFormFocus(form.reason);
   return (
-    <AuthFrame title="One more step" lead="The password is correct. This account also needs a second factor.">
+    <AuthFrame title="One more step" lead={`${first} This account also needs a second factor.`}>
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {failure !== null && <Problem failure={failure} />}
         {codes && (

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { AuthOptions, MfaRequired } from '../../api/types.ts';
 import { passkeysPossible } from '../../lib/browser/passkeys.ts';
-import { enterAsGuest, signIn, signInWithPasskey } from '../../session/actions.ts';
+import { nextPath } from '../../lib/browser/router.ts';
+import { enterAsGuest, signIn, signInAtProvider, signInWithPasskey } from '../../session/actions.ts';
 import { endWords } from '../../session/ends.ts';
-import { session } from '../../session/session.ts';
+import { session, stillAtProvider } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -36,6 +37,7 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
     <AuthFrame title="Sign in">
       {options?.setup_required && <SetupHint />}
       {form.failure === null && <EndNote />}
+      <StillThere label={options?.provider ?? 'the provider'} />
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField
@@ -48,6 +50,11 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
           Sign in
         </Button>
         {passkeysPossible() && <PasskeyButton />}
+        {options?.provider && (
+          <Button icon="user" onClick={() => signInAtProvider(nextPath())}>
+            Sign in with {options.provider}
+          </Button>
+        )}
       </form>
       {guest.failure !== null && <Problem failure={guest.failure} />}
       <div class="auth-more">
@@ -68,6 +75,20 @@ function FirstStep({ options, onWaiting }: FirstStepProps) {
         )}
       </div>
     </AuthFrame>
+  );
+}
+
+/** After a sign-out of a session that the provider opened. */
+function StillThere({ label }: { readonly label: string }) {
+  const url = stillAtProvider.value;
+  if (url === null) return null;
+  return (
+    <div class="note" role="status">
+      <strong>You are signed out of Berth.</strong>
+      <p>
+        You may still be signed in at {label}. <a href={url}>Sign out there, too</a>
+      </p>
+    </div>
   );
 }
 

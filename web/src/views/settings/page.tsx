@@ -11,6 +11,7 @@ import { Profile } from './profile.tsx';
 import { ScreenLock } from './screen-lock.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
+import { ConnectedSignIns } from './sign-ins/connected-sign-ins.tsx';
 import { SshKeys } from './ssh-keys.tsx';
 import { TerminalPreferences } from './terminal-preferences.tsx';
 import { Tokens } from './tokens.tsx';
@@ -37,6 +38,7 @@ export const SETTINGS_TABS: readonly Tab[] = [
       <>
         <SecondFactor />
         <Passkeys />
+        <ConnectedSignIns />
         <ScreenLock profile={profile} />
       </>
     )),

@@ -1,13 +1,14 @@
-import { changeMe, changePassword } from '../../api/account.ts';
+import { changeMe, changePassword, setPassword } from '../../api/account.ts';
 import type { Me } from '../../api/types.ts';
 import { userChanged } from '../../session/session.ts';
-import { me } from '../../state/profile.ts';
+import { loadMe, me } from '../../state/profile.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { PasswordField, TextField } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useForm } from '../auth/use-submit.ts';
+import { useConfirmation } from './use-reauthentication.tsx';
 
 const NAME_INPUT = {
   name: 'username',
@@ -22,7 +23,7 @@ export function Profile({ profile }: { profile: Me }) {
   return (
     <>
       <Name profile={profile} />
-      {profile.email !== null && <Password />}
+      {profile.email !== null && (profile.password_set ? <Password /> : <FirstPassword />)}
     </>
   );
 }
@@ -55,6 +56,39 @@ function Name({ profile }: { profile: Me }) {
   );
 }
 
+/** For an account that came by the OpenID provider. */
+function FirstPassword() {
+  const { confirmed, dialog } = useConfirmation();
+  const set = async ({ new_password }: { new_password: string }): Promise<void> => {
+    await confirmed((proof) => setPassword(new_password, proof));
+    await loadMe();
+    toastOk('Password set');
+  };
+  const form = useForm({ new_password: '' }, set, ['password']);
+  const fresh = form.field('new_password');
+  return (
+    <Section title="Password" lead="You sign in by a provider. A password is one more way in.">
+      <form class="form" onSubmit={(event) => void form.submit(event)}>
+        {form.failure !== null && <Problem failure={form.failure} />}
+        <PasswordField
+          label="New password"
+          name="new_password"
+          {...fresh}
+          error={fresh.error ?? form.faults['password']}
+          hint={GOOD_PASSWORD}
+          fresh
+        />
+        <Button type="submit" busy={form.busy && dialog === null ? 'Setting' : undefined}>
+          Set password
+        </Button>
+      </form>
+      {dialog}
+    </Section>
+  );
+}
+
+const GOOD_PASSWORD = 'At least 8 characters. A few unrelated words make a good password.';
+
 function Password() {
   const change = async (values: { old_password: string; new_password: string }): Promise<void> => {
     await changePassword(values.old_password, values.new_password);
@@ -73,7 +107,7 @@ function Password() {
           name="new_password"
           {...fresh}
           error={fresh.error ?? form.faults['password']}
-          hint="At least 8 characters. A few unrelated words make a good password."
+          hint={GOOD_PASSWORD}
           fresh
         />
         <Button type="submit" busy={form.busy ? 'Changing' : undefined}>

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { Proof } from '../../api/account.ts';
+import { goToProvider, type Proof } from '../../api/account.ts';
 import { BerthError } from '../../api/errors.ts';
 import { PasswordField } from '../../ui/field.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { CodeDialog } from './code-dialog.tsx';
 
-type By = 'password' | 'code';
+type By = 'password' | 'code' | 'provider';
 type Prompt = {
   readonly by: By;
   /** Throws when the proof is wrong; any other failure goes to the caller that asked for the confirmation. */
@@ -14,7 +14,11 @@ type Prompt = {
   readonly cancel: () => void;
 };
 
-const OF_THE_PROOF: Readonly<Record<By, string>> = { password: 'wrong_password', code: 'wrong_code' };
+const OF_THE_PROOF: Readonly<Record<By, string>> = {
+  password: 'wrong_password',
+  code: 'wrong_code',
+  provider: '',
+};
 
 /** Whether a different proof may succeed. */
 const isOfTheProof = (failure: unknown, by: By): boolean =>
@@ -24,7 +28,9 @@ const isOfTheProof = (failure: unknown, by: By): boolean =>
 /** The proof that the service wants; null when it refused for another reason. */
 function wantedBy(failure: unknown): By | null {
   if (!(failure instanceof BerthError) || failure.code !== 'confirmation_required') return null;
-  return 'code' in failure.fields ? 'code' : 'password';
+  const { fields } = failure;
+  if ('provider' in fields) return 'provider';
+  return 'code' in fields ? 'code' : 'password';
 }
 
 /**
@@ -76,7 +82,31 @@ function ProofDialog({ prompt: { by, go, cancel } }: { prompt: Prompt }) {
       </CodeDialog>
     );
   }
+  if (by === 'provider') return <ProviderDialog cancel={cancel} />;
   return <PasswordDialog go={go} cancel={cancel} />;
+}
+
+/** For an account without a password. The page is left, so the request is not repeated by itself. */
+function ProviderDialog({ cancel }: Pick<Prompt, 'cancel'>) {
+  const form = useForm({}, () => goToProvider('confirm', {}, location.pathname));
+  return (
+    <FormDialog
+      title={TITLE}
+      form={form}
+      action="Confirm at the provider"
+      busy="Leaving this page"
+      onClose={cancel}
+      narrow
+      lead={
+        <p>
+          You signed in a while ago, and your account has no password. Sign in once more at the provider. You
+          come back to this page: then do this again.
+        </p>
+      }
+    >
+      {null}
+    </FormDialog>
+  );
 }
 
 function PasswordDialog({ go, cancel }: Pick<Prompt, 'go' | 'cancel'>) {

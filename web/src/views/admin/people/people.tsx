@@ -16,7 +16,7 @@ import { OpenLinks, useOpenLinks } from './links.tsx';
 import { PersonDialog } from './person-dialogs.tsx';
 import { type PersonAct, PersonRow } from './person-row.tsx';
 
-function useTiers(): readonly string[] {
+export function useTiers(): readonly string[] {
   const [tiers, setTiers] = useState<readonly string[]>([]);
   useEffect(() => {
     getCatalogue().then((catalogue) => setTiers(catalogue.tiers.map(({ name }) => name)), toastFailure);

@@ -1,12 +1,13 @@
 import type { ConnectedIdentities } from '../../../../../app/identity/openid/connected-identities.ts';
+import type { ConnectedIdentity } from '../../../../../domain/identity/openid/connected-identity.ts';
 import { orThrow } from '../../../errors.ts';
 import { pageOf } from '../../../list-pages.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
+import * as bodies from '../../../schema/openid/openid.ts';
 import { ConfirmationRequest } from '../../../schema/second-factor.ts';
 import type { Routes } from '../../../server.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
-import * as bodies from './openid-bodies.ts';
 
 const config = { scope: 'login' } as const;
 
@@ -38,7 +39,7 @@ const changeRoutes =
         },
       },
       async ({ caller, query }) => {
-        const owned = (await identities.list(caller)).map(bodies.toIdentityBody);
+        const owned = (await identities.list(caller)).map(toIdentityBody);
         const { items, next } = pageOf(owned, query, 'id');
         return { identities: items, ...next };
       },
@@ -110,8 +111,16 @@ const providerRoutes =
         const { id } = request.body;
         const done = orThrow(await identities.finish(id, browser, request.caller, request.origin));
         return done.purpose === 'link'
-          ? { purpose: 'link' as const, identity: bodies.toIdentityBody(done.identity) }
+          ? { purpose: 'link' as const, identity: toIdentityBody(done.identity) }
           : { purpose: 'confirm' as const, identity: null };
       },
     );
   };
+
+const toIdentityBody = (identity: ConnectedIdentity): bodies.IdentityBody => ({
+  id: identity.id,
+  issuer: identity.issuer,
+  email: identity.email,
+  created_at: identity.createdAt.toISOString(),
+  last_used_at: identity.lastUsedAt?.toISOString() ?? null,
+});

@@ -3,11 +3,11 @@ import type { ProviderSignIn } from '../../../../../app/identity/openid/provider
 import type { ProviderSignOut } from '../../../../../app/identity/openid/provider-sign-out.ts';
 import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
 import { orThrow } from '../../../errors.ts';
+import * as bodies from '../../../schema/openid/openid.ts';
 import { LoginBody } from '../../../schema/sign-in.ts';
 import type { Routes } from '../../../server.ts';
 import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
-import * as bodies from './openid-bodies.ts';
 
 const publicly = { scope: 'public' } as const;
 const MAX_FORM_BYTES = 20_000;

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { ConnectedIdentity } from '../../../../../domain/identity/openid/connected-identity.ts';
-import { Closed, Named, Nullable, Text, Timestamp } from '../../../schema/common.ts';
-import { listQuery, nextCursor } from '../../../schema/pagination.ts';
+import { Closed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import { listQuery, nextCursor } from '../pagination.ts';
 
 const ReturnPath = Type.Optional(Text({ maxLength: 512 }));
 
@@ -75,10 +74,5 @@ export const IdentityRemovedBody = Named(
   Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
 );
 
-export const toIdentityBody = (identity: ConnectedIdentity): Static<typeof IdentityBody> => ({
-  id: identity.id,
-  issuer: identity.issuer,
-  email: identity.email,
-  created_at: identity.createdAt.toISOString(),
-  last_used_at: identity.lastUsedAt?.toISOString() ?? null,
-});
+export type IdentityBody = Static<typeof IdentityBody>;
+export type IdentityFinishedBody = Static<typeof IdentityFinishedBody>;

@@ -1,0 +1,55 @@
+import type { Page } from 'playwright-core';
+import t from 'tap';
+import { violationsOf } from '../../support/browser/axe.ts';
+import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../support/browser/page.ts';
+import { certifiedProvider } from '../../support/openid/certified-provider.ts';
+import { providerPort } from '../../support/openid/sign-in.ts';
+import { aPerson } from '../../support/service/service.ts';
+
+t.setTimeout(120_000);
+
+async function signInThere(page: Page, name: string): Promise<void> {
+  await page.fill('[name=login]', name);
+  await page.fill('[name=password]', 'anything');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+t.test('connect, then sign in by the provider', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const provider = await certifiedProvider(t);
+  const allowedOrigins = new Set<string>();
+  const ports = { openIdProvider: providerPort(provider) };
+  const bound = await aPagedService(t, ports, { publicUrl: null, allowedOrigins });
+  // The service names itself so, and the provider sends browsers there.
+  const paged = { ...bound, address: bound.address.replace('127.0.0.1', 'localhost') };
+  allowedOrigins.add(paged.address);
+  provider.serve(paged.address);
+  await aPerson(paged.service, 'ada');
+
+  const { page, faults } = await signedIn(browser, paged, 'ada');
+  await page.goto(`${paged.address}/settings/security`);
+  await page.getByRole('button', { name: 'Connect Example' }).click();
+  await signInThere(page, 'ada');
+  await page.getByText('ada@example.org').first().waitFor();
+  t.equal(new URL(page.url()).pathname, '/settings/security');
+  await shootBoth(page, 'connected-sign-ins');
+  t.same(await violationsOf(page), []);
+
+  await page.keyboard.press('Control+k');
+  await page.keyboard.insertText('Sign out');
+  await page.keyboard.press('Enter');
+  const button = page.getByRole('button', { name: 'Sign in with Example' });
+  await button.waitFor();
+  await shootBoth(page, 'sign-in-with-provider');
+  t.same(await violationsOf(page), []);
+  await button.click();
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  t.equal(page.url(), `${paged.address}/settings/security`, 'where the sign-out was, and nothing behind it');
+  t.notOk(
+    faults.some((fault) => !/401|400|403/.test(fault)),
+    faults.join('\n'),
+  );
+});

@@ -1,0 +1,102 @@
+import { useEffect, useState } from 'preact/hooks';
+import { finishIdentity } from '../../api/account.ts';
+import { BerthError } from '../../api/errors.ts';
+import type { MfaRequired } from '../../api/types.ts';
+import { navigate } from '../../lib/browser/router.ts';
+import { finishProvider } from '../../session/actions.ts';
+import { session } from '../../session/session.ts';
+import { type ProviderReturn, takeProviderReturn } from '../../state/provider-return.ts';
+import { toastOk } from '../../state/toasts.ts';
+import { Arriving, Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/problem.tsx';
+import { useTitle } from '../../ui/use-title.ts';
+import { AuthFrame } from './auth-frame.tsx';
+import { SecondStep } from './second-factor-step.tsx';
+
+type Step =
+  | { readonly kind: 'finishing' }
+  | { readonly kind: 'second_factor'; readonly waiting: MfaRequired }
+  | { readonly kind: 'failed'; readonly failure: unknown };
+
+/** As if a link had been followed: the page there reads what is behind `#`. */
+function goBack(to: string): void {
+  navigate(to, { replace: true });
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+const DONE = { link: 'Sign-in connected', confirm: 'Confirmed. Now do it again' } as const;
+
+/** Null when all is done. */
+async function complete(back: ProviderReturn | null): Promise<MfaRequired | null> {
+  if (back === null) throw new BerthError(0, 'provider_sign_in_expired', 'expired');
+  if (back.kind === 'refused') throw new BerthError(0, back.code, back.code);
+  const { id, purpose, returnPath } = back;
+  if (purpose === 'sign_in') {
+    const waiting = await finishProvider(id);
+    if (waiting !== null) return waiting;
+  } else {
+    if (session.value.kind !== 'signed_in') throw new BerthError(0, 'provider_sign_in_expired', 'expired');
+    await finishIdentity(id);
+    toastOk(DONE[purpose]);
+  }
+  goBack(returnPath);
+  return null;
+}
+
+function useReturn(): Step {
+  const [step, setStep] = useState<Step>({ kind: 'finishing' });
+  useEffect(() => {
+    complete(takeProviderReturn()).then(
+      (waiting) => waiting !== null && setStep({ kind: 'second_factor', waiting }),
+      (failure) => setStep({ kind: 'failed', failure }),
+    );
+  }, []);
+  return step;
+}
+
+const toSignIn = (): void => navigate('/sign-in', { replace: true });
+
+/** Completes what the OpenID provider answered, or shows why it failed. */
+export function ProviderPage() {
+  const step = useReturn();
+  switch (step.kind) {
+    case 'finishing':
+      return <Arriving words="Signing in…" />;
+    case 'second_factor':
+      return <SecondStep waiting={step.waiting} first="The provider knows you." onBack={toSignIn} />;
+    case 'failed':
+      return (
+        <AuthFrame title="Not signed in">
+          <Problem failure={step.failure} />
+          <div class="auth-more">
+            <Button icon="back" onClick={toSignIn}>
+              Back to sign in
+            </Button>
+          </div>
+        </AuthFrame>
+      );
+  }
+}
+
+/** Of somebody who connects the provider, or confirms there. */
+export function ProviderWhileSignedIn() {
+  const step = useReturn();
+  useTitle('Sign-in provider');
+  if (step.kind === 'finishing') return <Arriving words="One moment…" />;
+  if (step.kind === 'second_factor') {
+    return <SecondStep waiting={step.waiting} first="The provider knows you." onBack={() => navigate('/')} />;
+  }
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>Nothing was changed</h1>
+      </div>
+      <Problem failure={step.failure} />
+      <div class="section-actions">
+        <Button icon="back" onClick={() => navigate('/settings/security', { replace: true })}>
+          Back to the settings
+        </Button>
+      </div>
+    </div>
+  );
+}
