@@ -160,3 +160,77 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await waitFor(async () => (await row(page, 'ada').count()) === 0);
   t.match(await row(page, 'bob').innerText(), /1\/5/);
 });
+
+const boxRow = (page: Page, name: string) => page.locator('.of-all li').filter({ hasText: name });
+
+t.test('an administrator finds, stops, deletes and gives away a container, by keyboard', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  await anAdmin(paged.service);
+  const [ada, bob] = [await aPerson(paged.service, 'ada'), await aPerson(paged.service, 'bob')];
+  await paged.container(ada, 'dev');
+  await paged.container(ada, 'old');
+  await paged.container(bob, 'web');
+  const hers = await signedIn(browser, paged, 'ada');
+  const his = await signedIn(browser, paged, 'bob');
+  const { page, faults } = await signedIn(browser, paged, 'root');
+
+  await page.goto(`${paged.address}/admin`);
+  await page.getByRole('link', { name: '2/5 containers of ada' }).click();
+  await boxRow(page, 'dev').waitFor();
+  t.equal(await page.locator('.of-all li').count(), 2, 'hers alone');
+  await press(page, 'Only ada (remove this filter)');
+  await boxRow(page, 'web').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-containers');
+
+  await tabTo(page, 'More for dev of ada');
+  await page.keyboard.press('Enter');
+  t.equal(await focusedName(page), 'Stop…');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Stop dev of ada?' }).waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await page.keyboard.press('Shift+Tab');
+  await press(page, 'Stop');
+  await page.getByText('dev of ada is stopped').waitFor();
+  await hers.page.getByText('An administrator stopped dev', { exact: true }).waitFor();
+  await boxRow(page, 'dev').getByText('stopped').first().waitFor();
+
+  await page.getByRole('button', { name: 'More for dev of ada' }).click();
+  await page.getByRole('menuitem', { name: 'Give to…' }).click();
+  t.equal(await focused(page), 'to', 'one can type at once');
+  await page.keyboard.type('nobody');
+  await page.keyboard.press('Enter');
+  await page.getByText('must be the name of a person here').waitFor();
+  await page.fill('[name=to]', 'bob');
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-give');
+  await page.keyboard.press('Enter');
+  await page.getByText('dev belongs to bob').waitFor();
+  await hers.page.getByText('An administrator gave dev to bob', { exact: true }).waitFor();
+  await his.page.getByText('An administrator gave dev to you', { exact: true }).waitFor();
+  await his.page.getByRole('link', { name: 'dev' }).waitFor();
+
+  t.same(faults, []);
+  paged.clock.advance(16 * 60_000);
+  await page.getByRole('button', { name: 'More for old of ada' }).click();
+  await page.getByRole('menuitem', { name: 'Delete…' }).click();
+  await press(page, 'Delete');
+  await page.getByRole('heading', { name: 'Confirm it’s you' }).waitFor();
+  await page.fill('[name=password]', PASSWORD);
+  await press(page, 'Confirm');
+  await page.getByText('old of ada is deleted').waitFor();
+  await page.getByLabel('State').selectOption('deleted');
+  await page.getByRole('button', { name: 'More for old of ada' }).click();
+  await page.getByRole('menuitem', { name: 'Restore…' }).click();
+  await press(page, 'Restore');
+  await page.getByText('Nothing to restore').waitFor();
+  await page.getByLabel('State').selectOption('');
+  await page.getByLabel('Filter containers').fill('ada');
+  await boxRow(page, 'web').waitFor({ state: 'detached' });
+  t.equal(await page.locator('.of-all li').count(), 1);
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'admin-containers-phone');
+});

@@ -1,5 +1,14 @@
-import { del, get, getList, getPage, patch, under } from './calls.ts';
-import type { Capacity, KeptSum, OpenTerminal, PersonUsage, Settings, SettingsPart } from './types.ts';
+import type { Proof } from './account.ts';
+import { del, get, getList, getPage, patch, post, under, withQuery } from './calls.ts';
+import type {
+  Capacity,
+  Container,
+  KeptSum,
+  OpenTerminal,
+  PersonUsage,
+  Settings,
+  SettingsPart,
+} from './types.ts';
 
 /** What the deleted containers of all users still use. */
 export const getKeptSum = () => get<KeptSum>('/api/admin/deleted-containers');
@@ -29,3 +38,47 @@ export const listUsage = (sort: string) => async (cursor: string | null) => {
   });
   return { items: items.map((one) => ({ ...one, id: one.user_id })), next };
 };
+
+/** The containers of all users, for administrators. Ids are `db_id`s. */
+const CONTAINERS = '/api/admin/containers';
+
+/** `deleted` is the text `true` for deleted ones; empty values do not filter. */
+export type AdminContainerQuery = {
+  readonly q: string;
+  readonly owner: string;
+  readonly status: string;
+  readonly deleted: string;
+  readonly sort: string;
+};
+
+type ContainersAnswer = {
+  readonly containers: readonly Container[];
+  readonly total: number;
+  readonly next_cursor: string | null;
+};
+
+export type AdminContainerPage = {
+  readonly items: readonly Container[];
+  readonly total: number;
+  readonly next: string | null;
+};
+
+export async function pageOfAllContainers(
+  query: AdminContainerQuery,
+  cursor: string | null,
+): Promise<AdminContainerPage> {
+  const answer = await get<ContainersAnswer>(withQuery(CONTAINERS, { ...query, limit: '200', cursor }));
+  return { items: answer.containers, total: answer.total, next: answer.next_cursor };
+}
+
+export const stopContainerOf = (id: string) => post(`${under(CONTAINERS, id)}/stop`);
+
+export const deleteContainerOf = (id: string, proof: Proof) => del(under(CONTAINERS, id), proof);
+
+export const restoreContainerOf = (id: string) => post(`${under(CONTAINERS, id)}/restore`);
+
+/** `to`: the id of the new owner. */
+export type Transfer = { readonly to: string; readonly name: string };
+
+export const transferContainer = (id: string, body: Transfer & Proof) =>
+  post<Container>(`${under(CONTAINERS, id)}/transfer`, body);

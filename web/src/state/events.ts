@@ -1,11 +1,13 @@
-import type { Event, Resync, ServiceEvent } from '../../../src/client/events/event.ts';
+import type { ContainerEvent, Event, Resync, ServiceEvent } from '../../../src/client/events/event.ts';
 import { EventStream } from '../../../src/client/events/event-stream.ts';
 import { platformSocket } from '../../../src/client/socket/socket.ts';
+import { sentence } from '../api/errors.ts';
 import { onNotices } from '../lib/browser/network-notices.ts';
 import { noteAnswer, noteNoAnswer } from '../lib/browser/server-reachability.ts';
 import { loginToken, userChanged } from '../session/session.ts';
 import { type Polling, poll } from './poll.ts';
 import { loadMe, me } from './profile.ts';
+import { toastWarning } from './toasts.ts';
 
 /** Polled all the same: not every change has an event. */
 const LIVE_SETTLED_MS = 60_000;
@@ -33,6 +35,12 @@ export function onServiceChange(type: ServiceChange, act: () => void): () => voi
 }
 
 const isOfService = (event: Event | Resync): event is ServiceEvent => event.type === 'announcement_changed';
+
+/** Says what an administrator did to the user's container: `an administrator stopped it`. */
+function sayIfAdministrators({ data: { by, name, reason } }: ContainerEvent): void {
+  if (by === 'administrator' && reason !== undefined)
+    toastWarning(sentence(reason.replace(/\bit\b/, name)).replace(/\.$/, ''), 'It was not you.');
+}
 
 async function readAccount(): Promise<void> {
   try {
@@ -62,6 +70,7 @@ export function followEvents(): () => void {
         }
         // why: the rights of this page follow an administrator's change at once
         if (event.type === 'account_updated') void readAccount();
+        if (event.type !== 'resync' && event.type !== 'account_updated') sayIfAdministrators(event);
         publish(changeOf(event));
       },
       live: (now) => {

@@ -1,6 +1,7 @@
 import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
 import { CapacityPage } from './capacity/capacity.tsx';
+import { AllContainers } from './containers/containers.tsx';
 import { Images } from './images.tsx';
 import { People } from './people/people.tsx';
 import { Roles } from './roles.tsx';
@@ -11,6 +12,7 @@ import { Tiers } from './tiers.tsx';
 
 export const ADMIN_TABS: readonly Tab[] = [
   { href: '/admin', label: 'People', content: () => <People /> },
+  { href: '/admin/containers', label: 'Containers', content: () => <AllContainers /> },
   { href: '/admin/terminals', label: 'Terminals', content: () => <OpenTerminals /> },
   { href: '/admin/capacity', label: 'Capacity', content: () => <CapacityPage /> },
   { href: '/admin/tiers', label: 'Tiers', content: () => <Tiers /> },

@@ -29,7 +29,10 @@ export function PersonRow({ user, isSelf, onAct }: RowProps) {
       <td class="wide-only">{roleOf(user)}</td>
       <td class="wide-only">{user.tier}</td>
       <td class="number">
-        {user.containers}/{user.max_containers}
+        <a href={`/admin/containers?owner=${encodeURIComponent(user.username)}`}>
+          {user.containers}/{user.max_containers}
+          <span class="visually-hidden"> containers of {user.username}</span>
+        </a>
       </td>
       <td class="wide-only">{seen}</td>
       <td class="actions">

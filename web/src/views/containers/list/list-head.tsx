@@ -14,27 +14,41 @@ const COLUMNS = [
 const fieldOf = (sort: string): string => sort.replace('-', '');
 const reverse = (sort: string): string => (sort.startsWith('-') ? sort.slice(1) : `-${sort}`);
 
-/** The headings of the list's columns; buttons sort by theirs. */
+/** The headings of the list's columns. */
 export function ListHead({ query }: { query: ListQuery }) {
   const sortBy = (sort: string): void => {
     store('list_sort', sort);
     changeQuery({ sort });
   };
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
-    <div class="rows-head" role="group" aria-label="Sort by">
-      {COLUMNS.map(({ field, label, class: name }) =>
-        field === null ? (
-          <span key={label} class={name}>
-            {label}
-          </span>
-        ) : (
-          <Sorter key={label} field={field} label={label} name={name} sort={query.sort} onSort={sortBy} />
-        ),
-      )}
-    </div>
-  );
+  return <SortHead columns={COLUMNS} sort={query.sort} onSort={sortBy} />;
 }
+
+type SortHeadProps = {
+  /** `field`: its first order; null where the list has none by it. */
+  readonly columns: readonly {
+    readonly field: string | null;
+    readonly label: string;
+    readonly class: string;
+  }[];
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+};
+
+/** Headings of columns; buttons sort by theirs. */
+export const SortHead = ({ columns, sort, onSort }: SortHeadProps) => (
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
+  <div class="rows-head" role="group" aria-label="Sort by">
+    {columns.map(({ field, label, class: name }) =>
+      field === null ? (
+        <span key={label} class={name}>
+          {label}
+        </span>
+      ) : (
+        <Sorter key={label} field={field} label={label} name={name} sort={sort} onSort={onSort} />
+      ),
+    )}
+  </div>
+);
 
 type SorterProps = {
   /** Its first order. */

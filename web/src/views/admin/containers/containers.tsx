@@ -1,0 +1,103 @@
+import { useState } from 'preact/hooks';
+import type { AdminContainerQuery } from '../../../api/admin.ts';
+import type { Container } from '../../../api/types.ts';
+import { plural } from '../../../lib/format/format.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { Section } from '../../../ui/section.tsx';
+import { ListSkeleton } from '../../containers/list/container-list.tsx';
+import { SortHead } from '../../containers/list/list-head.tsx';
+import { ActDialog } from './act-dialog.tsx';
+import { AllContainersList } from './all-containers-list.tsx';
+import type { AdminContainerAct } from './container-row.tsx';
+import { Filters } from './filters.tsx';
+import { useAllContainers } from './use-all-containers.ts';
+
+type Asked = { readonly act: AdminContainerAct; readonly container: Container };
+
+const COLUMNS = [
+  { field: 'name', label: 'Name', class: 'head-name' },
+  { field: 'owner', label: 'Owner', class: 'head-owner' },
+  { field: 'status', label: 'State', class: 'head-status' },
+  { field: null, label: 'CPU', class: 'head-cpu' },
+  { field: null, label: 'Memory', class: 'head-memory' },
+  { field: null, label: 'Space', class: 'head-space' },
+  { field: '-last_used_at', label: 'Last used', class: 'head-when' },
+] as const;
+
+const firstQuery = (): AdminContainerQuery => ({
+  q: '',
+  owner: new URLSearchParams(location.search).get('owner') ?? '',
+  status: '',
+  deleted: '',
+  sort: 'owner',
+});
+
+const isLimited = ({ q, owner, status }: AdminContainerQuery): boolean => q + owner + status !== '';
+
+/** Everybody's containers: stopped, deleted, restored and given away here, and never opened. */
+export function AllContainers() {
+  const [query, setQuery] = useState(firstQuery);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const list = useAllContainers(query);
+  const change = (part: Partial<AdminContainerQuery>): void => {
+    const next = { ...query, ...part };
+    setQuery(next);
+    const search = next.owner === '' ? '' : `?owner=${encodeURIComponent(next.owner)}`;
+    history.replaceState(null, '', `${location.pathname}${search}`);
+  };
+  const { value, failure } = list;
+  const onAct = (act: AdminContainerAct, container: Container): void => {
+    if (act === 'only_owner') change({ owner: container.owner.username });
+    else setAsked({ act, container });
+  };
+  return (
+    <Section title="Containers" lead={leadOf(value?.total ?? null, query)}>
+      <Filters query={query} onChange={change} />
+      {failure !== null && (
+        <Problem failure={failure}>
+          <Button onClick={() => void list.reload()}>Try again now</Button>
+        </Problem>
+      )}
+      {value === null && failure === null && <ListSkeleton />}
+      {value !== null && value.total === 0 && <Nothing query={query} onClear={() => change(ALL_OF_THEM)} />}
+      {value !== null && value.total > 0 && (
+        <div class="list of-all">
+          <SortHead columns={COLUMNS} sort={query.sort} onSort={(sort) => change({ sort })} />
+          <AllContainersList list={value} onMore={() => void list.more()} onAct={onAct} />
+        </div>
+      )}
+      {asked && (
+        <ActDialog
+          key={`${asked.act} ${asked.container.db_id}`}
+          {...asked}
+          onDone={() => void list.reload()}
+          onClose={() => setAsked(null)}
+        />
+      )}
+    </Section>
+  );
+}
+
+const ALL_OF_THEM = { q: '', owner: '', status: '' };
+
+function leadOf(total: number | null, query: AdminContainerQuery): string {
+  const rights = 'You can stop, delete, restore and give them away. What is in them is private.';
+  if (total === null || total === 0) return `Of everybody. ${rights}`;
+  const deleted = query.deleted === '' ? '' : ' deleted';
+  const count = isLimited(query) ? `${total}${deleted} found` : plural(total, `${deleted} container`.trim());
+  return `${count}. ${rights}`;
+}
+
+type NothingProps = { readonly query: AdminContainerQuery; readonly onClear: () => void };
+
+function Nothing({ query, onClear }: NothingProps) {
+  if (!isLimited(query))
+    return <p class="none">{query.deleted === '' ? 'No containers.' : 'Nothing to restore.'}</p>;
+  return (
+    <div class="empty small">
+      <p>No containers match.</p>
+      <Button onClick={onClear}>Show all</Button>
+    </div>
+  );
+}

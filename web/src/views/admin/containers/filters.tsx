@@ -1,0 +1,68 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { AdminContainerQuery } from '../../../api/admin.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Icon } from '../../../ui/icon.tsx';
+
+const DELETED = 'deleted';
+const STATES = [
+  ['', 'All states'],
+  ['running', 'Running'],
+  ['stopped', 'Stopped'],
+  ['failed', 'Failed'],
+  [DELETED, 'Deleted'],
+] as const;
+
+/** So long nothing was typed, the service is asked. */
+const PAUSE_MS = 200;
+
+type FilterProps = {
+  readonly query: AdminContainerQuery;
+  readonly onChange: (part: Partial<AdminContainerQuery>) => void;
+};
+
+/** Limits the list to a text, a state and an owner. */
+export function Filters({ query, onChange }: FilterProps) {
+  const [text, setText] = useState(query.q);
+  useEffect(() => setText(query.q), [query.q]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (text.trim() !== query.q) onChange({ q: text.trim() });
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const setState = (state: string): void =>
+    onChange(state === DELETED ? { status: '', deleted: 'true' } : { status: state, deleted: '' });
+  return (
+    <div class="filters">
+      <select
+        class="choice"
+        aria-label="State"
+        value={query.deleted === '' ? query.status : DELETED}
+        onChange={(event) => setState(event.currentTarget.value)}
+      >
+        {STATES.map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <div class="filter">
+        <Icon name="search" />
+        <input
+          type="search"
+          aria-label="Filter containers"
+          placeholder="Name or owner"
+          maxLength={200}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      {query.owner !== '' && (
+        <Button icon="close" onClick={() => onChange({ owner: '' })}>
+          Only {query.owner}
+          <span class="visually-hidden"> (remove this filter)</span>
+        </Button>
+      )}
+    </div>
+  );
+}
