@@ -1,6 +1,7 @@
 import type { DomainError } from '../errors.ts';
 import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
+import { isCommonPassword, isOwnName } from './common-passwords.ts';
 import { canPassForAnother, hasUnseen } from './confusable-names.ts';
 
 export type UserRole = 'user' | 'admin';
@@ -30,7 +31,7 @@ export function personFaults(person: NewPerson): FieldFaults {
   return {
     ...emailFaults(person.email),
     ...usernameFaults(person.username),
-    ...passwordFaults(person.password),
+    ...passwordFaults(person.password, namesOf(person)),
   };
 }
 
@@ -62,11 +63,17 @@ export function guestNameFaults(username: string): FieldFaults {
   return OFFICIAL.has(plain) ? { username: 'is reserved' } : usernameFaults(username);
 }
 
-/** Not trimmed; 8 to 1,024 characters. */
-export function passwordFaults(password: string): FieldFaults {
-  return password.length >= 8 && password.length <= 1024
-    ? {}
-    : { password: 'must have 8 to 1024 characters' };
+const localPart = (email: string): string => email.split('@', 1)[0] ?? '';
+
+/** The names by which a user is known, as far as they are given. */
+export const namesOf = ({ username, email }: Pick<User, 'username' | 'email'>): readonly string[] =>
+  email === null ? [username] : [username, email, localPart(email)];
+
+/** Not trimmed; 8 to 1,024 characters; not among the first guesses. `names`: those of its user. */
+export function passwordFaults(password: string, names: readonly string[]): FieldFaults {
+  if (password.length < 8 || password.length > 1024) return { password: 'must have 8 to 1024 characters' };
+  if (isOwnName(password, names)) return { password: 'must not be your name or email address' };
+  return isCommonPassword(password) ? { password: 'must not be one that is guessed first' } : {};
 }
 
 /** An expired guest may read and delete, but start nothing. */

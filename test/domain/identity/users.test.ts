@@ -4,6 +4,7 @@ import {
   decideUserChange,
   guestExpired,
   guestNameFaults,
+  namesOf,
   passwordFaults,
   personFaults,
   type UserChange,
@@ -142,10 +143,11 @@ t.test('every fault of a new user is named at once', async (t) => {
 });
 
 t.test('a password has 8 to 1024 characters and is not trimmed', async (t) => {
-  t.same(passwordFaults('        '), {}, 'spaces count');
-  t.same(passwordFaults('x'.repeat(1024)), {});
-  t.match(passwordFaults('1234567'), { password: String });
-  t.match(passwordFaults('x'.repeat(1025)), { password: String });
+  const long = 'a few words '.repeat(86);
+  t.same(passwordFaults(' a b c d ', []), {}, 'spaces count');
+  t.same(passwordFaults(long.slice(0, 1024), []), {});
+  t.match(passwordFaults('1234567', []), { password: /8 to 1024/ });
+  t.match(passwordFaults(long.slice(0, 1025), []), { password: /8 to 1024/ });
 });
 
 t.test('a guest expires at the end of its life, others never', async (t) => {
@@ -153,4 +155,34 @@ t.test('a guest expires at the end of its life, others never', async (t) => {
   t.notOk(guestExpired(aUser(), at(1e12)));
   t.notOk(guestExpired(aUser({ guestUntil: off }), at(-1)));
   t.ok(guestExpired(aUser({ guestUntil: off }), off));
+});
+
+t.test('no password is accepted that is guessed first', async (t) => {
+  const first = [
+    ...['12345678', '123456789', '87654321', '11111111', 'abcabcabc', 'aaaaaaaaaa', 'abcdefgh', '        '],
+    ...['password', 'Password1', 'P@ssw0rd', 'password123!', 'passwort2024', 'iloveyou', 'welcome2026!'],
+    ...['qwertyuiop', 'qwer1234', '1q2w3e4r', '1qaz2wsx', 'asdfghjkl', 'asdfasdf', 'admin123', 'changeme'],
+    ...['correct horse battery staple', 'letmein!'],
+  ];
+  for (const password of first)
+    t.same(passwordFaults(password, []), { password: 'must not be one that is guessed first' }, password);
+  const others = [
+    'correct horse battery',
+    'another good one',
+    'long enough',
+    'xK9#mQ2$vL',
+    'winterreise',
+    '19-mai-74',
+  ];
+  for (const password of others) t.same(passwordFaults(password, []), {}, password);
+});
+
+t.test('no password is the name of its user', async (t) => {
+  const names = namesOf({ username: 'ada.lovelace', email: 'a.lovelace@example.org' });
+  for (const password of ['ada.lovelace', 'Ada.Lovelace1815!', 'a.lovelace@example.org', 'a.lovelace1'])
+    t.same(passwordFaults(password, names), { password: 'must not be your name or email address' }, password);
+  t.same(passwordFaults('lovelace and engines', names), {});
+  t.match(personFaults({ ...GOOD, username: 'charlotte', password: 'charlotte99' }), {
+    password: /your name/,
+  });
 });

@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
-import { passwordFaults } from '../../../domain/identity/user.ts';
+import { namesOf, passwordFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
@@ -32,7 +32,7 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
     const { user, credential } = caller;
-    const { password: fault } = passwordFaults(wanted);
+    const { password: fault } = passwordFaults(wanted, namesOf(user));
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { newPassword: fault } });
     const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
     if (current === null) {

@@ -3,7 +3,7 @@ import { accountEvent } from '../../../domain/events.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { RESET_HOURS, type ResetKind } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
-import { passwordFaults, type User } from '../../../domain/identity/user.ts';
+import { namesOf, passwordFaults, type User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
@@ -126,7 +126,8 @@ async function newPassword(
   password: string,
   origin: Origin,
 ): Promise<Result<Opened, DomainError>> {
-  const fields = passwordFaults(password);
+  const owner = await deps.storage.repositories.users.findById(used.userId);
+  const fields = passwordFaults(password, owner === null ? [] : namesOf(owner));
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const payer = { ipAddress: origin.ipAddress };
   const hashed = await deps.hashing.inTurn(payer, unasked, (one) => one.hash(password));

@@ -2,7 +2,13 @@ import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
-import { type NewPerson, personFaults, type UserRole } from '../../../domain/identity/user.ts';
+import {
+  type NewPerson,
+  namesOf,
+  passwordFaults,
+  personFaults,
+  type UserRole,
+} from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
 import type { Storage } from '../../../ports/storage.ts';
@@ -108,8 +114,10 @@ async function ensureAdmin(
 ): Promise<void> {
   const { installation, users } = storage.repositories;
   if (!(await installation.setupRequired())) return;
-  const passwordHash = await hasher.hash(password);
   const username = email.split('@', 1)[0]?.replace(/[^a-zA-Z0-9._-]/g, '-') || 'admin';
+  const { password: fault } = passwordFaults(password, namesOf({ username, email }));
+  if (fault !== undefined) throw new Error(`BERTH_ADMIN_PASSWORD ${fault}`);
+  const passwordHash = await hasher.hash(password);
   await users.insert({
     email,
     username,
