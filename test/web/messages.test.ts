@@ -1,11 +1,14 @@
 import t from 'tap';
+import { NEEDED } from '../../src/domain/containers/catalogue.ts';
 import { overQuotaReason } from '../../src/domain/containers/disk-quota.ts';
 import {
   filledReason,
   layerRemovedReason,
   overLayerReason,
 } from '../../src/domain/containers/layer-usage.ts';
+import { DEFAULT_ENTRIES } from '../../web/src/api/catalogue.ts';
 import { BerthError, fieldFaults } from '../../web/src/api/errors.ts';
+import { explain } from '../../web/src/api/explain.ts';
 import type { Container, Tier } from '../../web/src/api/types.ts';
 import { dayRange } from '../../web/src/lib/format/day-range.ts';
 import { keptFacts } from '../../web/src/lib/format/deleted-container-facts.ts';
@@ -210,6 +213,21 @@ t.test('suggested sizes are within the tier, end with its maximum, and never rep
     t.equal(new Set(all.map(({ resources }) => JSON.stringify(resources))).size, all.length);
     t.match(all.at(-1)?.resources, { memory_mb: each.memory_mb.max, disk_mb: each.disk_mb.max });
   }
+  const labels = (each: Tier): readonly string[] => presets(each).map(({ label }) => label);
+  t.same(labels(tier(2048, 10_240)), ['Small', 'Medium', 'Large', 'Largest']);
+  const guest = { ...tier(512, 2048), cpu_shares: { min: 100, max: 500 } };
+  t.same(labels(guest), ['Small', 'Medium', 'Largest'], 'no size is left out of their order');
+});
+
+t.test('the words of a refusal count down the time that the service asks to wait', async (t) => {
+  const tooMany = new BerthError(429, 'rate_limited', 'too many requests', { retryAfterSeconds: 3 });
+  const words = (left?: number) => explain(tooMany, false, left).next;
+  t.same([words(), words(2), words(0)], ['Try again in 3 s.', 'Try again in 2 s.', 'Try again now.']);
+});
+
+t.test('the page knows which entries of the catalogue cannot be deleted', async (t) => {
+  const { tier: tiers, image: images, role: roles } = NEEDED;
+  t.same(DEFAULT_ENTRIES, { tiers, images, roles });
 });
 
 t.test('a suggested name is valid and free', async (t) => {

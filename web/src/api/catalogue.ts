@@ -4,6 +4,13 @@ import type { Image, Tier, WholeRole } from './types.ts';
 export type Entries = { readonly tiers: Tier; readonly images: Image; readonly roles: WholeRole };
 export type EntryKind = keyof Entries;
 
+/** Entries that the service needs and never deletes. */
+export const DEFAULT_ENTRIES: { readonly [K in EntryKind]: readonly string[] } = {
+  tiers: ['guest', 'free', 'enterprise'],
+  images: ['debian'],
+  roles: ['standard'],
+};
+
 const all = (kind: EntryKind): string => `/api/admin/${kind}`;
 
 /** All entries of one kind, as administrators see them. */

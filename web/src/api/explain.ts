@@ -16,6 +16,7 @@ export function inTwo(words: string): Explanation {
 
 const inSeconds = (seconds: number | null): string => {
   if (seconds === null) return 'Wait a moment, then try again.';
+  if (seconds <= 0) return 'Try again now.';
   return seconds < 90 ? `Try again in ${seconds} s.` : `Try again in ${Math.ceil(seconds / 60)} min.`;
 };
 
@@ -67,6 +68,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',
   device_code_not_found:
     'No program is waiting for this code. Check the code that the program shows. It may also have expired: start again there.',
+  recording_not_found: 'This recording is gone. It was deleted, or it belongs to another user.',
   container_not_found: 'This container is gone. It was deleted, or it belongs to another user.',
   collaboration_not_found:
     'This link is no longer valid. The share has ended, or the link is incomplete. Ask its sender for a new one.',
@@ -141,14 +143,13 @@ const LINKS: Readonly<Record<string, Explanation['link']>> = {
   snapshot_space_reached: { href: '/snapshots', label: 'Snapshots' },
 };
 
-const byStatus = (error: BerthError): Explanation => {
+const byStatus = (error: BerthError, waitSeconds: number | null): Explanation => {
   const isBare = error.message === 'internal error';
   const title = isBare ? 'Something went wrong on the server' : sentence(error.message).replace(/\.$/, '');
   if (error.status === 401) return { title: 'You are signed out', next: 'Sign in again to continue.' };
   if (error.status === 403)
     return { title, next: 'Your account is not allowed to do this. Ask an administrator.' };
-  if (error.status === 503)
-    return { title: 'Berth is busy or starting', next: inSeconds(error.retryAfterSeconds) };
+  if (error.status === 503) return { title: 'Berth is busy or starting', next: inSeconds(waitSeconds) };
   if (error.status >= 500) {
     return {
       title,
@@ -161,9 +162,9 @@ const byStatus = (error: BerthError): Explanation => {
 /** An administrator's own words. */
 const quoted = (reason: string | null): string => (reason === null ? '' : `Reason: “${reason}”. `);
 
-function byCode({ code, retryAfterSeconds, reason }: BerthError): Explanation | null {
+function byCode({ code, reason }: BerthError, waitSeconds: number | null): Explanation | null {
   const words = BY_CODE[code]
-    ?.replace('{wait}', inSeconds(retryAfterSeconds))
+    ?.replace('{wait}', inSeconds(waitSeconds))
     .replace('{reason}', () => quoted(reason));
   if (words === undefined) return null;
   const link = LINKS[code];
@@ -173,11 +174,22 @@ function byCode({ code, retryAfterSeconds, reason }: BerthError): Explanation | 
 const ENGINE_DOWN =
   'The container engine is not running. Try again when the notice at the top of the page disappears.';
 
-/** `engineIsDown`: the likely cause of failures that the service does not explain. */
-export function explain(failure: unknown, engineIsDown = false): Explanation {
+/** How long the service asks to wait; null where it does not say. */
+export const waitSecondsOf = (failure: unknown): number | null =>
+  failure instanceof BerthError ? failure.retryAfterSeconds : null;
+
+/**
+ * `engineIsDown`: the likely cause of failures that the service does not explain. `waitSeconds`: what is left of the
+ * time that the service asks to wait.
+ */
+export function explain(
+  failure: unknown,
+  engineIsDown = false,
+  waitSeconds = waitSecondsOf(failure),
+): Explanation {
   if (!(failure instanceof BerthError)) {
     return { title: 'Something unexpected happened in this page', next: 'Reload the page and try again.' };
   }
-  const words = byCode(failure) ?? byStatus(failure);
+  const words = byCode(failure, waitSeconds) ?? byStatus(failure, waitSeconds);
   return engineIsDown && failure.status === 500 ? { ...words, next: ENGINE_DOWN } : words;
 }

@@ -52,7 +52,8 @@ export function keepToast(id: number, isRead: boolean): void {
 export const toastOk = (title: string, action: ToastAction | null = null): number =>
   show('ok', title, null, action);
 
-export const toastWarning = (title: string, next: string): number => show('warning', title, next, null);
+export const toastWarning = (title: string, next: string, action: ToastAction | null = null): number =>
+  show('warning', title, next, action);
 
 export const toastError = (title: string, next: string): number => show('error', title, next, null);
 

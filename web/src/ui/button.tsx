@@ -77,17 +77,20 @@ type IconButtonProps = {
   readonly onClick: (event: MouseEvent) => void;
   readonly disabled?: boolean;
   readonly pressed?: boolean;
+  /** Why it does nothing, as a tooltip. It can still be focused, so that the reason can be read. */
+  readonly unavailable?: string | undefined;
 };
 
-export function IconButton({ icon, label, onClick, disabled, pressed }: IconButtonProps) {
+export function IconButton({ icon, label, onClick, disabled, pressed, unavailable }: IconButtonProps) {
   return (
     <button
       type="button"
       class="icon-button"
       aria-label={label}
-      title={label}
-      onClick={onClick}
+      title={unavailable ?? label}
+      onClick={unavailable === undefined ? onClick : undefined}
       disabled={disabled}
+      aria-disabled={unavailable !== undefined || undefined}
       aria-pressed={pressed}
     >
       <Icon name={icon} size={18} />

@@ -5,6 +5,8 @@ import { IconButton } from './button.tsx';
 type DialogProps = {
   readonly title: string;
   readonly onClose: () => void;
+  /** For Escape and a click beside it, in place of `onClose`. */
+  readonly onDismiss?: (() => void) | undefined;
   readonly children: ComponentChildren;
   /** While true neither Escape nor a click beside it closes the dialog. */
   readonly locked?: boolean;
@@ -12,7 +14,8 @@ type DialogProps = {
 };
 
 /** A modal dialog: keeps the focus inside, gives it back at the end, closes with Escape. */
-export function Dialog({ title, onClose, children, locked = false, narrow = false }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, onClose, onDismiss = onClose, children, locked = false, narrow = false } = props;
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   // Before the next key arrives, which belongs to the dialog.
@@ -34,10 +37,10 @@ export function Dialog({ title, onClose, children, locked = false, narrow = fals
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
-        if (!locked) onClose();
+        if (!locked) onDismiss();
       }}
       onMouseDown={(event) => {
-        if (event.target === ref.current && !locked) onClose();
+        if (event.target === ref.current && !locked) onDismiss();
       }}
     >
       <header class="dialog-head">

@@ -10,6 +10,8 @@ export type MenuItem = {
   readonly onSelect: () => void;
   readonly danger?: boolean;
   readonly disabled?: boolean;
+  /** Why it is disabled, below its label. */
+  readonly reason?: string | undefined;
   readonly keys?: string;
   /** Whether this is the choice in force; absent where the item is no choice. */
   readonly checked?: boolean;
@@ -17,7 +19,7 @@ export type MenuItem = {
   readonly group?: string;
 };
 
-type More = Pick<MenuItem, 'danger' | 'disabled' | 'keys' | 'checked' | 'group'>;
+type More = Pick<MenuItem, 'danger' | 'disabled' | 'reason' | 'keys' | 'checked' | 'group'>;
 
 export const item = (icon: IconName, label: string, onSelect: () => void, more: More = {}): MenuItem => ({
   icon,
@@ -168,7 +170,10 @@ function ItemButton({ item, onSelect }: ItemProps) {
       onClick={() => onSelect(item)}
     >
       <Icon name={item.icon} />
-      <span>{item.label}</span>
+      <span>
+        {item.label}
+        {item.disabled && item.reason && <small>{item.reason}</small>}
+      </span>
       {item.keys && <kbd>{item.keys}</kbd>}
       {item.checked && <Icon name="check" />}
     </button>

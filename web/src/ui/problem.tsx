@@ -1,17 +1,23 @@
 import type { ComponentChildren } from 'preact';
-import { explain } from '../api/explain.ts';
+import { explain, waitSecondsOf } from '../api/explain.ts';
 import { engineIsDown } from '../state/health.ts';
+import { Countdown } from './countdown/countdown.tsx';
 import { Icon } from './icon.tsx';
 
 /** A failure, shown where it happened, and what to do next. */
 export function Problem({ failure, children }: { failure: unknown; children?: ComponentChildren }) {
-  const { title, next, link } = explain(failure, engineIsDown());
+  const { title, link } = explain(failure, engineIsDown());
   return (
     <div class="problem" role="alert">
       <Icon name="warning" size={18} />
       <div>
         <strong>{title}</strong>
-        <p>{next}</p>
+        <p>
+          <Countdown
+            seconds={waitSecondsOf(failure)}
+            words={(left) => explain(failure, engineIsDown(), left).next}
+          />
+        </p>
         {link && (
           <a class="button plain" href={link.href}>
             {link.label}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Problem } from '../ui/problem.tsx';
@@ -28,27 +29,69 @@ type FormDialogProps = {
 export function FormDialog(props: FormDialogProps) {
   const { form, onClose, locked = false, narrow = false, novalidate = false } = props;
   const isLocked = locked && form.busy;
+  const entries = useEntries(onClose);
   return (
-    <Dialog title={props.title} onClose={onClose} locked={isLocked} narrow={narrow}>
-      <form onSubmit={(event) => void form.submit(event)} novalidate={novalidate}>
+    <Dialog
+      title={props.title}
+      onClose={onClose}
+      onDismiss={form.busy ? onClose : entries.dismiss}
+      locked={isLocked}
+      narrow={narrow}
+    >
+      <form onSubmit={(event) => void form.submit(event)} onInput={entries.changed} novalidate={novalidate}>
         <div class="dialog-body">
           {props.lead}
           {form.failure !== null && <Problem failure={form.failure} />}
           {props.children}
         </div>
-        <footer class="dialog-foot">
-          <Button onClick={onClose} disabled={isLocked}>
-            {props.cancel ?? 'Cancel'}
-          </Button>
-          <Button
-            kind={props.danger ? 'danger' : 'primary'}
-            type="submit"
-            busy={form.busy ? props.busy : undefined}
-          >
-            {props.action}
-          </Button>
-        </footer>
+        {entries.isAsking ? (
+          <Discard onKeep={entries.keep} onDiscard={onClose} />
+        ) : (
+          <footer class="dialog-foot">
+            <Button onClick={onClose} disabled={isLocked}>
+              {props.cancel ?? 'Cancel'}
+            </Button>
+            <Button
+              kind={props.danger ? 'danger' : 'primary'}
+              type="submit"
+              busy={form.busy ? props.busy : undefined}
+            >
+              {props.action}
+            </Button>
+          </footer>
+        )}
       </form>
     </Dialog>
+  );
+}
+
+/** Escape, or a click beside the dialog, asks before it throws away more than one entry. */
+function useEntries(onClose: () => void) {
+  const changedFields = useRef(new Set<EventTarget | null>());
+  const [isAsking, ask] = useState(false);
+  return {
+    isAsking,
+    changed: ({ target }: Event): void => {
+      changedFields.current.add(target);
+    },
+    keep: () => ask(false),
+    dismiss: (): void => {
+      if (changedFields.current.size > 1) ask(!isAsking);
+      else onClose();
+    },
+  };
+}
+
+function Discard({ onKeep, onDiscard }: { readonly onKeep: () => void; readonly onDiscard: () => void }) {
+  return (
+    <footer class="dialog-foot">
+      <p class="discard" role="alert">
+        Discard what you entered?
+      </p>
+      <Button onClick={onDiscard}>Discard</Button>
+      <Button kind="primary" onClick={onKeep} takeFocus>
+        Keep editing
+      </Button>
+    </footer>
   );
 }

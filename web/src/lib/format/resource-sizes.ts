@@ -1,13 +1,16 @@
 import type { Resources, Tier } from '../../api/types.ts';
 
-export type SizeKey = 'small' | 'medium' | 'large' | 'largest';
-export type Preset = { readonly key: SizeKey; readonly label: string; readonly resources: Resources };
+export type Preset = { readonly label: string; readonly resources: Resources };
 
-const SHARES: readonly (readonly [SizeKey, string, number])[] = [
-  ['small', 'Small', 1 / 8],
-  ['medium', 'Medium', 1 / 4],
-  ['large', 'Large', 1 / 2],
-  ['largest', 'Largest', 1],
+const SHARES = [1 / 8, 1 / 4, 1 / 2, 1] as const;
+
+/** By how many different sizes there are. */
+const LABELS: readonly (readonly string[])[] = [
+  [],
+  ['Largest'],
+  ['Small', 'Largest'],
+  ['Small', 'Medium', 'Largest'],
+  ['Small', 'Medium', 'Large', 'Largest'],
 ];
 
 const same = (a: Resources, b: Resources): boolean =>
@@ -28,14 +31,11 @@ export function presets(tier: Tier): readonly Preset[] {
     const { min, max } = tier[key];
     return part === 1 ? max : Math.min(max, Math.max(min, STEPS[key](max * part)));
   };
-  const all = SHARES.map(([key, label, part]) => ({
-    key,
-    label,
-    resources: {
-      memory_mb: share('memory_mb', part),
-      cpu_shares: share('cpu_shares', part),
-      disk_mb: share('disk_mb', part),
-    },
+  const all = SHARES.map((part) => ({
+    memory_mb: share('memory_mb', part),
+    cpu_shares: share('cpu_shares', part),
+    disk_mb: share('disk_mb', part),
   }));
-  return all.filter((preset, i) => !all.slice(0, i).some((other) => same(other.resources, preset.resources)));
+  const sizes = all.filter((size, at) => !all.slice(0, at).some((other) => same(other, size)));
+  return sizes.map((resources, at) => ({ label: LABELS[sizes.length]?.[at] ?? '', resources }));
 }

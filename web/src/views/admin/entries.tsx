@@ -1,6 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { deleteEntry, type Entries, type EntryKind, listEntries } from '../../api/catalogue.ts';
+import {
+  DEFAULT_ENTRIES,
+  deleteEntry,
+  type Entries,
+  type EntryKind,
+  listEntries,
+} from '../../api/catalogue.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { useLoaded } from '../../ui/use-loaded.ts';
@@ -31,6 +37,7 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
   const [editing, setEditing] = useState<Entries[K] | 'new' | null>(null);
   const [removing, setRemoving] = useState<Entries[K] | null>(null);
   const reload = (): void => void list.reload();
+  const isDefault = (key: string): boolean => DEFAULT_ENTRIES[kind].includes(key);
   return (
     <Section
       title={props.title}
@@ -45,9 +52,18 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
         of={list}
         none="None yet."
         row={(entry) => (
-          <Item key={keyOf(entry)} title={labelOf(entry)} facts={props.facts(entry)}>
+          <Item
+            key={keyOf(entry)}
+            title={<Name label={labelOf(entry)} isDefault={isDefault(keyOf(entry))} />}
+            facts={props.facts(entry)}
+          >
             <IconButton icon="edit" label={`Change ${labelOf(entry)}`} onClick={() => setEditing(entry)} />
-            <IconButton icon="trash" label={`Delete ${labelOf(entry)}`} onClick={() => setRemoving(entry)} />
+            <IconButton
+              icon="trash"
+              label={`Delete ${labelOf(entry)}`}
+              onClick={() => setRemoving(entry)}
+              unavailable={isDefault(keyOf(entry)) ? 'Built in: change it instead of deleting it' : undefined}
+            />
           </Item>
         )}
       />
@@ -73,3 +89,9 @@ export function EntriesPage<K extends EntryKind>(props: EntriesProps<K>) {
     </Section>
   );
 }
+
+const Name = ({ label, isDefault }: { readonly label: string; readonly isDefault: boolean }) => (
+  <>
+    {label} {isDefault && <span class="tag">built in</span>}
+  </>
+);

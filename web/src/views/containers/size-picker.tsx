@@ -34,8 +34,8 @@ export function SizePicker({ tier, body, onChange, faults }: PickerProps) {
     <fieldset class="sizes">
       <legend>Size</legend>
       <div class="size-cards">
-        {sizes.map(({ key, label, resources }) => (
-          <label class="size-card" key={key}>
+        {sizes.map(({ label, resources }) => (
+          <label class="size-card" key={label}>
             <input
               type="radio"
               name={group}

@@ -27,7 +27,7 @@ function defaultsOf({ images, roles, tier }: Choices): Partial<NewContainer> {
   const image = images[0]?.key;
   const role = roles[0]?.key;
   const sizes = tier ? presets(tier) : [];
-  const size = (sizes.find(({ key }) => key === 'medium') ?? sizes[1] ?? sizes[0])?.resources;
+  const size = (sizes[1] ?? sizes[0])?.resources;
   return { ...(image && { image }), ...(role && { role }), ...size };
 }
 

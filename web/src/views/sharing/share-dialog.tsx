@@ -113,19 +113,28 @@ function Link({ made, onAnother }: { made: SharedTerminal; onAnother: () => void
 type SharesProps = { readonly list: readonly Collaboration[]; readonly onEnded: () => Promise<void> };
 
 function Shares({ list, onEnded }: SharesProps) {
+  const typing = list.filter(({ mode }) => mode === 'control');
+  const typists = new Set(typing.flatMap((share) => share.participants.map(({ user_id }) => user_id)));
   return (
     <section class="shares" aria-label="Shared now">
       <h3>Shared now</h3>
       <ul>
         {list.map((share) => (
-          <Share key={share.id} share={share} onEnded={onEnded} />
+          <Share key={share.id} share={share} typists={typists} onEnded={onEnded} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promise<void> }) {
+type ShareProps = {
+  readonly share: Collaboration;
+  /** The ids of those who may type by one of the links. */
+  readonly typists: ReadonlySet<string>;
+  readonly onEnded: () => Promise<void>;
+};
+
+function Share({ share, typists, onEnded }: ShareProps) {
   const ending = useSubmit(async () => {
     await leaveCollaboration(share.id);
     await onEnded();
@@ -137,7 +146,13 @@ function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promis
         <span class="share-time">ends {within(share.expires_at, now.value)}</span>
         {share.participants.length === 0 && <p>Nobody has joined yet.</p>}
         {share.participants.map((one) => (
-          <ParticipantLine key={one.user_id} share={share} participant={one} onRemoved={onEnded} />
+          <ParticipantLine
+            key={one.user_id}
+            share={share}
+            participant={one}
+            mayType={share.mode === 'view' && typists.has(one.user_id)}
+            onRemoved={onEnded}
+          />
         ))}
         {ending.failure !== null && <Problem failure={ending.failure} />}
       </div>
@@ -151,10 +166,12 @@ function Share({ share, onEnded }: { share: Collaboration; onEnded: () => Promis
 type ParticipantLineProps = {
   readonly share: Collaboration;
   readonly participant: Collaboration['participants'][number];
+  /** Whether another link lets them type. */
+  readonly mayType: boolean;
   readonly onRemoved: () => Promise<void>;
 };
 
-function ParticipantLine({ share, participant, onRemoved }: ParticipantLineProps) {
+function ParticipantLine({ share, participant, mayType, onRemoved }: ParticipantLineProps) {
   const removing = useSubmit(async () => {
     await removeParticipant(share.id, participant.user_id);
     await onRemoved();
@@ -162,7 +179,10 @@ function ParticipantLine({ share, participant, onRemoved }: ParticipantLineProps
   return (
     <>
       <div class="share-participant">
-        <span>{participant.username}</span>
+        <span>
+          {participant.username}
+          {mayType && ' can also type, by another link'}
+        </span>
         <IconButton
           icon="close"
           label={`Remove ${participant.username}: this link no longer lets them in`}

@@ -5,8 +5,8 @@ import { signInPath } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
+import { useCountdown } from '../../ui/countdown/use-countdown.ts';
 import type { Overlay } from './overlay-state.ts';
-import { useCountdown } from './use-countdown.ts';
 
 type OverlayProps = {
   readonly overlay: Overlay;

@@ -54,24 +54,33 @@ function Tags({ user, isSelf }: { readonly user: ManagedUser; readonly isSelf: b
   );
 }
 
+const FOR_ACCOUNTS = 'Guests have no account';
+
+function resetReason(isOff: boolean, isGuest: boolean): string | undefined {
+  if (isGuest) return FOR_ACCOUNTS;
+  return isOff ? 'Enable the account first' : undefined;
+}
+
 function itemsOf(user: ManagedUser, isSelf: boolean, onAct: RowProps['onAct']): readonly MenuItem[] {
   const isOff = user.disabled_at !== null;
   const isGuest = user.email === null;
   const act = (what: PersonAct) => () => onAct(what, user);
   const cannot = { disabled: user.being_deleted };
-  const notSelf = { disabled: isSelf || user.being_deleted };
-  const noReset = { disabled: isSelf || isOff || isGuest };
+  const own = isSelf ? 'Not for your own account' : undefined;
+  const notSelf = { disabled: isSelf || user.being_deleted, reason: own };
+  const noReset = { disabled: isSelf || isOff || isGuest, reason: own ?? resetReason(isOff, isGuest) };
   return [
     item('gear', 'Change tier…', act('tier'), cannot),
     item(
       'shield',
       user.role === 'admin' ? 'Remove administrator rights…' : 'Make administrator…',
       act('role'),
-      { disabled: isGuest || user.being_deleted },
+      { disabled: isGuest || user.being_deleted, reason: isGuest ? FOR_ACCOUNTS : undefined },
     ),
     item('key', 'Reset password…', act('password'), noReset),
     item('lock', 'Reset second factor…', act('second_factor'), {
       disabled: noReset.disabled || !user.mfa_enabled,
+      reason: noReset.reason ?? 'There is none',
     }),
     isOff
       ? item('check', 'Enable', act('enable'), cannot)

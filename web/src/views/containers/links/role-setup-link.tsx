@@ -1,4 +1,5 @@
 import type { Container } from '../../../api/types.ts';
+import { useToolsOutcome } from './use-tools-outcome.ts';
 
 /** Whether the owner of a container can see how its tools are. */
 export const hasTools = ({ role_setup, collaboration }: Container): boolean =>
@@ -13,6 +14,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function ToolsLink({ container, onOpen }: { container: Container; onOpen: () => void }) {
   const { status } = container.role_setup;
   const words = WORDS[status];
+  useToolsOutcome(container, onOpen);
   if (words === undefined || !hasTools(container)) return null;
   return (
     <button

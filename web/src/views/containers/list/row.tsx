@@ -8,6 +8,7 @@ import { ago } from '../../../lib/format/format.ts';
 import { type Change, faultOf } from '../../../lib/outcome.ts';
 import { labelsOf } from '../../../state/catalogue-labels.ts';
 import { changes, start } from '../../../state/containers.ts';
+import { engineIsDown } from '../../../state/health.ts';
 import { toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
@@ -140,7 +141,7 @@ export function Row({ container, onAction }: RowProps) {
           </div>
         )}
       </div>
-      <Status container={container} change={change} stale={reach.value !== 'fine'} />
+      <Status container={container} change={change} stale={reach.value !== 'fine' || engineIsDown()} />
       <CpuCell container={container} />
       <MemoryCell container={container} />
       <SpaceCell container={container} />
