@@ -2,6 +2,7 @@ import { ClipboardAddon, type IClipboardProvider } from '@xterm/addon-clipboard'
 import { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
 import { WebLinksAddon } from '@xterm/addon-web-links';
 import type { Terminal } from '@xterm/xterm';
+import { type InnerLink, linkOf } from '../links.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 
 type Listener = {
@@ -9,6 +10,8 @@ type Listener = {
   copy(selection: string, text: string): void;
   /** Where a link leads, null when left. */
   link(uri: string | null): void;
+  /** A link to an address in the container was pressed. */
+  innerLink(link: InnerLink): void;
 };
 
 /** Programs may ask for text to be copied (OSC 52), but cannot read the clipboard. */
@@ -17,18 +20,23 @@ const clipboard = ({ copy }: Listener): IClipboardProvider => ({
   writeText: (selection, text) => copy(selection, text),
 });
 
-function openLink(uri: string): void {
-  if (/^https?:\/\//i.test(uri)) window.open(uri, '_blank', 'noopener,noreferrer');
-}
+const openLink =
+  ({ innerLink }: Listener) =>
+  (_: MouseEvent, uri: string): void => {
+    const link = linkOf(uri);
+    if (link.kind === 'web') window.open(link.uri, '_blank', 'noopener,noreferrer');
+    if (link.kind === 'inside') innerLink(link);
+  };
 
 /** Wide characters, links and the clipboard. */
 export function loadAddons(terminal: Terminal, listener: Listener): void {
+  const activate = openLink(listener);
   const hover = (_: MouseEvent, uri: string): void => listener.link(uri);
   const leave = (): void => listener.link(null);
   terminal.loadAddon(new UnicodeGraphemesAddon());
   terminal.loadAddon(new ClipboardAddon(undefined, clipboard(listener)));
-  terminal.loadAddon(new WebLinksAddon((_, uri) => openLink(uri), { hover, leave }));
-  terminal.options.linkHandler = { activate: (_, uri) => openLink(uri), hover, leave };
+  terminal.loadAddon(new WebLinksAddon(activate, { hover, leave }));
+  terminal.options.linkHandler = { activate, hover, leave };
 }
 
 const PRETENDERS = /swiftshader|llvmpipe|softpipe|software|basic render/i;

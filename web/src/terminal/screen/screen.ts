@@ -2,23 +2,32 @@ import '@xterm/xterm/css/xterm.css';
 import { Terminal } from '@xterm/xterm';
 import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
+import type { InnerLink } from '../links.ts';
 import { actionOf, type TerminalAction } from '../panes/shortcuts.ts';
 import { loadAddons, loadWebgl } from './addons.ts';
 import { withAllowedStyles } from './csp-styles.ts';
 import { fitting } from './fit.ts';
+import { followCursor } from './follow-cursor.ts';
 import { FONTS, followFonts, fontLoaded } from './fonts.ts';
 import { guardParser } from './parser-guard.ts';
 import type { Scrollback } from './scrollback.ts';
 import { type Found, type Search, searchIn } from './search.ts';
 import { MINIMUM_CONTRAST, themeFor } from './themes.ts';
+import { touchScrolling } from './touch-scrolling.ts';
 import { type ScrollingDeps, scrolling } from './wheel-scrolling.ts';
+import type { Zoom } from './zoom.ts';
 
 export type ScreenListener = {
   input(bytes: Uint8Array): void;
+  /** What is sent for this input. */
+  modified(input: string): string;
   size(size: Size): void;
+  /** How a screen is shown that is larger than the window; null where there is nothing to choose. */
+  zoom(zoom: Zoom | null): void;
   title(title: string): void;
   found(found: Found | null): void;
   link(uri: string | null): void;
+  innerLink(link: InnerLink): void;
   /** A program asks for this text to be copied. */
   copy(selection: string, text: string): void;
   /** Requests the scrollback, and holds back output meanwhile. */
@@ -45,6 +54,7 @@ export type Screen = {
   setAppearance(appearance: Appearance): void;
   /** Follows the host's size; with a size given, keeps that one instead. */
   fit(fixed: Size | undefined): void;
+  chooseZoom(zoom: Zoom): void;
   dispose(): void;
 };
 
@@ -81,7 +91,7 @@ function handleKeys(terminal: Terminal, listener: ScreenListener): void {
 
 function listen(terminal: Terminal, listener: ScreenListener): void {
   const encoder = new TextEncoder();
-  terminal.onData((text) => listener.input(encoder.encode(text)));
+  terminal.onData((text) => listener.input(encoder.encode(listener.modified(text))));
   terminal.onBinary((text) => listener.input(latin1(text)));
   terminal.onTitleChange((title) => listener.title(title));
   terminal.onResize((size) => listener.size(size));
@@ -112,7 +122,7 @@ export async function openScreen(
   await fontLoaded();
   const terminal = makeTerminal(appearance);
   let fontPx = appearance.fontPx;
-  const fit = fitting(terminal, host, () => fontPx);
+  const fit = fitting(terminal, host, { fontPx: () => fontPx, onZoom: listener.zoom });
   guardParser(terminal);
   loadAddons(terminal, listener);
   handleKeys(terminal, listener);
@@ -124,7 +134,7 @@ export async function openScreen(
     type: (text) => listener.input(latin1(text)),
   });
   terminal.onData(() => scrollback.typed());
-  const unfollowFonts = followFonts(terminal, fit.now);
+  const endings = [followFonts(terminal, fit.now), followCursor(terminal, host), touchScrolling(host)];
   const search = searchIn(terminal, (found) => listener.found(found));
   const screen: Screen = {
     terminal,
@@ -142,9 +152,10 @@ export async function openScreen(
       setAppearance(next);
     },
     fit: fit.fix,
+    chooseZoom: fit.choose,
     dispose() {
       fit.stop();
-      unfollowFonts();
+      for (const end of endings) end();
       scrollback.dispose();
       terminal.dispose();
     },

@@ -12,8 +12,18 @@ type RecordingProps = {
   readonly terminal: TerminalController | null;
 };
 
-/** A mark while the terminal is being recorded, and for its owner a button that starts and stops that. */
-export function Recording({ containerId, connectionId, terminal }: RecordingProps) {
+/** While the terminal is being recorded. */
+export function RecordingMark({ terminal }: { terminal: TerminalController }) {
+  if (terminal.recording.value === null) return null;
+  return (
+    <span class="recording-mark" role="status">
+      <span>Recording</span>
+    </span>
+  );
+}
+
+/** Starts and stops the recording of the user's own terminal. */
+export function RecordButton({ containerId, connectionId, terminal }: RecordingProps) {
   const [busy, setBusy] = useState(false);
   const id = terminal?.recording.value ?? null;
   const toggle = async (): Promise<void> => {
@@ -31,21 +41,13 @@ export function Recording({ containerId, connectionId, terminal }: RecordingProp
   const isOpen = terminal?.connection.value?.kind === 'open';
   // The main terminal says who owns it; all others are the user's own.
   const isOwn = connectionId !== MAIN_PANE || (terminal?.isOwner.value && terminal.everOpen.value);
+  if (!isOwn) return null;
   return (
-    <>
-      {id !== null && (
-        <span class="recording-mark" role="status">
-          Recording
-        </span>
-      )}
-      {isOwn && (
-        <IconButton
-          icon={id === null ? 'record' : 'stop'}
-          label={id === null ? 'Record this terminal' : 'Stop recording'}
-          onClick={() => void toggle()}
-          disabled={busy || !isOpen}
-        />
-      )}
-    </>
+    <IconButton
+      icon={id === null ? 'record' : 'stop'}
+      label={id === null ? 'Record this terminal' : 'Stop recording'}
+      onClick={() => void toggle()}
+      disabled={busy || !isOpen}
+    />
   );
 }

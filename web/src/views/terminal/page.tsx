@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { session } from '../../session/session.ts';
 import { isPaneAction, type TerminalAction } from '../../terminal/panes/shortcuts.ts';
 import { useTitle } from '../../ui/use-title.ts';
@@ -8,13 +8,14 @@ import { HealthBanner } from '../health-banner.tsx';
 import { AnnouncementDialog } from '../service/announcements.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
 import { ExtraKeys } from './extra-keys.tsx';
-import { type Known, nameOf } from './overlay-state.ts';
+import type { Known } from './overlay-state.ts';
 import { PaneArea } from './panes/pane-area.tsx';
 import { PaneSwitch } from './panes/pane-tabs.tsx';
 import { Workspace } from './panes/pane-workspace.ts';
 import { usePaneKeys } from './panes/use-pane-keys.ts';
 import { TerminalBar } from './terminal-bar.tsx';
 import { useContainer } from './use-container.ts';
+import { useMemoryNotice } from './use-memory-notice.ts';
 import { changeFont } from './use-terminal.ts';
 
 const userId = (): string => {
@@ -42,6 +43,13 @@ const actionsOf = (workspace: Workspace) => (action: TerminalAction) => {
   else changeFont(action);
 };
 
+/** The container's name, which it keeps here when it is gone. */
+function useName(known: Known): string {
+  const before = useRef<string | undefined>(undefined);
+  if (typeof known === 'object') before.current = known.name;
+  return before.current ?? (known === 'gone' ? 'Container not found' : 'Container');
+}
+
 /** A container's shells, as large as the window. */
 export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void }) {
   const [dialog, setDialog] = useState<'tools' | 'space' | 'sharing' | 'announcements' | null>(null);
@@ -49,10 +57,12 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
   const { known, refresh } = useContainer(id);
   const container = typeof known === 'object' ? known : null;
   const workspace = useWorkspace(id, known);
+  useMemoryNotice(known);
   const active = workspace.active.value;
   const terminal = active.terminal.value;
   const shell = terminal?.title.value ?? '';
-  useTitle(shell === '' || shell === nameOf(known) ? nameOf(known) : `${shell} — ${nameOf(known)}`);
+  const name = useName(known);
+  useTitle(shell === '' || shell === name ? name : `${shell} — ${name}`);
   useEffect(() => {
     // why: the dialog returns the focus to its button, but the user wants to type next
     if (dialog !== 'sharing') workspace.active.peek().terminal.peek()?.screen.terminal.focus();
@@ -61,6 +71,7 @@ export function TerminalPage({ id, onHelp }: { id: string; onHelp: () => void })
     <div class="terminal-page">
       <TerminalBar
         known={known}
+        name={known === 'unknown' ? '' : name}
         workspace={workspace}
         onTools={() => setDialog('tools')}
         onSpace={() => setDialog('space')}

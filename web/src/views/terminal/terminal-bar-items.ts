@@ -17,19 +17,20 @@ async function copySelection(terminal: TerminalController): Promise<void> {
 }
 
 /** For screens without a keyboard; with one, Ctrl+Shift+V needs no permission. */
-async function paste({ screen: { terminal } }: TerminalController): Promise<void> {
+export async function paste({ screen: { terminal } }: TerminalController): Promise<void> {
   try {
     terminal.paste(await navigator.clipboard.readText());
   } catch {
     toastWarning('This browser does not let the page read the clipboard', 'Paste with Ctrl+Shift+V instead.');
   }
-  terminal.focus();
 }
 
 /** The menu's actions on a terminal. */
 export const terminalItems = (terminal: TerminalController, onHelp: () => void): readonly MenuItem[] => [
   item('copy', 'Copy selection', () => void copySelection(terminal), { keys: 'Ctrl Shift C' }),
-  item('paste', 'Paste', () => void paste(terminal), { keys: 'Ctrl Shift V' }),
+  item('paste', 'Paste', () => void paste(terminal).then(() => terminal.screen.terminal.focus()), {
+    keys: 'Ctrl Shift V',
+  }),
   item('plus', 'Larger text', () => changeFont('larger'), { keys: 'Ctrl +' }),
   item('minus', 'Smaller text', () => changeFont('smaller'), { keys: 'Ctrl −' }),
   item('record', 'Recordings', () => go('/recordings')),

@@ -1,14 +1,16 @@
 import type { Container } from '../../api/types.ts';
 import { reach } from '../../lib/browser/server-reachability.ts';
 import { session } from '../../session/session.ts';
+import { engineIsDown } from '../../state/health.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
+import type { Zoom } from '../../terminal/screen/zoom.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { ToolsLink } from '../containers/links/role-setup-link.tsx';
 import { SpaceLink } from '../containers/links/space-link.tsx';
 import { Status } from '../containers/status.tsx';
-import { Recording } from '../recordings/record-button.tsx';
+import { RecordButton, RecordingMark } from '../recordings/record-button.tsx';
 import { AnnouncementButton } from '../service/announcements.tsx';
 import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
@@ -19,6 +21,8 @@ import type { TerminalController } from './terminal-controller.ts';
 
 type BarProps = {
   readonly known: Known;
+  /** The container's, as far as it is known. */
+  readonly name: string;
   readonly workspace: Workspace;
   readonly onTools: () => void;
   readonly onSpace: () => void;
@@ -44,6 +48,7 @@ function Sharing({ container, main, onShare }: SharingProps) {
 /** The container, its state and latency, and actions on the active terminal and the panes. */
 export function TerminalBar({
   known,
+  name,
   workspace,
   onTools,
   onSpace,
@@ -61,16 +66,18 @@ export function TerminalBar({
       <a class="back" href="/" aria-label="All containers" title="All containers">
         <Icon name="back" size={18} />
       </a>
-      <h1>{container?.name ?? (known === 'gone' ? 'Container not found' : '')}</h1>
-      {container && <Status container={container} change={undefined} stale={stale} />}
+      <h1>{name}</h1>
+      {container && <Status container={container} change={undefined} stale={stale || engineIsDown()} />}
       {container && <ToolsLink container={container} onOpen={onTools} />}
       {container && <SpaceLink container={container} onOpen={onSpace} />}
+      {terminal && <RecordingMark terminal={terminal} />}
       <span class="shell-title">
         {terminal?.title.value === container?.name ? '' : terminal?.title.value}
       </span>
       <AnnouncementButton onOpen={onAnnouncements} />
       {main && <Sharing container={container} main={main} onShare={onShare} />}
       {terminal?.everOpen.value && <LineFacts terminal={terminal} stale={stale} />}
+      {terminal && <ZoomSwitch terminal={terminal} />}
       {container && mayDivide.value && (
         <IconButton
           icon="share"
@@ -80,7 +87,7 @@ export function TerminalBar({
         />
       )}
       {container && main && (
-        <Recording
+        <RecordButton
           key={active.id}
           containerId={container.db_id}
           connectionId={active.id}
@@ -113,6 +120,35 @@ export function TerminalBar({
   );
 }
 
+const ZOOMS: readonly (readonly [zoom: Zoom, face: string, title: string])[] = [
+  ['fit', 'Fit', 'Show the whole screen'],
+  ['full', '100 %', 'Show it at your text size'],
+];
+
+/** For a shared screen that is larger than this window. */
+function ZoomSwitch({ terminal }: { terminal: TerminalController }) {
+  const now = terminal.zoom.value;
+  if (now === null) return null;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would need fields
+    <span class="zoom-switch" role="group" aria-label="Size of the shared screen">
+      {ZOOMS.map(([zoom, face, title]) => (
+        <button
+          key={zoom}
+          type="button"
+          title={title}
+          aria-pressed={zoom === now}
+          // why: taking the focus would close the keyboard
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => terminal.screen.chooseZoom(zoom)}
+        >
+          {face}
+        </button>
+      ))}
+    </span>
+  );
+}
+
 function SplitButtons({ workspace }: { workspace: Workspace }) {
   const isFull = workspace.panes.value.length >= MAX_PANES;
   return (
@@ -134,6 +170,8 @@ function SplitButtons({ workspace }: { workspace: Workspace }) {
 }
 
 function LineFacts({ terminal, stale }: { terminal: TerminalController; stale: boolean }) {
+  // What was measured says nothing of a terminal that has ended.
+  if (terminal.connection.value?.kind === 'over') return null;
   const size = terminal.size.value;
   const latency = terminal.latencyMs.value;
   return (

@@ -1,4 +1,4 @@
-import { signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import { platformSocket } from '../../../../src/client/socket/socket.ts';
 import { Connection } from '../../../../src/client/terminal/connection.ts';
 import {
@@ -9,18 +9,28 @@ import {
   type LineHealth,
 } from '../../../../src/client/terminal/connection-types.ts';
 import type { Resumed } from '../../../../src/client/terminal/resume.ts';
-import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
+import type { EndReason, Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import type { Participant, ServerFrame } from '../../../../src/protocol/terminal-frames.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { fontSizePx, isDark, screenReader } from '../../lib/browser/preferences.ts';
 import { lazyImport } from '../../lib/lazy-import.ts';
 import { loginToken } from '../../session/session.ts';
 import { programsMayCopy } from '../../state/clipboard-permission.ts';
+import {
+  afterKey,
+  isAny,
+  isTyped,
+  type Modifiers,
+  modified,
+  NO_MODIFIERS,
+} from '../../terminal/keys/modifiers.ts';
+import type { InnerLink } from '../../terminal/links.ts';
 import { OutputGate } from '../../terminal/output-gate.ts';
 import { outputQueue } from '../../terminal/output-queue.ts';
 import { decideCopy } from '../../terminal/program-copy.ts';
 import type { Appearance, Screen, ScreenListener } from '../../terminal/screen/screen.ts';
 import type { Found } from '../../terminal/screen/search.ts';
+import type { Zoom } from '../../terminal/screen/zoom.ts';
 import { plainTitle } from '../../terminal/titles.ts';
 import { probe } from './refusal-probe.ts';
 
@@ -57,6 +67,8 @@ const makeView = () => ({
   latencyMs: signal<number | null>(null),
   found: signal<Found | null>(null),
   link: signal<string | null>(null),
+  /** An address in the container whose link was pressed, until that is answered. */
+  innerLink: signal<InnerLink | null>(null),
   /** The text that a program wants to copy, until it is copied or dismissed; a newer text takes its place. */
   copyOffer: signal<string | null>(null),
   notice: signal<string | null>(null),
@@ -69,6 +81,10 @@ const makeView = () => ({
   people: signal<readonly Participant[]>([]),
   /** Whether another window decides the size. */
   ruled: signal(false),
+  /** How a shared screen is shown that is larger than this window; null where there is nothing to choose. */
+  zoom: signal<Zoom | null>(null),
+  /** The latched keys of the on-screen bar. */
+  modifiers: signal<Modifiers>(NO_MODIFIERS),
   /** Id of the recording of this terminal; null for none. */
   recording: signal<string | null>(null),
 });
@@ -107,6 +123,14 @@ function copyFor(view: TerminalView, selection: string, text: string): void {
   if (decision === 'write') void copyText(text).then((done) => done || offer());
 }
 
+/** Uses up the modifiers that are for one key. */
+function modifiedBy(modifiers: Signal<Modifiers>, input: string): string {
+  const before = modifiers.peek();
+  if (!isAny(before) || !isTyped(input)) return input;
+  modifiers.value = afterKey(before);
+  return modified(input, before);
+}
+
 /** The connection and the gate are made after the screen. */
 const screenListener = (
   view: TerminalView,
@@ -114,9 +138,13 @@ const screenListener = (
   gate: () => OutputGate,
 ): Omit<ScreenListener, keyof TerminalKeys> => ({
   input: (bytes) => connection().write(bytes),
+  modified: (input) => modifiedBy(view.modifiers, input),
   size: (size) => {
     view.size.value = size;
     connection().resize(size);
+  },
+  zoom: (zoom) => {
+    view.zoom.value = zoom;
   },
   title: (title) => {
     view.title.value = plainTitle(title);
@@ -126,6 +154,9 @@ const screenListener = (
   },
   link: (uri) => {
     view.link.value = uri;
+  },
+  innerLink: (link) => {
+    view.innerLink.value = link;
   },
   copy: (selection, text) => copyFor(view, selection, text),
   scrolling: {
@@ -137,6 +168,9 @@ const screenListener = (
   },
 });
 
+/** Ends after which the user may no longer see the output. */
+const NOT_THEIRS: readonly EndReason[] = ['collaboration_ended', 'unauthorized', 'refused'];
+
 const connectionListener = (
   view: TerminalView,
   screen: Screen,
@@ -147,6 +181,7 @@ const connectionListener = (
     view.connection.value = state;
     if (state.kind === 'open') view.everOpen.value = true;
     if (state.kind === 'over') screen.scrollback.ended();
+    if (state.kind === 'over' && NOT_THEIRS.includes(state.why)) screen.terminal.reset();
   },
   health: (health) => {
     view.health.value = health;

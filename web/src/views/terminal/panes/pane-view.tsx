@@ -9,6 +9,7 @@ import { canConnect, type Known } from '../overlay-state.ts';
 import { PlainShell } from '../plain-shell.tsx';
 import { SearchBar } from '../search-bar.tsx';
 import type { TerminalController } from '../terminal-controller.ts';
+import { useInnerLink } from '../use-inner-link.ts';
 import { useNotice } from '../use-notice.ts';
 import { useTerminal } from '../use-terminal.ts';
 import { boxStyle } from './pane-style.ts';
@@ -58,6 +59,7 @@ export function PaneView(props: PaneProps) {
   const isMarked = isActive && label !== null && !stacked;
   useConnecting(terminal, known);
   useNotice(terminal);
+  useInnerLink(terminal, known);
   useEnding(terminal, () => workspace.ended(pane.id));
   useLayoutEffect(() => {
     const { activeElement: at } = document;
@@ -84,11 +86,16 @@ export function PaneView(props: PaneProps) {
       onPointerDown={activate}
     >
       {failure !== null && <Problem failure={failure} />}
-      <div class={terminal?.ruled.value ? 'terminal-host ruled' : 'terminal-host'} ref={host} />
+      <div class={hostClass(terminal)} ref={host} />
       {terminal && <PaneExtras pane={pane} terminal={terminal} />}
       {props.children}
     </section>
   );
+}
+
+function hostClass(terminal: TerminalController | null): string {
+  if (!terminal?.ruled.value) return 'terminal-host';
+  return terminal.zoom.value === 'full' ? 'terminal-host ruled panned' : 'terminal-host ruled';
 }
 
 /** Calls `onEnded` when the shell has ended, before that is painted. */

@@ -1,0 +1,94 @@
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
+import t from 'tap';
+import { violationsEverywhere } from '../../../support/browser/axe.ts';
+import { aScene, type PagedService } from '../../../support/browser/memory-page.ts';
+import { openPage, shoot } from '../../../support/browser/page.ts';
+import { waitFor } from '../../../support/patience.ts';
+import { aPerson, as } from '../../../support/service/service.ts';
+import { fakeTerminals } from '../../../support/terminal/terminals.ts';
+
+t.setTimeout(240_000);
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+type InPage = {
+  readonly innerHeight: number;
+  readonly innerWidth: number;
+  getBoundingClientRect(): Readonly<Record<'top' | 'right' | 'bottom', number>>;
+};
+
+/** Whether no edge of it but the left one is outside the window, but for rounding. */
+const isOnScreen = (element: Locator): Promise<boolean> =>
+  element.evaluate((self) => {
+    const { top, right, bottom } = (self as unknown as InPage).getBoundingClientRect();
+    const { innerHeight, innerWidth } = globalThis as unknown as InPage;
+    return top >= 0 && bottom < innerHeight + 2 && right < innerWidth + 2;
+  });
+
+const isInHeight = (element: Locator): Promise<boolean> =>
+  element.evaluate((self) => {
+    const { top, bottom } = (self as unknown as InPage).getBoundingClientRect();
+    return top >= 0 && bottom < (globalThis as unknown as InPage).innerHeight + 2;
+  });
+
+async function terminalOf(
+  browser: Parameters<typeof openPage>[0],
+  paged: PagedService,
+  username: string,
+  at: string,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const opened = await openPage(browser, options);
+  await opened.page.goto(`${paged.address}/sign-in?next=${encodeURIComponent(at)}`);
+  await opened.page.fill('[name=email]', username);
+  await opened.page.fill('[name=password]', 'correct horse battery');
+  await opened.page.keyboard.press('Enter');
+  await opened.page.locator('.xterm-screen').waitFor();
+  return opened;
+}
+
+t.test('a phone has the keys that its keyboard lacks, and room for a shared screen', async (t) => {
+  const terminals = fakeTerminals();
+  const scene = await aScene(t, { terminalBackend: terminals });
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const [ada, bob] = [await aPerson(paged.service, 'ada'), await aPerson(paged.service, 'bob')];
+  const id = await paged.container(ada, 'calm-bay');
+  const at = `/containers/${id}`;
+
+  const phone = await terminalOf(browser, paged, 'ada', at, PHONE);
+  const key = (name: string | RegExp) => phone.page.getByRole('toolbar').getByRole('button', { name });
+  await key('Tab').first().tap();
+  await key('Control').tap();
+  await phone.page.keyboard.insertText('c');
+  await key('Alt').tap();
+  await key('Left').tap();
+  await key('Control').tap();
+  await key('control, for the next key').tap();
+  await phone.page.keyboard.insertText('a');
+  await phone.page.keyboard.insertText('e');
+  await key('control, locked').tap();
+  await phone.page.keyboard.insertText('x');
+  const typed = (): string => terminals.opened[0]?.typed() ?? '';
+  await waitFor(() => typed().endsWith('x'), { what: () => JSON.stringify(typed()) });
+  t.equal(typed(), '\t\x03\x1b[1;3D\x01\x05x');
+  t.same(await violationsEverywhere(phone.page), []);
+  await shoot(phone.page, 'phone-keys');
+  await phone.page.context().close();
+
+  const owner = await terminalOf(browser, paged, 'ada', at, { viewport: { width: 1440, height: 900 } });
+  const shared = await as(paged.service, ada)('POST', `/api${at}/collaborations`, { mode: 'view' });
+  await as(paged.service, bob)('POST', '/api/collaborations/join', { code: shared.json().code });
+  const reader = await terminalOf(browser, paged, 'bob', at, PHONE);
+  const zoom = (name: string) => reader.page.getByRole('button', { name, exact: true });
+  await zoom('100 %').and(reader.page.locator('[aria-pressed=true]')).waitFor();
+  for (const { say } of terminals.opened) say(`${'\r\n'.repeat(60)}the-last-line`);
+  const last = reader.page.locator('.xterm-rows > div', { hasText: 'the-last-line' });
+  await last.waitFor();
+  await waitFor(() => isInHeight(last), { what: 'the cursor is followed' });
+  await shoot(reader.page, 'phone-shared');
+  await zoom('Fit').tap();
+  await waitFor(() => isOnScreen(reader.page.locator('.xterm-screen')), { what: 'all is seen' });
+  t.same(await violationsEverywhere(reader.page), []);
+  t.same([...phone.faults, ...owner.faults, ...reader.faults], []);
+});
