@@ -23,6 +23,7 @@ import './styles/space.css';
 import './styles/create-dialog.css';
 import './styles/terminal.css';
 import './styles/terminal-overlays.css';
+import './styles/uploads.css';
 import './styles/panes.css';
 import './styles/pages/tabs.css';
 import './styles/pages/section.css';

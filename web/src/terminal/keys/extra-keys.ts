@@ -17,7 +17,7 @@ type Shown = {
   readonly repeats?: true;
 };
 
-export type ExtraKey = Shown & Sends;
+type ExtraKey = Shown & Sends;
 export type BarKey =
   | ExtraKey
   | (Shown & { readonly kind: 'modifier'; readonly modifier: 'ctrl' | 'alt' })

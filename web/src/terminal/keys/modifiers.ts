@@ -1,6 +1,6 @@
 /** `once`: for the next key; `locked`: until it is pressed again. */
 export type Latch = 'off' | 'once' | 'locked';
-export type Modifier = 'ctrl' | 'alt';
+type Modifier = 'ctrl' | 'alt';
 export type Modifiers = { readonly [M in Modifier]: Latch };
 
 export const NO_MODIFIERS: Modifiers = { ctrl: 'off', alt: 'off' };

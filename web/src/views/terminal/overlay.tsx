@@ -4,8 +4,8 @@ import { type Explanation, inTwo } from '../../api/explain.ts';
 import { signInPath } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
-import { Icon, type IconName } from '../../ui/icon.tsx';
 import { useCountdown } from '../../ui/countdown/use-countdown.ts';
+import { Icon, type IconName } from '../../ui/icon.tsx';
 import type { Overlay } from './overlay-state.ts';
 
 type OverlayProps = {

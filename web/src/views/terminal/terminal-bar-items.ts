@@ -6,6 +6,8 @@ import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { item, type MenuItem } from '../../ui/menu.tsx';
 import { hasTools } from '../containers/links/role-setup-link.tsx';
+import { chooseFiles, mayUpload, uploadInto } from './file-drop.tsx';
+import type { Known } from './overlay-state.ts';
 import type { Workspace } from './panes/pane-workspace.ts';
 import type { TerminalController } from './terminal-controller.ts';
 import { changeFont } from './use-terminal.ts';
@@ -36,6 +38,16 @@ export const terminalItems = (terminal: TerminalController, onHelp: () => void):
   item('record', 'Recordings', () => go('/recordings')),
   item('keyboard', 'Keyboard shortcuts', onHelp),
 ];
+
+/** For machines where nothing can be dropped, such as phones. */
+export const uploadItem = (known: Known, terminal: TerminalController): readonly MenuItem[] =>
+  typeof known === 'object' && mayUpload(known)
+    ? [
+        item('upload', 'Upload files…', () =>
+          chooseFiles((files) => void uploadInto(terminal, known.db_id, files)),
+        ),
+      ]
+    : [];
 
 /** The menu's actions on panes, where there may be several. */
 export function paneItems(workspace: Workspace): readonly MenuItem[] {

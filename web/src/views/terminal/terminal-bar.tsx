@@ -16,7 +16,7 @@ import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
 import type { Known } from './overlay-state.ts';
 import type { Workspace } from './panes/pane-workspace.ts';
-import { leaveItem, paneItems, terminalItems, toolsItem } from './terminal-bar-items.ts';
+import { leaveItem, paneItems, terminalItems, toolsItem, uploadItem } from './terminal-bar-items.ts';
 import type { TerminalController } from './terminal-controller.ts';
 
 type BarProps = {
@@ -111,6 +111,7 @@ export function TerminalBar({
           items={[
             ...toolsItem(container, onTools),
             ...paneItems(workspace),
+            ...(terminal ? uploadItem(known, terminal) : []),
             ...(terminal ? terminalItems(terminal, onHelp) : []),
             ...leaveItem(container),
           ]}

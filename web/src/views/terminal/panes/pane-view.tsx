@@ -5,6 +5,7 @@ import { MAIN_PANE } from '../../../terminal/panes/pane-tree.ts';
 import type { TerminalAction } from '../../../terminal/panes/shortcuts.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import { CopyOffer } from '../copy-offer.tsx';
+import { mayUpload, Uploads, useFileDrop } from '../file-drop.tsx';
 import { canConnect, type Known } from '../overlay-state.ts';
 import { PlainShell } from '../plain-shell.tsx';
 import { SearchBar } from '../search-bar.tsx';
@@ -59,6 +60,7 @@ export function PaneView(props: PaneProps) {
   const isMarked = isActive && label !== null && !stacked;
   useConnecting(terminal, known);
   useNotice(terminal);
+  const files = useFileDrop(mayUpload(known) && !props.isOver ? terminal : null, containerId);
   useInnerLink(terminal, known);
   useEnding(terminal, () => workspace.ended(pane.id));
   useLayoutEffect(() => {
@@ -84,10 +86,13 @@ export function PaneView(props: PaneProps) {
       aria-label={label ?? undefined}
       onFocusIn={activate}
       onPointerDown={activate}
+      {...files.handlers}
     >
       {failure !== null && <Problem failure={failure} />}
       <div class={hostClass(terminal)} ref={host} />
       {terminal && <PaneExtras pane={pane} terminal={terminal} />}
+      {files.isOver && <div class="drop-hint">Drop to upload to /workspace</div>}
+      {isActive && <Uploads containerId={containerId} />}
       {props.children}
     </section>
   );

@@ -1,0 +1,56 @@
+import { signal } from '@preact/signals';
+import { toastFailure } from '../state/toasts.ts';
+import { freeName } from './file-names.ts';
+import { namesInWorkspace, uploadFile } from './send-file.ts';
+
+type Upload = {
+  readonly id: number;
+  readonly containerId: string;
+  readonly name: string;
+  /** How much of it is sent, from 0 to 1. */
+  readonly share: number;
+  cancel(): void;
+};
+
+/** Those under way. */
+export const uploads = signal<readonly Upload[]>([]);
+
+let lastId = 0;
+
+async function upload(containerId: string, name: string, file: File): Promise<string | null> {
+  lastId += 1;
+  const id = lastId;
+  const path = `/workspace/${name}`;
+  const aborting = new AbortController();
+  const cancel = (): void => aborting.abort();
+  uploads.value = [...uploads.value, { id, containerId, name, share: 0, cancel }];
+  const onProgress = (share: number): void => {
+    uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, share } : one));
+  };
+  try {
+    await uploadFile(containerId, path, file, { onProgress, signal: aborting.signal });
+    return path;
+  } catch (failure) {
+    if (!aborting.signal.aborted) toastFailure(failure, `${name} was not uploaded`);
+    return null;
+  } finally {
+    uploads.value = uploads.value.filter((one) => one.id !== id);
+  }
+}
+
+/** Uploads the files to /workspace, one after the other, and replaces none. Answers the paths of those that arrived. */
+export async function uploadAll(containerId: string, files: readonly File[]): Promise<readonly string[]> {
+  const paths: string[] = [];
+  try {
+    const taken = new Set(await namesInWorkspace(containerId));
+    for (const file of files) {
+      const name = freeName(file.name, taken);
+      taken.add(name);
+      const path = await upload(containerId, name, file);
+      if (path !== null) paths.push(path);
+    }
+  } catch (failure) {
+    toastFailure(failure, 'Nothing was uploaded');
+  }
+  return paths;
+}
