@@ -25,7 +25,7 @@ t.test('containers move away from busy cores', async (t) => {
     ['apart already', [use('a', [0], 900), use('b', [1], 900)], 2, {}],
     ['two on one core', [use('a', [0], 900), use('b', [0], 800)], 2, { b: [1] }],
     ['the busiest stays', [use('a', [0], 400), use('b', [0], 900)], 2, { a: [1] }],
-    ['a little busy', [use('a', [0], 200), use('b', [0], 100)], 2, {}],
+    ['a little busy', [use('a', [0], 50), use('b', [0], 40)], 2, {}],
     ['idle on a busy core', [use('a', [0], 900), use('b', [0])], 2, { b: [1] }],
     ['no core is free', [use('a', [0], 900), use('b', [1], 900), use('c', [0], 900)], 2, {}],
     ['half on a busy core', [use('a', [0, 1], 1800), use('b', [1, 2], 800)], 4, { b: [2, 3] }],

@@ -11,7 +11,7 @@ export type CoreUse = {
 /** Idle containers spread as well. */
 const IDLE_MILLICORES = 20;
 /** A container that moves loses its caches, so a small difference is left alone. */
-const WORTH_MILLICORES = 200;
+const WORTH_MILLICORES = 50;
 
 /** The whole cores that a limit fills, as `nproc` shows them; at most the machine's. */
 export const coresFor = (cpuMillicores: number, machineCores: number): number =>
