@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
 import Docker from 'dockerode';
 import {
   ContainerNotRunning,
@@ -10,6 +11,7 @@ import {
 import { limitAnswers } from './answer-limit.ts';
 import { type WorkTurns, workTurns } from './engine-queues.ts';
 import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
+import { processStarts } from './process-starts.ts';
 
 /** In seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
@@ -80,7 +82,15 @@ export type EngineCalls = {
   /** Starts a process in a container, in its turn. Throws `RuntimeBusy` when the turn does not come in time. */
   start<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Starts a process at once, when no request waits for it. The caller limits such starts. */
-  startInBackground<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  startInBackground<T>(
+    runtimeId: string,
+    seconds: number,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T>;
+  /** Notes the exec of an answered start, until its stream closes. */
+  answered(runtimeId: string, exec: Docker.Exec, stream: Duplex): void;
+  /** Pauses a container, in its turn, while no process is starting in it. */
+  pause<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
   /** The queues of other expensive work. */
   readonly work: WorkTurns;
@@ -112,13 +122,21 @@ function newCalls(docker: Docker): EngineCalls {
     await alive();
     return await timed(seconds, work);
   };
+  const starts = processStarts(async (exec) => {
+    const found = await asked(LIMITS.inspect, (signal) => orNull([404], inspectThing(exec, signal)));
+    return found === null || !found.Running || found.Pid > 0;
+  });
   return {
     docker,
     ping: pingNow,
     read: asked,
     change: (seconds, work, of = {}) => slots.change(of, () => asked(seconds, work)),
-    startInBackground: asked,
-    start: (runtimeId, seconds, work) => slots.start(runtimeId, () => asked(seconds, work)),
+    startInBackground: (runtimeId, seconds, work) => starts.start(runtimeId, () => asked(seconds, work)),
+    start: (runtimeId, seconds, work) =>
+      starts.start(runtimeId, () => slots.start(runtimeId, () => asked(seconds, work))),
+    answered: starts.answered,
+    pause: (runtimeId, seconds, work) =>
+      starts.pause(runtimeId, () => slots.change({ runtimeId }, () => asked(seconds, work))),
     slots,
     work: workTurns(slots.ownerOf),
   };

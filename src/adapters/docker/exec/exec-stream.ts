@@ -73,11 +73,13 @@ export async function openExec(
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
     await startAfter;
     const start = { hijack: true, stdin: true, Tty: tty, abortSignal };
-    return { exec, stream: await exec.start(start).catch(asUnknown) };
+    const stream = await exec.start(start).catch(asUnknown);
+    calls.answered(runtimeId, exec, stream);
+    return { exec, stream };
   };
   const opening =
     isInBackground === true
-      ? calls.startInBackground(LIMITS.exec, create)
+      ? calls.startInBackground(runtimeId, LIMITS.exec, create)
       : calls.start(runtimeId, LIMITS.exec, create);
   const { exec, stream } = await inContainer(opening).catch(asNotRunning);
   // an error is followed by `close`, which every reader handles

@@ -22,7 +22,7 @@ export const dockerVolumeCopies = (
   async pause(handle) {
     const container = await own.require(handle);
     const pausing = (abortSignal: AbortSignal) => container.pause({ abortSignal });
-    await calls.change(LIMITS.start, pausing, { runtimeId: container.id }).catch(async (error: unknown) => {
+    await calls.pause(container.id, LIMITS.start, pausing).catch(async (error: unknown) => {
       const info = await inspect(calls, container.id);
       // Already paused, or nothing runs that could write.
       if (info?.State.Running && !info.State.Paused) throw error;

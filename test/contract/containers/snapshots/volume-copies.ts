@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import type { ContainerCommands } from '../../../../src/ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../../../src/ports/containers/container-engine.ts';
-import { aSpec } from '../../../support/engine/container.ts';
+import { aSpec, runIn } from '../../../support/engine/container.ts';
 
-type OpenCopies = { readonly runtime: ContainerEngine; readonly image: string };
+type OpenCopies = {
+  readonly runtime: ContainerEngine;
+  readonly commands: ContainerCommands;
+  readonly image: string;
+};
 
 /** What every adapter that pauses containers and copies their volumes must do. */
-export async function volumeCopiesContract(name: string, { runtime, image }: OpenCopies): Promise<void> {
+export async function volumeCopiesContract(
+  name: string,
+  { runtime, commands, image }: OpenCopies,
+): Promise<void> {
   await t.test(`${name}: VolumeCopies`, async (t) => {
     const spec = aSpec(image);
     const handle = await runtime.create(spec);
@@ -25,6 +33,18 @@ export async function volumeCopiesContract(name: string, { runtime, image }: Ope
       for (let n = 0; n < 2; n += 1) await runtime.pause(handle);
       t.equal(await kind(), 'paused');
       for (let n = 0; n < 2; n += 1) await runtime.resume(handle);
+      t.equal(await kind(), 'running');
+    });
+
+    await t.test('a container that is paused while processes start in it can be resumed', async (t) => {
+      for (let n = 0; n < 3; n += 1) {
+        const all = Array.from({ length: 4 }, () => runIn(commands, handle, ['true']).catch(() => null));
+        await Promise.race(all);
+        await runtime.pause(handle);
+        t.equal(await kind(), 'paused');
+        await runtime.resume(handle);
+        await Promise.all(all);
+      }
       t.equal(await kind(), 'running');
     });
 
