@@ -12,10 +12,13 @@ import {
   type DataDirLock,
   lockDataDir,
 } from '../../../../src/adapters/filesystem/data-dir-lock.ts';
+import { within } from '../../../../src/concurrency/timeout.ts';
 import type { Part } from './part.ts';
 
 // The base image takes minutes to make, so it is kept between runs, outside the checkout.
 const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
+/** A container that the engine cannot end must not keep the engine. */
+const DISCARD_MS = 60_000;
 const log = { info: console.log, warn: console.warn, error: console.error };
 
 /** This machine's engine, else a private one of this run, with the base image. */
@@ -28,7 +31,8 @@ export async function startEngine(
   if (isRoot()) await installLxcfs({ progress, log });
   const engine = await openEngine({ dataDir, mode: 'auto', dockerHost, progress, log });
   const stop = async (): Promise<void> => {
-    if (engine.kind === 'private') await discard(engine.docker);
+    if (engine.kind === 'private')
+      await within(DISCARD_MS, discard(engine.docker), null).catch(console.error);
     await engine.stop();
     lock.release();
   };
