@@ -117,10 +117,13 @@ async function sharedScreen(t: Test, { address, dbId, token, call, home }: SshSc
   await browser.until(() => browser.output().includes('=49='));
   await waitFor(() => shell.stdout().includes('=49= 25 90'), { what: () => shell.stdout() });
   const { terminals } = (await call('GET', '/api/admin/terminals')).body as {
-    terminals: { connection_id: string }[];
+    terminals: { id: string; connection_id: string; client: string }[];
   };
   t.same(terminals.map(({ connection_id }) => connection_id.replace(/-.*/, '')).sort(), ['main', 'ssh']);
-  shell.child.kill();
+  const bySsh = terminals.find(({ client }) => client === 'ssh');
+  await call('DELETE', `/api/admin/terminals/${bySsh?.id}`);
+  const closed = await shell.ended;
+  t.match(closed.stdout + closed.stderr, /an administrator closed this terminal/);
   await waitFor(async () => {
     const { body } = await call('GET', '/api/admin/terminals');
     return (body as { terminals: unknown[] }).terminals.length === 1;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
 import type { OpenTerminal } from '../../app/terminals/open-terminal.ts';
 import type { SshShell } from '../../app/terminals/ssh/ssh-programs.ts';
@@ -9,6 +10,8 @@ import { EXIT, refusalWords, type SignedInClient } from './client.ts';
 const PIECE_BYTES = 65_536;
 /** As often as a browser's pings. */
 const SEEN_EVERY_MS = 15_000;
+const BY_ADMINISTRATOR = 'an administrator closed this terminal';
+const SAID_WITHIN_MS = 500;
 const FALLBACK = 'tmux could not start in this container: this is a plain shell';
 
 /** A line in a terminal whose program may have moved the cursor. */
@@ -28,7 +31,7 @@ export async function showShell(
   let closed: CloseReason | null = null;
   const close = (reason: CloseReason): void => {
     closed = reason;
-    if (reason === CLOSE.unauthorized) channel.close();
+    if (reason === CLOSE.unauthorized) void closeSoon(channel, output);
     else void fail(output, reason);
   };
   const show = (message: string): void => void output.write('stderr', line(message));
@@ -53,6 +56,12 @@ export async function showShell(
   const { reason, code } = await terminal.ended();
   if (reason === CLOSE.ended) await output.exit(code ?? 0);
   else await fail(output, reason);
+}
+
+/** Says why to a client that reads, and closes in any case. The end of a sign-in closes the connection instead. */
+async function closeSoon(channel: ServerChannel, output: ChannelOutput): Promise<void> {
+  await Promise.race([fail(output, BY_ADMINISTRATOR), delay(SAID_WITHIN_MS)]);
+  channel.close();
 }
 
 async function fail(output: ChannelOutput, reason: string): Promise<void> {
