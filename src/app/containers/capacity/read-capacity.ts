@@ -70,7 +70,8 @@ function capacityOf(
     reserveBytes: reserveBytes(space, floorMb),
     isShort: isHostShort([space], floorMb),
   }));
-  const load = loads === null ? null : sumOf([...loads.values()]);
+  const runs = (sums.states.running ?? 0) > 0;
+  const load = loads === null && runs ? null : sumOf([...(loads?.values() ?? [])]);
   return { sums, host, disks, load, warnings: capacityWarnings({ host, disks, sums }) };
 }
 

@@ -14,18 +14,18 @@ export function readUsage({ storage: { repositories }, clock, read }: CapacityDe
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   return async ({ user, credential }: Caller, origin: Origin): Promise<readonly PersonUsage[]> => {
-    const [people, running, { loads }] = await Promise.all([
+    const [people, allRunning, { loads }] = await Promise.all([
       repositories.capacity.people(),
       repositories.capacity.running(),
       read(),
     ]);
     if (isNew(credentialId(credential)))
       await repositories.audit.append({ userId: user.id, action: 'usage_listed', ...origin, details: '' });
-    if (loads === null) return people.map((one) => ({ ...one, load: null }));
-    const byOwner = Map.groupBy(running, ({ ownerId }) => ownerId);
+    const byOwner = Map.groupBy(allRunning, ({ ownerId }) => ownerId);
     return people.map((one) => {
-      const found = (byOwner.get(one.userId) ?? []).flatMap(({ runtimeId }) => loads.get(runtimeId) ?? []);
-      return { ...one, load: sumOf(found) };
+      const running = byOwner.get(one.userId) ?? [];
+      const found = running.flatMap(({ runtimeId }) => loads?.get(runtimeId) ?? []);
+      return { ...one, load: loads === null && running.length > 0 ? null : sumOf(found) };
     });
   };
 }

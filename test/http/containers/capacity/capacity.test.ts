@@ -73,19 +73,23 @@ t.test('the machine, what is promised of it, and what is used', async (t) => {
 });
 
 t.test('what an engine elsewhere does not say is null, and a silent one is a warning', async (t) => {
-  const { node, host, runtime, service, usage } = await aScene();
+  const { node, host, runtime, service, made, usage } = await aScene();
   host.isVisible = false;
+  t.match(await node(), { cpu: { containers_millicores: 0 } }, 'no container uses nothing');
+  t.match(await usage('ada'), { memory_used_mb: 0 });
+  await made('dev');
+  service.clock.advance(5_001);
   host.machine = { ...host.machine, cpuUsedMillicores: null, memoryUsedBytes: null, images: null };
   runtime.host.spaces = [];
   t.match(await node(), {
     reachable: true,
     cpu: { total_millicores: 8000, used_millicores: null, containers_millicores: null },
-    memory: { total_mb: 16_384, used_mb: null, containers_mb: null, overcommit: 0 },
+    memory: { total_mb: 16_384, used_mb: null, containers_mb: null, overcommit: 0.06 },
     disk: { overcommit: null },
     disks: [],
     images: null,
   });
-  t.match(await usage('ada'), { cpu_used_millicores: null, memory_used_mb: null, memory_mb: 0 });
+  t.match(await usage('ada'), { cpu_used_millicores: null, memory_used_mb: null, memory_mb: 1024 });
   const silent = async () => {
     throw new RuntimeUnavailable('silent');
   };
@@ -94,7 +98,7 @@ t.test('what an engine elsewhere does not say is null, and a silent one is a war
   service.clock.advance(5_001);
   t.match(await node(), {
     reachable: false,
-    cpu: { total_millicores: null, overcommit: null, promised_millicores: 0 },
+    cpu: { total_millicores: null, overcommit: null, promised_millicores: 500 },
     warnings: [{ code: 'engine_unreachable' }],
   });
 });
