@@ -52,6 +52,7 @@ t.test('an administrator sees how full the machine is, and who fills it', async 
   t.match(await machine.innerText(), /2 containers: 2 running\./);
   const rows = page.locator('.usage tbody tr');
   await rows.first().waitFor();
+  await shootBoth(page, 'capacity');
   const names = async () => await rows.locator('th a').allInnerTexts();
   await tabTo(page, /^Memory/);
   await page.keyboard.press('Enter');
@@ -60,7 +61,7 @@ t.test('an administrator sees how full the machine is, and who fills it', async 
   await page.getByRole('button', { name: 'CPU' }).click();
   await waitFor(async () => (await names())[0] === 'bob', { what: 'bob uses more of the processor' });
   t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'capacity');
+  await shootBoth(page, 'capacity-usage');
   await page.setViewportSize({ width: 390, height: 844 });
   t.same(await violationsEverywhere(page), []);
   await shootBoth(page, 'capacity-phone');
