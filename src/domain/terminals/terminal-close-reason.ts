@@ -27,10 +27,15 @@ export function closeReason(now: ContainerStatus | null, runtimeId: string): Clo
   return now.runtimeId === runtimeId ? null : CLOSE.containerRestarted;
 }
 
-/**
- * The same, expecting the operation's effect: a delete or an update takes the container down, whatever its row says.
- */
+/** Operations that take a container down, whatever its row says, and keep it. */
+const TAKEN_DOWN: { readonly [K in OperationKind]?: CloseReason } = {
+  update: CLOSE.containerRestarted,
+  transfer: CLOSE.containerStopped,
+};
+
+/** The same, expecting the operation's effect. */
 export function takedownReason(now: ContainerStatus | null, runtimeId: string): CloseReason | null {
   if (now?.operation === 'delete') return CLOSE.containerDeleted;
-  return closeReason(now, runtimeId) ?? (now?.operation === 'update' ? CLOSE.containerRestarted : null);
+  const expected = now?.operation ? TAKEN_DOWN[now.operation] : undefined;
+  return closeReason(now, runtimeId) ?? expected ?? null;
 }

@@ -103,6 +103,33 @@ function onTwoProcesses(both: NonNullable<typeof cluster>): void {
     await waitFor(async () => (await records()).length === 0, { what: 'their records go with them' });
   });
 
+  t.test('a transfer by one process keeps the limit beside a create by the other', async (t) => {
+    const { here, there, root, ada, dbId, openEverywhere, sql } = await scene();
+    const bob = await aPerson(there, randomName());
+    const create = (name: string) =>
+      as(there, bob)('POST', '/api/containers', { name, memory_mb: 256, cpu_shares: 100, disk_mb: 512 });
+    for (const name of ['a', 'b', 'c', 'd']) await create(name);
+    const admin = await again(here, root, 'root');
+    const transfer = () => as(here, admin)('POST', `/api/admin/containers/${dbId}/transfer`, { to: bob.id });
+    const terminals = await openEverywhere(ada, 'main');
+    const statuses = (await Promise.all([transfer(), create('e')])).map(({ statusCode }) => statusCode);
+    t.ok(['200,409', '409,201'].includes(statuses.join()), statuses.join());
+    if (statuses[0] !== 200) {
+      await sql('update containers set state = $1 where owner_id = $2 and name = $3', [
+        'deleted',
+        bob.id,
+        'e',
+      ]);
+      t.equal((await transfer()).statusCode, 200);
+    }
+    for (const terminal of terminals)
+      t.equal((await terminal.closed())[0], 4009, 'also at the other process');
+    const owned = 'select count(*)::int as count from containers where owner_id = $1 and state <> $2';
+    t.same(await sql(owned, [bob.id, 'deleted']), [{ count: 5 }]);
+    t.equal((await as(there, ada)('POST', `/api/containers/${dbId}/start`)).statusCode, 404);
+    t.equal((await as(there, bob)('POST', `/api/containers/${dbId}/start`)).statusCode, 200);
+  });
+
   t.test("a revocation aborts the other process's streamed answers", async (t) => {
     const cluster = await scene();
     const { here, ada, other, token, tokenId, addresses } = cluster;

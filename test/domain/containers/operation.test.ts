@@ -21,6 +21,7 @@ const KINDS: readonly OperationKind[] = [
   'delete',
   'restore',
   'snapshot',
+  'transfer',
 ];
 const ofSnapshot = { id: 'snap', hasPaused: false, hasVolume: false };
 const PHASES: readonly Operation['phase'][] = ['forward', 'back', 'committed'];
@@ -226,7 +227,7 @@ t.test('every operation ends, from any phase and facts', async (t) => {
     ),
   );
   for (const { op, facts } of ways) t.doesNotThrow(() => play(op, facts), JSON.stringify([op, facts]));
-  t.equal(ways.length, 1008 * PROGRESS.length);
+  t.equal(ways.length, 1152 * PROGRESS.length);
 });
 
 t.test('an update never runs two containers on one volume, wherever it fails', async (t) => {
@@ -367,4 +368,17 @@ t.test('a killed update continues from anywhere', async (t) => {
   states.forEach((facts, done) => {
     t.same(play(measured, facts).steps, [...whole.slice(done), 'finish done'], `after ${done} steps`);
   });
+});
+
+t.test('a container is stopped before it gets another owner, and runs again if it does not', async (t) => {
+  const step = (phase: Operation['phase'], old: ObservedState) =>
+    text(nextStep(operation({ kind: 'transfer', phase }), { old, fresh: 'gone' }));
+  t.same(
+    SEEN.map((old) => step('forward', old)),
+    ['stop_old', 'stop_old', 'commit old', 'commit old'],
+  );
+  t.same(
+    SEEN.map((old) => step('back', old)),
+    ['put_back', 'start old', 'start old', 'put_back'],
+  );
 });

@@ -59,6 +59,7 @@ type Close = CloseReason | null;
 const PLACES: readonly (readonly [name: string, now: ContainerStatus | null, close: Close, down: Close])[] = [
   ['runs', running, null, null],
   ['is updated', updating, null, RESTARTED],
+  ['is given to somebody else', { ...updating, operation: 'transfer' }, null, STOPPED],
   ['was made anew', replaced, RESTARTED, RESTARTED],
   ['is being stopped', stopping, STOPPED, STOPPED],
   ['is about to be stopped', { ...running, operation: 'stop' }, STOPPED, STOPPED],
