@@ -157,11 +157,14 @@ function sessionContract(test: OnStorage): void {
     const byId = (all: readonly { id: string }[]) => all.map(({ id }) => id).sort();
     const person = { issuer: ISSUER, subject, sid: null };
     t.same(byId(await providerSessions.listOf(person)), byId([one, two]));
-    t.same(await providerSessions.listOf({ ...person, sid }), [one]);
+    const foreign = await open(randomUUID());
+    const named = byId(await providerSessions.listOf({ ...person, sid }));
+    t.same(named, byId([one, two]), 'and those that the provider did not name');
+    t.notOk(named.includes(foreign.id));
     t.same(await providerSessions.listOf({ ...person, subject: null, sid }), [one]);
     t.same(await providerSessions.listOf({ ...person, issuer: 'https://other.example.org' }), []);
     await sessions.revoke(one.id, userId, 'revoked');
-    t.same(await providerSessions.listOf(person), [two], 'not the revoked one');
+    t.same(byId(await providerSessions.listOf(person)), byId([two, foreign]), 'not the revoked one');
   });
 
   test('a logout token is used once', async (t, { providerSessions }, storage) => {

@@ -77,6 +77,8 @@ export function followEvents(): () => void {
         isLive = now;
         // Shows what changed before, and starts the other interval.
         publish(null);
+        // why: a session that has ended closes the stream first, and only a request learns it
+        if (!now) loadMe().catch(() => {});
       },
       answers: (answers) => (answers === null ? noteNoAnswer() : noteAnswer(answers.askedAtMs)),
     },

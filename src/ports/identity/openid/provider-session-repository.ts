@@ -6,7 +6,10 @@ import type { UserSession } from '../../../domain/identity/session.ts';
 export interface ProviderSessionRepository {
   insert(sessionId: string, session: ProviderSession): Promise<void>;
   find(sessionId: string): Promise<ProviderSession | null>;
-  /** Sessions that are not revoked and that a sign-out of the provider ends. */
+  /**
+   * Sessions that are not revoked and that a sign-out of the provider ends. Of a person whose sessions it did not name,
+   * it ends all of these.
+   */
   listOf(whom: SignedOut): Promise<readonly Pick<UserSession, 'id' | 'userId'>[]>;
   /** False when that token was used before. */
   useLogoutToken(hash: Buffer, lifeMinutes: number): Promise<boolean>;

@@ -71,4 +71,4 @@ export const isOf = (one: Whose | null | undefined, { issuer, subject, sid }: Si
   one != null &&
   one.issuer === issuer &&
   (subject === null || one.subject === subject) &&
-  (sid === null || one.sid === sid);
+  (sid === null || one.sid === sid || (one.sid === null && subject !== null));

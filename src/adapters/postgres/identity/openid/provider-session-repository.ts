@@ -38,7 +38,12 @@ export const postgresProviderSessions = (db: Db): ProviderSessionRepository => (
       .where('p.issuer', '=', issuer)
       .where('s.revoked_at', 'is', null)
       .$if(subject !== null, (query) => query.where('p.subject', '=', subject ?? ''))
-      .$if(sid !== null, (query) => query.where('p.provider_sid', '=', sid ?? ''))
+      .$if(sid !== null, (query) =>
+        query.where((eb) => {
+          const named = eb('p.provider_sid', '=', sid ?? '');
+          return subject === null ? named : eb.or([named, eb('p.provider_sid', 'is', null)]);
+        }),
+      )
       .orderBy('s.id')
       .$call(allAs((row) => ({ id: row.id, userId: row.user_id }))),
 

@@ -88,7 +88,11 @@ export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
 const saysOf = (column: 'claims' | 'provider', { issuer, subject, sid }: SignedOut) => sql<SqlBool>`(
   ${sql.ref(column)} ->> 'issuer' = ${issuer}
   and (${subject}::text is null or ${sql.ref(column)} ->> 'subject' = ${subject})
-  and (${sid}::text is null or ${sql.ref(column)} ->> 'sid' = ${sid})
+  and (
+    ${sid}::text is null
+    or ${sql.ref(column)} ->> 'sid' = ${sid}
+    or (${sql.ref(column)} ->> 'sid' is null and ${subject}::text is not null)
+  )
 )`;
 
 const toClaims = (stored: StoredClaims): ProviderClaims => ({

@@ -1,0 +1,86 @@
+import t from 'tap';
+import { keepsWayIn } from '../../../src/domain/identity/openid/connected-identity.ts';
+import {
+  decideArrival,
+  signedInAgain,
+  usernameFrom,
+} from '../../../src/domain/identity/openid/provider-sign-in.ts';
+import { signedInLately } from '../../../src/domain/identity/session.ts';
+import { aSession, aUser } from '../../support/samples/samples.ts';
+
+const MATCH = { oidcCreateAccounts: false, oidcMatchByEmail: true };
+const CREATE = { oidcCreateAccounts: true, oidcMatchByEmail: false };
+const BOTH = { oidcCreateAccounts: true, oidcMatchByEmail: true };
+const NONE = { oidcCreateAccounts: false, oidcMatchByEmail: false };
+const ada = aUser();
+const root = aUser({ role: 'admin' });
+const identity = {
+  id: 'i',
+  userId: ada.id,
+  issuer: 'https://id.example.org',
+  subject: 'ada',
+  email: null,
+  createdAt: ada.createdAt,
+  lastUsedAt: null,
+};
+
+t.test(
+  'a first sign-in needs a verified address and a setting, and never opens an administrator',
+  async (t) => {
+    const verified = { email: 'ada@example.org', emailVerified: true };
+    const cases = [
+      [verified, { identity, byAddress: null }, NONE, 'known'],
+      [{ email: null, emailVerified: false }, { identity, byAddress: root }, NONE, 'known'],
+      [verified, { identity: null, byAddress: ada }, NONE, 'provider_no_account'],
+      [verified, { identity: null, byAddress: ada }, MATCH, 'match'],
+      [verified, { identity: null, byAddress: ada }, CREATE, 'provider_account_exists'],
+      [verified, { identity: null, byAddress: root }, BOTH, 'provider_account_exists'],
+      [verified, { identity: null, byAddress: null }, BOTH, 'create'],
+      [verified, { identity: null, byAddress: null }, MATCH, 'provider_no_account'],
+      [
+        { ...verified, emailVerified: false },
+        { identity: null, byAddress: ada },
+        BOTH,
+        'provider_email_unverified',
+      ],
+      [{ ...verified, email: null }, { identity: null, byAddress: null }, BOTH, 'provider_email_unverified'],
+      [
+        { ...verified, email: 'no address' },
+        { identity: null, byAddress: null },
+        BOTH,
+        'provider_email_unverified',
+      ],
+    ] as const;
+    for (const [claims, known, settings, expected] of cases) {
+      const decided = decideArrival(claims, known, settings);
+      t.equal(decided.ok ? decided.value.kind : decided.error, expected);
+    }
+  },
+);
+
+t.test('a username is made of what the provider says', async (t) => {
+  t.equal(usernameFrom('ada', 'x@example.org', null), 'ada');
+  t.equal(usernameFrom(null, 'ada.l@example.org', null), 'ada.l');
+  t.equal(usernameFrom('Zoë Müller@x', 'x@example.org', null), 'Zoe-Muller');
+  t.equal(usernameFrom('李', 'x@example.org', null), 'user');
+  t.equal(usernameFrom('a'.repeat(60), 'x@example.org', 'abcdef'), `${'a'.repeat(32)}-abcdef`);
+});
+
+t.test('a confirmation is a sign-in after it was asked for, within half a minute of clocks', async (t) => {
+  const asked = new Date('2026-01-01T12:00:00Z');
+  const at = (seconds: number) => ({ authTime: new Date(asked.getTime() + seconds * 1000) });
+  t.equal(signedInAgain(at(5), asked), true);
+  t.equal(signedInAgain(at(-30), asked), true);
+  t.equal(signedInAgain(at(-31), asked), false);
+  t.equal(signedInAgain({ authTime: null }, asked), false);
+  const now = new Date('2026-01-01T12:00:00Z');
+  const createdAt = new Date('2026-01-01T10:00:00Z');
+  t.equal(signedInLately(aSession({ createdAt, confirmedAt: null }), now), false);
+  t.equal(signedInLately(aSession({ createdAt, confirmedAt: now }), now), true);
+});
+
+t.test('an account keeps a way in', async (t) => {
+  t.equal(keepsWayIn(true, 1), true);
+  t.equal(keepsWayIn(false, 2), true);
+  t.equal(keepsWayIn(false, 1), false);
+});
