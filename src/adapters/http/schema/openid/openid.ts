@@ -7,6 +7,8 @@ const ReturnPath = Type.Optional(Text({ maxLength: 512 }));
 /** `return`: the path where the page goes afterwards; another origin becomes `/`. */
 export const StartQuery = Closed({ return: ReturnPath });
 
+export const Redirected = Type.Null({ description: 'To the provider or the page, also after a failure.' });
+
 const Answered = Type.Optional(Type.String({ maxLength: 8192 }));
 
 /** The provider's answer; it may have more. */

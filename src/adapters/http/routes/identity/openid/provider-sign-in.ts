@@ -43,6 +43,7 @@ const redirectRoutes =
           summary: 'Go to the OpenID provider to sign in',
           description: 'For browsers: answers by a redirect, also after a failure.',
           querystring: bodies.StartQuery,
+          response: { 303: bodies.Redirected },
         },
       },
       async (request, reply) => {
@@ -63,6 +64,7 @@ const redirectRoutes =
           summary: "Take the OpenID provider's answer",
           description: 'For browsers: answers by a redirect to the page, also after a failure.',
           querystring: bodies.CallbackQuery,
+          response: { 303: bodies.Redirected },
         },
       },
       async (request, reply) => {
