@@ -51,7 +51,9 @@ async function spectral(root) {
  * @returns {Promise<Verdict>}
  */
 async function redocly(root) {
-  const args = ['lint', '--extends=recommended', '--format=json', DOCUMENT];
+  // Spectral has this rule, too, and there a redirect counts as success.
+  const skipped = '--skip-rule=operation-2xx-response';
+  const args = ['lint', '--extends=recommended', skipped, '--format=json', DOCUMENT];
   const { output, stdout } = await linter(root, 'redocly', args);
   return { ok: /"totals": \{\s+"errors": 0,\s+"warnings": 0,/.test(stdout), report: output };
 }
