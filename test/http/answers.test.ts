@@ -209,3 +209,23 @@ t.test('an unpaired surrogate is refused, since it would be stored as another ch
   }
   t.equal((await as(service, who)('PUT', '/api/me/lock', { passcode: '😀😀😀😀' })).statusCode, 200);
 });
+
+t.test('a value outside the limits of its field is refused in plain words', async (t) => {
+  const service = await aService();
+  const root = as(service, await anAdmin(service));
+  const limits = { history_days: 3, session_idle_minutes: 99_999, open_registration: 'yes' };
+  const settings = await root('PATCH', '/api/admin/settings', limits);
+  t.match(
+    [settings.statusCode, settings.json()],
+    [
+      400,
+      {
+        fields: {
+          history_days: 'must be at least 30',
+          session_idle_minutes: 'must be at most 1440',
+          open_registration: 'must be of type boolean',
+        },
+      },
+    ],
+  );
+});

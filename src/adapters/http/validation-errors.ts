@@ -26,8 +26,24 @@ function fieldOf({ instancePath, params }: Fault): string {
   return missingProperty ?? additionalProperty ?? 'body';
 }
 
+/** Words for a limit, by the keyword of the schema. */
+const LIMITS: Readonly<Record<string, (limit: number) => string>> = {
+  minimum: (limit) => `must be at least ${limit}`,
+  maximum: (limit) => `must be at most ${limit}`,
+  exclusiveMinimum: (limit) => `must be above ${limit}`,
+  exclusiveMaximum: (limit) => `must be below ${limit}`,
+  minLength: (limit) => `must have at least ${limit} ${limit === 1 ? 'character' : 'characters'}`,
+  maxLength: (limit) => `must have at most ${limit} characters`,
+  minItems: (limit) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
+  maxItems: (limit) => `must have at most ${limit} entries`,
+  minProperties: (limit) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
+  maxProperties: (limit) => `must have at most ${limit} entries`,
+};
+
 /** Words that follow the field's name: `name is required`. */
 function wordsOf({ keyword, message, params }: Fault): string {
+  const { limit } = params as { limit?: number };
+  if (limit !== undefined && LIMITS[keyword] !== undefined) return LIMITS[keyword](limit);
   switch (keyword) {
     case 'required':
       return 'is required';
@@ -35,6 +51,10 @@ function wordsOf({ keyword, message, params }: Fault): string {
       return 'is not a known field';
     case 'type':
       return `must be of type ${(params as { type: string }).type}`;
+    case 'const':
+    case 'enum':
+    case 'anyOf':
+      return 'is not one of the allowed values';
     case 'pattern':
       return 'has characters that are not allowed';
     default:

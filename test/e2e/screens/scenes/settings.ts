@@ -63,6 +63,7 @@ export const SETTINGS: readonly Scene[] = [
     who: 'old',
     ...SECURITY,
     before: agedSession,
+    expects: /403/,
     steps: async (page) => {
       await press(page, 'Set up');
       await seeing(page, /signed in a while ago/);

@@ -30,7 +30,12 @@ export function PlaybackPage({ id }: { id: string }) {
       <a class="playback-back" href="/recordings">
         <Icon name="back" /> All recordings
       </a>
-      {failure !== null && <Problem failure={failure} />}
+      {failure !== null && (
+        <>
+          <h1>Recording</h1>
+          <Problem failure={failure} />
+        </>
+      )}
       {loaded === null
         ? failure === null && (
             <div class="playback-wait late" role="status">

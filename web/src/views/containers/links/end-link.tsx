@@ -11,7 +11,7 @@ export function EndLink({ container }: { container: Container }) {
     <button
       type="button"
       class={end.isSoon ? 'tools-link low' : 'tools-link'}
-      aria-label={`${container.name}: ${end.words}. Keep for 1 h`}
+      aria-label={`${container.name}: ${end.words} · keep 1 h`}
       title={`${end.reason}. Select to keep it for 1 h.`}
       onClick={() => void keep(container)}
     >
