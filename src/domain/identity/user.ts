@@ -73,7 +73,7 @@ export const namesOf = ({ username, email }: Pick<User, 'username' | 'email'>): 
 export function passwordFaults(password: string, names: readonly string[]): FieldFaults {
   if (password.length < 8 || password.length > 1024) return { password: 'must have 8 to 1024 characters' };
   if (isOwnName(password, names)) return { password: 'must not be your name or email address' };
-  return isCommonPassword(password) ? { password: 'must not be one that is guessed first' } : {};
+  return isCommonPassword(password) ? { password: 'must not be a common password' } : {};
 }
 
 /** An expired guest may read and delete, but start nothing. */
