@@ -225,10 +225,13 @@ async function given(t: Test, instance: TestInstance): Promise<void> {
   if (warm === undefined || cold === undefined) throw new Error('not there');
   t.match(warm.State, { Running: true });
   t.match(warm.HostConfig, { Memory: 768 * MIB, MemorySwap: 768 * MIB, NanoCpus: 700_000_000 });
-  const { Mounts: _warmMounts, ...warmHost } = warm.HostConfig;
-  const { Mounts: _coldMounts, ...coldHost } = cold.HostConfig;
+  // Each has its own volume, and the cores with the fewest others.
+  const { Mounts: _warmMounts, CpusetCpus: warmCores, ...warmHost } = warm.HostConfig;
+  const { Mounts: _coldMounts, CpusetCpus: coldCores, ...coldHost } = cold.HostConfig;
   t.same(warmHost, coldHost, 'confined like one that was made for the request, on the same network');
-  t.match(warm.Mounts, [{ Type: 'volume', Name: `ws-${dbId}`, Destination: '/workspace' }]);
+  t.equal(warmCores?.split(',').length, coldCores?.split(',').length, 'on as many cores');
+  const workspace = warm.Mounts.filter(({ Destination }) => Destination === '/workspace');
+  t.match(workspace, [{ Type: 'volume', Name: `ws-${dbId}` }]);
   t.equal(warm.Name, `/${containerName(instance.instanceId, dbId ?? '', 1)}`);
   t.same(
     Object.keys(warm.Config.Labels)
