@@ -15,6 +15,7 @@ export * from './containers/catalogue.ts';
 export * from './containers/command.ts';
 export * from './containers/container.ts';
 export * from './containers/container-ref.ts';
+export * from './containers/cores/cores.ts';
 export * from './containers/disk-quota.ts';
 export * from './containers/environment.ts';
 export * from './containers/figures/figures.ts';
