@@ -1,7 +1,15 @@
 /** `berth/client`: a typed client of the HTTP and WebSocket interface, for Node.js and browsers. See docs/client.md. */
 export { Berth, type BerthOptions, type CreateOptions } from './berth.ts';
 export { Container } from './container.ts';
-export type { AccountEvent, ContainerEvent, Event, Resync, ServiceEvent } from './events/event.ts';
+export type {
+  AccountEvent,
+  AnnouncementEvent,
+  ContainerEvent,
+  Event,
+  HealthEvent,
+  Resync,
+  ServiceEvent,
+} from './events/event.ts';
 export type { Events, EventsOptions } from './events/follow-events.ts';
 
 export type { AuditFilter, AuditFormat } from './groups/audit.ts';

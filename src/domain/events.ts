@@ -4,6 +4,7 @@ import { lastLine } from './containers/role-setup.ts';
 import type { Snapshot } from './containers/snapshots/snapshot.ts';
 import type { User } from './identity/user.ts';
 import type { Announcement } from './service/announcement.ts';
+import type { Outage } from './service/health.ts';
 
 export type EventType =
   | 'container_created'
@@ -19,6 +20,7 @@ export type EventType =
   | 'snapshot_created'
   | 'snapshot_deleted'
   | 'announcement_changed'
+  | 'health_changed'
   | 'agent_connected'
   | 'agent_disconnected';
 
@@ -111,6 +113,18 @@ export function accountEvent({ id, username, role, tier }: User, change: Account
   const data = { id, name: username, status: 'enabled', role, tier, change };
   return { type: 'account_updated', dbId: id, ownerId: id, data };
 }
+
+/** The event of an outage's start or end, for administrators. What else is known of it they read from the history. */
+export const healthEvent = ({ id, component, state, reason, from, to }: Outage): ContainerEvent => ({
+  type: 'health_changed',
+  dbId: id,
+  ownerId: null,
+  audience: 'administrators',
+  data: {
+    ...{ id, name: component, status: to === null ? state : 'ready', reason },
+    ...{ from: from.toISOString(), to: to?.toISOString() ?? null },
+  },
+});
 
 export type AnnouncementStatus = 'created' | 'updated' | 'deleted';
 

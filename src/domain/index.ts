@@ -74,6 +74,8 @@ export * from './identity/user.ts';
 export * from './json-size.ts';
 export * from './result.ts';
 export * from './service/announcement.ts';
+export * from './service/health.ts';
+export * from './service/health-words.ts';
 export * from './settings.ts';
 export * from './terminals/collaboration.ts';
 export * from './terminals/recording.ts';

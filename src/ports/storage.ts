@@ -44,6 +44,7 @@ import type { TotpRepository } from './identity/totp-repository.ts';
 import type { UserRepository } from './identity/user-repository.ts';
 import type { InstallationRepository } from './installation-repository.ts';
 import type { AnnouncementRepository } from './service/announcement-repository.ts';
+import type { HealthRepository } from './service/health-repository.ts';
 import type { SettingsRepository } from './settings-repository.ts';
 import type { CollaborationCleanupRepository } from './terminals/collaboration-cleanup-repository.ts';
 import type { CollaborationRepository } from './terminals/collaboration-repository.ts';
@@ -64,6 +65,7 @@ export type Repositories = {
   readonly refreshTokens: RefreshTokenRepository;
   readonly settings: SettingsRepository;
   readonly announcements: AnnouncementRepository;
+  readonly health: HealthRepository;
   readonly catalogue: CatalogueRepository;
   readonly containers: ContainerRepository;
   readonly administeredContainers: AdministeredContainerRepository;

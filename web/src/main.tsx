@@ -40,6 +40,7 @@ import './styles/audit.css';
 import './styles/people.css';
 import './styles/service/announcements.css';
 import './styles/admin/capacity.css';
+import './styles/service/health.css';
 import './styles/base/motion.css';
 import { render } from 'preact';
 import { startPreferences } from './lib/browser/preferences.ts';

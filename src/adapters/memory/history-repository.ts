@@ -82,6 +82,12 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
     state.announcements = state.announcements.filter((one) => !announcements.has(one));
     return announcements.size;
   },
+
+  outages(state, endedBefore) {
+    const outages = endedBefore(state.healthOutages, ({ to }) => to);
+    state.healthOutages = state.healthOutages.filter((one) => !outages.has(one));
+    return outages.size;
+  },
 };
 
 function dropShares(state: MemoryState, shares: ReadonlySet<MemoryState['collaborations'][number]>): void {

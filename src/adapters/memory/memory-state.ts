@@ -19,6 +19,7 @@ import type { ApiToken } from '../../domain/identity/token.ts';
 import { DEFAULT_USE_LIMITS, type UseLimits } from '../../domain/identity/use-limits.ts';
 import type { User } from '../../domain/identity/user.ts';
 import type { Announcement } from '../../domain/service/announcement.ts';
+import type { Outage, ReplicaReport } from '../../domain/service/health.ts';
 import type { Settings } from '../../domain/settings.ts';
 import type { Collaboration } from '../../domain/terminals/collaboration.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
@@ -60,6 +61,8 @@ export type MemoryState = FactorState & {
   refreshTokens: Map<string, RefreshToken>;
   settings: Partial<Settings>;
   announcements: Announcement[];
+  replicaReports: ReplicaReport[];
+  healthOutages: Outage[];
   containers: StoredContainer[];
   agents: (Agent & { lastSeenAt: Date })[];
   /** `codeHash` in hex. */
@@ -194,6 +197,8 @@ export const emptyState = (): MemoryState => ({
   refreshTokens: new Map(),
   settings: {},
   announcements: [],
+  replicaReports: [],
+  healthOutages: [],
   containers: [],
   agents: [],
   agentEnrolments: [],

@@ -48,6 +48,7 @@ import { memoryUsers } from './identity/user-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
 import { emptyState, type MemoryState } from './memory-state.ts';
 import { memoryAnnouncements } from './service/announcement-repository.ts';
+import { memoryHealth } from './service/health-repository.ts';
 import { memoryCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { memoryCollaborations } from './terminals/collaboration-repository.ts';
 import { memoryParticipations } from './terminals/participation-repository.ts';
@@ -103,6 +104,7 @@ const repositoriesOn = (
     },
   },
   announcements: memoryAnnouncements(state, clock),
+  health: memoryHealth(state, clock),
   catalogue: memoryCatalogue(state),
   operations: memoryOperations(state, clock),
   lifetimes: memoryLifetimes(state, clock),

@@ -77,6 +77,11 @@ const announcements: Statement = (before, some) => sql`
     select id from announcements where ends_at < ${before} order by ends_at ${some}
   )`;
 
+const outages: Statement = (before, some) => sql`
+  delete from health_outages where id in (
+    select id from health_outages where ended_at < ${before} order by ended_at ${some}
+  )`;
+
 const STATEMENTS: { readonly [K in EndedKind]: readonly Statement[] } = {
   operations: [operations],
   sessions: [refreshTokens, sessions],
@@ -84,4 +89,5 @@ const STATEMENTS: { readonly [K in EndedKind]: readonly Statement[] } = {
   containers: [containers],
   snapshots: [snapshots],
   announcements: [announcements],
+  outages: [outages],
 };

@@ -4,7 +4,7 @@ import { type Page, type PageRequest, UnknownPage } from '../../ports/pagination
 /** Microseconds, which JavaScript's dates lack, and the id for rows of the same one. */
 const PLACE = /^(\d{1,18})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-type Paged = 'users' | 'account_links' | 'audit_records' | 'recordings';
+type Paged = 'users' | 'account_links' | 'audit_records' | 'recordings' | 'health_outages';
 
 /** A row's position in a list ordered by `created_at` and `id`. */
 export const position = (table: Paged) =>

@@ -46,6 +46,7 @@ import { postgresUsers } from './identity/user-repository.ts';
 import { postgresInstallation } from './installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
 import { postgresAnnouncements } from './service/announcement-repository.ts';
+import { postgresHealth } from './service/health-repository.ts';
 import { postgresSettings } from './settings-repository.ts';
 import { postgresCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
 import { postgresCollaborations } from './terminals/collaboration-repository.ts';
@@ -66,6 +67,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   refreshTokens: postgresRefreshTokens(db),
   settings: postgresSettings(db),
   announcements: postgresAnnouncements(db),
+  health: postgresHealth(db),
   catalogue: postgresCatalogue(db),
   containers: postgresContainers(db),
   administeredContainers: postgresAdministeredContainers(db),

@@ -6,6 +6,7 @@ import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';
 import { announcementRoutes } from '../../adapters/http/routes/service/announcements.ts';
+import { healthHistoryRoutes } from '../../adapters/http/routes/service/health-history.ts';
 import { systemRoutes } from '../../adapters/http/routes/service/health.ts';
 import { metricsRoutes } from '../../adapters/http/routes/service/metrics.ts';
 import { settingsRoutes } from '../../adapters/http/routes/service/settings.ts';
@@ -23,6 +24,8 @@ import { apiTokens } from '../identity/account/tokens.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
+import { healthHistory } from '../service/health.ts';
+import { recordHealth } from '../service/record-health.ts';
 import { announcements } from '../service/announcements.ts';
 import { settingsService } from '../settings.ts';
 import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
@@ -50,6 +53,10 @@ export type Service = WorkspaceWork &
     /** Removes events too old to be requested; for a timer. */
     readonly sweepEvents: () => Promise<void>;
     readonly forgetEnded: () => Promise<void>;
+    /** Records what this process finds of the service; for a timer. */
+    readonly recordHealth: () => Promise<void>;
+    /** Notes that this process ends on purpose. */
+    readonly noteStop: () => Promise<void>;
     /** Aborts long-running answers, such as followed logs. */
     readonly cutOff: () => void;
     /** Sends request counts and writes due uses; for a timer. */
@@ -87,7 +94,10 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     routesOf(ports, options, shared, wings),
   );
   if (web.webRoot !== null) await staticFiles(http, web.webRoot, web.secureCookie);
-  return serviceOf(http, options, shared, wings, draining);
+  const { storage, monotonicMs } = shared;
+  const { readiness } = options.health;
+  const health = recordHealth({ storage, replica: options.replica, readiness, monotonicMs });
+  return { ...serviceOf(http, options, shared, wings, draining), recordHealth: health.pass, noteStop: health.stopped };
 }
 
 type Wings = ReturnType<typeof wingsOf>;
@@ -171,6 +181,7 @@ function routesOf(
     metricsRoutes(metrics),
     ...people.routes,
     settingsRoutes(settingsService(storage, bus)),
+    healthHistoryRoutes(healthHistory(storage)),
     announcementRoutes({ announcements: announcements(storage, clock), clock }),
     tokenRoutes(apiTokens({ storage, pendingUse: auth.pendingUse }), keys),
     sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
@@ -193,7 +204,7 @@ function serviceOf(
   { storage, auth, limits, acts, live }: SharedParts,
   { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
   draining: Draining,
-): Service {
+): Omit<Service, 'recordHealth' | 'noteStop'> {
   return {
     http,
     accounts: people.accounts,

@@ -29,7 +29,11 @@ export type StreamDeps = {
 };
 
 /** The types that are not about a container. */
-const WITHOUT_DB_ID: ReadonlySet<string> = new Set(['account_updated', 'announcement_changed']);
+const WITHOUT_DB_ID: ReadonlySet<string> = new Set([
+  'account_updated',
+  'announcement_changed',
+  'health_changed',
+]);
 
 const HANDSHAKE_MS = 15_000;
 

@@ -51,20 +51,43 @@ export type AccountEvent = {
   };
 };
 
-/** A change of the service itself. */
-export type ServiceEvent = {
-  readonly type: 'announcement_changed';
+type OfService<T extends string, D> = {
+  readonly type: T;
   readonly id: string;
   /** ISO 8601. */
   readonly time: string;
-  readonly data: {
+  readonly data: D;
+};
+
+export type AnnouncementEvent = OfService<
+  'announcement_changed',
+  {
     readonly id: string;
     /** The text. */
     readonly name: string;
     readonly status: 'created' | 'updated' | 'deleted';
     readonly severity: 'info' | 'warning';
-  };
-};
+  }
+>;
+
+/** For administrators: a part of the service failed, or is back. */
+export type HealthEvent = OfService<
+  'health_changed',
+  {
+    readonly id: string;
+    /** Such as `engine`. */
+    readonly name: string;
+    readonly status: 'ready' | 'degraded' | 'down';
+    readonly reason: string;
+    /** ISO 8601. */
+    readonly from: string;
+    /** ISO 8601; null while it lasts. */
+    readonly to: string | null;
+  }
+>;
+
+/** A change of the service itself. */
+export type ServiceEvent = AnnouncementEvent | HealthEvent;
 
 /** Whatever the service sends. */
 export type Event = ContainerEvent | AccountEvent | ServiceEvent;

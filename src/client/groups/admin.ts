@@ -33,9 +33,22 @@ export const adminOf = (api: Api, requester: Requester) => ({
       const answer = await dataOf(api.GET('/api/admin/usage', { params, ...options }));
       return { items: answer.usage, next: answer.next_cursor };
     }),
+  health: healthOf(api),
   tiers: tiersOf(api),
   images: imagesOf(api),
   roles: rolesOf(api),
+});
+
+const healthOf = (api: Api) => ({
+  /** Each component and process, now. */
+  get: (options?: CallOptions) => dataOf(api.GET('/api/admin/health', { ...options })),
+  /** The outages, newest first. */
+  history: (query: ListQuery<'/api/admin/health/history'> = {}, options?: CallOptions) =>
+    new List<Schemas['Outage']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/admin/health/history', { params, ...options }));
+      return { items: answer.outages, next: answer.next_cursor ?? null };
+    }),
 });
 
 const announcementsOf = (api: Api) => ({

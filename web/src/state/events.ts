@@ -34,7 +34,8 @@ export function onServiceChange(type: ServiceChange, act: () => void): () => voi
   return () => void acts.delete(act);
 }
 
-const isOfService = (event: Event | Resync): event is ServiceEvent => event.type === 'announcement_changed';
+const isOfService = (event: Event | Resync): event is ServiceEvent =>
+  event.type === 'announcement_changed' || event.type === 'health_changed';
 
 /** Says what an administrator did to the user's container: `an administrator stopped it`. */
 function sayIfAdministrators({ data: { by, name, reason } }: ContainerEvent): void {

@@ -52,6 +52,7 @@ const TAGS = [
   ],
   ['/api/announcements', 'Announcements', 'Notices of administrators for everybody.'],
   ['/api/admin/announcements', 'Announcements', ''],
+  ['/api/admin/health', 'Service', ''],
   ['/livez', 'Service', 'Health, version and this document.'],
   ['/readyz', 'Service', ''],
   ['/metrics', 'Service', ''],

@@ -39,6 +39,7 @@ import type {
   UsedLogoutTokensTable,
 } from './openid-tables.ts';
 import type { AnnouncementsTable } from './service-tables.ts';
+import type { AnnouncementsTable, HealthOutagesTable, ReplicaReportsTable } from './service-tables.ts';
 import type {
   CollaborationParticipantsTable,
   CollaborationsTable,
@@ -131,6 +132,8 @@ export type Database = {
   roles: RolesTable;
   settings: SettingsTable;
   announcements: AnnouncementsTable;
+  replica_reports: ReplicaReportsTable;
+  health_outages: HealthOutagesTable;
   installation: InstallationTable;
   users: UsersTable;
   sessions: SessionsTable;

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ACCOUNT_CHANGES, type EventType } from '../../../domain/events.ts';
+import { COMPONENTS } from '../../../domain/service/health-words.ts';
 import { SEVERITIES } from '../../../domain/service/announcement.ts';
 
 const container = {
@@ -54,6 +55,14 @@ const DATA: { readonly [T in EventType]: TSchema } = {
     name: Type.String({ description: 'The text.' }),
     status: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('deleted')]),
     severity: Type.Union(SEVERITIES.map((severity) => Type.Literal(severity))),
+  }),
+  health_changed: Type.Object({
+    id: Type.String(),
+    name: Type.Union(COMPONENTS.map((component) => Type.Literal(component))),
+    status: Type.Union([Type.Literal('ready'), Type.Literal('degraded'), Type.Literal('down')]),
+    reason: Type.String(),
+    from: Type.String({ format: 'date-time' }),
+    to: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
   }),
   snapshot_created: OfSnapshot,
   snapshot_deleted: OfSnapshot,

@@ -62,7 +62,8 @@ async function tryImage(work: Preparation): Promise<boolean> {
   } catch (err) {
     if (signal.aborted) return false;
     log.error({ err }, 'base image is not ready');
-    parts.image = { status: 'degraded', detail: 'the base image could not be prepared', mend: BY_ITSELF };
+    const detail = 'the base image could not be prepared';
+    parts.image = { status: 'degraded', detail, reason: 'failed', mend: BY_ITSELF };
     return false;
   }
 }
@@ -77,7 +78,7 @@ async function tryTools({ docker, reference, instanceId, ...work }: Preparation)
     if (work.signal.aborted) return false;
     work.log.warn({ err }, 'images without tmux get a plain shell for now');
     const detail = 'images without tmux get a plain shell for now';
-    work.parts.image = { status: 'degraded', detail, mend: BY_ITSELF };
+    work.parts.image = { status: 'degraded', detail, reason: 'incomplete', mend: BY_ITSELF };
     return false;
   }
 }

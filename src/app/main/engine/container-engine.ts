@@ -110,7 +110,8 @@ export async function useEngine(found: Engine, setUp: EngineSetUp): Promise<Engi
     } catch (error) {
       signal.throwIfAborted();
       log.error({ err: error }, 'engine is not usable');
-      parts.engine = { status: 'degraded', detail: 'the engine is not usable', mend: 'see the log' };
+      const detail = 'the engine is not usable';
+      parts.engine = { status: 'degraded', detail, reason: 'unusable', mend: 'see the log' };
     }
     if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
     else timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
@@ -165,7 +166,7 @@ const NOT_SEEN = { read: async () => null };
 const detailOf = (kind: string, version: string, warning: string | null): string =>
   `${kind}, ${version}${warning === null ? '' : `; ${warning}`}`;
 
-const WAITING = { status: 'down', detail: 'is being prepared' } as const;
+const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
 
 const NOT_KNOWN = { status: 'ready', detail: 'waiting for the engine' } as const;
 
@@ -179,8 +180,9 @@ async function attach(
   const { log, instanceId, baseImage, signal, metrics } = setUp;
   const done = { background: Promise.resolve() };
   if (engine.kind === 'none') {
-    parts.engine = { status: 'degraded', detail: 'no container engine', mend: engine.mend };
-    parts.image = { status: 'degraded', detail: 'waiting for the engine' };
+    const detail = 'no container engine';
+    parts.engine = { status: 'degraded', detail, reason: 'missing', mend: engine.mend };
+    parts.image = { status: 'degraded', detail: 'waiting for the engine', reason: 'waiting' };
     parts.disk = parts.image;
     parts.resources = NOT_KNOWN;
     return done;
@@ -218,7 +220,7 @@ async function attach(
   });
   parts.engine = { status: 'ready', detail: detailOf(engine.kind, engine.version, warning) };
   if (baseImage === null) {
-    parts.image = { status: 'degraded', detail: 'the catalogue has no default image' };
+    parts.image = { status: 'degraded', detail: 'the catalogue has no default image', reason: 'absent' };
     return done;
   }
   return await prepareBaseImage({
@@ -267,7 +269,7 @@ async function keepSizes(
   if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))
     log.warn(`disk quota: ${detail}`);
   const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
-  parts.disk = mode === 'none' ? { status: 'degraded', detail, mend } : { status: 'ready', detail };
+  parts.disk = mode === 'none' ? { status: 'degraded', detail, reason: 'unenforced', mend } : { status: 'ready', detail };
   const describe = async (): Promise<void> => {
     parts.disk = { ...parts.disk, detail: `${choice.detail}; ${await data()}` };
     parts.resources = viewPart(await engine.view.fault());

@@ -112,6 +112,7 @@ async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean
     parts.isolation = {
       status: 'degraded',
       detail: `${wasOpen}the isolation of containers could not be tested`,
+      reason: wasOpen === '' ? 'untested' : 'open',
       mend: 'see the log, and docs/engine.md',
     };
     return false;
@@ -121,18 +122,21 @@ async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean
 const REFUSED: PartState = {
   status: 'degraded',
   detail: 'the packet filter could not be set: containers may reach each other and services of this machine',
+  reason: 'filter_refused',
   mend: 'see the log, and docs/engine.md',
 };
 
 const changedBy = ({ length }: readonly string[]): PartState => ({
   status: 'degraded',
   detail: `the packet filter was changed from outside (${length} ${length === 1 ? 'rule' : 'rules'}) and has been restored; containers may have reached services of this machine`,
+  reason: 'filter_changed',
   mend: 'see the log for the rules, and find out what on this machine changes them',
 });
 
 const open = (reached: readonly Reached[]): PartState => ({
   status: 'degraded',
   detail: `containers can reach ${wordsOf(reached)}`,
+  reason: 'open',
   mend: 'start Berth as root on the machine of its engine, or block this in the packet filter (see docs/engine.md)',
 });
 

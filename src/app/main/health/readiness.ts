@@ -1,9 +1,12 @@
 import { withinLoopTime } from '../../../adapters/postgres/event-loop-time.ts';
+import type { HealthReason } from '../../../domain/service/health-words.ts';
 
 /** `mend`: the command or step that brings the part back. */
 export type PartState = {
   readonly status: 'ready' | 'degraded' | 'down';
   readonly detail: string;
+  /** Why it is not ready; absent where nobody can say. */
+  readonly reason?: HealthReason;
   readonly mend?: string;
 };
 
@@ -39,6 +42,7 @@ async function yes(check: () => Promise<void>): Promise<boolean> {
 const SILENT: PartState = {
   status: 'degraded',
   detail: 'does not answer',
+  reason: 'unreachable',
   mend: 'restart the container engine; Berth restarts its own engine automatically',
 };
 
@@ -51,7 +55,7 @@ export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> 
   const [databaseAnswers, engineAnswers] = await Promise.all([yes(asks.database), wasUp && yes(asks.engine)]);
   const database: PartState = databaseAnswers
     ? { status: 'ready', detail: 'answers' }
-    : { status: 'down', detail: 'does not answer' };
+    : { status: 'down', detail: 'does not answer', reason: 'unreachable' };
   const engine = wasUp && !engineAnswers ? SILENT : parts.engine;
   const { image, disk, isolation, resources } = parts;
   const preparing = engine.status === 'ready' && image.status === 'down';

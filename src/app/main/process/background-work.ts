@@ -23,6 +23,8 @@ const COLLECT_EVERY_MS = 300_000;
 const SWEEP_EVERY_MS = 300_000;
 const SEAL_EVERY_MS = 1_000;
 const WRITE_EVERY_MS = 1_000;
+/** How late an outage is noticed, and how exactly its length is known. */
+const HEALTH_EVERY_MS = 5_000;
 
 /** Starts the recurring work; returns the end of each. */
 export const inBackground = (service: Service, log: FastifyBaseLogger): readonly (() => Promise<void>)[] => [
@@ -44,4 +46,5 @@ export const inBackground = (service: Service, log: FastifyBaseLogger): readonly
   repeat(SWEEP_EVERY_MS, service.forgetEnded, log),
   repeat(SEAL_EVERY_MS, service.sealAudit, log),
   repeat(WRITE_EVERY_MS, service.writeDue, log),
+  repeat(HEALTH_EVERY_MS, service.recordHealth, log),
 ];

@@ -42,9 +42,10 @@ export async function closeService({
   warmPool,
   roleSetups,
   flush,
+  noteStop,
 }: Service): Promise<void> {
   await within(LAST_MS, Promise.all([operations.idle(), recordings.idle(), warmPool.stop()]), null);
-  await Promise.all([roleSetups.close(), flush()]);
+  await Promise.all([roleSetups.close(), flush(), noteStop()]);
 }
 
 /** Sockets whose peer does not answer the close would be waited for long. */

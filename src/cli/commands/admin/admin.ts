@@ -3,6 +3,7 @@ import { announcements } from './announcements.ts';
 import { capacity } from './capacity.ts';
 import { containers } from './containers.ts';
 import { deleted } from './deleted.ts';
+import { health } from './health.ts';
 import { invite } from './people/invite.ts';
 import { invitations, resetLinks } from './people/links.ts';
 import { users } from './people/users.ts';
@@ -21,6 +22,7 @@ export const admin = () =>
     announcements(),
     capacity(),
     usage(),
+    health(),
     settings(),
     deleted(),
   ]);

@@ -40,6 +40,7 @@ function lineOf(event: Event): string {
 
 function moreOf(data: Event['data']): string {
   if ('change' in data) return data.change;
-  if (!('db_id' in data)) return '';
+  if ('severity' in data) return '';
+  if (!('db_id' in data)) return data.reason;
   return data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
 }

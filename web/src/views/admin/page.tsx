@@ -6,6 +6,7 @@ import { Images } from './images.tsx';
 import { People } from './people/people.tsx';
 import { Roles } from './roles.tsx';
 import { AnnouncementsPage } from './service/announcements.tsx';
+import { HealthPage } from './service/health.tsx';
 import { AdminSettings } from './settings.tsx';
 import { OpenTerminals } from './terminals.tsx';
 import { Tiers } from './tiers.tsx';
@@ -23,6 +24,7 @@ export const ADMIN_TABS: readonly Tab[] = [
     label: 'Audit',
     content: () => <Audit of="all" title="Audit" lead="Every action, who did it and from where." />,
   },
+  { href: '/admin/health', label: 'Health', content: () => <HealthPage /> },
   { href: '/admin/announcements', label: 'Announcements', content: () => <AnnouncementsPage /> },
   { href: '/admin/settings', label: 'Service', content: () => <AdminSettings /> },
 ];

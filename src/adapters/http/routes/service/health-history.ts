@@ -1,0 +1,82 @@
+import type { Health, HealthHistory } from '../../../../app/service/health.ts';
+import type { ComponentReport, Finding, Outage } from '../../../../domain/service/health.ts';
+import { adviceOf, type Component, componentName, outageWords } from '../../../../domain/service/health-words.ts';
+import { paged } from '../../pagination.ts';
+import * as schema from '../../schema/service/health.ts';
+import type { Routes } from '../../server.ts';
+
+/** For administrators: what is well now, and what was not. */
+export const healthHistoryRoutes =
+  (health: HealthHistory): Routes =>
+  (http) => {
+    http.get(
+      '/api/admin/health',
+      {
+        config: { scope: 'admin', failure: 'failed to read the health' },
+        schema: {
+          operationId: 'adminHealth.read',
+          summary: 'Read the health of each component and process',
+          response: { 200: schema.HealthBody },
+        },
+      },
+      async () => toBody(await health.now()),
+    );
+
+    http.get(
+      '/api/admin/health/history',
+      {
+        config: { scope: 'admin', failure: 'failed to list outages' },
+        schema: {
+          operationId: 'adminHealth.history',
+          summary: 'List the outages',
+          querystring: schema.OutageQuery,
+          response: { 200: schema.OutagePage },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = await paged(query, (request) =>
+          health.outages(query.component ?? null, request),
+        );
+        return { outages: items.map(outageBody), next_cursor: next };
+      },
+    );
+  };
+
+function toBody({ components, replicas }: Health): schema.HealthBody {
+  const mends = replicas.filter(({ state }) => state === 'running').flatMap(({ parts }) => parts);
+  return {
+    components: components.map(({ component, finding, since }) => ({
+      ...foundBody(component, finding, mendOf(mends, component)),
+      since: since?.toISOString() ?? null,
+    })),
+    replicas: replicas.map(({ replica, state, startedAt, seenAt, parts }) => ({
+      replica,
+      state,
+      started_at: startedAt.toISOString(),
+      seen_at: seenAt.toISOString(),
+      components: parts.map((part) => foundBody(part.component, part, part.mend)),
+    })),
+  };
+}
+
+const mendOf = (parts: readonly ComponentReport[], component: Component): string | null =>
+  parts.find((part) => part.component === component && part.mend !== null)?.mend ?? null;
+
+function foundBody(component: Component, finding: Finding, mend: string | null) {
+  const { state } = finding;
+  if (state === 'ready') {
+    const summary = `${componentName(component)} ready`;
+    return { component, state, reason: null, summary, detail: null, advice: null };
+  }
+  const { reason, detail } = finding;
+  const summary = outageWords(component, reason);
+  return { component, state, reason, summary, detail, advice: mend ?? adviceOf(reason) };
+}
+
+const outageBody = ({ from, to, ...outage }: Outage): schema.OutageBody => ({
+  ...outage,
+  summary: outageWords(outage.component, outage.reason),
+  from: from.toISOString(),
+  to: to?.toISOString() ?? null,
+  seconds: to === null ? null : Math.round((to.getTime() - from.getTime()) / 1_000),
+});

@@ -1,0 +1,98 @@
+import { type Selectable, sql } from 'kysely';
+import { FORGOTTEN_AFTER_SECONDS, type Outage, type ReplicaReport } from '../../../domain/service/health.ts';
+import type { HealthRepository } from '../../../ports/service/health-repository.ts';
+import { direction, isAfter, position, toPage } from '../pagination.ts';
+import type { Db } from '../schema/database-schema.ts';
+import type { HealthOutagesTable, ReplicaReportsTable } from '../schema/service-tables.ts';
+import { allAs, clockNow, onlyAs, run } from '../sql.ts';
+
+/** Any number that no other lock of the database has. */
+const LOCK = 0x6865_616c;
+
+const isRecent = sql<boolean>`seen_at > clock_timestamp() - make_interval(secs => ${sql.lit(FORGOTTEN_AFTER_SECONDS)})`;
+
+export const postgresHealth = (db: Db): HealthRepository => ({
+  async lock() {
+    await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
+  },
+
+  async reports() {
+    const { now } = await db.selectNoFrom(clockNow.as('now')).executeTakeFirstOrThrow();
+    const recent = db.selectFrom('replica_reports').selectAll().where(isRecent).orderBy('started_at');
+    return { now, reports: await recent.$call(allAs(toReport)) };
+  },
+
+  async report({ replica, startedAt, parts }) {
+    await db.deleteFrom('replica_reports').where(sql<boolean>`not ${isRecent}`).execute();
+    const values = { started_at: startedAt, seen_at: clockNow, stopped_at: null, parts: JSON.stringify(parts) };
+    await db
+      .insertInto('replica_reports')
+      .values({ replica, ...values })
+      .onConflict((conflict) => conflict.column('replica').doUpdateSet(values))
+      .execute();
+  },
+
+  stopped: (replica) =>
+    db
+      .updateTable('replica_reports')
+      .set({ seen_at: clockNow, stopped_at: clockNow })
+      .where('replica', '=', replica)
+      .$call(run),
+
+  latest: () =>
+    db
+      .selectFrom('health_outages')
+      .selectAll()
+      .distinctOn('component')
+      .orderBy('component')
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .$call(allAs(toOutage)),
+
+  insert: ({ component, state, reason, detail, from, to }) =>
+    db
+      .insertInto('health_outages')
+      .values({ component, state, reason, detail, created_at: from, ended_at: to })
+      .returningAll()
+      .$call(onlyAs(toOutage)),
+
+  end: (id, at) =>
+    db
+      .updateTable('health_outages')
+      // why: clocks of processes may differ by less than a short outage
+      .set({ ended_at: sql<Date>`greatest(ended_at, created_at, ${at})` })
+      .where('id', '=', id)
+      .$call(run),
+
+  async page(component, request) {
+    const rows = await db
+      .selectFrom('health_outages')
+      .selectAll()
+      .select(position('health_outages').as('position'))
+      .where((eb) => (component === null ? eb.lit(true) : eb('component', '=', component)))
+      .where(isAfter('health_outages', request))
+      .orderBy('created_at', direction(request))
+      .orderBy('id', direction(request))
+      .limit(request.limit + 1)
+      .execute();
+    return toPage(rows, request.limit, toOutage);
+  },
+});
+
+const toReport = (row: Selectable<ReplicaReportsTable>): ReplicaReport => ({
+  replica: row.replica,
+  startedAt: row.started_at,
+  seenAt: row.seen_at,
+  stoppedAt: row.stopped_at,
+  parts: row.parts,
+});
+
+const toOutage = (row: Selectable<HealthOutagesTable>): Outage => ({
+  id: row.id,
+  component: row.component,
+  state: row.state,
+  reason: row.reason,
+  detail: row.detail,
+  from: row.created_at,
+  to: row.ended_at,
+});

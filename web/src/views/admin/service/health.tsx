@@ -1,0 +1,155 @@
+import { useEffect } from 'preact/hooks';
+import { sentence } from '../../../api/errors.ts';
+import { commandIn } from '../../../api/health.ts';
+import {
+  type ComponentHealth,
+  getServiceHealth,
+  listOutages,
+  type Outage,
+  type ReplicaHealth,
+} from '../../../api/service/health-history.ts';
+import { now } from '../../../lib/clock.ts';
+import { ago, at, timeOfDay } from '../../../lib/format/format.ts';
+import { lengthWords, outageDays, TIMELINE_DAYS } from '../../../lib/outage-days.ts';
+import { onServiceChange } from '../../../state/events.ts';
+import { poll } from '../../../state/poll.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CopyButton } from '../../../ui/copy-button.tsx';
+import { Problem } from '../../../ui/problem.tsx';
+import { Loading, Section } from '../../../ui/section.tsx';
+import { useLoaded } from '../../../ui/use-loaded.ts';
+import { usePages } from '../../../ui/use-pages.ts';
+
+const EVERY_MS = 30_000;
+
+/** What is well now, and what was not in the last days. */
+export function HealthPage() {
+  const health = useLoaded(getServiceHealth);
+  const history = usePages(listOutages);
+  useEffect(() => {
+    const polling = poll(health.reload, () => EVERY_MS);
+    const stop = onServiceChange('health_changed', () => {
+      void polling.now();
+      void history.reload();
+    });
+    return () => {
+      stop();
+      polling.stop();
+    };
+  }, []);
+  return (
+    <>
+      <Section title="Now" lead="The parts of the service, as its processes last found them.">
+        {health.failure !== null && <Problem failure={health.failure} />}
+        {health.value === null ? (
+          health.failure === null && <Loading />
+        ) : (
+          <ul class="health">
+            {health.value.components.map((one) => (
+              <ComponentLine key={one.component} of={one} />
+            ))}
+          </ul>
+        )}
+        {(health.value?.replicas.length ?? 0) > 1 && <Replicas of={health.value?.replicas ?? []} />}
+      </Section>
+      <Section title={`The last ${TIMELINE_DAYS} days`} lead="When something was not ready, and for how long.">
+        {history.failure !== null && <Problem failure={history.failure} />}
+        {history.value === null ? history.failure === null && <Loading /> : <Timeline of={history.value} />}
+        {history.more !== null && (
+          <Button onClick={history.more} busy={history.busy ? 'Loading' : undefined}>
+            Show earlier ones
+          </Button>
+        )}
+      </Section>
+    </>
+  );
+}
+
+const LOOKS = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
+const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
+  service: 'Berth',
+  database: 'Database',
+  engine: 'Container engine',
+  image: 'Default image',
+  disk: 'Disk quotas',
+  isolation: 'Isolation of containers',
+  replicas: 'Processes',
+};
+
+function ComponentLine({ of: { component, state, summary, detail, advice, since } }: { of: ComponentHealth }) {
+  const command = advice === null ? null : commandIn(advice);
+  return (
+    <li class={`health-line ${LOOKS[state]}`}>
+      <span class={`status ${LOOKS[state]}`}>
+        <span class="dot" />
+        {state === 'ready' ? 'Ready' : state === 'down' ? 'Down' : 'Degraded'}
+      </span>
+      <div>
+        <strong>{state === 'ready' ? NAMES[component] : summary}</strong>
+        {since !== null && (
+          <span class="since" title={at(since)}>
+            since {ago(since, now.value)}
+          </span>
+        )}
+        {detail !== null && <p>{sentence(detail)}</p>}
+        {advice !== null && <p>To fix it: {sentence(advice)}</p>}
+        {command !== null && (
+          <div class="command">
+            <code>{command}</code>
+            <CopyButton text={command} label="Copy the command" />
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Replicas({ of }: { of: readonly ReplicaHealth[] }) {
+  return (
+    <ul class="health-replicas">
+      {of.map(({ replica, state, started_at, seen_at, components }) => {
+        const faults = components.filter((one) => one.state !== 'ready').map(({ summary }) => summary);
+        return (
+          <li key={replica}>
+            <code>{replica.slice(0, 8)}</code> {state}, started {ago(started_at, now.value)}, last heard of{' '}
+            {ago(seen_at, now.value)}
+            {faults.length > 0 && `: ${faults.join(', ')}`}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Timeline({ of }: { of: readonly Outage[] }) {
+  const days = outageDays(of, now.value);
+  if (days.length === 0) return <p class="none">Nothing failed.</p>;
+  return (
+    <ol class="outages">
+      {days.map(({ day, outages }) => (
+        <li key={day}>
+          <h3>{day}</h3>
+          <ul>
+            {outages.map((outage) => (
+              <OutageLine key={outage.id} of={outage} />
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function OutageLine({ of: { state, summary, detail, from, to, seconds } }: { of: Outage }) {
+  return (
+    <li class={`outage ${LOOKS[state]}`}>
+      <time dateTime={from} title={to === null ? at(from) : `${at(from)} to ${at(to)}`}>
+        {timeOfDay(from)}
+      </time>
+      <div>
+        <strong>{summary}</strong> {seconds === null ? 'and not over' : `for ${lengthWords(seconds)}`}
+        {detail !== null && <p>{sentence(detail)}</p>}
+      </div>
+    </li>
+  );
+}
