@@ -31,6 +31,7 @@ import { type Backdate, screenLockContract, sessionRepositoryContract } from './
 import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
 import { announcementRepositoryContract } from './service/announcements.ts';
+import { healthRepositoryContract } from './service/health.ts';
 import { collaborationCleanupContract } from './terminals/collaboration-cleanup.ts';
 import { collaborationRepositoryContract } from './terminals/collaborations.ts';
 import { participationRepositoryContract } from './terminals/participations.ts';
@@ -74,6 +75,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await installationRepositoryContract(name, storage);
   await settingsRepositoryContract(name, storage);
   await announcementRepositoryContract(name, storage);
+  await healthRepositoryContract(name, storage);
   await catalogueRepositoryContract(name, storage);
   await userRepositoryContract(name, storage);
   await sessionRepositoryContract(name, storage, times.backdateSession);

@@ -6,8 +6,8 @@ import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';
 import { announcementRoutes } from '../../adapters/http/routes/service/announcements.ts';
-import { healthHistoryRoutes } from '../../adapters/http/routes/service/health-history.ts';
 import { systemRoutes } from '../../adapters/http/routes/service/health.ts';
+import { healthHistoryRoutes } from '../../adapters/http/routes/service/health-history.ts';
 import { metricsRoutes } from '../../adapters/http/routes/service/metrics.ts';
 import { settingsRoutes } from '../../adapters/http/routes/service/settings.ts';
 import { httpServer, type Routes } from '../../adapters/http/server.ts';
@@ -24,9 +24,9 @@ import { apiTokens } from '../identity/account/tokens.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
 import type { Registration } from '../identity/sign-in/registration.ts';
+import { announcements } from '../service/announcements.ts';
 import { healthHistory } from '../service/health.ts';
 import { recordHealth } from '../service/record-health.ts';
-import { announcements } from '../service/announcements.ts';
 import { settingsService } from '../settings.ts';
 import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
 import { measured } from './engine/engine-ports.ts';
@@ -97,7 +97,11 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   const { storage, monotonicMs } = shared;
   const { readiness } = options.health;
   const health = recordHealth({ storage, replica: options.replica, readiness, monotonicMs });
-  return { ...serviceOf(http, options, shared, wings, draining), recordHealth: health.pass, noteStop: health.stopped };
+  return {
+    ...serviceOf(http, options, shared, wings, draining),
+    recordHealth: health.pass,
+    noteStop: health.stopped,
+  };
 }
 
 type Wings = ReturnType<typeof wingsOf>;

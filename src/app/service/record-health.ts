@@ -6,8 +6,8 @@ import {
   type NewOutage,
   type Outage,
   outageChanges,
-  type ReportedComponent,
   type ReplicaReport,
+  type ReportedComponent,
   replicasFinding,
   SILENT_AFTER_SECONDS,
 } from '../../domain/service/health.ts';

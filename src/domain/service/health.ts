@@ -77,8 +77,7 @@ export function findingsOf(reports: readonly ReplicaReport[], now: Date): Readon
     .filter((report) => isLive(report, now))
     .flatMap(({ parts }) => parts)) {
     const known = worst.get(component);
-    if (known === undefined || SEVERITY[finding.state] > SEVERITY[known.state])
-      worst.set(component, finding);
+    if (known === undefined || SEVERITY[finding.state] > SEVERITY[known.state]) worst.set(component, finding);
   }
   return worst;
 }

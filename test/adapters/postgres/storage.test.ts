@@ -4,6 +4,7 @@ import t from 'tap';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
+import { recordHealth } from '../../../src/app/service/record-health.ts';
 import {
   type Repositories,
   StorageBusy,
@@ -40,6 +41,7 @@ const ENDS = {
   containers: ['deleted_at', 'volume_condemned_at', 'volume_claimed_at', 'volume_removed_at'],
   snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
   announcements: ['starts_at', 'ends_at'],
+  health_outages: ['created_at', 'ended_at'],
 } as const;
 
 const url = await freshDatabase(t);
@@ -72,6 +74,33 @@ if (url !== null) {
       .where('user_id', '=', user.id)
       .execute();
     t.same(written, [{ details: 'sixth' }]);
+  });
+
+  await t.test('two processes that see one outage record it once', async (t) => {
+    const ready = { status: 'ready', detail: '' } as const;
+    const parts = { database: ready, engine: ready, image: ready, disk: ready, isolation: ready };
+    const away = { status: 'degraded', detail: '', reason: 'missing' } as const;
+    let engine: typeof ready | typeof away = away;
+    const readiness = async () => ({ parts: { ...parts, engine } });
+    const monotonicMs = () => performance.now();
+    const both = [randomUUID(), randomUUID()].map((replica) =>
+      recordHealth({ storage, replica, readiness, monotonicMs }),
+    );
+    const recorded = async () => {
+      await Promise.all([...both, ...both].map(({ pass }) => pass()));
+      const outages = await db.selectFrom('health_outages').select('ended_at').execute();
+      const events = await db
+        .selectFrom('events')
+        .select('type')
+        .where('type', '=', 'health_changed')
+        .execute();
+      return [outages.map(({ ended_at }) => ended_at === null), events.length];
+    };
+    t.same(await recorded(), [[true], 1]);
+    engine = ready;
+    t.same(await recorded(), [[false], 2]);
+    for (const { stopped } of both) await stopped();
+    await db.deleteFrom('health_outages').execute();
   });
 
   await storageContracts('postgres', storage, {

@@ -129,6 +129,25 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     t.same(await found([ended, ranOut, lasts]), [false, false, true]);
   });
 
+  await t.test(`${name}: an outage is forgotten long after its end`, async (t) => {
+    const { health, announcements } = storage.repositories;
+    const draft = { text: 'now', severity: 'info', startsAt: new Date(0), endsAt: null } as const;
+    const clock = await storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
+    const from = clock?.createdAt ?? new Date();
+    await announcements.delete(clock?.id ?? '');
+    const outage = { component: 'isolation', state: 'degraded', reason: 'open', detail: null } as const;
+    await health.insert({ ...outage, from, to: from });
+    const lasts = await health.insert({ ...outage, from, to: null });
+    const count = async () => (await health.page('isolation', { after: null, limit: 9 })).items.length;
+    await age(29);
+    await all();
+    t.equal(await count(), 2);
+    await age(2);
+    await all();
+    t.equal(await count(), 1);
+    await health.end(lasts.id, from);
+  });
+
   await t.test(`${name}: an ended announcement is forgotten, one without an end never`, async (t) => {
     const { announcements } = storage.repositories;
     const add = (text: string, endsAt: Date | null) => {

@@ -229,6 +229,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   'DELETE /api/admin/invitations/:none': { ...admin, ok: 404 },
   'DELETE /api/admin/users/:none': { ...admin, ok: 404 },
   'PATCH /api/admin/users/:none': { ...admin, ok: 404, payload: {} },
+  'GET /api/admin/health': { ...admin, ok: 200 },
+  'GET /api/admin/health/history': { ...admin, ok: 200 },
   'GET /api/admin/announcements': { ...admin, ok: 200 },
   'POST /api/admin/announcements': { ...admin, ok: 400 },
   'PATCH /api/admin/announcements/:none': { ...admin, ok: 404, payload: {} },

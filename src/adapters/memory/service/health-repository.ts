@@ -29,7 +29,9 @@ export function memoryHealth(state: MemoryState, clock: Clock): HealthRepository
 
     async latest() {
       const all = newestFirst();
-      return all.filter((one, index) => all.findIndex(({ component }) => component === one.component) === index);
+      return all.filter(
+        (one, index) => all.findIndex(({ component }) => component === one.component) === index,
+      );
     },
 
     async insert(outage) {

@@ -24,7 +24,12 @@ export const postgresHealth = (db: Db): HealthRepository => ({
 
   async report({ replica, startedAt, parts }) {
     await db.deleteFrom('replica_reports').where(sql<boolean>`not ${isRecent}`).execute();
-    const values = { started_at: startedAt, seen_at: clockNow, stopped_at: null, parts: JSON.stringify(parts) };
+    const values = {
+      started_at: startedAt,
+      seen_at: clockNow,
+      stopped_at: null,
+      parts: JSON.stringify(parts),
+    };
     await db
       .insertInto('replica_reports')
       .values({ replica, ...values })

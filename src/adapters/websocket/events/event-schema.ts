@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { ACCOUNT_CHANGES, type EventType } from '../../../domain/events.ts';
-import { COMPONENTS } from '../../../domain/service/health-words.ts';
 import { SEVERITIES } from '../../../domain/service/announcement.ts';
+import { COMPONENTS } from '../../../domain/service/health-words.ts';
 
 const container = {
   id: Type.Union([Type.String(), Type.Null()]),

@@ -269,7 +269,10 @@ async function keepSizes(
   if (mode === 'none' || (mode === 'measured' && config.diskQuota !== 'soft'))
     log.warn(`disk quota: ${detail}`);
   const mend = 'see docs/disk.md, or set BERTH_DISK_QUOTA=auto';
-  parts.disk = mode === 'none' ? { status: 'degraded', detail, reason: 'unenforced', mend } : { status: 'ready', detail };
+  parts.disk =
+    mode === 'none'
+      ? { status: 'degraded', detail, reason: 'unenforced', mend }
+      : { status: 'ready', detail };
   const describe = async (): Promise<void> => {
     parts.disk = { ...parts.disk, detail: `${choice.detail}; ${await data()}` };
     parts.resources = viewPart(await engine.view.fault());

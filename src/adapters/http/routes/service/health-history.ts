@@ -1,6 +1,11 @@
 import type { Health, HealthHistory } from '../../../../app/service/health.ts';
 import type { ComponentReport, Finding, Outage } from '../../../../domain/service/health.ts';
-import { adviceOf, type Component, componentName, outageWords } from '../../../../domain/service/health-words.ts';
+import {
+  adviceOf,
+  type Component,
+  componentName,
+  outageWords,
+} from '../../../../domain/service/health-words.ts';
 import { paged } from '../../pagination.ts';
 import * as schema from '../../schema/service/health.ts';
 import type { Routes } from '../../server.ts';

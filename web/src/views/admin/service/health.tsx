@@ -52,7 +52,10 @@ export function HealthPage() {
         )}
         {(health.value?.replicas.length ?? 0) > 1 && <Replicas of={health.value?.replicas ?? []} />}
       </Section>
-      <Section title={`The last ${TIMELINE_DAYS} days`} lead="When something was not ready, and for how long.">
+      <Section
+        title={`The last ${TIMELINE_DAYS} days`}
+        lead="When something was not ready, and for how long."
+      >
         {history.failure !== null && <Problem failure={history.failure} />}
         {history.value === null ? history.failure === null && <Loading /> : <Timeline of={history.value} />}
         {history.more !== null && (
@@ -76,7 +79,11 @@ const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
   replicas: 'Processes',
 };
 
-function ComponentLine({ of: { component, state, summary, detail, advice, since } }: { of: ComponentHealth }) {
+function ComponentLine({
+  of: { component, state, summary, detail, advice, since },
+}: {
+  of: ComponentHealth;
+}) {
   const command = advice === null ? null : commandIn(advice);
   return (
     <li class={`health-line ${LOOKS[state]}`}>

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import type { PartState } from '../../../src/app/main/health/readiness.ts';
+import { anAdmin, aPerson, aService, as, type Person } from '../../support/service/service.ts';
+import { eventClient } from '../../support/service/streams.ts';
+import { listening } from '../../support/terminal/terminals.ts';
+
+const READY: PartState = { status: 'ready', detail: 'there' };
+const SILENT: PartState = {
+  ...{ status: 'degraded', detail: 'does not answer', reason: 'unreachable' },
+  mend: 'restart it (sudo systemctl restart docker)',
+};
+const LOST: PartState = { status: 'down', detail: 'does not answer', reason: 'unreachable' };
+const SECOND_MS = 1_000;
+
+/** Services on one storage, whose clock moves only here. */
+function aWorld() {
+  const clock = fixedClock();
+  const ports = { ...memoryPorts(clock), monotonicMs: () => clock.now().getTime() };
+  const start = async (replica: string = randomUUID()) => {
+    const parts = { database: READY, engine: READY, image: READY, disk: READY, isolation: READY };
+    const readiness = async () => ({ status: 'ready' as const, parts });
+    const service = await aService(ports, { readiness, replica });
+    return { service, parts, replica };
+  };
+  type Started = Awaited<ReturnType<typeof start>>;
+  /** Each of them records every five seconds for so long. */
+  const pass = async (seconds: number, ...running: readonly Started[]): Promise<void> => {
+    for (let left = seconds; left > 0; left -= 5) {
+      clock.advance(5 * SECOND_MS);
+      for (const { service } of running) await service.recordHealth();
+    }
+  };
+  const outages = async ({ service }: Started, root: Person, query = '') => {
+    const answer = await as(service, root)('GET', `/api/admin/health/history${query}`);
+    return answer.json().outages as { component: string; reason: string; seconds: number | null }[];
+  };
+  return { clock, start, pass, outages };
+}
+
+const brief = (all: readonly { component: string; reason: string; seconds: number | null }[]) =>
+  all.map(({ component, reason, seconds }) => [component, reason, seconds]);
+
+t.test('an outage is recorded from its start to its end, with an event for administrators', async (t) => {
+  const { start, pass, outages } = aWorld();
+  const one = await start();
+  const root = await anAdmin(one.service);
+  const ada = await aPerson(one.service, 'ada');
+  const address = await listening(t, one.service);
+  const [ofRoot, ofAda] = [await eventClient(address, root.token), await eventClient(address, ada.token)];
+  const health = async () => {
+    const { components } = (await as(one.service, root)('GET', '/api/admin/health')).json();
+    return components.find(({ component }: { component: string }) => component === 'engine');
+  };
+  await pass(60, one);
+  t.match(await health(), { state: 'ready', reason: null, since: null });
+  one.parts.engine = SILENT;
+  await pass(240, one);
+  t.match(await health(), {
+    ...{ state: 'degraded', reason: 'unreachable', summary: 'Engine unreachable' },
+    ...{ detail: 'does not answer', advice: SILENT.mend, since: '2026-01-01T00:01:05.000Z' },
+  });
+  t.same(brief(await outages(one, root)), [['engine', 'unreachable', null]]);
+  one.parts.engine = READY;
+  await pass(5, one);
+  t.match(await outages(one, root), [
+    { summary: 'Engine unreachable', from: '2026-01-01T00:01:05.000Z', seconds: 240 },
+  ]);
+  t.match(await health(), { state: 'ready', since: '2026-01-01T00:05:05.000Z' });
+  t.same(await outages(one, root, '?component=disk'), []);
+  await ofRoot.until(() => ofRoot.messages.length >= 2);
+  t.match(ofRoot.messages, [
+    { type: 'health_changed', data: { name: 'engine', status: 'degraded', to: null } },
+    { type: 'health_changed', data: { name: 'engine', status: 'ready' } },
+  ]);
+  t.same(ofAda.messages, []);
+});
+
+t.test('an outage of the database is written afterwards, once', async (t) => {
+  const { start, pass, outages } = aWorld();
+  const [one, two] = [await start(), await start()];
+  const root = await anAdmin(one.service);
+  await pass(120, one, two);
+  for (const { parts } of [one, two]) parts.database = LOST;
+  await pass(300, one, two);
+  t.same(await outages(one, root), []);
+  for (const { parts } of [one, two]) parts.database = READY;
+  await pass(5, one, two);
+  t.same(brief(await outages(one, root)), [['database', 'unreachable', 300]], 'and nobody is called silent');
+});
+
+t.test('a killed service ends its outages at the next start, and says how long it was away', async (t) => {
+  const { clock, start, pass, outages } = aWorld();
+  const one = await start();
+  const root = await anAdmin(one.service);
+  one.parts.engine = SILENT;
+  await pass(60, one);
+  clock.advance(600 * SECOND_MS);
+  const again = await start(one.replica);
+  await pass(5, again);
+  t.same(brief(await outages(again, root)), [
+    ['service', 'not_running', 600],
+    ['engine', 'unreachable', 55],
+  ]);
+  await again.service.noteStop();
+  clock.advance(100 * SECOND_MS);
+  await pass(5, await start(one.replica));
+  t.same(brief(await outages(again, root)).slice(0, 1), [['service', 'stopped', 100]]);
+});
+
+t.test('a killed process of several is missed until it returns', async (t) => {
+  const { start, pass, outages } = aWorld();
+  const [one, two] = [await start(), await start()];
+  const root = await anAdmin(one.service);
+  await pass(120, one, two);
+  await pass(60, one);
+  t.same(await outages(one, root), []);
+  await pass(5, one);
+  const [outage] = await outages(one, root);
+  t.match(outage, { component: 'replicas', reason: 'silent', detail: `no heartbeat of ${two.replica}` });
+  const { replicas } = (await as(one.service, root)('GET', '/api/admin/health')).json();
+  const stateOf = new Map(
+    replicas.map((each: { replica: string; state: string }) => [each.replica, each.state]),
+  );
+  t.same([stateOf.get(one.replica), stateOf.get(two.replica)], ['running', 'silent']);
+  await pass(5, one, await start(two.replica));
+  await pass(5, one);
+  t.same(brief(await outages(one, root)), [['replicas', 'silent', 10]]);
+});
