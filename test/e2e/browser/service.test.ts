@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import type { PartState } from '../../../src/app/main/health/readiness.ts';
 import { violationsEverywhere } from '../../support/browser/axe.ts';
-import { aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
-import { shootBoth } from '../../support/browser/page.ts';
+import { aPagedService, aScene, focusedName, signedIn } from '../../support/browser/memory-page.ts';
+import { openBrowser, shootBoth } from '../../support/browser/page.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 
 t.setTimeout(300_000);
@@ -70,5 +71,47 @@ t.test('an announcement appears in open pages, and again when it is changed', as
   await shootBoth(open, 'announcement-terminal-dialog');
   await open.keyboard.press('Escape');
   t.match(await focusedName(open), 'Read 2 announcements');
+  t.same(faults, []);
+});
+
+t.test('an administrator sees what failed, since when, and what to do', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const well: PartState = { status: 'ready', detail: 'there' };
+  const mend = 'restart it (sudo systemctl restart docker)';
+  const away: PartState = { status: 'degraded', detail: 'does not answer', reason: 'unreachable', mend };
+  let engine = well;
+  const readiness = async () => ({
+    status: 'ready' as const,
+    parts: { database: well, engine, image: well, disk: well, isolation: well, resources: well },
+  });
+  const paged = await aPagedService(t, {}, { readiness });
+  const record = async (minutes: number): Promise<void> => {
+    paged.clock.advance(minutes * 60_000);
+    await paged.service.recordHealth();
+  };
+  await anAdmin(paged.service);
+  await aPerson(paged.service, 'ada');
+  await record(0);
+  const { page, faults } = await signedIn(browser, paged, 'root');
+  await page.goto(`${paged.address}/admin/health`);
+  await page.getByText('Nothing failed.').waitFor();
+  engine = away;
+  await record(0);
+  await page.locator('.health-line').getByText('Engine unreachable').waitFor();
+  await page.locator('.health-line').getByText('sudo systemctl restart docker', { exact: true }).waitFor();
+  await page.locator('.outage').getByText('Engine unreachable').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'health');
+  engine = well;
+  await record(4);
+  await page.locator('.outage').getByText('for 4 min').waitFor();
+  await page.locator('.health-line.good').getByText('Container engine').waitFor();
+
+  engine = away;
+  const { page: plain } = await signedIn(browser, paged, 'ada');
+  await plain.getByText('Containers cannot start at the moment').waitFor();
+  await plain.getByText('Your administrators see why').waitFor();
+  t.equal(await plain.getByText('systemctl').count(), 0, 'commands for root are for administrators');
   t.same(faults, []);
 });

@@ -19,7 +19,10 @@ function aWorld() {
   const clock = fixedClock();
   const ports = { ...memoryPorts(clock), monotonicMs: () => clock.now().getTime() };
   const start = async (replica: string = randomUUID()) => {
-    const parts = { database: READY, engine: READY, image: READY, disk: READY, isolation: READY };
+    const parts = {
+      ...{ database: READY, engine: READY, image: READY, disk: READY },
+      ...{ isolation: READY, resources: READY },
+    };
     const readiness = async () => ({ status: 'ready' as const, parts });
     const service = await aService(ports, { readiness, replica });
     return { service, parts, replica };
