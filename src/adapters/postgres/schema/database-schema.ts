@@ -38,7 +38,6 @@ import type {
   ProviderSignInsTable,
   UsedLogoutTokensTable,
 } from './openid-tables.ts';
-import type { AnnouncementsTable } from './service-tables.ts';
 import type { AnnouncementsTable, HealthOutagesTable, ReplicaReportsTable } from './service-tables.ts';
 import type {
   CollaborationParticipantsTable,
