@@ -107,7 +107,15 @@ t.test('history is removed in parts, and a failing kind stops no other', async (
     },
   };
   await forgetEnded({ ...storage, repositories: { ...repositories, history } }, log)();
-  t.same(asked, { operations: 1, sessions: 20, shares: 3, containers: 3, snapshots: 3, announcements: 3 });
+  t.same(asked, {
+    operations: 1,
+    sessions: 20,
+    shares: 3,
+    containers: 3,
+    snapshots: 3,
+    announcements: 3,
+    outages: 3,
+  });
 });
 
 t.test('a failure after the time limit ends nothing', async (t) => {
