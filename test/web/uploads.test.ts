@@ -1,5 +1,6 @@
 import t from 'tap';
 import { freeName, shellWord } from '../../web/src/uploads/file-names.ts';
+import { withFreeNames } from '../../web/src/uploads/free-names.ts';
 
 t.test('an upload replaces no file', async (t) => {
   const taken = new Set(['a.txt', 'a-2.txt', 'Makefile', '.env']);
@@ -16,4 +17,51 @@ t.test('a path is typed as one word of the shell', async (t) => {
   t.equal(shellWord('/workspace/a-2.txt'), '/workspace/a-2.txt');
   t.equal(shellWord('/workspace/my file.txt'), "'/workspace/my file.txt'");
   t.equal(shellWord("/workspace/it's $HOME; rm"), "'/workspace/it'\\''s $HOME; rm'");
+});
+
+const filesOf = (...names: string[]) => names.map((name) => ({ name }));
+const namesOf = async (named: readonly { readonly name: string }[]) => named.map(({ name }) => name);
+const nothing = async () => new Set<string>();
+
+t.test("a file's name types no keys", async (t) => {
+  const keys = 'a\x03echo owned>/tmp/owned\r\x1b[201~\x7f\x9b.pdf';
+  const plain = 'a_echo owned>/tmp/owned__[201~__.pdf';
+  t.equal(shellWord(`/workspace/${keys}`), `'/workspace/${plain}'`);
+  t.same(
+    await withFreeNames('c', filesOf(keys), nothing, namesOf),
+    [plain],
+    'the stored name is the typed one',
+  );
+});
+
+t.test("uploads at the same time do not replace each other's files", async (t) => {
+  const folder = new Set(['a.txt']);
+  const list = async () => new Set(folder);
+  const send = async (named: readonly { readonly name: string }[]) => {
+    for (const { name } of named) folder.add(name);
+    return await namesOf(named);
+  };
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  // Reads the folder before the second one stores its files, and chooses names afterwards.
+  const listLate = async () => {
+    const names = await list();
+    await answered;
+    return names;
+  };
+  const first = withFreeNames('c', filesOf('a.txt', 'b.txt', 'b.txt'), listLate, send);
+  t.same(await withFreeNames('c', filesOf('a.txt', 'b.txt'), list, send), ['a-2.txt', 'b.txt']);
+  t.same(await withFreeNames('other', filesOf('b.txt'), nothing, namesOf), ['b.txt']);
+  answer();
+  t.same(await first, ['a-3.txt', 'b-2.txt', 'b-3.txt']);
+  folder.clear();
+  t.same(await withFreeNames('c', filesOf('b.txt'), list, send), ['b.txt'], 'free again afterwards');
+});
+
+t.test('a name is free again when its upload failed', async (t) => {
+  const fail = () => Promise.reject(new Error('cut off'));
+  await t.rejects(withFreeNames('c', filesOf('a.txt'), nothing, fail), { message: 'cut off' });
+  t.same(await withFreeNames('c', filesOf('a.txt'), nothing, namesOf), ['a.txt']);
 });

@@ -1,3 +1,6 @@
+/** The name without control characters: typed into a terminal, they would act as keys. */
+export const plainName = (name: string): string => name.replace(/\p{Cc}/gu, '_');
+
 /** A name that is not taken: `a.txt`, then `a-2.txt`. */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
@@ -11,6 +14,8 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
 
 const PLAIN = /^[\w./@%+=:,-]+$/;
 
-/** The path as one word of a shell's line. */
-export const shellWord = (path: string): string =>
-  PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+/** The path as one word of a shell's line, without control characters. */
+export function shellWord(path: string): string {
+  const plain = plainName(path);
+  return PLAIN.test(plain) ? plain : `'${plain.replaceAll("'", "'\\''")}'`;
+}

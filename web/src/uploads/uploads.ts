@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { toastFailure } from '../state/toasts.ts';
-import { freeName } from './file-names.ts';
+import { withFreeNames } from './free-names.ts';
 import { namesInWorkspace, uploadFile } from './send-file.ts';
 
 type Upload = {
@@ -41,14 +41,14 @@ async function upload(containerId: string, name: string, file: File): Promise<st
 /** Uploads the files to /workspace, one after the other, and replaces none. Answers the paths of those that arrived. */
 export async function uploadAll(containerId: string, files: readonly File[]): Promise<readonly string[]> {
   const paths: string[] = [];
+  const namesThere = () => namesInWorkspace(containerId);
   try {
-    const taken = new Set(await namesInWorkspace(containerId));
-    for (const file of files) {
-      const name = freeName(file.name, taken);
-      taken.add(name);
-      const path = await upload(containerId, name, file);
-      if (path !== null) paths.push(path);
-    }
+    await withFreeNames(containerId, files, namesThere, async (named) => {
+      for (const { file, name } of named) {
+        const path = await upload(containerId, name, file);
+        if (path !== null) paths.push(path);
+      }
+    });
   } catch (failure) {
     toastFailure(failure, 'Nothing was uploaded');
   }
