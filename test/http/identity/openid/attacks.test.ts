@@ -180,3 +180,30 @@ t.test('after a sign-in the page stays on this origin', async (t) => {
   const arrived = await callback(scene, scene.provider.authorize(url, EVE), cookie);
   t.equal(outcomeOf(arrived)['return'], '/');
 });
+
+t.test('the addresses that browsers open answer by a redirect, whatever their query', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const open = (url: string) => scene.service.http.inject({ method: 'GET', url: `/api/auth/oidc/${url}` });
+  for (const query of [
+    `return=/${'x'.repeat(600)}`,
+    'return=/a&return=/b',
+    'return=%00',
+    'return=%',
+    'other=1',
+  ]) {
+    const started = await open(`start?${query}`);
+    t.match(started.headers.location, scene.provider.issuer, query.slice(0, 20));
+    t.equal(started.statusCode, 303);
+  }
+  const long = await begin(scene, `/${'x'.repeat(600)}`);
+  const back = scene.provider.authorize(long.url, EVE);
+  t.equal(outcomeOf(await callback(scene, back, long.cookie))['return'], '/');
+  for (const query of ['state=a&state=b', `state=${'x'.repeat(9000)}`, 'state=%', 'error=a&error=b', '']) {
+    const shown = outcomeOf(await open(`callback?${query}`));
+    t.same(shown, { refused: 'provider_sign_in_expired' }, query.slice(0, 20));
+  }
+  const twice = await begin(scene);
+  const doubled = scene.provider.authorize(twice.url, EVE);
+  doubled.searchParams.append('state', 'another');
+  await refused(t, scene, 'provider_rejected', await callback(scene, doubled, twice.cookie));
+});

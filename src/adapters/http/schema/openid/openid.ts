@@ -4,16 +4,17 @@ import { listQuery, nextCursor } from '../pagination.ts';
 
 const ReturnPath = Type.Optional(Text({ maxLength: 512 }));
 
-/** `return`: the path where the page goes afterwards; another origin becomes `/`. */
-export const StartQuery = Closed({ return: ReturnPath });
+/** Browsers open these addresses, so no value is refused here: a redirect shows the failure in the page. */
+const Given = Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())]));
+
+/** `return`: the path where the page goes afterwards; another origin, or anything too long, becomes `/`. */
+export const StartQuery = Type.Object({ return: Given }, { additionalProperties: true });
 
 export const Redirected = Type.Null({ description: 'To the provider or the page, also after a failure.' });
 
-const Answered = Type.Optional(Type.String({ maxLength: 8192 }));
-
 /** The provider's answer; it may have more. */
 export const CallbackQuery = Type.Object(
-  { state: Answered, code: Answered, iss: Answered, error: Answered, error_description: Answered },
+  { state: Given, code: Given, iss: Given, error: Given, error_description: Given },
   { additionalProperties: true },
 );
 

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderSignIn } from '../../../../../app/identity/openid/provider-sign-in.ts';
 import type { ProviderSignOut } from '../../../../../app/identity/openid/provider-sign-out.ts';
 import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
@@ -31,6 +31,9 @@ export const providerSignInRoutes =
 const toPage = (reply: FastifyReply, outcome: Readonly<Record<string, string>>): FastifyReply =>
   reply.redirect(`${PROVIDER_PAGE}#${new URLSearchParams(outcome).toString()}`, 303);
 
+/** As the browser sent it. */
+const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URL(url, 'http://localhost').searchParams;
+
 const redirectRoutes =
   ({ providerSignIn, secureCookie }: ProviderRouteDeps): Routes =>
   (http) => {
@@ -48,7 +51,8 @@ const redirectRoutes =
       },
       async (request, reply) => {
         const browser = keepBrowserSecret(request, reply, secureCookie);
-        const started = await providerSignIn.start(browser, request.query.return, request.origin);
+        const returnPath = queryOf(request).get('return') ?? undefined;
+        const started = await providerSignIn.start(browser, returnPath, request.origin);
         return started.ok
           ? reply.redirect(started.value.href, 303)
           : toPage(reply, { refused: started.error.code });
@@ -68,9 +72,8 @@ const redirectRoutes =
         },
       },
       async (request, reply) => {
-        const search = new URLSearchParams(request.url.split('?')[1] ?? '');
         const browser = browserSecret(request, secureCookie);
-        const arrived = await providerSignIn.arrive(browser, search, request.origin);
+        const arrived = await providerSignIn.arrive(browser, queryOf(request), request.origin);
         if (!arrived.ok) return toPage(reply, { refused: arrived.error.code });
         const { id, purpose, returnPath } = arrived.value;
         return toPage(reply, { arrived: id, purpose, return: returnPath });
