@@ -23,9 +23,12 @@ export const STEP_MS = 30_000;
 
 type Enrolled = { readonly who: Person; readonly secret: string; readonly recoveryCodes: string[] };
 
-/** A user with a second factor, confirmed a step ago, so that the present code is still unused. */
-export async function withMfa(service: Service & { ports: Ports }, username: string): Promise<Enrolled> {
-  const who = await aPerson(service, username);
+/** A user with a second factor. */
+export const withMfa = async (service: Service & { ports: Ports }, username: string): Promise<Enrolled> =>
+  await enrol(service, await aPerson(service, username));
+
+/** Adds a second factor, confirmed a step ago, so that the present code is still unused. */
+export async function enrol(service: Service & { ports: Ports }, who: Person): Promise<Enrolled> {
   const call = as(service, who);
   const { secret } = (await call('POST', '/api/me/mfa')).json();
   const before = new Date(service.ports.clock.now().getTime() - STEP_MS);

@@ -1,3 +1,4 @@
+import { leaveFor } from '../lib/browser/link-code.ts';
 import type { CreationOptions } from '../lib/browser/passkeys.ts';
 import { del, get, getList, patch, post, put, under } from './calls.ts';
 import type {
@@ -76,7 +77,7 @@ export async function goToProvider(
 ): Promise<void> {
   const body = { purpose, return: returnPath, ...proof };
   const { url } = await post<{ readonly url: string }>(`${IDENTITIES}/start`, body);
-  location.assign(url);
+  leaveFor(url);
 }
 
 export const finishIdentity = (id: string) => post<IdentityFinished>(`${IDENTITIES}/finish`, { id });

@@ -1,6 +1,7 @@
 import { BerthError } from '../api/errors.ts';
 import { request } from '../api/request.ts';
 import type { AuthOptions, InvitationOffer, Login, MfaRequired, ResetOffer, SignedIn } from '../api/types.ts';
+import { leaveFor } from '../lib/browser/link-code.ts';
 import { type RequestOptions, usePasskey } from '../lib/browser/passkeys.ts';
 import { signedIn } from './session.ts';
 
@@ -26,7 +27,7 @@ export const finishProvider = (id: string): Promise<MfaRequired | null> =>
 
 /** Sends the browser to the OpenID provider; afterwards it goes to `returnPath`. */
 export const signInAtProvider = (returnPath: string): void =>
-  location.assign(`/api/auth/oidc/start?return=${encodeURIComponent(returnPath)}`);
+  leaveFor(`/api/auth/oidc/start?return=${encodeURIComponent(returnPath)}`);
 
 /** Tells a refused second step or passkey apart from a wrong password. */
 async function enterBy(code: string, path: string, body: unknown): Promise<void> {

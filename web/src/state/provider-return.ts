@@ -1,8 +1,20 @@
 /** The page to which the OpenID provider sends the browser back. */
 export const PROVIDER_PATH = '/sign-in/provider';
 
+/** Why the service sends the browser back without a sign-in. */
+const REFUSALS = [
+  'provider_sign_in_expired',
+  'provider_denied',
+  'provider_rejected',
+  'provider_unavailable',
+  'provider_not_set_up',
+  'rate_limited',
+] as const;
+
+type ReturnRefusal = (typeof REFUSALS)[number];
+
 export type ProviderReturn =
-  | { readonly kind: 'refused'; readonly code: string }
+  | { readonly kind: 'refused'; readonly code: ReturnRefusal }
   | {
       readonly kind: 'arrived';
       readonly id: string;
@@ -26,9 +38,14 @@ export function takeProviderReturn(): ProviderReturn | null {
   return taken;
 }
 
-function returnIn(hash: URLSearchParams): ProviderReturn | null {
+/** Anybody can write a link to this page, so it shows no text of the address. */
+const refusalIn = (wanted: string): ReturnRefusal =>
+  REFUSALS.find((code) => code === wanted) ?? 'provider_rejected';
+
+/** What the part of the address behind `#` says; null when it says nothing. */
+export function returnIn(hash: URLSearchParams): ProviderReturn | null {
   const refused = hash.get('refused');
-  if (refused !== null) return { kind: 'refused', code: refused };
+  if (refused !== null) return { kind: 'refused', code: refusalIn(refused) };
   const [id, purpose, to] = [hash.get('arrived'), hash.get('purpose'), hash.get('return') ?? '/'];
   if (id === null || (purpose !== 'sign_in' && purpose !== 'link' && purpose !== 'confirm')) return null;
   return { kind: 'arrived', id, purpose, returnPath: /^\/(?![/\\])/.test(to) ? to : '/' };

@@ -4,7 +4,7 @@ import type { Device } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { session } from '../../session/session.ts';
-import { takeDeviceCode } from '../../state/device-code.ts';
+import { holdDeviceCode, takeDeviceCode } from '../../state/device-code.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField, VERBATIM } from '../../ui/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -66,6 +66,8 @@ function CodeForm({ linked, onStep }: Go & { readonly linked: string }) {
 
 function Decision({ code, device, onStep }: Go & { readonly code: string; readonly device: Device }) {
   const { confirmed, dialog } = useConfirmation();
+  // why: a confirmation at the OpenID provider leaves this page
+  useEffect(() => holdDeviceCode(code), [code]);
   const approving = useSubmit(async () => {
     await confirmed((proof) => approveDevice(code, proof));
     onStep({ kind: 'approved' });

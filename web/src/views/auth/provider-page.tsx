@@ -13,9 +13,12 @@ import { useTitle } from '../../ui/use-title.ts';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';
 
+/** What is left to do, and where the sign-in began. */
+type SecondFactor = { readonly waiting: MfaRequired; readonly returnPath: string };
+
 type Step =
   | { readonly kind: 'finishing' }
-  | { readonly kind: 'second_factor'; readonly waiting: MfaRequired }
+  | ({ readonly kind: 'second_factor' } & SecondFactor)
   | { readonly kind: 'failed'; readonly failure: unknown };
 
 /** As if a link had been followed: the page there reads what is behind `#`. */
@@ -27,13 +30,13 @@ function goBack(to: string): void {
 const DONE = { link: 'Sign-in connected', confirm: 'Confirmed. Now do it again' } as const;
 
 /** Null when all is done. */
-async function complete(back: ProviderReturn | null): Promise<MfaRequired | null> {
+async function complete(back: ProviderReturn | null): Promise<SecondFactor | null> {
   if (back === null) throw new BerthError(0, 'provider_sign_in_expired', 'expired');
   if (back.kind === 'refused') throw new BerthError(0, back.code, back.code);
   const { id, purpose, returnPath } = back;
   if (purpose === 'sign_in') {
     const waiting = await finishProvider(id);
-    if (waiting !== null) return waiting;
+    if (waiting !== null) return { waiting, returnPath };
   } else {
     if (session.value.kind !== 'signed_in') throw new BerthError(0, 'provider_sign_in_expired', 'expired');
     await finishIdentity(id);
@@ -47,7 +50,7 @@ function useReturn(): Step {
   const [step, setStep] = useState<Step>({ kind: 'finishing' });
   useEffect(() => {
     complete(takeProviderReturn()).then(
-      (waiting) => waiting !== null && setStep({ kind: 'second_factor', waiting }),
+      (left) => left !== null && setStep({ kind: 'second_factor', ...left }),
       (failure) => setStep({ kind: 'failed', failure }),
     );
   }, []);
@@ -56,6 +59,17 @@ function useReturn(): Step {
 
 const toSignIn = (): void => navigate('/sign-in', { replace: true });
 
+type ProviderSecondStepProps = SecondFactor & { readonly onBack: () => void };
+
+const ProviderSecondStep = ({ waiting, returnPath, onBack }: ProviderSecondStepProps) => (
+  <SecondStep
+    waiting={waiting}
+    first="The provider knows you."
+    onBack={onBack}
+    onDone={() => goBack(returnPath)}
+  />
+);
+
 /** Completes what the OpenID provider answered, or shows why it failed. */
 export function ProviderPage() {
   const step = useReturn();
@@ -63,7 +77,7 @@ export function ProviderPage() {
     case 'finishing':
       return <Arriving words="Signing in…" />;
     case 'second_factor':
-      return <SecondStep waiting={step.waiting} first="The provider knows you." onBack={toSignIn} />;
+      return <ProviderSecondStep {...step} onBack={toSignIn} />;
     case 'failed':
       return (
         <AuthFrame title="Not signed in">
@@ -84,7 +98,7 @@ export function ProviderWhileSignedIn() {
   useTitle('Sign-in provider');
   if (step.kind === 'finishing') return <Arriving words="One moment…" />;
   if (step.kind === 'second_factor') {
-    return <SecondStep waiting={step.waiting} first="The provider knows you." onBack={() => navigate('/')} />;
+    return <ProviderSecondStep {...step} onBack={() => navigate('/')} />;
   }
   return (
     <div class="page">

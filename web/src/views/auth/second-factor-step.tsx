@@ -13,12 +13,14 @@ type StepProps = {
   /** What has been accepted. */
   readonly first?: string;
   readonly onBack: () => void;
+  /** Called when the user is signed in. */
+  readonly onDone?: () => void;
 };
 
 /** After the right password or the provider: a code, or a passkey. */
-export function SecondStep({ waiting, first = 'The password is correct.', onBack }: StepProps) {
-  const form = useForm({ code: '' }, ({ code }) => giveCode(waiting, code.trim()));
-  const passkey = useSubmit(() => givePasskey(waiting), []);
+export function SecondStep({ waiting, first = 'The password is correct.', onBack, onDone }: StepProps) {
+  const form = useForm({ code: '' }, ({ code }) => giveCode(waiting, code.trim()).then(onDone));
+  const passkey = useSubmit(() => givePasskey(waiting).then(onDone), []);
   const codes = waiting.methods.some((method) => method !== 'passkey');
   const failure = form.failure ?? passkey.failure;
   const self = useFormFocus(form.reason);
