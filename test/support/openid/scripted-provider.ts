@@ -18,6 +18,8 @@ export type AtProvider = {
 export type Forgery = {
   readonly claims?: JWTPayload;
   readonly without?: readonly string[];
+  /** What the provider says beside the ID token. */
+  readonly userinfo?: JWTPayload;
   /** With another key than the provider's, or with none. */
   readonly key?: 'foreign' | 'none';
 };
@@ -41,6 +43,8 @@ export async function scriptedProvider(t: Test) {
   const foreign = await generateKeyPair('ES256');
   const publicKey = { ...(await exportJWK(right.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
   const grants = new Map<string, Grant>();
+  const people = new Map<string, JWTPayload>();
+  const broken = new Set<string>();
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
@@ -73,12 +77,14 @@ export async function scriptedProvider(t: Test) {
     const send = (status: number, body: object): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     const { pathname } = new URL(request.url ?? '/', issuer);
+    if (broken.has(pathname)) return send(503, { error: 'temporarily_unavailable' });
     if (pathname === '/.well-known/openid-configuration') {
       return send(200, {
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/jwks`,
+        userinfo_endpoint: `${issuer}/userinfo`,
         end_session_endpoint: `${issuer}/end`,
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
@@ -87,6 +93,9 @@ export async function scriptedProvider(t: Test) {
       });
     }
     if (pathname === '/jwks') return send(200, { keys: [publicKey] });
+    if (pathname === '/userinfo') {
+      return send(200, people.get(request.headers.authorization?.split(' ')[1] ?? '') ?? {});
+    }
     const body: Buffer[] = [];
     for await (const chunk of request) body.push(chunk as Buffer);
     const form = new URLSearchParams(Buffer.concat(body).toString());
@@ -98,12 +107,17 @@ export async function scriptedProvider(t: Test) {
     if (grant === undefined || grant.challenge !== challenge) return send(400, { error: 'invalid_grant' });
     const { who, forgery, nonce } = grant;
     const idToken = await sign({ auth_time: now(), ...who, nonce }, forgery, 'JWT');
-    return send(200, { access_token: 'unused', token_type: 'Bearer', expires_in: 300, id_token: idToken });
+    const token = randomBytes(16).toString('hex');
+    people.set(token, { sub: who.sub, ...forgery.userinfo });
+    return send(200, { access_token: token, token_type: 'Bearer', expires_in: 300, id_token: idToken });
   }
 
   return {
     issuer,
     close: () => server.close(),
+
+    /** Answers 503 at this path, such as `/token`, from now on. */
+    break: (path: string) => void broken.add(path),
 
     /** Signs somebody in; returns where the provider sends the browser. */
     authorize(authorizationUrl: string, who: AtProvider, forgery: Forgery = {}): URL {

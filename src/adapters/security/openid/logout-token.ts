@@ -34,6 +34,9 @@ export async function verifyLogoutToken(
   }
 }
 
-/** The keys could not be fetched. */
+/** The keys could not be fetched, or what came is none. `JOSEError` itself is thrown for an answer other than 200. */
 const isOutage = (err: unknown): boolean =>
-  err instanceof errors.JWKSTimeout || (err instanceof TypeError && err.message === 'fetch failed');
+  err instanceof errors.JWKSTimeout ||
+  err instanceof errors.JWKSInvalid ||
+  (err instanceof errors.JOSEError && err.code === errors.JOSEError.code) ||
+  (err instanceof TypeError && err.message === 'fetch failed');

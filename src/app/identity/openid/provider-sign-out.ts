@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
@@ -13,12 +14,18 @@ export type SignOutDeps = Pick<ProviderDeps, 'storage' | 'provider' | 'keys'> & 
   readonly signedOutUrl: () => string;
 };
 
+/** Who signs out does not wait for a provider that is down. */
+const SIGN_OUT_MS = 1_000;
+
 export type ProviderSignOut = ReturnType<typeof providerSignOut>;
 
 /** The end of sessions, here and at the provider. */
 export function providerSignOut(deps: SignOutDeps) {
   return {
-    /** Where the browser may sign out of the provider, too; null for a session that no provider opened. */
+    /**
+     * Where the browser may sign out of the provider, too; null for a session that no provider opened, and when the
+     * provider does not respond within a second. The session may have ended.
+     */
     urlOf: (caller: Caller) => urlOf(deps, caller),
 
     /**
@@ -38,7 +45,13 @@ async function urlOf(
   if (session === null) return null;
   const { sealedIdToken, subject } = session;
   const idToken = sealedIdToken === null ? null : decrypt(keys(), sealedIdToken, subject);
-  return await provider.signOutUrl(idToken?.toString() ?? null, signedOutUrl());
+  const found = provider.signOutUrl(idToken?.toString() ?? null, signedOutUrl());
+  const waited = new AbortController();
+  try {
+    return await Promise.race([found, delay(SIGN_OUT_MS, null, { signal: waited.signal })]);
+  } finally {
+    waited.abort();
+  }
 }
 
 async function byProvider(

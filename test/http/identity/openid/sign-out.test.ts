@@ -1,15 +1,25 @@
 import t from 'tap';
-import type { Forgery } from '../../../support/openid/scripted-provider.ts';
+import type { OpenIdProvider } from '../../../../src/ports/identity/openid/openid-provider.ts';
+import { type Forgery, scriptedProvider } from '../../../support/openid/scripted-provider.ts';
 import {
   aProviderScene,
   begin,
   callback,
   finish,
   outcomeOf,
+  providerPort,
   signInBy,
   signOutBy,
 } from '../../../support/openid/sign-in.ts';
-import { aPerson, as, auditOf, type Bearer, refresh, statusOf } from '../../../support/service/service.ts';
+import {
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  type Bearer,
+  refresh,
+  statusOf,
+} from '../../../support/service/service.ts';
 import { eventClient } from '../../../support/service/streams.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
@@ -103,6 +113,33 @@ t.test('a logout token works once', async (t) => {
   t.equal((await signOutBy(scene, token)).statusCode, 400);
   t.equal(await statusOf(scene.service, who), 200);
   for (const text of ['', 'no token', 'a.b.c']) t.equal((await signOutBy(scene, text)).statusCode, 400);
+});
+
+t.test('a logout token is not refused because the keys cannot be read', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  scene.provider.break('/jwks');
+  const answer = await signOutBy(scene, await scene.provider.logoutToken({ sub: 'ada' }));
+  t.same([answer.statusCode, answer.json().code], [503, 'provider_unavailable']);
+});
+
+t.test('signing out does not wait for the provider', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const provider = await scriptedProvider(t);
+  const silent: OpenIdProvider = {
+    ...providerPort(provider),
+    async signOutUrl() {
+      asked.resolve();
+      return await new Promise<never>(() => undefined);
+    },
+  };
+  const service = await aService({ openIdProvider: silent });
+  await service.ports.storage.repositories.settings.change(OPEN);
+  const scene = { service, provider };
+  const who = (await signInBy(scene, ADA)).answer.json();
+  const leaving = as(scene.service, who)('POST', '/api/auth/logout');
+  await asked.promise;
+  t.equal(await statusOf(scene.service, who), 401, 'the session has ended already');
+  t.same((await leaving).json(), { logged_out: true, provider_sign_out_url: null });
 });
 
 t.test('signing out offers the provider’s sign-out, to sessions that came from there', async (t) => {

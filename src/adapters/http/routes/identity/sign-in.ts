@@ -174,9 +174,9 @@ const loginRoutes =
         schema: { operationId: 'auth.logout', summary: 'Sign out', response: { 200: schema.LoggedOutBody } },
       },
       async (request, reply) => {
-        const atProvider = await providerSignOut.urlOf(request.caller);
         await signIn.logout(request.caller, request.origin);
         clearRefreshCookie(reply);
+        const atProvider = await providerSignOut.urlOf(request.caller);
         return { logged_out: true, provider_sign_out_url: atProvider?.href ?? null };
       },
     );
