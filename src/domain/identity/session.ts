@@ -14,6 +14,8 @@ export type UserSession = {
   readonly userAgent: string;
   readonly revokedAt: Date | null;
   readonly revokedReason: string | null;
+  /** When the user proved who it is, to open the session; null when a provider did not say. */
+  readonly signedInAt: Date | null;
   /** The user's last confirmation at a provider; null without any. */
   readonly confirmedAt: Date | null;
 };
@@ -51,8 +53,10 @@ export function sessionListed(session: UserSession, now: Date, idleMinutes: numb
 const LATELY_MINUTES = 15;
 
 /** Whether the session's sign-in, or its confirmation at a provider, is recent. Refreshing and unlocking are neither. */
-export const signedInLately = ({ createdAt, confirmedAt }: UserSession, now: Date): boolean =>
-  now.getTime() - (confirmedAt ?? createdAt).getTime() < LATELY_MINUTES * 60_000;
+export function signedInLately({ signedInAt, confirmedAt }: UserSession, now: Date): boolean {
+  const last = confirmedAt ?? signedInAt;
+  return last !== null && now.getTime() - last.getTime() < LATELY_MINUTES * 60_000;
+}
 
 /** The recorded reason when none is given. */
 export const REVOKED_BY_USER = 'revoked_by_user';

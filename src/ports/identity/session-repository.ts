@@ -6,7 +6,13 @@ import type { User } from '../../domain/identity/user.ts';
 /** A last use. */
 export type Use = { readonly id: string; readonly at: Date };
 
-export type NewSession = { readonly userId: string; readonly ipAddress: string; readonly userAgent: string };
+export type NewSession = {
+  readonly userId: string;
+  readonly ipAddress: string;
+  readonly userAgent: string;
+  /** Absent: now, which is also the latest. */
+  readonly signedInAt?: Date | null | undefined;
+};
 
 /** A session and all that decides its validity, read in one round trip; `now` is the database's clock. */
 export type SessionWithUser = {

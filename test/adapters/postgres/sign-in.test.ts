@@ -5,7 +5,9 @@ import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts'
 import type { Service } from '../../../src/app/main/compose.ts';
 import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import { freshDatabase, run, statementsOf } from '../../support/database/database.ts';
-import { randomName } from '../../support/database/stored.ts';
+import { aHolder, randomName } from '../../support/database/stored.ts';
+import { scriptedProvider } from '../../support/openid/scripted-provider.ts';
+import { begin, callback, finish, outcomeOf, providerPort } from '../../support/openid/sign-in.ts';
 import { throwAt } from '../../support/service/bodies.ts';
 import { authenticator, codeAt, from, logIn, withMfa } from '../../support/service/factors.ts';
 import { aPerson, aService, as, person } from '../../support/service/service.ts';
@@ -19,7 +21,9 @@ const statements = statementsOf(pool);
 const db = openDatabase(pool);
 t.teardown(() => db.destroy());
 const storage = postgresStorage(db);
-const service = url === null ? null : await aService({ storage, clock: { now: () => now } });
+const provider = await scriptedProvider(t);
+const openIdProvider = providerPort(provider);
+const service = url === null ? null : await aService({ storage, clock: { now: () => now }, openIdProvider });
 
 type OnPostgres = NonNullable<typeof service>;
 /** A user with that name, and otherwise unused addresses, so that none is slowed down. */
@@ -75,7 +79,7 @@ on(
   'a password that is changed while it confirms something makes nobody wait in a circle',
   async (t, service, { name }) => {
     const call = as(service, await aPerson(service, name));
-    await run(url ?? '', "update sessions set created_at = created_at - interval '1 hour'");
+    await run(url ?? '', "update sessions set signed_in_at = signed_in_at - interval '1 hour'");
     const { password } = person(name);
     const change = { old_password: password, new_password: password };
     for (let round = 0; round < 5; round += 1) {
@@ -278,3 +282,49 @@ on(
     t.equal((await logIn(service, name, {}, { ...person(name), password })).statusCode >= 401, true);
   },
 );
+
+/** A sign-in at the provider that only its last step is missing from. */
+async function arrivedAs(service: OnPostgres, sub: string, name: string) {
+  const { url: there, cookie } = await begin({ service });
+  const who = { sub, email: `${name}@example.org`, email_verified: true };
+  const { arrived = '' } = outcomeOf(await callback({ service }, provider.authorize(there, who), cookie));
+  return () => finish({ service }, arrived, cookie);
+}
+
+on(
+  'of two people whose first sign-ins meet at one address one gets the account',
+  async (t, service, { name }) => {
+    await storage.repositories.settings.change({ oidcMatchByEmail: true });
+    const unopened = { email: `${name}@example.org`, username: name, passwordHash: null, guestUntil: null };
+    await storage.repositories.users.insert({ ...unopened, role: 'user', tier: 'free' });
+    const finishes = [
+      await arrivedAs(service, `${name}-1`, name),
+      await arrivedAs(service, `${name}-2`, name),
+    ];
+    const holder = await aHolder(t, url ?? '');
+    await holder.sql('select from users where username = $1 for update', [name]);
+    const both = Promise.all(finishes.map((last) => last()));
+    await holder.blocks(2);
+    await holder.commit();
+    const answers = await both;
+    t.equal(count(answers, 200), 1);
+    t.match(
+      answers.filter(({ statusCode }) => statusCode !== 200).map((one) => one.json()),
+      [{ code: 'provider_account_exists' }],
+    );
+  },
+);
+
+on('a sign-in that is disconnected meanwhile opens nothing', async (t, service, { name }) => {
+  const { id: userId } = await aPerson(service, name);
+  const identity = { userId, issuer: provider.issuer, subject: name, email: null };
+  await storage.repositories.identities.insert(identity);
+  const last = await arrivedAs(service, name, name);
+  const holder = await aHolder(t, url ?? '');
+  await holder.sql('select from users where id = $1 for no key update', [userId]);
+  const answer = last();
+  await holder.blocks(1);
+  await holder.sql('delete from identities where user_id = $1', [userId]);
+  await holder.commit();
+  t.not((await answer).statusCode, 200);
+});

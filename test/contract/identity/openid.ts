@@ -178,6 +178,24 @@ function sessionContract(test: OnStorage): void {
     t.equal(await providerSessions.useLogoutToken(hash, 5), false);
   });
 
+  test('a session says when its user signed in, and never in the future', async (t, {
+    sessions,
+  }, storage) => {
+    const { id: userId } = await storedUser(storage);
+    const [past, ahead] = [new Date('2020-01-01T00:00:00Z'), new Date('2100-01-01T00:00:00Z')];
+    const at = async (signedInAt?: Date | null) => {
+      const { id } = await sessions.insert({ userId, ...AT, signedInAt });
+      const { session } = (await sessions.findWithUser(id)) ?? {};
+      return [session?.signedInAt, session?.createdAt];
+    };
+    t.match(await at(past), [past]);
+    t.match(await at(null), [null]);
+    for (const given of [ahead, undefined]) {
+      const [signedInAt, createdAt] = await at(given);
+      t.same(signedInAt, createdAt);
+    }
+  });
+
   test('a confirmation counts from now', async (t, { sessions }, storage) => {
     const { id: userId } = await storedUser(storage);
     const { id, confirmedAt } = await sessions.insert({ userId, ...AT });

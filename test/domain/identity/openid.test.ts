@@ -13,7 +13,8 @@ const CREATE = { oidcCreateAccounts: true, oidcMatchByEmail: false };
 const BOTH = { oidcCreateAccounts: true, oidcMatchByEmail: true };
 const NONE = { oidcCreateAccounts: false, oidcMatchByEmail: false };
 const ada = aUser();
-const root = aUser({ role: 'admin' });
+const unopened = { user: ada, opened: false };
+const ofRoot = { user: aUser({ role: 'admin' }), opened: false };
 const identity = {
   id: 'i',
   userId: ada.id,
@@ -25,21 +26,22 @@ const identity = {
 };
 
 t.test(
-  'a first sign-in needs a verified address and a setting, and never opens an administrator',
+  'a first sign-in needs a verified address and a setting, and opens neither an administrator nor what is in use',
   async (t) => {
     const verified = { email: 'ada@example.org', emailVerified: true };
     const cases = [
       [verified, { identity, byAddress: null }, NONE, 'known'],
-      [{ email: null, emailVerified: false }, { identity, byAddress: root }, NONE, 'known'],
-      [verified, { identity: null, byAddress: ada }, NONE, 'provider_no_account'],
-      [verified, { identity: null, byAddress: ada }, MATCH, 'match'],
-      [verified, { identity: null, byAddress: ada }, CREATE, 'provider_account_exists'],
-      [verified, { identity: null, byAddress: root }, BOTH, 'provider_account_exists'],
+      [{ email: null, emailVerified: false }, { identity, byAddress: ofRoot }, NONE, 'known'],
+      [verified, { identity: null, byAddress: unopened }, NONE, 'provider_no_account'],
+      [verified, { identity: null, byAddress: unopened }, MATCH, 'match'],
+      [verified, { identity: null, byAddress: { user: ada, opened: true } }, BOTH, 'provider_account_exists'],
+      [verified, { identity: null, byAddress: unopened }, CREATE, 'provider_account_exists'],
+      [verified, { identity: null, byAddress: ofRoot }, BOTH, 'provider_account_exists'],
       [verified, { identity: null, byAddress: null }, BOTH, 'create'],
       [verified, { identity: null, byAddress: null }, MATCH, 'provider_no_account'],
       [
         { ...verified, emailVerified: false },
-        { identity: null, byAddress: ada },
+        { identity: null, byAddress: unopened },
         BOTH,
         'provider_email_unverified',
       ],
@@ -73,10 +75,22 @@ t.test('a confirmation is a sign-in after it was asked for, within half a minute
   t.equal(signedInAgain(at(-30), asked), true);
   t.equal(signedInAgain(at(-31), asked), false);
   t.equal(signedInAgain({ authTime: null }, asked), false);
+});
+
+t.test('a sign-in is recent by its proof, not by its session', async (t) => {
   const now = new Date('2026-01-01T12:00:00Z');
-  const createdAt = new Date('2026-01-01T10:00:00Z');
-  t.equal(signedInLately(aSession({ createdAt, confirmedAt: null }), now), false);
-  t.equal(signedInLately(aSession({ createdAt, confirmedAt: now }), now), true);
+  const old = new Date('2026-01-01T11:45:00Z');
+  const lately = new Date('2026-01-01T11:45:01Z');
+  const cases = [
+    [{ signedInAt: lately, confirmedAt: null }, true],
+    [{ signedInAt: old, confirmedAt: null }, false],
+    [{ signedInAt: null, confirmedAt: null }, false],
+    [{ signedInAt: old, confirmedAt: lately }, true],
+    [{ signedInAt: null, confirmedAt: lately }, true],
+  ] as const;
+  for (const [times, expected] of cases) {
+    t.equal(signedInLately(aSession({ createdAt: now, ...times }), now), expected);
+  }
 });
 
 t.test('an account keeps a way in', async (t) => {

@@ -79,7 +79,7 @@ t.test('second factor, API token and screen lock work from the pages alone', asy
 
   await page.goto(`${address}/settings/security`);
   await button(page, 'Set up').waitFor();
-  const anHourAgo = "update sessions set created_at = created_at - interval '1 hour'";
+  const anHourAgo = "update sessions set signed_in_at = signed_in_at - interval '1 hour'";
   await run(service.database, `${anHourAgo} where user_id = '${person.id}'`);
   const secret = await enrol(scene);
   await signOutAndIn(scene, secret);

@@ -28,6 +28,7 @@ export const aSession = (over: Partial<UserSession> = {}): UserSession => ({
   userId: aUser().id,
   createdAt: created,
   lastSeenAt: created,
+  signedInAt: created,
   confirmedAt: null,
   expiresAt: new Date('2026-01-31T00:00:00Z'),
   ipAddress: '127.0.0.1',

@@ -6,7 +6,11 @@ import {
   type UserSession,
 } from '../../../domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
-import type { SessionRepository, SessionWithUser } from '../../../ports/identity/session-repository.ts';
+import type {
+  NewSession,
+  SessionRepository,
+  SessionWithUser,
+} from '../../../ports/identity/session-repository.ts';
 import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
 import type { SessionsTable, UsersTable } from '../schema/identity-tables.ts';
 import {
@@ -87,6 +91,10 @@ const sessionReads = (
   },
 });
 
+/** The clock of a provider may be ahead. */
+const signedInAt = ({ signedInAt: at }: NewSession) =>
+  at === null ? null : at === undefined ? sql<Date>`now()` : sql<Date>`least(${at}::timestamptz, now())`;
+
 const sessionChanges = (
   db: Db,
 ): Pick<SessionRepository, 'insert' | 'touch' | 'confirm' | 'revoke' | 'revokeOthers'> => ({
@@ -97,6 +105,7 @@ const sessionChanges = (
         user_id: session.userId,
         ip_address: session.ipAddress,
         user_agent: session.userAgent,
+        signed_in_at: signedInAt(session),
         expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
       })
       .returningAll()
@@ -187,5 +196,6 @@ const toSession = (row: Selectable<SessionsTable>): UserSession => ({
   userAgent: row.user_agent,
   revokedAt: row.revoked_at,
   revokedReason: row.revoked_reason,
+  signedInAt: row.signed_in_at,
   confirmedAt: row.confirmed_at,
 });

@@ -38,6 +38,7 @@ export type SessionsTable = {
   revoked_reason: string | null;
   locked_at: Date | null;
   wrong_passcodes: Generated<number>;
+  signed_in_at: Date | null;
   confirmed_at: Date | null;
 };
 

@@ -20,6 +20,8 @@ export type OpenIdSettings = {
 };
 
 const TIMEOUT_SECONDS = 10;
+/** A sign-in at the provider that is older is asked for again. */
+const GREATEST_AGE_SECONDS = 30 * 86_400;
 /** Providers change their metadata rarely; their keys are fetched when an unknown one is used. */
 const METADATA_MS = 3_600_000;
 
@@ -55,7 +57,8 @@ export function openIdProvider(settings: OpenIdSettings, log: Pick<Logger, 'warn
         nonce,
         code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
         code_challenge_method: 'S256',
-        ...(again ? { prompt: 'login', max_age: '0' } : {}),
+        // With a greatest age, the ID token must say when the person signed in.
+        ...(again ? { prompt: 'login', max_age: '0' } : { max_age: String(GREATEST_AGE_SECONDS) }),
       });
     },
 
@@ -129,18 +132,28 @@ async function redeemed(
   const complete = claims['email'] !== undefined && claims['email_verified'] !== undefined;
   const canAsk = config.serverMetadata().userinfo_endpoint !== undefined;
   const more = complete || !canAsk ? {} : await oidc.fetchUserInfo(config, tokens.access_token, claims.sub);
-  return { claims: toClaims({ ...more, ...claims }), idToken: tokens.id_token };
+  return { claims: toClaims({ ...more, ...claims }, addressOf(claims, more)), idToken: tokens.id_token };
 }
+
+type Statement = Readonly<Record<string, unknown>>;
+
+/** Address and verification from one statement: one of another address says nothing about this one. */
+const addressOf = (idToken: Statement, more: Statement): Pick<ProviderClaims, 'email' | 'emailVerified'> => {
+  const { email, email_verified: verified } = more['email'] === undefined ? idToken : more;
+  return { email: textOf(email), emailVerified: verified === true };
+};
 
 type TokenClaims = Readonly<Record<string, unknown>> & { readonly iss: string; readonly sub: string };
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-const toClaims = (claims: TokenClaims): ProviderClaims => ({
+const toClaims = (
+  claims: TokenClaims,
+  address: Pick<ProviderClaims, 'email' | 'emailVerified'>,
+): ProviderClaims => ({
+  ...address,
   issuer: claims.iss,
   subject: claims.sub,
-  email: textOf(claims['email']),
-  emailVerified: claims['email_verified'] === true,
   username: textOf(claims['preferred_username']),
   sid: textOf(claims['sid']),
   authTime: typeof claims['auth_time'] === 'number' ? new Date(claims['auth_time'] * 1000) : null,
@@ -154,6 +167,7 @@ const UNAVAILABLE: ReadonlySet<unknown> = new Set([
 
 function failureOf(err: unknown): ProviderFailure {
   if (err instanceof oidc.AuthorizationResponseError) return 'denied';
+  if (err instanceof oidc.ResponseBodyError && err.status >= 500) return 'unavailable';
   // What `fetch` throws for a connection that fails.
   if (err instanceof TypeError && err.message === 'fetch failed') return 'unavailable';
   return UNAVAILABLE.has((err as { code?: unknown }).code) ? 'unavailable' : 'rejected';

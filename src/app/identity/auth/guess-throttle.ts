@@ -90,19 +90,17 @@ export async function tryShared<T>(
 }
 
 export async function take(
-  { storage, digest }: ThrottleDeps,
-  what: string,
-  origin: Origin,
+  { digest }: Pick<ThrottleDeps, 'digest'>,
+  tx: Repositories,
+  { what, origin }: { readonly what: string; readonly origin: Origin },
   perMinute: number,
 ): Promise<Result<null, DomainError>> {
   const key = digest(what, clientNetworkOf(origin.ipAddress).address);
   const limit: Limit = { kind: 'bucket', perMinute };
-  return await storage.inTransaction(async (tx) => {
-    const { tallies, now } = await tx.throttle.lock([key]);
-    const [tally = null] = tallies;
-    const wait = guessWaitMs(limit, tally, now);
-    if (wait > 0) return refuse(tooMany(wait));
-    await tx.throttle.put([{ key, tally: withFailure(limit, tally, now) }]);
-    return ok(null);
-  });
+  const { tallies, now } = await tx.throttle.lock([key]);
+  const [tally = null] = tallies;
+  const wait = guessWaitMs(limit, tally, now);
+  if (wait > 0) return refuse(tooMany(wait));
+  await tx.throttle.put([{ key, tally: withFailure(limit, tally, now) }]);
+  return ok(null);
 }

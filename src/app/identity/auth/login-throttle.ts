@@ -9,7 +9,6 @@ import {
   signInWaitMs,
   TRUSTED_ONLY_FROM,
 } from '../../../domain/identity/login-throttle.ts';
-import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Tallies } from '../../../ports/identity/login-throttle-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
@@ -35,7 +34,7 @@ export type SignInAttempt = {
 };
 
 /** A cause other than a wrong secret. */
-export type SignInFault = 'disabled' | ProviderRefusal;
+export type SignInFault = 'disabled';
 
 /** An attempt with locked counts: its result is written once, in the order of the locks. */
 export type Attempt = {
@@ -81,7 +80,12 @@ export function loginThrottle(storage: Storage, key: () => Buffer) {
     ) => tryShared(deps, { tx, what, userId }, origin, find),
 
     /** Uses one of an address's requests a minute, successful or not. */
-    consume: (what: string, origin: Origin, perMinute: number) => take(deps, what, origin, perMinute),
+    consume: (what: string, origin: Origin, perMinute: number) =>
+      storage.inTransaction((tx) => take(deps, tx, { what, origin }, perMinute)),
+
+    /** The same in the caller's transaction. */
+    consumeIn: (tx: Repositories, what: string, origin: Origin, perMinute: number) =>
+      take(deps, tx, { what, origin }, perMinute),
   };
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/identity/openid/provider-sign-in.ts';
 import type { User } from '../../../domain/identity/user.ts';
 import { type Result, unreachable } from '../../../domain/result.ts';
+import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { makeAccount } from '../people/new-account.ts';
 
@@ -24,9 +25,13 @@ export async function arrivalOf(
   const email = claims.email && comparable(claims.email);
   const found = identity !== null || email === null ? null : await tx.users.findForLogin(email);
   // A username may look like an address; it is none.
-  const byAddress = found?.user.email?.toLowerCase() === email?.toLowerCase() ? (found?.user ?? null) : null;
+  const isOwner = found !== null && found.user.email?.toLowerCase() === email?.toLowerCase();
+  const byAddress = isOwner ? { user: found.user, opened: await isOpened(tx, found) } : null;
   return decideArrival({ ...claims, email }, { identity, byAddress }, await tx.settings.read());
 }
+
+const isOpened = async (tx: Repositories, { user, passwordHash }: UserWithPassword): Promise<boolean> =>
+  passwordHash !== null || (await tx.identities.listOf(user.id)).length > 0;
 
 export function ownerOf(arrival: Arrival): string | null {
   switch (arrival.kind) {
@@ -41,7 +46,15 @@ export function ownerOf(arrival: Arrival): string | null {
   }
 }
 
-/** The account's user; made or connected first, if need be. `locked`: the owner, read again with a lock. */
+/** The owner, locked until the transaction ends, so that of first sign-ins at the same time one is connected. */
+export async function lockOwner(tx: Repositories, arrival: Arrival): Promise<UserWithPassword | null> {
+  const userId = ownerOf(arrival);
+  if (userId === null) return null;
+  if (arrival.kind === 'match') await tx.users.lock(userId);
+  return await tx.users.lockForSignIn(userId);
+}
+
+/** The account's user; made or connected first, if need be. `locked`: the owner, locked before `arrival` was read. */
 export async function enter(
   tx: Repositories,
   arrival: Arrival,
@@ -57,8 +70,8 @@ export async function enter(
   if (locked === null) throw new Error('the owner of a connected sign-in is gone');
   if (arrival.kind === 'known') await tx.identities.used(arrival.identity.id, claims.email);
   else {
-    // The user may have become an administrator since the first read.
-    if (locked.role === 'admin') throw new Refusal({ code: 'provider_account_exists' });
+    // The link for a first password could let another person in.
+    await tx.accountLinks.withdrawFor(locked.id);
     await connect(tx, locked, claims, 'address', origin);
   }
   return locked;

@@ -62,16 +62,33 @@ export async function startAtProvider(
   return ok(url);
 }
 
-/** Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. */
+const FAILURES_A_MINUTE = 20;
+
+/** Whether it counts. What the provider itself refuses does not: its outage would shut everybody out. */
+const COUNTS = {
+  provider_sign_in_expired: true,
+  provider_rejected: true,
+  provider_email_unverified: true,
+  provider_no_account: true,
+  provider_account_exists: true,
+  provider_denied: false,
+  provider_unavailable: false,
+} as const satisfies Record<ProviderRefusal, boolean>;
+
+/**
+ * Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. The
+ * count is its own: any page can make a browser bring bad answers, which must not shut passwords out.
+ */
 export async function failedAtProvider(
   { throttle }: Pick<ProviderDeps, 'throttle'>,
   tx: Repositories,
   code: ProviderRefusal,
-  userId: string | null,
   origin: Origin,
 ): Promise<DomainError> {
-  const begun = await throttle.begin(tx, { login: null, userId, origin, by: 'provider' });
-  if (!begun.ok) return begun.error;
-  const refusal = await begun.value.failed(code);
-  return refusal.code === 'rate_limited' ? refusal : { code };
+  if (COUNTS[code]) {
+    const taken = await throttle.consumeIn(tx, 'provider answer', origin, FAILURES_A_MINUTE);
+    if (!taken.ok) return taken.error;
+  }
+  await tx.audit.append({ userId: null, action: 'login_failed', ...origin, details: code });
+  return { code };
 }

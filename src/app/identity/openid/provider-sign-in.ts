@@ -14,8 +14,8 @@ import type { Repositories } from '../../../ports/storage.ts';
 import { encrypt } from '../auth/encryption.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
-import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
-import { arrivalOf, enter, ownerOf } from './arrival.ts';
+import { openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
+import { arrivalOf, enter, lockOwner, ownerOf } from './arrival.ts';
 import { failedAtProvider, type ProviderDeps, startAtProvider } from './provider-deps.ts';
 
 /** What the page does next: finish the sign-in, and go where it began. */
@@ -93,7 +93,7 @@ async function failed<T>(
   origin: Origin,
 ): Promise<Result<T, DomainError>> {
   return await deps.storage.inTransaction(async (tx) =>
-    refuse(await failedAtProvider(deps, tx, code, null, origin)),
+    refuse(await failedAtProvider(deps, tx, code, origin)),
   );
 }
 
@@ -131,14 +131,20 @@ async function open(
   { id, browser }: Ticket,
   origin: Origin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
-  const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, null, origin));
+  const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   const arrived = await takeArrived(tx, id, browser);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
   const { claims, sealedIdToken } = arrived;
+  const first = await arrivalOf(tx, claims);
+  if (!first.ok) return await fail(first.error);
+  const userId = ownerOf(first.value);
+  const locked = await lockOwner(tx, first.value);
+  // The owner may have disconnected it, or another first sign-in connected it, before the lock.
   const arrival = await arrivalOf(tx, claims);
   if (!arrival.ok) return await fail(arrival.error);
-  const userId = ownerOf(arrival.value);
-  const locked = userId === null ? null : await tx.users.lockForSignIn(userId);
+  if (arrival.value.kind !== first.value.kind || ownerOf(arrival.value) !== userId) {
+    return await fail('provider_sign_in_expired');
+  }
   const begun = await deps.throttle.begin(tx, { login: null, userId, origin, by: 'provider' });
   if (!begun.ok) return begun;
   if (locked !== null && locked.user.disabledAt !== null) {
@@ -148,7 +154,8 @@ async function open(
   }
   const user = await enter(tx, arrival.value, claims, locked?.user ?? null, origin);
   await begun.value.passed();
-  const { issuer, subject, sid } = claims;
+  const { issuer, subject, sid, authTime } = claims;
   const session: ProviderSession = { issuer, subject, sid, sealedIdToken };
-  return ok((await beginPendingSignIn(tx, user, session)) ?? (await openSession(tx, user, origin, session)));
+  const pending = await beginPendingSignIn(tx, user, session);
+  return ok(pending ?? (await openProvenBefore(tx, user, origin, session, authTime)));
 }

@@ -6,6 +6,7 @@ import {
   decideRefresh,
   REVOKED_FOR,
   sessionEnd,
+  signedInLately,
   type UserSession,
 } from '../../../domain/identity/session.ts';
 import type { User } from '../../../domain/identity/user.ts';
@@ -28,19 +29,43 @@ export type SignInDeps = {
   readonly refreshKeys: () => readonly Buffer[];
 };
 
-/** In the caller's transaction. `provider`: the provider's session that opens it. */
+/**
+ * In the caller's transaction. `provider`: the provider's session that opens it. `signedInAt`: when the user proved who
+ * it is, if not now; null when nobody knows.
+ */
 export async function openSession(
   repositories: Repositories,
   user: User,
   origin: Origin,
   provider: ProviderSession | null = null,
+  signedInAt?: Date | null,
 ): Promise<SignedIn> {
-  const session = await repositories.sessions.insert({ userId: user.id, ...origin });
+  const session = await repositories.sessions.insert({ userId: user.id, ...origin, signedInAt });
   if (provider !== null) await repositories.providerSessions.insert(session.id, provider);
   const refreshToken = newSecret();
   await repositories.refreshTokens.insert(sha256(refreshToken), session.id);
   await repositories.audit.append({ userId: user.id, action: 'login', ...origin, details: session.id });
   return { session, user, refreshToken };
+}
+
+/**
+ * The session of a user whom a provider knew already, possibly without a question. It opens locked if that was not
+ * lately and the user has a passcode, which an unattended browser must not get around.
+ */
+export async function openProvenBefore(
+  tx: Repositories,
+  user: User,
+  origin: Origin,
+  provider: ProviderSession,
+  signedInAt: Date | null,
+): Promise<SignedIn> {
+  const opened = await openSession(tx, user, origin, provider, signedInAt);
+  const { session } = opened;
+  const { passcodeSet } = await tx.screenLocks.protectionOf(user.id);
+  if (passcodeSet && !signedInLately(session, session.createdAt)) {
+    await tx.screenLocks.lockSession(session.id);
+  }
+  return opened;
 }
 
 export type SignIn = ReturnType<typeof signIn>;

@@ -35,15 +35,19 @@ export type FirstSignIn = Pick<Settings, 'oidcCreateAccounts' | 'oidcMatchByEmai
 
 export type Arrival =
   | { readonly kind: 'known'; readonly identity: ConnectedIdentity }
-  /** The first sign-in of an existing account's user. */
+  /** The first sign-in to an account that nobody has opened. */
   | { readonly kind: 'match'; readonly user: User }
   | { readonly kind: 'create'; readonly email: string };
 
-type Known = { readonly identity: ConnectedIdentity | null; readonly byAddress: User | null };
+type Known = {
+  readonly identity: ConnectedIdentity | null;
+  /** `opened`: somebody has a way in already, who may be another person than the one at the provider. */
+  readonly byAddress: { readonly user: User; readonly opened: boolean } | null;
+};
 
 /**
- * Whose account a provider's sign-in opens. An unknown person needs a verified address, and never gets an
- * administrator's account: its owner connects the sign-in in the settings.
+ * Whose account a provider's sign-in opens. An unknown person needs a verified address, and gets neither an
+ * administrator's account nor one that somebody has opened: its owner connects the sign-in in the settings.
  */
 export function decideArrival(
   claims: Pick<ProviderClaims, 'email' | 'emailVerified'>,
@@ -57,8 +61,9 @@ export function decideArrival(
     return refuse('provider_email_unverified');
   }
   if (byAddress !== null) {
-    const may = oidcMatchByEmail && byAddress.role !== 'admin';
-    return may ? ok({ kind: 'match', user: byAddress }) : refuse('provider_account_exists');
+    const { user, opened } = byAddress;
+    const may = oidcMatchByEmail && user.role !== 'admin' && !opened;
+    return may ? ok({ kind: 'match', user }) : refuse('provider_account_exists');
   }
   return oidcCreateAccounts ? ok({ kind: 'create', email }) : refuse('provider_no_account');
 }

@@ -8,7 +8,7 @@ const dialog = (page: Page) => page.getByRole('dialog').waitFor();
 const agedSession: Scene['before'] = (_page, { database }) =>
   run(
     database,
-    "update sessions set created_at = created_at - interval '1 hour' where user_id = (select id from users where username = 'old') and created_at > now() - interval '30 min'",
+    "update sessions set created_at = created_at - interval '1 hour', signed_in_at = signed_in_at - interval '1 hour' where user_id = (select id from users where username = 'old') and created_at > now() - interval '30 min'",
   );
 
 const CODES = Array.from({ length: 10 }, (_, at) => `k7pq-${1000 + at * 37}-w2xm`);

@@ -13,7 +13,7 @@ import {
   type ProviderScene,
   signInBy,
 } from '../../../support/openid/sign-in.ts';
-import { aPerson, as, auditOf, ORIGIN } from '../../../support/service/service.ts';
+import { aPerson, as, auditOf, ORIGIN, person } from '../../../support/service/service.ts';
 
 const EVE = { sub: 'eve', email: 'eve@example.org', email_verified: true };
 const OPEN = { oidcCreateAccounts: true, oidcMatchByEmail: true };
@@ -128,8 +128,12 @@ t.test('a refusal of the provider is shown as one', async (t) => {
   await refused(t, scene, 'provider_denied', await callback(scene, back, cookie));
 });
 
-t.test('failures count against the address, as wrong passwords do', async (t) => {
+const passwordOf = ({ service }: ProviderScene, { email, password }: ReturnType<typeof person>) =>
+  as(service, null)('POST', '/api/auth/login', { email, password });
+
+t.test('bad answers are limited, and never shut passwords out', async (t) => {
   const scene = await aProviderScene(t, OPEN);
+  await aPerson(scene.service, 'ada');
   const back = new URL('http://127.0.0.1:8080/api/auth/oidc/callback?state=x&code=y');
   let last = '';
   for (let tries = 0; tries < 25; tries += 1) {
@@ -137,6 +141,57 @@ t.test('failures count against the address, as wrong passwords do', async (t) =>
   }
   t.equal(last, 'rate_limited');
   t.equal(auditOf(scene.service, 'login_failed').length, 20);
+  t.equal((await passwordOf(scene, person('ada'))).statusCode, 200);
+});
+
+t.test('a provider that is down, or refuses, shuts nobody out', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  await aPerson(scene.service, 'ada');
+  scene.provider.break('/token');
+  for (let tries = 0; tries < 21; tries += 1) {
+    t.equal((await signInBy(scene, EVE)).refused, 'provider_unavailable');
+  }
+  for (let tries = 0; tries < 21; tries += 1) {
+    const { url, cookie } = await begin(scene);
+    const back = scene.provider.authorize(url, EVE);
+    back.searchParams.delete('code');
+    back.searchParams.set('error', 'access_denied');
+    t.equal(outcomeOf(await callback(scene, back, cookie))['refused'], 'provider_denied');
+  }
+  t.equal((await passwordOf(scene, person('ada'))).statusCode, 200);
+});
+
+t.test('a reassigned address opens nothing that is in use', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  t.equal((await signInBy(scene, EVE)).refused, null);
+  const next = await signInBy(scene, { ...EVE, sub: 'another person' });
+  t.equal(next.refused, 'provider_account_exists');
+  t.equal(auditOf(scene.service, 'identity_linked').length, 1);
+  t.equal((await signInBy(scene, EVE)).refused, null, 'the first one still may');
+});
+
+t.test('whoever registered the address first does not share an account with its owner', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  await aPerson(scene.service, 'eve');
+  t.equal((await signInBy(scene, EVE)).refused, 'provider_account_exists');
+  t.equal(auditOf(scene.service, 'identity_linked').length, 0);
+});
+
+t.test('an address and its verification come from one statement', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { service } = scene;
+  const elsewhere = { email: 'eve@evil.example.org', email_verified: true };
+  const { email_verified: _, ...unstated } = EVE;
+  t.equal(
+    (await signInBy(scene, unstated, { userinfo: { email_verified: true } })).refused,
+    'provider_email_unverified',
+  );
+  const other = await signInBy(scene, unstated, { userinfo: elsewhere });
+  t.equal(other.answer.json().user.email, elsewhere.email);
+  const { email: __, ...unnamed } = { ...EVE, sub: 'mallory' };
+  const victim = { email: 'victim@example.org' };
+  t.equal((await signInBy(scene, unnamed, { userinfo: victim })).refused, 'provider_email_unverified');
+  t.equal(auditOf(service, 'identity_linked').length, 1);
 });
 
 t.test('a linked person is never taken over by another session or another purpose', async (t) => {

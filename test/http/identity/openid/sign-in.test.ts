@@ -86,7 +86,9 @@ t.test('issuer and subject alone recognize an account', async (t) => {
 
 t.test('a verified address opens an existing account only where administrators allow it', async (t) => {
   const scene = await aProviderScene(t);
-  const ada = await aPerson(scene.service, 'ada');
+  const root = as(scene.service, await anAdmin(scene.service));
+  const created = await root('POST', '/api/admin/users', { username: 'ada', email: ADA.email });
+  const { user: ada, link } = created.json();
   t.equal((await signInBy(scene, ADA)).refused, 'provider_no_account');
   const { settings } = scene.service.ports.storage.repositories;
   await settings.change({ oidcCreateAccounts: true });
@@ -94,10 +96,46 @@ t.test('a verified address opens an existing account only where administrators a
   await settings.change({ oidcMatchByEmail: true });
   const unverified = { ...ADA, email_verified: false };
   t.equal((await signInBy(scene, unverified)).refused, 'provider_email_unverified');
-  t.same(await identitiesOf(scene, ada), [], 'nothing is connected');
+  t.equal(auditOf(scene.service, 'identity_linked').length, 0);
   const opened = await signInBy(scene, { ...ADA, email: 'ADA@example.org' });
   t.equal(opened.answer.json().user.id, ada.id);
   t.match(auditOf(scene.service, 'identity_linked'), [{ details: /"by":"address"/ }]);
+  const code = new URL(link.url).hash.slice(1);
+  const late = await as(scene.service, null)('POST', '/api/auth/resets/use', {
+    code,
+    password: 'a first password',
+  });
+  t.equal(late.json().code, 'link_not_valid', 'nobody else gets in by the first link');
+});
+
+t.test('a sign-in without a question at the provider is not a recent one', async (t) => {
+  const scene = await aProviderScene(t, { oidcCreateAccounts: true });
+  const { service } = scene;
+  await signInBy(scene, ADA);
+  const first = { new_password: 'a first password' };
+  const hoursAgo = service.clock.now().getTime() / 1000 - 7200;
+  for (const age of [{ claims: { auth_time: hoursAgo } }, { without: ['auth_time'] }]) {
+    const by = as(service, (await signInBy(scene, ADA, age)).answer.json());
+    t.equal((await by('POST', '/api/me/password', first)).json().code, 'confirmation_required');
+    await by('POST', '/api/me/mfa');
+    const confirmed = await by('POST', '/api/me/mfa/confirm', { code: '000000' });
+    t.equal(confirmed.json().code, 'confirmation_required');
+  }
+});
+
+t.test('a provider that asks nothing does not get around the screen lock', async (t) => {
+  const scene = await aProviderScene(t, { oidcCreateAccounts: true });
+  const { service } = scene;
+  const passcode = { passcode: '1234' };
+  const by = as(service, (await signInBy(scene, ADA)).answer.json());
+  t.equal((await by('PUT', '/api/me/lock', passcode)).statusCode, 200);
+  const silently = { claims: { auth_time: service.clock.now().getTime() / 1000 - 7200 } };
+  const again = as(service, (await signInBy(scene, ADA, silently)).answer.json());
+  t.equal((await again('GET', '/api/sessions')).json().code, 'session_locked');
+  t.equal((await again('POST', '/api/sessions/unlock', passcode)).statusCode, 200);
+  t.equal((await again('GET', '/api/sessions')).statusCode, 200);
+  const asked = as(service, (await signInBy(scene, ADA)).answer.json());
+  t.equal((await asked('GET', '/api/sessions')).statusCode, 200, 'who signed in just now is not asked again');
 });
 
 t.test('an administrator is connected from the settings alone', async (t) => {

@@ -113,7 +113,7 @@ function SettingsForm({ before }: { before: Settings }) {
       )}
       <Check
         label="A first sign-in at the provider opens the account with the same email address"
-        hint="Only if the provider has verified the address. Never an administrator's account."
+        hint="Only if the provider has verified the address, and nobody has opened the account yet. Never an administrator's."
         checked={now.oidc_match_by_email}
         onChange={(oidc_match_by_email) => setNow({ ...now, oidc_match_by_email })}
       />
