@@ -104,11 +104,13 @@ export const ACCOUNT_CHANGES = [
   'reset_link_created',
   'password_reset',
   'second_factor_reset',
+  'sign_in_connected',
+  'sign_in_disconnected',
 ] as const;
 
 export type AccountChange = (typeof ACCOUNT_CHANGES)[number];
 
-/** The event of a change to a user's account, by an administrator or an administrator's link. */
+/** The event of a change to a user's account: by an administrator or their link, or of its connected sign-ins. */
 export function accountEvent({ id, username, role, tier }: User, change: AccountChange): ContainerEvent {
   const data = { id, name: username, status: 'enabled', role, tier, change };
   return { type: 'account_updated', dbId: id, ownerId: id, data };

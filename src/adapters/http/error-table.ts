@@ -134,6 +134,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     403,
     'you signed in at the provider as a person who is not connected to this account',
   ],
+  provider_time_missing: [
+    403,
+    'the provider does not say when you signed in, so it confirms nothing: ask an administrator for a link to set a password',
+  ],
   identity_taken: [409, 'this sign-in is already connected to an account'],
   identity_not_found: [404, 'connected sign-in not found'],
   identity_needed: [409, 'this is the only way to sign in to your account: set a password first'],

@@ -91,12 +91,13 @@ export async function atProvider(
   who: AtProvider,
   caller: Bearer,
   proofs: object = {},
+  forgery: Forgery = {},
 ) {
   const by = as(scene.service, caller);
   const started = await by('POST', '/api/me/identities/start', { purpose, ...proofs });
   if (started.statusCode !== 200) return started;
   const cookie = cookieOf(started);
-  const arrived = await callback(scene, scene.provider.authorize(started.json().url, who), cookie);
+  const arrived = await callback(scene, scene.provider.authorize(started.json().url, who, forgery), cookie);
   const { arrived: id } = outcomeOf(arrived);
   return await by('POST', '/api/me/identities/finish', { id }, { cookie: `${COOKIE}=${cookie}` });
 }

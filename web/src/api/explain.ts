@@ -114,6 +114,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   provider_not_set_up: 'No provider is set up here. Sign in another way.',
   provider_other_person:
     'You signed in at the provider as somebody else. Use the sign-in that is connected to this account.',
+  provider_time_missing:
+    'Your provider does not say when you signed in, so Berth cannot confirm by it. Ask an administrator for a link to set a password, and confirm by that.',
   identity_taken: 'This sign-in is connected to an account already. Disconnect it there first.',
   identity_needed: 'This is your only way to sign in. Set a password first.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import { Refusal } from '../../../domain/errors.ts';
+import { accountEvent } from '../../../domain/events.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
+import type { ConnectedIdentity } from '../../../domain/identity/openid/connected-identity.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import {
   type Arrival,
@@ -106,5 +108,19 @@ export async function connect(
   const details = JSON.stringify({ id: identity.id, issuer, by });
   await tx.audit.append({ userId: user.id, action: 'identity_linked', ...origin, details });
   if (by !== 'settings') await tx.identities.used(identity.id, email);
+  if (by !== 'first_sign_in') await tx.events.append(accountEvent(user, 'sign_in_connected'));
   return identity;
+}
+
+/** Disconnects one, in the caller's transaction, with the user locked. */
+export async function disconnect(
+  tx: Repositories,
+  user: User,
+  { id, issuer }: ConnectedIdentity,
+  origin: Origin,
+): Promise<void> {
+  await tx.identities.remove(id, user.id);
+  const details = JSON.stringify({ id, issuer });
+  await tx.audit.append({ userId: user.id, action: 'identity_unlinked', ...origin, details });
+  await tx.events.append(accountEvent(user, 'sign_in_disconnected'));
 }

@@ -12,7 +12,7 @@ import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provi
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
-import { connect } from './arrival.ts';
+import { connect, disconnect } from './arrival.ts';
 import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
 import { takeArrived } from './provider-sign-in.ts';
 
@@ -134,7 +134,8 @@ async function confirm(
     ...origin,
     details: 'sign-in at the provider',
   });
-  return refuse({ code: isOwner ? 'provider_rejected' : 'provider_other_person' });
+  if (!isOwner) return refuse({ code: 'provider_other_person' });
+  return refuse({ code: claims.authTime === null ? 'provider_time_missing' : 'provider_rejected' });
 }
 
 async function remove(
@@ -154,9 +155,7 @@ async function remove(
     if (found === undefined) return refuse({ code: 'identity_not_found' });
     const { passwordSet } = await tx.screenLocks.protectionOf(user.id);
     if (!keepsWayIn(passwordSet, owned.length)) return refuse({ code: 'identity_needed' });
-    await tx.identities.remove(found.id, user.id);
-    const details = JSON.stringify({ id: found.id, issuer: found.issuer });
-    await tx.audit.append({ userId: user.id, action: 'identity_unlinked', ...origin, details });
+    await disconnect(tx, user, found, origin);
     return ok(null);
   });
 }

@@ -13,6 +13,7 @@ import { orRollBack } from '../../transaction.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
+import { disconnect } from '../openid/arrival.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
 import type { Proofs, ProvePassword, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
@@ -48,7 +49,7 @@ export function resets(deps: ResetDeps) {
 
     /**
      * Ends all sessions, waiting sign-ins, API tokens, enrolment codes and other open links of the account. `password`
-     * is the new one; for a second factor it is the present one, which proves that the link reached its user, and the
+     * is the new one, which also disconnects sign-ins at a provider; for a second factor it is the present one, which proves that the link reached its user, and the
      * factor and all passkeys are removed.
      */
     use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
@@ -134,6 +135,8 @@ async function newPassword(
   if (!hashed.ok) return hashed;
   return await useUp(deps, used, async (tx, user) => {
     await tx.users.setPassword(user.id, hashed.value);
+    // Somebody else may have connected one. The password is a way in.
+    for (const identity of await tx.identities.listOf(user.id)) await disconnect(tx, user, identity, origin);
     await tx.audit.append({ userId: user.id, action: 'password_reset', ...origin, details: '' });
     await tx.events.append(accountEvent(user, 'password_reset'));
     return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));

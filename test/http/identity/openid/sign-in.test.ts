@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import { openIdProvider } from '../../../../src/adapters/security/openid/openid-provider.ts';
 import { CLIENT } from '../../../support/openid/scripted-provider.ts';
 import {
@@ -100,7 +101,7 @@ t.test('a verified address opens an existing account only where administrators a
   const opened = await signInBy(scene, { ...ADA, email: 'ADA@example.org' });
   t.equal(opened.answer.json().user.id, ada.id);
   t.match(auditOf(scene.service, 'identity_linked'), [{ details: /"by":"address"/ }]);
-  const code = new URL(link.url).hash.slice(1);
+  const code = link.url.split('#code=')[1];
   const late = await as(scene.service, null)('POST', '/api/auth/resets/use', {
     code,
     password: 'a first password',
@@ -196,9 +197,11 @@ t.test('an account without a password confirms at the provider, and sets a first
   });
   const stale = { ...ADA, auth_time: Date.parse('2025-12-31') / 1000 };
   t.equal((await atProvider(scene, 'confirm', stale, old)).json().code, 'provider_rejected');
+  const timeless = await atProvider(scene, 'confirm', ADA, old, {}, { without: ['auth_time'] });
+  t.equal(timeless.json().code, 'provider_time_missing');
   const foreign = { ...ADA, sub: 'somebody-else' };
   t.equal((await atProvider(scene, 'confirm', foreign, old)).json().code, 'provider_other_person');
-  t.equal(auditOf(service, 'confirmation_failed').length, 2);
+  t.equal(auditOf(service, 'confirmation_failed').length, 3);
   t.equal((await asOld('POST', '/api/me/password', first)).statusCode, 403, 'still');
   t.same((await atProvider(scene, 'confirm', ADA, old)).json(), { purpose: 'confirm', identity: null });
   t.equal((await asOld('POST', '/api/me/password', first)).statusCode, 200);
@@ -232,6 +235,25 @@ t.test('connecting needs a confirmation, and one person belongs to one account',
   t.equal((await as(service, ada)('DELETE', `/api/me/identities/${id}`)).statusCode, 403);
   t.equal((await as(service, ada)('DELETE', `/api/me/identities/${id}`, password)).statusCode, 200);
   t.equal(auditOf(service, 'identity_unlinked').length, 1);
+});
+
+t.test('a password reset disconnects, and the user learns of each change', async (t) => {
+  const scene = await aProviderScene(t);
+  const { service } = scene;
+  const [root, ada] = [as(service, await anAdmin(service)), await aPerson(service, 'ada')];
+  t.equal((await atProvider(scene, 'link', ADA, ada)).statusCode, 200);
+  const made = await root('POST', `/api/admin/users/${ada.id}/reset-links`, { kind: 'password' });
+  const code = made.json().url.split('#code=')[1];
+  const used = await as(service, null)('POST', '/api/auth/resets/use', { code, password: 'a new password' });
+  t.equal(used.statusCode, 200);
+  t.same(await identitiesOf(scene, used.json()), []);
+  t.equal((await signInBy(scene, ADA)).refused, 'provider_no_account');
+  t.equal(auditOf(service, 'identity_unlinked').length, 1);
+  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  t.same(
+    state.events.map(({ data }) => data['change']),
+    ['sign_in_connected', 'reset_link_created', 'sign_in_disconnected', 'password_reset'],
+  );
 });
 
 t.test('what a second factor guards is not confirmed at the provider', async (t) => {

@@ -99,6 +99,7 @@ const providerRoutes =
             'provider_sign_in_expired',
             'provider_rejected',
             'provider_other_person',
+            'provider_time_missing',
             'identity_taken',
             'identity_limit_reached',
           ],
