@@ -41,7 +41,12 @@ function aTab(at: string, kept = new Map<string, string>()) {
   const tab = { kept, events: new EventTarget(), left: '', shown: at };
   const { pathname, hash } = new URL(at, 'https://berth.example.org');
   Object.assign(globalThis, {
-    location: { pathname, hash, assign: (to: string) => Object.assign(tab, { left: to }) },
+    location: {
+      pathname,
+      hash,
+      assign: (to: string) => Object.assign(tab, { left: to }),
+      replace: (to: string) => Object.assign(tab, { left: to }),
+    },
     history: {
       replaceState: (_state: null, _title: string, to: string) => Object.assign(tab, { shown: to }),
     },
@@ -99,4 +104,13 @@ t.test('a code in use waits again only if the browser leaves meanwhile', async (
   leaveFor('/');
   t.equal(kept.size, 0);
   t.notOk(code.waits());
+});
+
+t.test('after a sign-in a page that is a document of its own is loaded', async (t) => {
+  const tab = aTab('/sign-in/provider');
+  const { go } = await import('../../web/src/lib/browser/router.ts');
+  go('/settings/security', { replace: true });
+  t.match(tab, { shown: '/settings/security', left: '' });
+  go('/recordings/1', { replace: true });
+  t.match(tab, { shown: '/settings/security', left: '/recordings/1' });
 });

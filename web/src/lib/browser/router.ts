@@ -3,16 +3,20 @@ import { signal } from '@preact/signals';
 /** The current path; components that read it follow it. */
 export const path = signal(location.pathname);
 
-export function navigate(to: string, how: { readonly replace?: boolean } = {}): void {
+/** `replace`: "Back" skips the page that is left. */
+type How = { readonly replace?: boolean };
+
+export function navigate(to: string, how: How = {}): void {
   if (how.replace) history.replaceState(null, '', to);
   else history.pushState(null, '', to);
   path.value = location.pathname;
 }
 
 /** As a click on a link there would. */
-export function go(to: string): void {
-  if (isApart(to) || isApart(location.pathname)) location.assign(to);
-  else navigate(to);
+export function go(to: string, how: How = {}): void {
+  if (!isApart(to) && !isApart(location.pathname)) navigate(to, how);
+  else if (how.replace) location.replace(to);
+  else location.assign(to);
 }
 
 /** Where to go after signing in: a path of this page, never another site. */
@@ -28,7 +32,7 @@ export const signInPath = (): string =>
  * Pages that are documents of their own: their security policy allows what no other page needs. The way there and back
  * is a full page load.
  */
-const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
+export const isApart = (to: string): boolean => /^\/recordings\/./.test(to);
 
 const isPlainClick = (event: MouseEvent): boolean =>
   event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey);

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { finishIdentity } from '../../api/account.ts';
 import { BerthError } from '../../api/errors.ts';
 import type { MfaRequired } from '../../api/types.ts';
-import { navigate } from '../../lib/browser/router.ts';
+import { go, isApart, navigate } from '../../lib/browser/router.ts';
 import { finishProvider } from '../../session/actions.ts';
 import { session } from '../../session/session.ts';
 import { type ProviderReturn, takeProviderReturn } from '../../state/provider-return.ts';
@@ -21,9 +21,13 @@ type Step =
   | ({ readonly kind: 'second_factor' } & SecondFactor)
   | { readonly kind: 'failed'; readonly failure: unknown };
 
+/** Whether the answer is used up and the browser goes on; another page may take that long to load. */
+let isLeaving = false;
+
 /** As if a link had been followed: the page there reads what is behind `#`. */
 function goBack(to: string): void {
-  navigate(to, { replace: true });
+  isLeaving = isApart(to);
+  go(to, { replace: true });
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
@@ -49,6 +53,7 @@ async function complete(back: ProviderReturn | null): Promise<SecondFactor | nul
 function useReturn(): Step {
   const [step, setStep] = useState<Step>({ kind: 'finishing' });
   useEffect(() => {
+    if (isLeaving) return;
     complete(takeProviderReturn()).then(
       (left) => left !== null && setStep({ kind: 'second_factor', ...left }),
       (failure) => setStep({ kind: 'failed', failure }),
