@@ -88,7 +88,7 @@ export class Berth {
     return followEvents(this.#service.requester, this.#service.openSocket, options);
   }
 
-  /** Notices of administrators that everybody sees now. */
+  /** The announcements that everybody sees now. */
   async announcements(options?: CallOptions): Promise<readonly Schemas['Announcement'][]> {
     return (await dataOf(this.api.GET('/api/announcements', { ...options }))).announcements;
   }

@@ -70,7 +70,7 @@ export type AnnouncementEvent = OfService<
   }
 >;
 
-/** For administrators: a part of the service failed, or is back. */
+/** For administrators: a component of the service failed, or is back. */
 export type HealthEvent = OfService<
   'health_changed',
   {

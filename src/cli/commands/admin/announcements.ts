@@ -15,7 +15,7 @@ Everybody who is signed in sees it at once, in the page and by berth whoami.
 `;
 
 export const announcements = () =>
-  group('announcements', 'Notices that everybody sees', [list(), add(), remove()]);
+  group('announcements', 'Announcements to everybody', [list(), add(), remove()]);
 
 const list = () =>
   command('ls', 'List the announcements, scheduled and ended ones too')

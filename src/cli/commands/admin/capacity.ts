@@ -29,7 +29,7 @@ type Resource = {
 
 const cpuOf = (millicores: number | null): string => (millicores === null ? '–' : cpuText(millicores));
 
-/** `6 GB, 1.5 times`: the promise, and how much of the whole it is. */
+/** `6 GB, 1.5 times`: the promise, and its ratio to the total. */
 const promisedText = (promised: string, overcommit: number | null): string =>
   overcommit === null ? promised : `${promised}, ${overcommit} times`;
 

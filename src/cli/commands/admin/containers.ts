@@ -85,7 +85,7 @@ variables and processes. Shares end. Snapshots and recordings stay with whoever 
 const give = () =>
   command('give', "Give a user's container to another user")
     .argument('[user-container]', aContainer)
-    .option('--to <user>', 'who gets it: a username, email address or id')
+    .option('--to <user>', 'the new owner: a username, email address or id')
     .option('--name <name>', 'its name from then on')
     .option('-y, --yes', 'do not ask')
     .addHelpText('after', GIVE_HELP)

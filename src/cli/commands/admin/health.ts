@@ -10,7 +10,7 @@ type Outage = Schemas['Outage'];
 const COMPONENTS = ['service', 'database', 'engine', 'image', 'disk', 'isolation', 'replicas'] as const;
 
 export const health = () =>
-  command('health', 'Show what is well now, or what was not')
+  command('health', 'Show the health of the service, or its outages')
     .option('--history', 'list the outages, newest first')
     .addOption(new Option('--component <component>', 'only its outages').choices(COMPONENTS))
     .option('--limit <count>', 'how many outages; 50 if not given', Number)
