@@ -7,7 +7,7 @@ import { ensureDependencies } from './lib/install.mjs';
 
 const root = path.dirname(import.meta.dirname);
 const USAGE =
-  'usage: npm run screenshots [-- --only <parts of names, with commas>] [--out <folder outside the repository>]';
+  'usage: npm run screenshots [-- --only <text in names, separated by commas>] [--out <folder outside the repository>]';
 const LIMIT_SECONDS = 3600;
 
 await runMain(async () => {

@@ -78,7 +78,7 @@ t.test('extra keys send what keyboards send', async (t) => {
   t.equal(first?.length, second?.length, 'the rows are of equal length');
 });
 
-t.test('a shared screen is shown as a whole where it can be read, else at the usual size', async (t) => {
+t.test('all of a shared screen is shown where it can be read, else at the usual size', async (t) => {
   const cases: [fitsPx: number, chosen: Zoom | undefined, Zoom | null][] = [
     [14, undefined, null],
     [14, 'fit', null],

@@ -17,7 +17,7 @@ export function isAfter(
 ) {
   if (after === null) return sql<boolean>`true`;
   const [, micros, id] = PLACE.exec(Buffer.from(after, 'base64url').toString()) ?? [];
-  if (micros === undefined || id === undefined) throw new UnknownPage('no such place in the list');
+  if (micros === undefined || id === undefined) throw new UnknownPage('no such position in the list');
   const at = sql`timestamptz 'epoch' + ${micros}::bigint * interval '1 microsecond'`;
   const than = oldestFirst ? sql`>` : sql`<`;
   return sql<boolean>`(${sql.ref(`${table}.created_at`)}, ${sql.ref(`${table}.id`)}) ${than} (${at}, ${id}::uuid)`;

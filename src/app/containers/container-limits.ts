@@ -8,7 +8,7 @@ import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import { BY_BERTH } from './maintenance/sync-state.ts';
 
-/** Who gets the container, as far as limits go. */
+/** The user whose limits a container counts against. */
 export type Receiver = { readonly user: Pick<User, 'id' | 'tier'> };
 
 /** The user's tier; a user without one is a fault. */

@@ -197,7 +197,7 @@ function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
   const isOpenId = (env['BERTH_OIDC_SCOPES'] ?? 'openid').split(' ').includes('openid');
   return [
     ...(given.length > 0 && needed.some((key) => !env[key])
-      ? ['BERTH_OIDC_ISSUER and BERTH_OIDC_CLIENT_ID must be set together']
+      ? ['BERTH_OIDC_ISSUER and BERTH_OIDC_CLIENT_ID must both be set, or neither']
       : []),
     ...(isOpenId ? [] : ['BERTH_OIDC_SCOPES must contain openid']),
   ];

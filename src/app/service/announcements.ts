@@ -17,12 +17,12 @@ import { orRollBack } from '../transaction.ts';
 
 export type Announcements = ReturnType<typeof announcements>;
 
-/** What is given when one is made; the rest gets defaults. */
+/** A new announcement; fields that are absent get defaults. */
 export type NewAnnouncement = Pick<AnnouncementDraft, 'text'> & Partial<AnnouncementDraft>;
 
 type Outcome<T> = Promise<Result<T, DomainError>>;
 
-/** Notices of administrators for everybody. The routes' scopes check the rights. */
+/** Announcements of administrators to everybody. The routes' scopes check the rights. */
 export function announcements(storage: Storage, clock: Clock) {
   const { repositories, inTransaction } = storage;
 

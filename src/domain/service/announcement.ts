@@ -4,7 +4,7 @@ export const SEVERITIES = ['info', 'warning'] as const;
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What an administrator writes. */
+/** An announcement as an administrator writes it. */
 export type AnnouncementDraft = {
   /** One line of plain text. */
   readonly text: string;
@@ -14,7 +14,7 @@ export type AnnouncementDraft = {
   readonly endsAt: Date | null;
 };
 
-/** A notice of an administrator's, for everybody who is signed in. */
+/** A line of an administrator's, for everybody who is signed in. */
 export type Announcement = AnnouncementDraft & {
   readonly id: string;
   readonly createdAt: Date;

@@ -1,4 +1,4 @@
-/** What has a health of its own. */
+/** A thing with a health of its own. */
 export const COMPONENTS = [
   'service',
   'database',

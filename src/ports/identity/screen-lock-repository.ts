@@ -1,6 +1,6 @@
 /** What a user has set up to sign in and to lock. */
 export type AccountProtection = {
-  /** False for who signs in by a provider alone. */
+  /** False for a user who signs in by a provider alone. */
   readonly passwordSet: boolean;
   readonly mfaEnabled: boolean;
   readonly passcodeSet: boolean;

@@ -5,7 +5,7 @@ import {
   viewersOf,
 } from '../../../src/domain/terminals/terminal-client.ts';
 
-t.test('a browser is told from a program by its user agent', (t) => {
+t.test('a user agent distinguishes a browser from a program', (t) => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/130.0';
   t.equal(terminalClient(false, chrome), 'browser');
   t.equal(terminalClient(false, 'berth/1.0 node/22'), 'command');

@@ -17,7 +17,7 @@ export const FORMS: readonly (readonly [Size, readonly Form[]])[] = [
 const STYLE = `body{font:14px system-ui;margin:24px;color-scheme:light dark}section{display:grid;
 grid-template-columns:3fr 3fr 1fr;gap:12px;margin:0 0 32px}h2{grid-column:1/-1;margin:0}img{width:100%;border:1px solid #8888}`;
 
-/** A page with all pictures, to look through. */
+/** A page with all pictures. */
 export function indexOf(names: readonly string[]): string {
   const forms = FORMS.flatMap(([, each]) => each.map(({ form }) => form));
   const picture = (file: string): string =>

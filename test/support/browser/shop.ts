@@ -6,7 +6,7 @@ echo shop > README.md; git add .; git commit -qm 'Start the shop'; echo cart > s
 git checkout -qb prices; echo round > src/prices; git add .; git commit -qm 'Round prices to cents'; git checkout -q master
 echo empty > test/cart; git add .; git commit -qm 'Test the empty cart'; git merge -q --no-edit prices; clear`;
 
-/** Makes a small project in the terminal of the page, and shows its history and files: something to look at. */
+/** Makes a small project in the terminal of the page, and shows its history and files. */
 export async function openShop(page: Page): Promise<void> {
   await waitForLine(page, PROMPT);
   await typeUntilAnswered(page, 'echo "=$((6*7))="', /^=42=$/);

@@ -102,13 +102,13 @@ const BY_CODE: Readonly<Record<string, string>> = {
   provider_sign_in_expired:
     'This sign-in is no longer valid. It took too long, was used already, or began in another browser. Start again.',
   provider_denied:
-    'The provider refused. It was cancelled, or you may not use Berth there. Try again, or ask an administrator.',
+    'The provider refused. The sign-in was cancelled, or you may not use Berth there. Try again, or ask an administrator.',
   provider_rejected:
     "The provider's answer was not valid. Start again. If this keeps happening, an administrator can find the cause in the service log.",
   provider_unavailable: 'The provider does not respond. Try again, or sign in another way.',
   provider_email_unverified:
     'The provider has not verified your email address. Verify it there, then try again.',
-  provider_no_account: 'You have no account here. Ask an administrator of this Berth for one.',
+  provider_no_account: 'You have no account here. Ask an administrator for one.',
   provider_account_exists:
     'An account with your email address exists already. Sign in to it another way, then connect the provider in Settings, under Security.',
   provider_not_set_up: 'No provider is set up here. Sign in another way.',

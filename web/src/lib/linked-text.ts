@@ -1,10 +1,10 @@
-/** A part of a text; `href` only where it is an address. */
+/** A piece of a text; `href` only where it is an address. */
 export type TextPart = { readonly text: string; readonly href?: string };
 
 /** Addresses by `https` alone, without the punctuation that ends a sentence. */
 const ADDRESS = /https:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]]/g;
 
-/** The text in parts, so that a page links its `https` addresses and nothing else. */
+/** The text in pieces, so that a page links its `https` addresses and nothing else. */
 export function linkedText(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;

@@ -25,7 +25,7 @@ export type LxcfsSetting = 'auto' | 'off' | `/${string}`;
 export type ResourceView = {
   /** For every new container. */
   readonly mounts: Docker.MountConfig;
-  /** Why programs see the whole machine; null when they see their container's limits. */
+  /** Why programs see the machine's memory and cores; null when they see their container's limits. */
   fault(): Promise<string | null>;
   /** Restarts the supervisor of Berth's own lxcfs, should it have ended. */
   supervise(): Promise<void>;
@@ -166,7 +166,7 @@ const isShown = async (view: string): Promise<boolean> => {
   return last?.includes(' fuse.lxcfs ') === true;
 };
 
-/** Why containers of a private engine see the whole machine; null when they do not. */
+/** Why containers of a private engine see the machine's memory and cores; null when they do not. */
 export async function viewFault(view: string): Promise<string | null> {
   if (await isShown(view)) return null;
   if (!(await isInstalled())) return 'lxcfs is not installed';

@@ -50,7 +50,7 @@ const TAGS = [
     'Administration',
     'Settings, catalogue, containers and terminals: see docs/administration.md.',
   ],
-  ['/api/announcements', 'Announcements', 'Notices of administrators for everybody.'],
+  ['/api/announcements', 'Announcements', 'Lines of text from administrators to everybody.'],
   ['/api/admin/announcements', 'Announcements', ''],
   ['/api/admin/health', 'Service', ''],
   ['/livez', 'Service', 'Health, version and this document.'],

@@ -42,7 +42,7 @@ export const transferContainer =
       const newOwner = await lockedUser(tx, to);
       const now = await findLive(tx, dbId);
       if (!now.ok) return now;
-      // Somebody else has it meanwhile: the administrator has to look again.
+      // Somebody else has it meanwhile: the administrator has to decide again.
       if (now.value.ownerId !== ownerId) return refuse({ code: 'container_busy' });
       const target = { name: name ?? now.value.name, resources: now.value.resources };
       const facts = await factsOf(tx, newOwner, target.name, caller.user.id);

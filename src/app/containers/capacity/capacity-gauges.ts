@@ -3,7 +3,7 @@ import type { Capacity } from './read-capacity.ts';
 
 type CapacityGauge = Extract<Gauge, `host_${string}` | `promised_${string}` | 'containers_running'>;
 
-/** What is unknown is not a number, so that no one takes it for zero. */
+/** An unknown amount is not a number, so that nobody takes it for zero. */
 const known = (value: number | null | undefined): number => value ?? Number.NaN;
 
 const READERS = {

@@ -38,7 +38,7 @@ export type CapacityDeps = {
 
 const NOTHING = { memoryMb: 0, cpuMillicores: 0, diskMb: 0 };
 
-/** What the engines' machines have, what their containers may use, and what they do use. */
+/** The engines' machines: what they have, what their containers may use, and what these do use. */
 export const readCapacity =
   ({ storage: { repositories }, clock, read, settings }: CapacityDeps) =>
   async (): Promise<Capacity> => {

@@ -9,7 +9,7 @@ const NOTE_EVERY_MS = 600_000;
 /** `load`: what the user's containers use now; null when unknown. */
 export type PersonUsage = PersonUse & { readonly load: LoadNow | null };
 
-/** What everybody's things use, for administrators. A view is recorded, once in a while per session or token. */
+/** Usage by person, for administrators. A view is recorded, once in a while per session or token. */
 export function readUsage({ storage: { repositories }, clock, read }: CapacityDeps) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 

@@ -82,7 +82,7 @@ export function requireRecentSignIn(deps: ReauthenticationDeps): RequireRecentSi
     }
     if (given.password === undefined) {
       const person = await repositories.users.lockForSignIn(user.id);
-      // Who signs in by a provider alone confirms there.
+      // A user who signs in by a provider alone confirms there.
       return refuse({
         code: 'confirmation_required',
         by: person?.passwordHash == null ? 'provider' : 'password',

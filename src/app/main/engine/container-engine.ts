@@ -241,7 +241,7 @@ const viewPart = (fault: string | null): PartState => ({
   detail:
     fault === null
       ? "programs in containers see their container's memory and cores"
-      : `programs in containers see the memory and cores of the whole machine: ${fault}`,
+      : `programs in containers see the memory and cores of the machine: ${fault}`,
 });
 
 /** Chooses how volume sizes are enforced, reports it, and arranges for the final unmounting. */

@@ -81,7 +81,7 @@ const MEMORY_FULL = 0.9;
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-/** What an administrator should know of a node, in sentences, the most urgent first. */
+/** Warnings about a node, in sentences, the most urgent first. */
 export function capacityWarnings({ host, disks, sums }: JudgedNode): readonly CapacityWarning[] {
   return [
     ...(host === null ? [UNREACHABLE] : []),

@@ -4,7 +4,7 @@ export type CoreUse = {
   /** How many cores its limit fills. */
   readonly need: number;
   readonly cores: readonly number[];
-  /** What it used lately. */
+  /** Its use of late. */
   readonly busyMillicores: number;
 };
 
@@ -13,7 +13,7 @@ const IDLE_MILLICORES = 20;
 /** A container that moves loses its caches, so a small difference is left alone. */
 const WORTH_MILLICORES = 50;
 
-/** The whole cores that a limit fills, as `nproc` shows them; at most the machine's. */
+/** The cores that a limit fills, rounded up, as `nproc` shows them; at most the machine's. */
 export const coresFor = (cpuMillicores: number, machineCores: number): number =>
   Math.max(1, Math.min(machineCores, Math.ceil(cpuMillicores / 1000)));
 

@@ -5,7 +5,7 @@ export const ADMINISTERED_SORTS = ['created_at', 'last_used_at', 'name', 'owner'
 
 export type AdministeredSort = (typeof ADMINISTERED_SORTS)[number];
 
-/** A part of the list; `after` is the previous part's `next`, of the same order. */
+/** A page of the list; `after` is the previous page's `next`, of the same order. */
 export type AdministeredRequest = {
   readonly after: string | null;
   readonly limit: number;
@@ -16,7 +16,7 @@ export type AdministeredRequest = {
 export type AdministeredFilter = {
   /** Deleted ones that can be restored, instead of live ones. */
   readonly isDeleted: boolean;
-  /** The owner's id, or the whole name, ignoring case. */
+  /** The owner's id, or full name, ignoring case. */
   readonly owner?: string;
   readonly state?: ContainerState;
   /** Part of the name, the owner's name, the image or the role, ignoring case. */

@@ -244,7 +244,15 @@ async function reused(t: Test, scene: Scene, { spec, handle }: Running): Promise
   const hold = `mount -o loop "$0" "$1" && until [ ! -e "$2" ]; do sleep 0.1; done`;
   writeFileSync(at('holder'), '');
   writeFileSync(at('losetup'), LATE_LOSETUP, { mode: 0o755 });
-  const held = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, image, at('mnt'), at('holder')]);
+  const holding = run('unshare', [
+    '--mount',
+    'sh',
+    '-c',
+    FORGET_MOUNTS + hold,
+    image,
+    at('mnt'),
+    at('holder'),
+  ]);
   await waitFor(async () => (await attached(scene.folder)).length === 1, { what: 'the image has a device' });
   const before = process.env['PATH'];
   process.env['PATH'] = `${folder}:${before}`;
@@ -253,7 +261,7 @@ async function reused(t: Test, scene: Scene, { spec, handle }: Running): Promise
   } finally {
     process.env['PATH'] = before;
   }
-  t.match(await held, { code: 0 });
+  t.match(await holding, { code: 0 });
   t.equal(await sh(scene, handle, 'cat /workspace/canary'), 'kept');
   const { stdout } = await run('losetup', ['-n', '-O', 'NAME', '-j', at('other.img')]);
   await run('losetup', ['-d', stdout.trim()]);

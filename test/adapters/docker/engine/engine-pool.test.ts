@@ -77,15 +77,15 @@ const devices = async ({ pool }: Pick<Layout, 'pool'>): Promise<string> =>
   (await run('losetup', ['-j', pool])).stdout;
 
 /** Mounts the pool's image as another program's mount namespace may still have it; returns the end of that. */
-async function heldElsewhere({ pool }: Layout, folder: string): Promise<() => Promise<void>> {
-  const at = await mkdtemp(join(folder, 'held-'));
+async function usedElsewhere({ pool }: Layout, folder: string): Promise<() => Promise<void>> {
+  const at = await mkdtemp(join(folder, 'used-'));
   const hold = 'mount -o loop "$0" "$1" && while [ -e "$1.on" ]; do sleep 0.1; done';
   await writeFile(`${at}.on`, '');
-  const held = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, pool, at]);
+  const holding = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, pool, at]);
   await waitFor(async () => (await devices({ pool })) !== '', { what: 'the image has a device' });
   return async () => {
     await rm(`${at}.on`);
-    await held;
+    await holding;
     await waitFor(async () => (await devices({ pool })) === '', { what: 'the device is released' });
   };
 }
@@ -104,7 +104,7 @@ async function growing(t: Test): Promise<void> {
   await first.stop();
   t.equal(await devices(at), '', 'no device is left');
 
-  const end = await heldElsewhere(at, dataDir);
+  const end = await usedElsewhere(at, dataDir);
   const unchanged = await opened(t, dataDir, 600);
   t.equal(await totalMb(at), small, 'it does not grow while another mount namespace has it');
   await unchanged.stop();

@@ -47,7 +47,7 @@ export async function administeredContainerContract(name: string, storage: Stora
     t.match(await found(), [{}, {}, { dbId: first.dbId, ownerUsername: ada.username }]);
     t.equal(initials(await found({ owner: ada.id })), 'BCD');
     t.equal(initials(await found({ owner: ada.username.toUpperCase() })), 'BCD');
-    t.equal(initials(await found({ owner: ada.username.slice(0, -1) })), '', 'the whole name');
+    t.equal(initials(await found({ owner: ada.username.slice(0, -1) })), '', 'the full name');
     t.equal(initials(await found({ state: 'running' })), 'C');
     t.equal(initials(await found({ text: ada.username, owner: ada.id })), 'BCD');
     t.equal(initials(await found({ text: '%' })), '', 'not a pattern');

@@ -4,7 +4,7 @@ import { answering, choosing, press, pressing, type Scene, seeing } from '../sce
 
 const dialog = (page: Page) => page.getByRole('dialog').waitFor();
 
-/** Sessions of `old` look an hour old, so that the service asks for a proof. */
+/** Sessions of `old` seem an hour old, so that the service asks for a proof. */
 const agedSession: Scene['before'] = (_page, { database }) =>
   run(
     database,

@@ -1,6 +1,6 @@
 type Viewport = Pick<VisualViewport, 'scale' | 'height' | 'offsetTop'>;
 
-/** The part of the page that an on-screen keyboard leaves visible, in pixels; null for all of it, and while zoomed in. */
+/** The area of the page that an on-screen keyboard leaves visible, in pixels; null for all of it, and while zoomed in. */
 export function visibleArea(
   { scale, height, offsetTop }: Viewport,
   pageHeight: number,

@@ -9,7 +9,7 @@ import { useLoaded } from '../../ui/use-loaded.ts';
 export function DeletedSum() {
   const { value, failure, reload } = useLoaded(getKeptSum);
   return (
-    <Section title="Deleted containers" lead="Of everyone. They are kept for as long as you set above.">
+    <Section title="Deleted containers" lead="Of all users. They are kept for as long as you set above.">
       {failure !== null && (
         <Problem failure={failure}>
           <Button onClick={() => void reload()}>Try again</Button>

@@ -30,7 +30,7 @@ export function OpenTerminals() {
       title="Open terminals"
       lead={
         value === null || value.length === 0
-          ? 'Everyone’s open terminals. Their contents stay private.'
+          ? 'Of all users. Their contents stay private.'
           : `${plural(value.length, 'open terminal')}. Their contents stay private.`
       }
     >

@@ -6,7 +6,7 @@ import { IconButton } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Notices of administrators, at the lower edge of the page: nothing moves when one comes or goes. */
+/** Announcements, at the lower edge of the page: nothing moves when one comes or goes. */
 export function Announcements() {
   const shown = shownAnnouncements();
   const list = useRef<HTMLDivElement>(null);

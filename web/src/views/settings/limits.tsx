@@ -7,7 +7,7 @@ export function Limits({ profile: { tier, limits } }: { profile: Me }) {
   return (
     <Section
       title="Your limits"
-      lead={`Your tier is “${tier}”. The limits apply to all your sessions and API tokens together. An administrator can change your tier.`}
+      lead={`Your tier is “${tier}”. All your sessions and API tokens share its limits. An administrator can change your tier.`}
     >
       <dl class="limits">
         {limitLines(limits).map(({ label, value, note }) => (

@@ -67,7 +67,7 @@ function FirstPassword() {
   const form = useForm({ new_password: '' }, set, ['password']);
   const fresh = form.field('new_password');
   return (
-    <Section title="Password" lead="You sign in by a provider. A password is one more way in.">
+    <Section title="Password" lead="You sign in with a provider. A password is another way to sign in.">
       <form class="form" onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <PasswordField

@@ -122,7 +122,7 @@ export function TerminalBar({
 }
 
 const ZOOMS: readonly (readonly [zoom: Zoom, face: string, title: string])[] = [
-  ['fit', 'Fit', 'Show the whole screen'],
+  ['fit', 'Fit', 'Show all of the screen'],
   ['full', '100 %', 'Show it at your text size'],
 ];
 

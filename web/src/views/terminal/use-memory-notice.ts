@@ -4,7 +4,7 @@ import { figures, followFigures } from '../../state/figures.ts';
 import { toastWarning } from '../../state/toasts.ts';
 import type { Known } from './overlay-state.ts';
 
-/** Says that a program was ended for want of memory, which the shell reports as `Killed`. */
+/** Says that a program was ended because memory ran out, which the shell reports as `Killed`. */
 export function useMemoryNotice(known: Known): void {
   const container = typeof known === 'object' && !known.collaboration && !known.agent ? known : null;
   const id = container?.status === 'running' ? container.db_id : null;

@@ -36,7 +36,7 @@ export const announcementRoutes =
 const adminRoutes =
   ({ announcements, clock }: AnnouncementRouteDeps): Routes =>
   (http) => {
-    const whole = (announcement: Announcement): schema.WholeAnnouncementBody => ({
+    const toAdminBody = (announcement: Announcement): schema.AdminAnnouncementBody => ({
       ...toBody(announcement),
       created_at: announcement.createdAt.toISOString(),
       state: announcementState(announcement, clock.now()),
@@ -49,10 +49,10 @@ const adminRoutes =
         schema: {
           operationId: 'adminAnnouncements.list',
           summary: 'List all announcements',
-          response: { 200: schema.WholeAnnouncementList },
+          response: { 200: schema.AdminAnnouncementList },
         },
       },
-      async () => ({ announcements: (await announcements.list()).map(whole) }),
+      async () => ({ announcements: (await announcements.list()).map(toAdminBody) }),
     );
 
     http.post(
@@ -64,13 +64,13 @@ const adminRoutes =
           summary: 'Announce something to everybody',
           refusals: ['announcement_limit_reached'],
           body: schema.NewAnnouncementRequest,
-          response: { 201: schema.WholeAnnouncementBody },
+          response: { 201: schema.AdminAnnouncementBody },
         },
       },
       async ({ body, caller, origin }, reply) => {
         const draft = { ...toChange(body), text: body.text };
         const made = orThrow(await announcements.create(draft, caller, origin));
-        return reply.code(201).send(whole(made));
+        return reply.code(201).send(toAdminBody(made));
       },
     );
 
@@ -84,11 +84,11 @@ const adminRoutes =
           refusals: ['announcement_not_found'],
           params: IdParams,
           body: schema.AnnouncementChangeRequest,
-          response: { 200: schema.WholeAnnouncementBody },
+          response: { 200: schema.AdminAnnouncementBody },
         },
       },
       async ({ params: { id }, body, caller, origin }) =>
-        whole(orThrow(await announcements.change(id, toChange(body), caller, origin))),
+        toAdminBody(orThrow(await announcements.change(id, toChange(body), caller, origin))),
     );
 
     http.delete(

@@ -10,7 +10,7 @@ import { paged } from '../../pagination.ts';
 import * as schema from '../../schema/service/health.ts';
 import type { Routes } from '../../server.ts';
 
-/** For administrators: what is well now, and what was not. */
+/** For administrators: the health now, and the outages. */
 export const healthHistoryRoutes =
   (health: HealthHistory): Routes =>
   (http) => {
@@ -48,10 +48,10 @@ export const healthHistoryRoutes =
   };
 
 function toBody({ components, replicas }: Health): schema.HealthBody {
-  const mends = replicas.filter(({ state }) => state === 'running').flatMap(({ parts }) => parts);
+  const reports = replicas.filter(({ state }) => state === 'running').flatMap(({ parts }) => parts);
   return {
     components: components.map(({ component, finding, since }) => ({
-      ...foundBody(component, finding, mendOf(mends, component)),
+      ...foundBody(component, finding, stepOf(reports, component)),
       since: since?.toISOString() ?? null,
     })),
     replicas: replicas.map(({ replica, state, startedAt, seenAt, parts }) => ({
@@ -59,15 +59,16 @@ function toBody({ components, replicas }: Health): schema.HealthBody {
       state,
       started_at: startedAt.toISOString(),
       seen_at: seenAt.toISOString(),
-      components: parts.map((part) => foundBody(part.component, part, part.mend)),
+      components: parts.map((report) => foundBody(report.component, report, report.mend)),
     })),
   };
 }
 
-const mendOf = (parts: readonly ComponentReport[], component: Component): string | null =>
-  parts.find((part) => part.component === component && part.mend !== null)?.mend ?? null;
+/** The step that brings the component back, as a process reports it. */
+const stepOf = (reports: readonly ComponentReport[], component: Component): string | null =>
+  reports.find((report) => report.component === component && report.mend !== null)?.mend ?? null;
 
-function foundBody(component: Component, finding: Finding, mend: string | null) {
+function foundBody(component: Component, finding: Finding, step: string | null) {
   const { state } = finding;
   if (state === 'ready') {
     const summary = `${componentName(component)} ready`;
@@ -75,7 +76,7 @@ function foundBody(component: Component, finding: Finding, mend: string | null) 
   }
   const { reason, detail } = finding;
   const summary = outageWords(component, reason);
-  return { component, state, reason, summary, detail, advice: mend ?? adviceOf(reason) };
+  return { component, state, reason, summary, detail, advice: step ?? adviceOf(reason) };
 }
 
 const outageBody = ({ from, to, ...outage }: Outage): schema.OutageBody => ({

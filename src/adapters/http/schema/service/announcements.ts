@@ -22,7 +22,7 @@ export const AnnouncementList = Named(
   Type.Object({ announcements: Type.Array(AnnouncementBody) }),
 );
 
-export const WholeAnnouncementBody = Named(
+export const AdminAnnouncementBody = Named(
   'AdminAnnouncement',
   Type.Object({
     ...shown,
@@ -31,9 +31,9 @@ export const WholeAnnouncementBody = Named(
   }),
 );
 
-export const WholeAnnouncementList = Named(
+export const AdminAnnouncementList = Named(
   'AdminAnnouncementList',
-  Type.Object({ announcements: Type.Array(WholeAnnouncementBody) }),
+  Type.Object({ announcements: Type.Array(AdminAnnouncementBody) }),
 );
 
 export const NewAnnouncementRequest = Named(
@@ -64,5 +64,5 @@ export const AnnouncementDeletedBody = Named(
 );
 
 export type AnnouncementBody = Static<typeof AnnouncementBody>;
-export type WholeAnnouncementBody = Static<typeof WholeAnnouncementBody>;
+export type AdminAnnouncementBody = Static<typeof AdminAnnouncementBody>;
 export type AnnouncementChangeRequest = Static<typeof AnnouncementChangeRequest>;

@@ -39,7 +39,7 @@ export const postgresAdministeredContainers = (db: Db): AdministeredContainerRep
 });
 
 function found(db: Db, { isDeleted, owner, state, text }: AdministeredFilter) {
-  const part = containing(text ?? '');
+  const pattern = containing(text ?? '');
   return db
     .selectFrom('containers as c')
     .innerJoin('users as u', 'u.id', 'c.owner_id')
@@ -54,10 +54,10 @@ function found(db: Db, { isDeleted, owner, state, text }: AdministeredFilter) {
     .$if(text !== undefined, (query) =>
       query.where((eb) =>
         eb.or([
-          eb('c.name', 'ilike', part),
-          eb('u.username', 'ilike', part),
-          eb('c.image', 'ilike', part),
-          eb('c.role', 'ilike', part),
+          eb('c.name', 'ilike', pattern),
+          eb('u.username', 'ilike', pattern),
+          eb('c.image', 'ilike', pattern),
+          eb('c.role', 'ilike', pattern),
         ]),
       ),
     );
@@ -73,7 +73,7 @@ const TIMES: { readonly [S in AdministeredSort]?: true } = { created_at: true, l
 /** Later than every time, in microseconds. */
 const NEVER = 9_000_000_000_000_000n;
 
-/** What rows are ordered by, never null: a text by its bytes, a time in microseconds. */
+/** The key by which rows are ordered, never null: a text by its bytes, a time in microseconds. */
 function keyOf({ by, isReverse }: Sort): RawBuilder<string> {
   const missing = sql.lit(Number(isReverse ? -NEVER : NEVER));
   switch (by) {
@@ -97,7 +97,7 @@ function isAfter({ after, sort }: AdministeredRequest, key: RawBuilder<string>) 
   const [, id, value] = POSITION.exec(Buffer.from(after ?? '', 'base64url').toString()) ?? [];
   const isTime = TIMES[sort.by] === true;
   if (id === undefined || value === undefined || value.includes('\0') || (isTime && !NUMBER.test(value)))
-    throw new UnknownPage('no such place in the list');
+    throw new UnknownPage('no such position in the list');
   const than = sort.isReverse ? sql`<` : sql`>`;
   const from = isTime ? sql`${value}::bigint` : sql`${value}::text`;
   return sql<SqlBool>`(${key}, c.db_id) ${than} (${from}, ${id}::uuid)`;

@@ -12,7 +12,7 @@ const shareOf = (amount: number | null, total: number | null): number | null =>
 
 const percent = (share: number | null): string => (share === null ? '' : ` · ${Math.round(share * 100)} %`);
 
-/** Of the whole, with the share; a dash for what is unknown. */
+/** Of the total, with the share; a dash for what is unknown. */
 function line(
   label: string,
   amount: number | null,

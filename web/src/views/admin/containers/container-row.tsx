@@ -53,7 +53,7 @@ function itemsOf(container: Container, onAct: ContainerRowProps['onAct']): reado
   const isSettled = ['running', 'stopped', 'failed'].includes(status);
   const common = [
     item('search', `Only containers of ${owner.username}`, act('only_owner')),
-    item('copy', 'Copy id', () => void copy(db_id, 'Id')),
+    item('copy', 'Copy ID', () => void copy(db_id, 'ID')),
   ];
   if (status === 'deleted') return [item('back', 'Restore…', act('restore')), ...common];
   return [

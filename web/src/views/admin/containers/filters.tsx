@@ -12,7 +12,7 @@ const STATES = [
   [DELETED, 'Deleted'],
 ] as const;
 
-/** So long nothing was typed, the service is asked. */
+/** After this pause in typing the service is asked. */
 const PAUSE_MS = 200;
 
 type FilterProps = {

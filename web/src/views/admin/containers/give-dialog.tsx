@@ -10,7 +10,7 @@ import { ConfirmedDialog } from '../people/confirmed-dialog.tsx';
 import type { ActDialogProps } from './act-dialog-props.ts';
 
 const TO_INPUT = { ...VERBATIM, name: 'to', 'data-autofocus': true } as const;
-/** So long nothing was typed, the service is asked. */
+/** After this pause in typing the service is asked. */
 const PAUSE_MS = 150;
 
 /** Gives a container to somebody else. */
@@ -72,7 +72,7 @@ export function GiveDialog({ container, onDone, onClose }: ActDialogProps) {
   );
 }
 
-/** Those who may get it, by what was typed. */
+/** People who may get it, by what was typed. */
 function usePeople(text: string, { owner }: Container): readonly ManagedUser[] {
   const [people, setPeople] = useState<readonly ManagedUser[]>([]);
   useEffect(() => {
@@ -93,7 +93,7 @@ function usePeople(text: string, { owner }: Container): readonly ManagedUser[] {
 const mayOwn = ({ disabled_at, email, being_deleted }: ManagedUser): boolean =>
   disabled_at === null && email !== null && !being_deleted;
 
-/** The person with that whole username or email. */
+/** The person with exactly that username or email address. */
 async function personCalled(text: string): Promise<ManagedUser> {
   const wanted = text.trim().toLowerCase();
   const found = wanted === '' ? [] : (await listUsers(wanted)(null)).items;

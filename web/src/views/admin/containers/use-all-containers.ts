@@ -7,7 +7,7 @@ import {
 import { type Polling, poll } from '../../../state/poll.ts';
 
 const EVERY_MS = 5_000;
-/** A longer list is read again less often, since it is read as a whole. */
+/** A longer list is read again less often, since each reading is of all of it. */
 const LONG = 400;
 const LONG_EVERY_MS = 30_000;
 

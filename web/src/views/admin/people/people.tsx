@@ -67,7 +67,7 @@ export function People() {
     <>
       <Section
         title="People"
-        lead="Everyone with an account, including guests."
+        lead="Everybody with an account, and guests."
         action={
           <Button kind="primary" icon="plus" onClick={() => setInviting(true)}>
             Invite

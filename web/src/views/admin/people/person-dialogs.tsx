@@ -68,7 +68,7 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
         <p>
           {isAdmin
             ? `${user.username} can no longer administer this server. Open invitations and reset links from ${user.username} stop working.`
-            : 'Administrators manage everyone, all limits and this server, and can make others administrators.'}
+            : 'Administrators manage all people, all limits and this server, and can make others administrators.'}
         </p>
       )}
     </ConfirmedDialog>

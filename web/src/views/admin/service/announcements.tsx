@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import {
+  type AdminAnnouncement,
   type AnnouncementFields,
   announce,
   changeAnnouncement,
   deleteAnnouncement,
   listAnnouncements,
-  type WholeAnnouncement,
 } from '../../../api/service/announcements.ts';
 import { at } from '../../../lib/format/format.ts';
 import { minuteInput, minuteOf } from '../../../lib/format/minute-input.ts';
@@ -24,17 +24,17 @@ const SEVERITIES = [
   ['warning', 'Warning'],
 ] as const;
 
-function factsOf({ state, severity, starts_at, ends_at }: WholeAnnouncement): string {
+function factsOf({ state, severity, starts_at, ends_at }: AdminAnnouncement): string {
   const starts = state === 'scheduled' ? `from ${at(starts_at)}` : `since ${at(starts_at)}`;
   const ends = ends_at === null ? 'until deleted' : `until ${at(ends_at)}`;
   return [STATES[state], ...(severity === 'warning' ? ['warning'] : []), `${starts}, ${ends}`].join(' · ');
 }
 
-/** Notices that everybody sees. */
+/** Announcements to everybody. */
 export function AnnouncementsPage() {
   const list = useLoaded(listAnnouncements);
-  const [editing, setEditing] = useState<WholeAnnouncement | 'new' | null>(null);
-  const [removing, setRemoving] = useState<WholeAnnouncement | null>(null);
+  const [editing, setEditing] = useState<AdminAnnouncement | 'new' | null>(null);
+  const [removing, setRemoving] = useState<AdminAnnouncement | null>(null);
   const reload = (): void => void list.reload();
   return (
     <Section
@@ -81,7 +81,7 @@ export function AnnouncementsPage() {
 
 type DialogProps = {
   /** null for a new one. */
-  readonly before: WholeAnnouncement | null;
+  readonly before: AdminAnnouncement | null;
   readonly onDone: () => void;
   readonly onClose: () => void;
 };
@@ -94,11 +94,11 @@ type Entered = {
 };
 
 /** What differs from before: an untouched time keeps its seconds. */
-function changesOf(before: WholeAnnouncement | null, entered: Entered): Partial<AnnouncementFields> {
+function changesOf(before: AdminAnnouncement | null, entered: Entered): Partial<AnnouncementFields> {
   const { text, severity, starts_at, ends_at } = entered;
   const startsAt = minuteOf(starts_at);
   return {
-    // why: a line break typed into the text is no part of a notice of one line
+    // why: an announcement is one line, and a text area accepts line breaks
     text: text.replace(/\s*\n\s*/g, ' '),
     severity: severity as AnnouncementFields['severity'],
     ...(startsAt !== null && starts_at !== minuteInput(before?.starts_at ?? null)

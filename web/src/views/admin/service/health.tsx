@@ -22,7 +22,7 @@ import { usePages } from '../../../ui/use-pages.ts';
 
 const EVERY_MS = 30_000;
 
-/** What is well now, and what was not in the last days. */
+/** The health of each component now, and the outages of the last days. */
 export function HealthPage() {
   const health = useLoaded(getServiceHealth);
   const history = usePages(listOutages);
@@ -39,7 +39,7 @@ export function HealthPage() {
   }, []);
   return (
     <>
-      <Section title="Now" lead="The parts of the service, as its processes last found them.">
+      <Section title="Now" lead="The components of the service, as its processes last found them.">
         {health.failure !== null && <Problem failure={health.failure} />}
         {health.value === null ? (
           health.failure === null && <Loading />
