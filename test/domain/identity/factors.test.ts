@@ -145,10 +145,10 @@ t.test('an invalid public key is refused with a helpful message', async (t) => {
   ];
   t.equal(faultOf(rsa(bits64, modulus(256))), null, 'the largest exponent');
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['nothing', '', /must begin with/],
-    ['a word', 'hello', /must begin with/],
+    ['nothing', '', /^must be the line of a file/],
+    ['a word', 'hello', /^must be the line of a file/],
     ['only the type', type, /not a valid/],
-    ['DSA', DSA_KEY, /must begin with/],
+    ['DSA', DSA_KEY, /^must be the line of a file/],
     ['a short RSA key', SHORT_RSA_KEY, /2048 bits or more/],
     ['an RSA key beyond use', rsa(three, modulus(2049)), /not a valid/],
     ['an exponent of 65 bits', rsa(bits65, modulus(256)), /not a valid ssh-rsa key of 2048 bits or more/],
@@ -156,8 +156,8 @@ t.test('an invalid public key is refused with a helpful message', async (t) => {
     ['an exponent of one', rsa(Buffer.from([1]), modulus(256)), /not a valid/],
     ['a negative modulus', rsa(three, Buffer.alloc(256, 0xff)), /not a valid/],
     ['needless zeros', rsa(three, Buffer.concat([Buffer.alloc(2), Buffer.alloc(256, 0x7f)])), /not a valid/],
-    ['an unknown type', `ssh-rsa2 ${base64}`, /must begin with/],
-    ['a type of all objects', `__proto__ ${base64}`, /must begin with/],
+    ['an unknown type', `ssh-rsa2 ${base64}`, /^must be the line of a file/],
+    ['a type of all objects', `__proto__ ${base64}`, /^must be the line of a file/],
     ['another type than inside', `ecdsa-sha2-nistp256 ${base64}`, /not a valid/],
     [
       'the fields of its type under another name',
@@ -184,7 +184,7 @@ t.test('an invalid public key is refused with a helpful message', async (t) => {
       `ecdsa-sha2-nistp256 ${wire('ecdsa-sha2-nistp256', 'nistp384', Buffer.alloc(65, 4))}`,
       /not a valid/,
     ],
-    ['options before it', `command="rm -rf /" ${type} ${base64}`, /must begin with/],
+    ['options before it', `command="rm -rf /" ${type} ${base64}`, /^must be the line of a file/],
     ['two lines', `${type} ${base64}\n${type} ${base64}`, /one line/],
     ['a NUL', `${type} ${base64} a\0b`, /one line/],
     ['too much', `${type} ${base64} ${'x'.repeat(9000)}`, /one line/],
