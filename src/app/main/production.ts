@@ -102,6 +102,7 @@ async function onto(
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
     onHint: reconciling.soon,
+    isPausing: storage.repositories.operations.isPausing,
     metrics: database.metrics,
   });
   signal.throwIfAborted();

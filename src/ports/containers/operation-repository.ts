@@ -44,6 +44,8 @@ export interface OperationRepository {
   active(dbId: string): Promise<StoredOperation | null>;
   /** Containers with an active operation. */
   busy(): Promise<ReadonlySet<string>>;
+  /** Whether an active one has paused this container of the engine, or is about to. */
+  isPausing(runtimeId: string): Promise<boolean>;
   /**
    * False when the lease is another's, or the operation is finished, or a commit would be undone: its owner may not
    * know of the commit, whose answer can be lost.

@@ -1,6 +1,5 @@
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
-import type { Duplex } from 'node:stream';
 import Docker from 'dockerode';
 import {
   ContainerNotRunning,
@@ -11,7 +10,7 @@ import {
 import { limitAnswers } from './answer-limit.ts';
 import { type WorkTurns, workTurns } from './engine-queues.ts';
 import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
-import { processStarts } from './process-starts.ts';
+import { type ExecState, type IsPausing, processStarts } from './process-starts.ts';
 
 /** In seconds. */
 export const LIMITS = { connect: 2, inspect: 5, start: 30, create: 60, exec: 30, list: 10 } as const;
@@ -87,8 +86,10 @@ export type EngineCalls = {
     seconds: number,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
-  /** Notes the exec of an answered start, until its stream closes. */
-  answered(runtimeId: string, exec: Docker.Exec, stream: Duplex): void;
+  /** Between the creation of an exec and its start; throws `ContainerPaused` when another process pauses. */
+  admit(runtimeId: string): Promise<void>;
+  /** How starts know of pauses by other processes of Berth; without it there are none. */
+  heedPauses(isPausing: IsPausing): void;
   /** Pauses a container, in its turn, while no process is starting in it. */
   pause<T>(runtimeId: string, seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   readonly slots: EngineSlots;
@@ -122,9 +123,17 @@ function newCalls(docker: Docker): EngineCalls {
     await alive();
     return await timed(seconds, work);
   };
-  const starts = processStarts(async (exec) => {
-    const found = await asked(LIMITS.inspect, (signal) => orNull([404], inspectThing(exec, signal)));
-    return found === null || !found.Running || found.Pid > 0;
+  const starts = processStarts({
+    // A start in progress delays the answer.
+    execsOf: async (runtimeId) => {
+      const container = docker.getContainer(runtimeId);
+      const found = await asked(LIMITS.start, (signal) => orNull([404], inspectThing(container, signal)));
+      return found?.ExecIDs ?? [];
+    },
+    stateOf: async (id) =>
+      stateOf(
+        await asked(LIMITS.inspect, (signal) => orNull([404], inspectThing(docker.getExec(id), signal))),
+      ),
   });
   return {
     docker,
@@ -134,12 +143,19 @@ function newCalls(docker: Docker): EngineCalls {
     startInBackground: (runtimeId, seconds, work) => starts.start(runtimeId, () => asked(seconds, work)),
     start: (runtimeId, seconds, work) =>
       starts.start(runtimeId, () => slots.start(runtimeId, () => asked(seconds, work))),
-    answered: starts.answered,
+    admit: starts.admit,
+    heedPauses: starts.heedPauses,
     pause: (runtimeId, seconds, work) =>
       starts.pause(runtimeId, () => slots.change({ runtimeId }, () => asked(seconds, work))),
     slots,
     work: workTurns(slots.ownerOf),
   };
+}
+
+function stateOf(exec: Docker.ExecInspectInfo | null): ExecState {
+  if (exec === null) return 'ended';
+  if (exec.Running) return exec.Pid > 0 ? 'running' : 'starting';
+  return exec.ExitCode === null ? 'created' : 'ended';
 }
 
 async function withLimit<T>(seconds: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

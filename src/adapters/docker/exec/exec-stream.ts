@@ -72,9 +72,9 @@ export async function openExec(
   const create = async (abortSignal: AbortSignal): Promise<OpenExec> => {
     const exec = await calls.docker.getContainer(runtimeId).exec({ ...request, abortSignal });
     await startAfter;
+    await calls.admit(runtimeId);
     const start = { hijack: true, stdin: true, Tty: tty, abortSignal };
     const stream = await exec.start(start).catch(asUnknown);
-    calls.answered(runtimeId, exec, stream);
     return { exec, stream };
   };
   const opening =

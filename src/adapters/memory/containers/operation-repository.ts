@@ -33,6 +33,11 @@ export function memoryOperations(state: MemoryState, clock: Clock): OperationRep
     find: async (id) => state.operations.find((one) => one.id === id) ?? null,
     active: async (dbId) => active(dbId) ?? null,
     busy: async () => new Set(state.operations.filter((one) => one.outcome === null).map((one) => one.dbId)),
+    isPausing: async (runtimeId) =>
+      state.operations.some(
+        ({ outcome, snapshot, before }) =>
+          outcome === null && snapshot?.hasPaused === true && before.runtimeId === runtimeId,
+      ),
     async record(id, owner, { step: _, ...progress }: Progress) {
       const staysCommitted = (progress.phase ?? 'committed') === 'committed';
       return change((staysCommitted ? mine : uncommitted)(id, owner), progress).length === 1;

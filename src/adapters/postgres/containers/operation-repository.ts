@@ -14,7 +14,7 @@ export const postgresOperations = (db: Db): OperationRepository => ({
   ...operationLeases(db),
 });
 
-const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | 'busy'> => ({
+const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | 'busy' | 'isPausing'> => ({
   find: (id) => db.selectFrom('operations').selectAll().where('id', '=', id).$call(firstAs(toOperation)),
 
   active: (dbId) =>
@@ -28,6 +28,17 @@ const operationReads = (db: Db): Pick<OperationRepository, 'find' | 'active' | '
   async busy() {
     const rows = await db.selectFrom('operations').select('db_id').where('finished_at', 'is', null).execute();
     return new Set(rows.map((row) => row.db_id));
+  },
+
+  async isPausing(runtimeId) {
+    const found = await db
+      .selectFrom('operations')
+      .select('id')
+      .where('finished_at', 'is', null)
+      .where('paused', '=', true)
+      .where(sql<string>`before ->> 'runtimeId'`, '=', runtimeId)
+      .executeTakeFirst();
+    return found !== undefined;
   },
 });
 

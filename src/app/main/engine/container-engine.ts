@@ -52,6 +52,8 @@ export type EngineSetUp = {
   readonly baseImage: string | null;
   /** Called when an engine becomes usable, and when something in it may have changed. */
   readonly onHint: () => void;
+  /** Whether any process pauses the container with this runtime id. */
+  readonly isPausing: (runtimeId: string) => Promise<boolean>;
   readonly metrics: Pick<Metrics, 'watch' | 'engineWaited'>;
 };
 
@@ -188,7 +190,8 @@ async function attach(
     return done;
   }
   const { docker, warning } = engine;
-  const { slots, work } = engineCalls(docker);
+  const { slots, work, heedPauses } = engineCalls(docker);
+  heedPauses(setUp.isPausing);
   for (const turns of [slots, work]) turns.listen(metrics.engineWaited);
   metrics.watch('engine_waiting', slots.waiting);
   metrics.watch('engine_work_waiting', work.waiting);

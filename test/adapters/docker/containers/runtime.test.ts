@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { dockerAccess } from '../../../../src/adapters/docker/container-access.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
 import { createOptions } from '../../../../src/adapters/docker/containers/create-options.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
-import { dockerAt } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { lossReport } from '../../../../src/domain/containers/loss-report.ts';
 import type {
   RuntimeHandle,
@@ -28,12 +29,13 @@ import { volumeCopiesContract } from '../../../contract/containers/snapshots/vol
 import { aSpec, runIn, shellIn } from '../../../support/engine/container.ts';
 import {
   canRunLxcfs,
+  engineAt,
   engineOrSkip,
   showsLimits,
   type TestInstance,
   testInstance,
 } from '../../../support/engine/engine.ts';
-import { eventually } from '../../../support/patience.ts';
+import { eventually, waitFor } from '../../../support/patience.ts';
 
 type Box = TestInstance & {
   readonly spec: Spec;
@@ -65,6 +67,8 @@ if (engine !== null) {
   await t.test('what belongs to another installation is refused', (t) => ownership(t, box));
   await runtime.start(handle);
   await t.test('a container is confined', (t) => confinement(t, box));
+  const elsewhere = (await engineAt(engine.endpoint)).docker;
+  await t.test('pauses and starts of two processes of Berth', (t) => pausesApart(t, box, elsewhere));
   await t.test('an ended command leaves no process', (t) => execLeavesNothing(t, box));
   const bob = await runtime.create(other);
   await runtime.start(bob);
@@ -148,6 +152,34 @@ async function stopping(t: Test, { runtime, handle, sh }: Box): Promise<void> {
 }
 
 /** Besides the options that `createOptions` decides. */
+/** A pause during a start would block the container for ever. */
+async function pausesApart(t: Test, { runtime, handle, instanceId }: Box, elsewhere: Docker): Promise<void> {
+  let [isPausing, isOver] = [false, false];
+  engineCalls(elsewhere).heedPauses(async () => isPausing);
+  const { commands } = dockerAccess(elsewhere, instanceId);
+  let ended = 0;
+  const outcomes = new Set<string>();
+  const startOneAfterTheOther = async (): Promise<void> => {
+    while (!isOver) {
+      await runIn(commands, handle, ['true']).catch(({ name }: Error) => outcomes.add(name));
+      ended += 1;
+    }
+  };
+  const all = Array.from({ length: 3 }, startOneAfterTheOther);
+  for (let n = 1; n <= 4; n += 1) {
+    await waitFor(() => ended >= 6 * n);
+    isPausing = true;
+    await runtime.pause(handle);
+    t.equal((await runtime.observe(handle)).kind, 'paused');
+    await runtime.resume(handle);
+    isPausing = false;
+  }
+  isOver = true;
+  await Promise.all(all);
+  t.equal((await runtime.observe(handle)).kind, 'running');
+  t.same(outcomes, new Set(['ContainerPaused']));
+}
+
 async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<void> {
   const { HostConfig: host } = await docker.getContainer(handle.runtimeId).inspect();
   t.ok((host.OomScoreAdj ?? -1) >= 0);

@@ -57,6 +57,26 @@ export async function snapshotRepositoryContract(
     t.ok((await retention.images()).has('berth/snapshot:layer'));
   });
 
+  await t.test(
+    `${name}: a container is being paused from the intent to the end of the operation`,
+    async (t) => {
+      const box = await aBox();
+      const fresh = aNew(box);
+      await snapshots.insert(fresh);
+      const [owner, runtimeId, other] = [randomUUID(), randomUUID(), randomUUID()];
+      const usual = anOperation(box.dbId, box.ownerId, owner);
+      const before = { ...usual.before, runtimeId };
+      const snapshot = { id: fresh.id, hasPaused: false, hasVolume: false };
+      await operations.begin({ ...usual, kind: 'snapshot', before, snapshot }, 60);
+      t.notOk(await operations.isPausing(runtimeId));
+      await operations.record(usual.id, owner, { snapshot: { ...snapshot, hasPaused: true } });
+      t.ok(await operations.isPausing(runtimeId));
+      t.notOk(await operations.isPausing(other));
+      await operations.finish(usual.id, owner, 'done');
+      t.notOk(await operations.isPausing(runtimeId));
+    },
+  );
+
   await t.test(`${name}: a name is an owner's once, among those that are there`, async (t) => {
     const box = await aBox();
     const one = await taken(aNew(box, { name: 'base' }));
