@@ -6,6 +6,7 @@ import {
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
+import { startOnCores } from '../cores/lost-cores.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
 import { fullId, type Ownership, ownership } from '../engine/ownership.ts';
 import { dockerSnapshots } from '../images/container-images.ts';
@@ -67,7 +68,9 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       const container = await own.require(handle);
       const before = mounted.get(handle.runtimeId);
       const isReady = before !== undefined && volumes.needNoMount(before);
-      if (isReady && (await startUnlessPaused(calls, container))) return;
+      const onCores = <T>(start: () => Promise<T>): Promise<T> =>
+        startOnCores(calls, container, settings, start);
+      if (isReady && (await onCores(() => startUnlessPaused(calls, container)))) return;
       const info = await known(handle);
       // A paused container still uses its volume, so nothing needs preparing.
       if (info?.State.Paused) return await unpause(calls, container);
@@ -76,7 +79,7 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
         mounted.set(handle.runtimeId, { Mounts: info.Mounts });
       }
       const starting = (abortSignal: AbortSignal) => orNull([304], container.start({ abortSignal }));
-      await calls.change(LIMITS.start, starting, { runtimeId: container.id });
+      await onCores(() => calls.change(LIMITS.start, starting, { runtimeId: container.id }));
     },
     async stop(handle, graceSeconds) {
       const container = await own.find(handle);

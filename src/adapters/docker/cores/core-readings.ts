@@ -1,19 +1,43 @@
+import { readFileSync } from 'node:fs';
 import { type CoreUse, coresFor } from '../../../domain/containers/cores/cores.ts';
-import { containerGroups } from '../host/container-groups.ts';
+import { containerGroups, parentFolders } from '../host/container-groups.ts';
 import { readText } from '../host/host-commands.ts';
 
 /** Of one container: the limit's cores, the cores it may use, and its processor time since its start. */
 type Reading = { readonly need: number; readonly cores: readonly number[]; readonly usedMs: number };
 
-/** The cores that containers of this machine may use. */
-export async function machineCores(): Promise<readonly number[]> {
+/**
+ * The cores that an installation's containers may use now: those of the machine that the containers' parent group has.
+ * With control groups of version 1 the group does not get a core back that was offline.
+ */
+export function usableCores(instanceId: string): readonly number[] {
   const root = '/sys/fs/cgroup';
-  const files = [`${root}/cpuset/cpuset.effective_cpus`, `${root}/cpuset/cpuset.cpus`];
-  for (const file of [...files, `${root}/cpuset.cpus.effective`, '/sys/devices/system/cpu/online']) {
-    const cores = coresIn((await readText(file)) ?? '');
-    if (cores.length > 0) return cores;
+  const machine = firstCores([...coreFiles(`${root}/cpuset`), ...coreFiles(root), ONLINE]);
+  const parent = firstCores(parentFolders('cpuset', instanceId).flatMap(coreFiles));
+  return common(machine, parent);
+}
+
+const ONLINE = '/sys/devices/system/cpu/online';
+
+/** Those of both; those of the first when they have none in common. */
+export function common(cores: readonly number[], others: readonly number[]): readonly number[] {
+  const both = cores.filter((core) => others.includes(core));
+  return both.length === 0 ? cores : both;
+}
+
+const coreFiles = (group: string): readonly string[] =>
+  ['cpuset.effective_cpus', 'cpuset.cpus.effective', 'cpuset.cpus'].map((name) => `${group}/${name}`);
+
+const firstCores = (files: readonly string[]): readonly number[] =>
+  files.map((file) => coresIn(textNow(file))).find((cores) => cores.length > 0) ?? [];
+
+/** At once, as options of a container are made without waiting; the kernel's files are in memory. */
+function textNow(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
   }
-  return [];
 }
 
 /** The numbers in a list of the kernel such as `0-2,5`. */

@@ -13,14 +13,20 @@ export async function containerGroups(
   controller: string,
   instanceId: string,
 ): Promise<readonly ContainerGroup[] | null> {
-  const name = cgroupName(instanceId);
-  const slice = `${name.split('-')[0]}.slice/${name}.slice`;
-  for (const inside of [`${controller}/${name}`, name, `${controller}/${slice}`, slice]) {
-    const folder = `${CGROUPS}/${inside}`;
+  for (const folder of parentFolders(controller, instanceId)) {
     const names = await readdir(folder).catch(() => null);
     if (names !== null) return names.flatMap((each) => groupIn(folder, each));
   }
   return null;
+}
+
+/** The folders that the parent of an installation's containers may have, of which at most one exists. */
+export function parentFolders(controller: string, instanceId: string): readonly string[] {
+  const name = cgroupName(instanceId);
+  const slice = `${name.split('-')[0]}.slice/${name}.slice`;
+  return [`${controller}/${name}`, name, `${controller}/${slice}`, slice].map(
+    (inside) => `${CGROUPS}/${inside}`,
+  );
 }
 
 function groupIn(folder: string, name: string): readonly ContainerGroup[] {

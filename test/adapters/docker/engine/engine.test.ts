@@ -214,6 +214,13 @@ async function deadLxcfs(t: Test): Promise<void> {
   const pidOf = async (name: string): Promise<number> => Number(await readText(join(view, name)));
   const pidOfEarly = (await early.inspect()).State.Pid;
   if (isPossible) {
+    const own = `/proc/${await pidOf('lxcfs.pid')}`;
+    t.match(
+      await readText(`${own}/limits`),
+      /^Max address space +536870912 /m,
+      'programs cannot fill memory by it',
+    );
+    t.equal((await readText(`${own}/oom_score_adj`))?.trim(), '500', 'it ends before the engine');
     const late = await runTiny(first.docker, 'none', null, viewMounts(view));
     for (const round of ['once', 'twice']) {
       const dead = await pidOf('lxcfs.pid');
