@@ -50,7 +50,7 @@ t.test('a program is refused from the page: by a code that is typed', async (t) 
   await page.goto(`${paged.address}/device`);
   await page.fill('[name=user_code]', 'BCDF-GHJK');
   await page.keyboard.press('Enter');
-  await page.getByText('No program waits for this code').waitFor();
+  await page.getByText('No program is waiting for this code').waitFor();
   await page.fill('[name=user_code]', program.code.toLowerCase());
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Refuse' }).click();
