@@ -47,7 +47,7 @@ t.test('a narrower token is made below another from its row, and ends with it', 
   await shootBoth(page, 'tokens-tree-narrow');
   await row('deploy').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await row('assistant').getByText('with the token that made it').waitFor();
+  await row('assistant').getByText('with its parent token').waitFor();
   t.equal((await as('GET', '/api/tokens/validate')).status, 401);
   t.equal(faults.length, 1, `nothing but the refused form: ${faults}`);
 });
