@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { anOperation } from '../../contract/containers/operations.ts';
 import { aMachine, connectMachine } from '../../support/agent/scripted-agent.ts';
+import { eventually } from '../../support/patience.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import {
   aGuest,
@@ -85,11 +86,25 @@ t.test('the list has the containers of everybody, in pages, and no agents', asyn
 });
 
 t.test('an administrator sees nothing that a program inside has written', async (t) => {
-  const { service, box, byRoot } = await aScene();
+  const { service, bob, box, byRoot } = await aScene();
   const { state } = service.ports.storage as unknown as { state: { containers: { roleSetup: object }[] } };
-  for (const row of state.containers) row.roleSetup = { status: 'ready', id: null, detail: 'from inside' };
+  const write = (): void => {
+    for (const row of state.containers) row.roleSetup = { status: 'ready', id: null, detail: 'from inside' };
+  };
+  write();
   const [one] = (await byRoot('GET', ALL)).json().containers;
   t.equal(one.role_setup.detail, null);
+  for (const [method, path, body] of [
+    ['POST', '/stop', undefined],
+    ['DELETE', '', undefined],
+    ['POST', '/restore', undefined],
+    ['POST', '/transfer', { to: bob.id }],
+  ] as const) {
+    write();
+    const answer = await byRoot(method, `${ALL}/${box}${path}`, body);
+    t.equal(answer.statusCode, 200, answer.body);
+    t.notMatch(answer.body, 'from inside', `${method} ${path}`);
+  }
   for (const [method, path] of [
     ['GET', 'logs'],
     ['GET', 'files?path=.'],
@@ -330,6 +345,40 @@ for (const { what, also, fits } of AT_ONCE) {
     }
   });
 }
+
+t.test('a transfer joins one to the same user only under the same name', async (t) => {
+  const runtime = memoryRuntime();
+  const [stopped, { stop }] = [Promise.withResolvers<void>(), runtime];
+  const slow: typeof stop = async (...asked) => {
+    await stopped.promise;
+    return await stop(...asked);
+  };
+  Object.assign(runtime, { stop: slow });
+  const { service, bob, transfer } = await aScene(await aService({ runtime }));
+  const { operations } = service.ports.storage.repositories;
+  const { active } = operations;
+  let waiting = 0;
+  Object.assign(operations, {
+    active: (dbId: string) => {
+      waiting += 1;
+      return active(dbId);
+    },
+  });
+  const first = transfer(bob.id);
+  await eventually(
+    async () => (await operations.busy()).size,
+    (busy) => busy === 1,
+  );
+  const others = [transfer(bob.id), transfer(bob.id, { name: 'new' })];
+  await eventually(
+    async () => waiting,
+    (all) => all >= 2,
+  );
+  stopped.resolve();
+  const [given, same, renamed] = await Promise.all([first, ...others]);
+  t.same([given?.statusCode, same?.statusCode], [200, 200]);
+  t.match([renamed?.statusCode, renamed?.json()], [409, { code: 'container_busy' }]);
+});
 
 t.test('a transfer that a killed process left is continued by another', async (t: Test) => {
   const runtime = memoryRuntime();

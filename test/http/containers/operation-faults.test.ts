@@ -74,7 +74,7 @@ async function aScene(kind: OperationKind) {
     await service.operations.idle();
   };
   const { storage } = service.ports;
-  return { ...engine, service, storage, request, rows, settle };
+  return { ...engine, service, storage, root, request, rows, settle };
 }
 
 const BEFORE: { readonly [K in OperationKind]: readonly string[] } = {
@@ -114,6 +114,17 @@ for (const kind of KINDS) {
     t.same([...runtime.boxes.keys()], boxes);
   });
 }
+
+t.test('an answer to an administrator has nothing that a program inside has written', async (t) => {
+  const { service, root, rows, confuseAfter, settle } = await aScene('stop');
+  const { state } = service.ports.storage as unknown as { state: { containers: { roleSetup: object }[] } };
+  for (const row of state.containers) row.roleSetup = { status: 'ready', id: null, detail: 'from inside' };
+  const [{ db_id }] = await rows();
+  confuseAfter('stop', true);
+  const answer = await as(service, root)('POST', `/api/admin/containers/${db_id}/stop`);
+  t.match([answer.statusCode, answer.json().role_setup], [202, { status: 'ready', detail: null }]);
+  await settle();
+});
 
 /**
  * The engine step after which answers are malformed, whether its own answer is lost too, the row's state meanwhile

@@ -51,7 +51,8 @@ export const transferContainer =
     };
     const observable = endHung(deps, container);
     observable.catch(() => undefined);
-    const request = { kind: 'transfer', caller, origin, newOwnerId: to.toLowerCase() } as const;
+    const wanted = { newOwnerId: to.toLowerCase(), newName: name ?? container.name };
+    const request = { kind: 'transfer', caller, origin, ...wanted } as const;
     const done = await deps.operations.submit(dbId, request, prepare, { answers, observable });
     return done.ok ? ok({ container: done.value.container, underWay: isUnderWay(done.value) }) : done;
   };

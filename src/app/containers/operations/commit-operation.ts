@@ -169,7 +169,7 @@ const FAILED_REASON: { readonly [K in Exclude<OperationKind, 'snapshot'>]: strin
   update: 'it did not start with its new settings, so the old ones were restored',
   delete: 'the engine could not remove it',
   restore: 'the engine could not create it',
-  transfer: 'the engine could not stop it, so it was not given to anybody else',
+  transfer: 'it could not be given to anybody else',
 };
 
 /** Sets the row to what the engine shows, with the reason. */

@@ -16,6 +16,8 @@ export type OperationRequest = {
   readonly snapshotId?: string;
   /** Of a transfer. */
   readonly newOwnerId?: string;
+  /** Of a transfer: its name from then on. */
+  readonly newName?: string;
 };
 
 /** The row's state during an operation; null: unchanged. */

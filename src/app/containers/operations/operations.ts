@@ -113,6 +113,11 @@ async function submit(
   return refuse({ code: 'container_busy' });
 }
 
+const isSame = (active: StoredOperation, { kind, newOwnerId, newName }: OperationRequest): boolean =>
+  active.kind === kind &&
+  active.newOwnerId === newOwnerId &&
+  (kind !== 'transfer' || active.target.name === newName);
+
 /** Waits for the active operation, whose end is the answer if it is of the same kind. */
 async function behindActive(
   deps: OperationDeps,
@@ -123,8 +128,7 @@ async function behindActive(
 ): Promise<OperationState | null> {
   const active = await deps.storage.repositories.operations.active(dbId);
   if (active === null) return null;
-  const isSame = active.kind === request.kind && active.newOwnerId === request.newOwnerId;
-  const joins = isSame && JOINED.has(request.kind);
+  const joins = JOINED.has(request.kind) && isSame(active, request);
   const ended = await endOf(deps, progress, active.id, deadline).catch((error: unknown) => {
     if (joins) throw error;
     return null;

@@ -50,12 +50,15 @@ export const adminContainerRoutes =
   };
 
 /** What an administrator sees: nothing that a program inside has written. */
+const hidden = <B extends ContainerBody>(body: B): B => ({
+  ...body,
+  role_setup: { ...body.role_setup, detail: null },
+});
+
 const toListedBody = ({ container, keptUntil }: ListedContainer): ContainerBody => {
-  const body = toContainerBody(container);
   const { deletedAt } = container;
   return {
-    ...body,
-    role_setup: { ...body.role_setup, detail: null },
+    ...hidden(toContainerBody(container)),
     ...(deletedAt === null || keptUntil === null
       ? {}
       : { deleted_at: deletedAt.toISOString(), kept_until: keptUntil.toISOString() }),
@@ -116,7 +119,7 @@ const stopRoutes =
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
-        if (underWay) return reply.code(202).send(toUnderWayBody(container));
+        if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
         const { runtimeId: id, name } = container;
         return { message: 'container stopped', id, name, status: 'stopped' };
       },
@@ -146,7 +149,7 @@ const deletionRoutes =
         const { container: gone, underWay } = orThrow(
           await containers.remove(params.id, body, caller, origin),
         );
-        if (underWay) return reply.code(202).send(toUnderWayBody(gone));
+        if (underWay) return reply.code(202).send(hidden(toUnderWayBody(gone)));
         return { message: 'container deleted', id: gone.runtimeId, db_id: gone.dbId, name: gone.name };
       },
     );
@@ -168,8 +171,8 @@ const deletionRoutes =
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
-        if (underWay) return reply.code(202).send(toUnderWayBody(container));
-        return toContainerBody(container);
+        if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
+        return hidden(toContainerBody(container));
       },
     );
   };
@@ -197,8 +200,8 @@ const transferRoutes =
       async ({ params, body: { to, name, ...given }, caller, origin }, reply) => {
         const wanted = { to, ...(name === undefined ? {} : { name }) };
         const { container, underWay } = orThrow(await transfer(params.id, wanted, given, caller, origin));
-        if (underWay) return reply.code(202).send(toUnderWayBody(container));
-        return toContainerBody(container);
+        if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
+        return hidden(toContainerBody(container));
       },
     );
   };
