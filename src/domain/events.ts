@@ -3,7 +3,7 @@ import type { LifetimeEnd } from './containers/lifetime/lifetime-end.ts';
 import { lastLine } from './containers/role-setup.ts';
 import type { Snapshot } from './containers/snapshots/snapshot.ts';
 import type { User } from './identity/user.ts';
-import type { Announcement } from './service/announcement.ts';
+import { type Announcement, announcementState } from './service/announcement.ts';
 import type { Outage } from './service/health.ts';
 
 export type EventType =
@@ -130,17 +130,19 @@ export const healthEvent = ({ id, component, state, reason, from, to }: Outage):
 
 export type AnnouncementStatus = 'created' | 'updated' | 'deleted';
 
-/** The event of an announcement, for everybody. */
-export const announcementEvent = (
-  { id, text, severity }: Pick<Announcement, 'id' | 'text' | 'severity'>,
+/** The event of an announcement, for everybody: without its text when nobody may read it now. */
+export function announcementEvent(
+  announcement: Announcement,
   status: AnnouncementStatus,
-): ContainerEvent => ({
-  type: 'announcement_changed',
-  dbId: id,
-  ownerId: null,
-  audience: 'everybody',
-  data: { id, name: text, status, severity },
-});
+  now: Date,
+): ContainerEvent {
+  const { id, text, severity } = announcement;
+  const isShown = announcementState(announcement, now) === 'current';
+  return {
+    ...{ type: 'announcement_changed', dbId: id, ownerId: null, audience: 'everybody' },
+    data: isShown ? { id, name: text, status, severity } : { id, status },
+  };
+}
 
 /** The event of a failed operation, with the container back in its previous state. `reason` is for people. */
 export function failedEvent(container: Container, reason: string): ContainerEvent {

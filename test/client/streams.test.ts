@@ -165,7 +165,7 @@ t.test('events come without gap or repeat over a line that is cut all the time',
   let last = '';
   for await (const event of events) {
     if (event.type === 'resync') throw new Error('events were lost');
-    names.push(event.data.name);
+    names.push(event.data.name ?? '');
     last = event.id;
     if (names.length === changes) break;
   }

@@ -44,7 +44,7 @@ export function announcements(storage: Storage, clock: Clock) {
       return await inTransaction(async (tx) => {
         const made = await tx.announcements.insert(draft.value, MAX_ANNOUNCEMENTS);
         if (made === null) return refuse({ code: 'announcement_limit_reached', max: MAX_ANNOUNCEMENTS });
-        await record(tx, made, 'created', caller, origin);
+        await record(tx, { announcement: made, status: 'created', now: clock.now() }, caller, origin);
         return ok(made);
       });
     },
@@ -63,7 +63,7 @@ export function announcements(storage: Storage, clock: Clock) {
         if (!draft.ok || isSameDraft(found, draft.value)) return draft.ok ? ok(found) : draft;
         const changed = await tx.announcements.update(id, draft.value);
         if (changed === null) return refuse({ code: 'announcement_not_found' });
-        await record(tx, changed, 'updated', caller, origin);
+        await record(tx, { announcement: changed, status: 'updated', now: clock.now() }, caller, origin);
         return ok(changed);
       }),
 
@@ -72,7 +72,7 @@ export function announcements(storage: Storage, clock: Clock) {
         const found = isUuid(id) ? await tx.announcements.findForUpdate(id) : null;
         if (found === null || !(await tx.announcements.delete(id)))
           return refuse({ code: 'announcement_not_found' });
-        await record(tx, found, 'deleted', caller, origin);
+        await record(tx, { announcement: found, status: 'deleted', now: clock.now() }, caller, origin);
         return ok(null);
       }),
   };
@@ -84,15 +84,20 @@ function checked(given: AnnouncementDraft): Result<AnnouncementDraft, DomainErro
   return Object.keys(fields).length > 0 ? refuse({ code: 'validation_failed', fields }) : ok(draft);
 }
 
+type Change = {
+  readonly announcement: Announcement;
+  readonly status: AnnouncementStatus;
+  readonly now: Date;
+};
+
 async function record(
   tx: Repositories,
-  announcement: Announcement,
-  status: AnnouncementStatus,
+  { announcement, status, now }: Change,
   { user }: Caller,
   origin: Origin,
 ): Promise<void> {
   const { id, text, severity } = announcement;
   const details = JSON.stringify({ id, text, severity });
   await tx.audit.append({ userId: user.id, action: `announcement_${status}`, ...origin, details });
-  await tx.events.append(announcementEvent(announcement, status));
+  await tx.events.append(announcementEvent(announcement, status, now));
 }

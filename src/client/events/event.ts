@@ -63,10 +63,11 @@ export type AnnouncementEvent = OfService<
   'announcement_changed',
   {
     readonly id: string;
-    /** The text. */
-    readonly name: string;
+    /** The text; absent unless it is shown now. */
+    readonly name?: string;
     readonly status: 'created' | 'updated' | 'deleted';
-    readonly severity: 'info' | 'warning';
+    /** Absent with the text. */
+    readonly severity?: 'info' | 'warning';
   }
 >;
 

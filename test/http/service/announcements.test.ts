@@ -77,6 +77,27 @@ t.test('bad input names the field and changes nothing', async (t) => {
   t.same([full.statusCode, full.json().code], [409, 'announcement_limit_reached']);
 });
 
+t.test('nobody reads the text of an announcement in an event before its start', async (t) => {
+  const { service, guest, admin, later } = await aScene();
+  const client = await eventClient(await listening(t, service), guest.token);
+  const { id } = (await admin('POST', ALL, { text: 'Secret', starts_at: later(1) })).json();
+  await admin('PATCH', `${ALL}/${id}`, { text: 'Secret again' });
+  await admin('PATCH', `${ALL}/${id}`, { text: 'Now', starts_at: later(0) });
+  await admin('PATCH', `${ALL}/${id}`, { text: 'Secret once more', starts_at: later(1) });
+  await admin('DELETE', `${ALL}/${id}`);
+  await client.until(() => client.messages.length >= 5);
+  t.same(
+    client.messages.map(({ data }) => data),
+    [
+      { id, status: 'created' },
+      { id, status: 'updated' },
+      { id, name: 'Now', status: 'updated', severity: 'info' },
+      { id, status: 'updated' },
+      { id, status: 'deleted' },
+    ],
+  );
+});
+
 t.test('every open page learns of a change at once, but no token for one container', async (t) => {
   const { service, guest, admin } = await aScene();
   const ada = await aPerson(service, 'ada');

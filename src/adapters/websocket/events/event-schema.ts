@@ -52,9 +52,9 @@ const DATA: { readonly [T in EventType]: TSchema } = {
   }),
   announcement_changed: Type.Object({
     id: Type.String(),
-    name: Type.String({ description: 'The text.' }),
+    name: Type.Optional(Type.String({ description: 'The text; absent unless it is shown now.' })),
     status: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('deleted')]),
-    severity: Type.Union(SEVERITIES.map((severity) => Type.Literal(severity))),
+    severity: Type.Optional(Type.Union(SEVERITIES.map((severity) => Type.Literal(severity)))),
   }),
   health_changed: Type.Object({
     id: Type.String(),

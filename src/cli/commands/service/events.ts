@@ -35,12 +35,12 @@ const idOf = ({ data }: Event): string | null => ('db_id' in data ? data.db_id :
 
 function lineOf(event: Event): string {
   const { type, time, data } = printableIn(event);
-  return [time, type, data.name, data.status, moreOf(data)].join('  ').trimEnd();
+  return [time, type, data.name ?? data.id, data.status, moreOf(data)].join('  ').trimEnd();
 }
 
 function moreOf(data: Event['data']): string {
   if ('change' in data) return data.change;
-  if ('severity' in data) return '';
-  if (!('db_id' in data)) return data.reason;
-  return data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
+  if ('db_id' in data)
+    return data.reason ?? (data.role_setup === undefined ? '' : `tools: ${data.role_setup.status}`);
+  return 'reason' in data ? data.reason : '';
 }
