@@ -7,6 +7,8 @@ export type StoredEvent = Omit<ContainerEvent, 'ownerId' | 'audience'> & {
   readonly time: Date;
   /** The users who may see it. */
   readonly audience: readonly string[] | 'everybody';
+  /** Not for a credential without the scope `admin`, even an administrator's. */
+  readonly isForAdministrators: boolean;
 };
 
 /** A part of the stream: after one position, up to and including another. */

@@ -65,9 +65,15 @@ export async function eventLogContract(
     const [first, second] = await read(events, start, 2);
     t.equal(first?.audience, 'everybody');
     t.ok(second?.audience.includes(root.id));
+    t.same([first?.isForAdministrators, second?.isForAdministrators], [false, true]);
     for (const { id } of [ada, former]) t.notOk(second?.audience.includes(id));
     const range = { after: start, upTo: second?.id ?? '' };
-    t.same(idsOf(await events.seenBy(root.id, range, 9)), [forAll, forAdmins]);
+    const seen = await events.seenBy(root.id, range, 9);
+    t.same(idsOf(seen), [forAll, forAdmins]);
+    t.same(
+      seen.map(({ isForAdministrators }) => isForAdministrators),
+      [false, true],
+    );
     for (const { id } of [ada, former]) t.same(idsOf(await events.seenBy(id, range, 9)), [forAll]);
   });
 

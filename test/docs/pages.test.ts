@@ -149,7 +149,15 @@ const eventsPage = readFileSync('docs/events.md', 'utf8');
 t.test('the messages of docs/events.md are real frames', async (t) => {
   const [, shown = ''] = /```json\n(.*)\n```/.exec(eventsPage) ?? [];
   const { type, data, id, time } = JSON.parse(shown);
-  const event = { type, data, id, time: new Date(time), dbId: data.db_id, audience: [] };
+  const event = {
+    type,
+    data,
+    id,
+    time: new Date(time),
+    dbId: data.db_id,
+    audience: [],
+    isForAdministrators: false,
+  };
   t.equal(String(eventFrame(event)), shown);
   t.ok(eventsPage.includes(`\`${RESYNC_FRAME}\``));
 });

@@ -42,6 +42,7 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
     data: event.data,
     time: event.createdAt,
     audience: audienceOf(event),
+    isForAdministrators: event.audience === 'administrators',
   });
 
   return {

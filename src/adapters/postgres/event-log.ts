@@ -25,6 +25,8 @@ const audience = sql<string[] | null>`case e.audience
   when 'administrators' then array(${administrators})
   else array(select e.owner_id union ${sharers}) end`;
 
+const forAdministrators = sql<boolean>`e.audience is not distinct from 'administrators'`;
+
 /** This transaction and all earlier ones are over. */
 const settled = sql<boolean>`e.xid < pg_snapshot_xmin(pg_current_snapshot())`;
 const id = sql<string>`e.xid || '-' || e.position`;
@@ -35,7 +37,8 @@ export function postgresEvents(db: Db): EventLog {
   const stream = () =>
     db
       .selectFrom('events as e')
-      .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at', audience.as('audience')]);
+      .select([id.as('id'), 'e.type', 'e.db_id', 'e.data', 'e.created_at'])
+      .select([audience.as('audience'), forAdministrators.as('for_administrators')]);
 
   return {
     append: ({ type, dbId, ownerId, audience = null, data }) =>
@@ -107,7 +110,8 @@ export function postgresEvents(db: Db): EventLog {
 const seenBy = (userId: string, { after, upTo }: EventRange, limit: number) => {
   const inOrder = sql`${comes('>', after)} and ${comes('<=', upTo)} order by e.xid, e.position limit ${limit}`;
   return sql<Row>`
-    select ${id} as id, e.type, e.db_id, e.data, e.created_at, ${audience} as audience from (
+    select ${id} as id, e.type, e.db_id, e.data, e.created_at, ${audience} as audience,
+      ${forAdministrators} as for_administrators from (
       (select e.* from events e where e.owner_id = ${userId} and ${inOrder})
       union all
       (select e.* from (
@@ -138,6 +142,7 @@ type Row = {
   readonly data: Record<string, unknown>;
   readonly created_at: Date;
   readonly audience: string[] | null;
+  readonly for_administrators: boolean;
 };
 
 const toEvent = (row: Row): StoredEvent => ({
@@ -147,4 +152,5 @@ const toEvent = (row: Row): StoredEvent => ({
   data: row.data,
   time: row.created_at,
   audience: row.audience ?? 'everybody',
+  isForAdministrators: row.for_administrators,
 });

@@ -11,6 +11,8 @@ export type Subscriber<Frame> = {
   readonly userId: string;
   /** Whether this subscriber, among all of its user, gets the events of that container. */
   readonly reaches: (dbId: string) => boolean;
+  /** Whether it may get, now, what is for administrators, if its user is one. */
+  readonly mayAdminister: () => boolean;
   readonly send: (frame: Frame) => void;
   readonly close: (reason: CloseReason) => void;
 };
@@ -155,7 +157,7 @@ export class EventFeed<Frame> {
     const { encode, sent } = this.#deps;
     let frame: Frame | undefined;
     for (const one of this.#receivers(event)) {
-      if (!one.reaches(event.dbId)) continue;
+      if (!mayGet(one, event)) continue;
       frame ??= encode(event);
       one.send(frame);
     }
@@ -167,16 +169,12 @@ export class EventFeed<Frame> {
     return audience.flatMap((userId) => [...this.#subscribers.of(userId)]);
   }
 
-  async #missedBy(
-    { userId, reaches }: Subscriber<Frame>,
-    after: string,
-    upTo: string,
-  ): Promise<readonly Frame[] | null> {
+  async #missedBy(one: Subscriber<Frame>, after: string, upTo: string): Promise<readonly Frame[] | null> {
     const { events, encode } = this.#deps;
     try {
       if (!(await events.keepsSince(after))) return null;
-      const missed = await events.seenBy(userId, { after, upTo }, MAX_BEHIND + 1);
-      return missed.length > MAX_BEHIND ? null : missed.filter(({ dbId }) => reaches(dbId)).map(encode);
+      const missed = await events.seenBy(one.userId, { after, upTo }, MAX_BEHIND + 1);
+      return missed.length > MAX_BEHIND ? null : missed.filter((event) => mayGet(one, event)).map(encode);
     } catch (error) {
       // The query would stay slow, and the client would retry forever.
       if (error instanceof StorageTooSlow) return null;
@@ -184,6 +182,11 @@ export class EventFeed<Frame> {
     }
   }
 }
+
+const mayGet = (
+  { reaches, mayAdminister }: Pick<Subscriber<never>, 'reaches' | 'mayAdminister'>,
+  { dbId, isForAdministrators }: StoredEvent,
+): boolean => reaches(dbId) && (!isForAdministrators || mayAdminister());
 
 const retryMs = (retries: number): number =>
   Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(retries - 1, 10));

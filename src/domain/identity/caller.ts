@@ -42,10 +42,11 @@ export type Caller = { readonly user: User; readonly credential: Credential };
 export type Origin = { readonly ipAddress: string; readonly userAgent: string };
 
 /** By the user's present role and, for an API token or SSH key, its scope. */
-export function isAdmin(caller: Caller): boolean {
-  const scoped = caller.credential.kind === 'login' || caller.credential.scopes.includes('admin');
-  return scoped && caller.user.role === 'admin';
-}
+export const isAdmin = (caller: Caller): boolean => hasScope(caller, 'admin') && caller.user.role === 'admin';
+
+/** Whether the credential has the scope, whatever its user's role; a sign-in has all. */
+export const hasScope = ({ credential }: Pick<Caller, 'credential'>, scope: Scope): boolean =>
+  credential.kind === 'login' || grants(credential.scopes, scope);
 
 /** Whether the credential is limited to some containers. */
 export const isRestricted = ({ credential }: Pick<Caller, 'credential'>): boolean =>
@@ -84,9 +85,7 @@ export function authorize(
     case 'read':
     case 'write':
     case 'admin': {
-      if (credential.kind !== 'login' && !grants(credential.scopes, scope)) {
-        return refuse({ code: 'insufficient_scope' });
-      }
+      if (!hasScope(caller, scope)) return refuse({ code: 'insufficient_scope' });
       return scope === 'admin' && caller.user.role !== 'admin'
         ? refuse({ code: 'not_authorized' })
         : ok(caller);

@@ -6,9 +6,9 @@ import type { Page, PageRequest } from '../pagination.ts';
 export interface HealthRepository {
   /** Waits until no other process records; lasts until the transaction ends. */
   lock(): Promise<void>;
-  /** The time, and the reports of processes that were seen within a day. */
+  /** The time, and all stored reports: after a long absence of all processes, old ones too. */
   reports(): Promise<{ readonly now: Date; readonly reports: readonly ReplicaReport[] }>;
-  /** Stores the report with the present time as heartbeat, and forgets processes that are long gone. */
+  /** Stores the report with the present time as heartbeat, and forgets processes that were not seen for a day. */
   report(report: Omit<ReplicaReport, 'seenAt' | 'stoppedAt'>): Promise<void>;
   /** The process ends on purpose. */
   stopped(replica: string): Promise<void>;

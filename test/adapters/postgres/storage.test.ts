@@ -32,6 +32,7 @@ const TIMES: Readonly<Record<Ageing, readonly string[]>> = {
   agents: ['last_seen_at'],
   snapshots: ['deleted_at', 'condemned_at', 'claimed_at', 'removed_at'],
   agent_enrolments: ['expires_at'],
+  replica_reports: ['seen_at'],
 };
 /** The columns that age everything that is finally forgotten. */
 const ENDS = {

@@ -167,7 +167,10 @@ async function aFeed(waits: () => boolean = () => false) {
     const sent: string[] = [];
     const send = (frame: string) => void sent.push(frame);
     const close = (reason: CloseReason) => void closed.push(reason);
-    return { sent, ...feed.subscribe({ userId: 'ada', reaches: () => true, send, close }, null) };
+    return {
+      sent,
+      ...feed.subscribe({ userId: 'ada', reaches: () => true, mayAdminister: () => true, send, close }, null),
+    };
   };
   const happens = (dbId: string) =>
     events.append({ type: 'container_progress', dbId, ownerId: 'ada', data: {} });

@@ -3,8 +3,14 @@ import t from 'tap';
 import type { Component } from '../../../src/domain/service/health-words.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 
-/** Guarantees of the recorded health. Needs a storage without any outage, and leaves ended ones. */
-export async function healthRepositoryContract(name: string, storage: Storage): Promise<void> {
+/**
+ * Guarantees of the recorded health. Needs a storage without any outage, and leaves ended ones. `pass` ages the reports.
+ */
+export async function healthRepositoryContract(
+  name: string,
+  storage: Storage,
+  pass: (seconds: number) => Promise<unknown>,
+): Promise<void> {
   const { health } = storage.repositories;
   const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
   const outage = (component: Component, from: number, to: number | null) =>
@@ -64,5 +70,17 @@ export async function healthRepositoryContract(name: string, storage: Storage): 
     await health.report({ replica, startedAt, parts: [] });
     t.equal((await mine()).report?.stoppedAt, null, 'it runs again');
     await health.stopped(replica);
+  });
+
+  await t.test(`${name}: a report of a day ago is kept until another process reports`, async (t) => {
+    const [gone, next] = [randomUUID(), randomUUID()];
+    const isStored = async (): Promise<boolean> =>
+      (await health.reports()).reports.some(({ replica }) => replica === gone);
+    await health.report({ replica: gone, startedAt: at(0), parts: [] });
+    await pass(86_401);
+    t.ok(await isStored(), 'nobody else knows when the service ended');
+    await health.report({ replica: next, startedAt: at(0), parts: [] });
+    t.notOk(await isStored());
+    await health.stopped(next);
   });
 }

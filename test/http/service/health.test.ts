@@ -2,7 +2,15 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { PartState } from '../../../src/app/main/health/readiness.ts';
-import { anAdmin, aPerson, aService, as, type Person } from '../../support/service/service.ts';
+import {
+  anAdmin,
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  type Person,
+  again as signedIn,
+} from '../../support/service/service.ts';
 import { eventClient } from '../../support/service/streams.ts';
 import { listening } from '../../support/terminal/terminals.ts';
 
@@ -51,7 +59,10 @@ t.test('an outage is recorded from its start to its end, with an event for admin
   const root = await anAdmin(one.service);
   const ada = await aPerson(one.service, 'ada');
   const address = await listening(t, one.service);
-  const [ofRoot, ofAda] = [await eventClient(address, root.token), await eventClient(address, ada.token)];
+  const reader = (await anApiToken(one.service, root, { scopes: ['write'] })).token;
+  const administering = (await anApiToken(one.service, root, { scopes: ['admin'] })).token;
+  const follow = (token: string, after: string | null = null) => eventClient(address, token, after);
+  const [ofRoot, ofAda, ofReader] = [await follow(root.token), await follow(ada.token), await follow(reader)];
   const health = async () => {
     const { components } = (await as(one.service, root)('GET', '/api/admin/health')).json();
     return components.find(({ component }: { component: string }) => component === 'engine');
@@ -77,7 +88,14 @@ t.test('an outage is recorded from its start to its end, with an event for admin
     { type: 'health_changed', data: { name: 'engine', status: 'degraded', to: null } },
     { type: 'health_changed', data: { name: 'engine', status: 'ready' } },
   ]);
-  t.same(ofAda.messages, []);
+  t.same([...ofAda.messages, ...ofReader.messages], [], 'and for no token without that scope');
+  const first = ofRoot.messages[0]?.id ?? '';
+  const [again, readAgain] = [await follow(administering, first), await follow(reader, first)];
+  await again.until(() => again.messages.length >= 1);
+  one.parts.engine = LOST;
+  await pass(5, one);
+  await again.until(() => again.messages.length >= 2);
+  t.same(readAgain.messages, [], 'nor afterwards');
 });
 
 t.test('an outage of the database is written afterwards, once', async (t) => {
@@ -110,6 +128,29 @@ t.test('a killed service ends its outages at the next start, and says how long i
   clock.advance(100 * SECOND_MS);
   await pass(5, await start(one.replica));
   t.same(brief(await outages(again, root)).slice(0, 1), [['service', 'stopped', 100]]);
+});
+
+t.test('the service was away for days', async (t) => {
+  const { clock, start, pass, outages } = aWorld();
+  const one = await start();
+  const root = await anAdmin(one.service);
+  one.parts.engine = SILENT;
+  await pass(60, one);
+  const days = 3 * 86_400;
+  clock.advance(days * SECOND_MS);
+  const again = await start(randomUUID());
+  await pass(5, again);
+  const later = await signedIn(again.service, root, 'root');
+  t.same(brief(await outages(again, later)), [
+    ['service', 'not_running', days],
+    ['engine', 'unreachable', 55],
+  ]);
+  const { replicas } = (await as(again.service, later)('GET', '/api/admin/health')).json();
+  t.same(
+    replicas.map(({ replica }: { replica: string }) => replica),
+    [again.replica],
+    'and a process that has been gone for more than a day is forgotten',
+  );
 });
 
 t.test('a killed process of several is missed until it returns', async (t) => {

@@ -13,7 +13,7 @@ export function memoryHealth(state: MemoryState, clock: Clock): HealthRepository
   return {
     lock: async () => {},
 
-    reports: async () => ({ now: clock.now(), reports: state.replicaReports.filter(isRecent) }),
+    reports: async () => ({ now: clock.now(), reports: state.replicaReports }),
 
     async report(report) {
       const others = state.replicaReports.filter((one) => one.replica !== report.replica && isRecent(one));

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
-import { authorize, type Caller, reaches } from '../../../domain/identity/caller.ts';
+import { authorize, type Caller, hasScope, reaches } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
@@ -75,14 +75,19 @@ function serve(
     const ping = isBinary ? null : pingIn(String(data));
     if (ping !== null) outbox.sendNow(pongFrame(ping));
   });
+  let present = caller;
   const registration = live.register({
     caller,
-    mayStay: (now) => authorize(now, SCOPE).ok,
+    mayStay: (now) => {
+      present = now;
+      return authorize(now, SCOPE).ok;
+    },
     close: () => close(CLOSE.unauthorized),
   });
   const subscriber = {
     userId: caller.user.id,
     reaches: (dbId: string) => reaches(caller, dbId),
+    mayAdminister: () => hasScope(present, 'admin'),
     send: (frame: Buffer) => outbox.send(frame),
     close,
   };

@@ -185,6 +185,7 @@ async function follow({ feed }: SshConnectionsDeps, client: SshClient, { dbId }:
     {
       userId: client.signedIn.caller.user.id,
       reaches: (id) => id === dbId,
+      mayAdminister: () => false,
       send: (event) => {
         const reason = endOf(event);
         if (reason !== null) client.close(reason);
