@@ -49,8 +49,8 @@ export function resets(deps: ResetDeps) {
 
     /**
      * Ends all sessions, waiting sign-ins, API tokens, enrolment codes and other open links of the account. `password`
-     * is the new one, which also disconnects sign-ins at a provider; for a second factor it is the present one, which proves that the link reached its user, and the
-     * factor and all passkeys are removed.
+     * is the new one, which also disconnects sign-ins at a provider. For a second factor it is the present one, which
+     * proves that the link reached its user; the factor and all passkeys are removed.
      */
     use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
   };

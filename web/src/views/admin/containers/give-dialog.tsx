@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from 'preact/hooks';
 import { transferContainer } from '../../../api/admin.ts';
+import type { Page } from '../../../api/calls.ts';
 import { BerthError } from '../../../api/errors.ts';
 import { listUsers } from '../../../api/people.ts';
 import type { Container, ManagedUser } from '../../../api/types.ts';
@@ -96,11 +97,19 @@ const mayOwn = ({ disabled_at, email, being_deleted }: ManagedUser): boolean =>
 /** The person with exactly that username or email address. */
 async function personCalled(text: string): Promise<ManagedUser> {
   const wanted = text.trim().toLowerCase();
-  const found = wanted === '' ? [] : (await listUsers(wanted)(null)).items;
-  const person = found.find(
-    ({ username, email }) => username.toLowerCase() === wanted || email?.toLowerCase() === wanted,
-  );
-  if (person !== undefined) return person;
-  const fields = { to: wanted === '' ? 'is required' : 'must be the name of a person here' };
-  throw new BerthError(400, 'validation_failed', 'invalid request', { fields });
+  if (wanted === '') throw invalidReceiver('is required');
+  // The search finds all names that contain the text, so the person may be on a later page.
+  let cursor: string | null = null;
+  do {
+    const page: Page<ManagedUser> = await listUsers(wanted)(cursor);
+    const person = page.items.find(
+      ({ username, email }) => username.toLowerCase() === wanted || email?.toLowerCase() === wanted,
+    );
+    if (person !== undefined) return person;
+    cursor = page.next;
+  } while (cursor !== null);
+  throw invalidReceiver('must be the name of a person here');
 }
+
+const invalidReceiver = (to: string): BerthError =>
+  new BerthError(400, 'validation_failed', 'invalid request', { fields: { to } });
