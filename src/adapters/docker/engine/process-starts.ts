@@ -56,7 +56,7 @@ export function processStarts({ execsOf, stateOf }: ExecsInEngine, abandonedMs =
 
     /**
      * To be awaited between the creation of an exec and its start. Throws `ContainerPaused` when another process pauses
-     * the container. Where nobody can say, the start goes on: without a database, no pause begins either.
+     * the container. If the database does not answer, the start continues: no pause begins without it either.
      */
     async admit(runtimeId: string): Promise<void> {
       const asked = isPausing(runtimeId).catch(() => false);

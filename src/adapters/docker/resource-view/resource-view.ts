@@ -117,7 +117,7 @@ export const noView = (fault: string): ResourceView => ({
   supervise: async () => {},
 });
 
-/** The view of an lxcfs that somebody else runs on the engine's machine. Its files are checked if that is this one. */
+/** The view of an lxcfs that the operator runs on the engine's machine. Its files are checked if that is this one. */
 export function viewFrom(folder: string, isLocal: boolean): ResourceView {
   const names = FILES.filter((file) => !isLocal || existsSync(join(folder, file)));
   if (!names.includes(FIRST)) return noView(`no lxcfs is mounted at ${folder}`);

@@ -77,7 +77,7 @@ const COUNTS = {
 
 /**
  * Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. The
- * count is its own: any page can make a browser bring bad answers, which must not shut passwords out.
+ * count is its own: any page can make a browser send bad answers, which must not block sign-ins by password.
  */
 export async function failedAtProvider(
   { throttle }: Pick<ProviderDeps, 'throttle'>,

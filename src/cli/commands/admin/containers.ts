@@ -79,7 +79,7 @@ const restore = () =>
 
 const GIVE_HELP = `
 The container is stopped and belongs to the other user from then on, with its files, installed software, environment
-variables and processes. Shares end. Snapshots and recordings stay with whoever made them.
+variables and processes. Shares end. Snapshots and recordings stay with the users who made them.
 `;
 
 const give = () =>
