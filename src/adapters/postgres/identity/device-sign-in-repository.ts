@@ -4,30 +4,14 @@ import type { DeviceSignInRepository } from '../../../ports/identity/device-sign
 import type { Db } from '../schema/database-schema.ts';
 import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
 import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
-
-const SWEEP_AT_MOST = 100;
+import { sweepExpired } from '../sweep-expired.ts';
 
 export function postgresDeviceSignIns(db: Db): DeviceSignInRepository {
   const alive = () => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
 
-  /** Each new row removes some expired ones. */
-  const sweep = () =>
-    db
-      .deleteFrom('device_sign_ins')
-      .where('device_hash', 'in', (eb) =>
-        eb
-          .selectFrom('device_sign_ins')
-          .select('device_hash')
-          .where('expires_at', '<=', sql<Date>`now()`)
-          .limit(SWEEP_AT_MOST)
-          .forUpdate()
-          .skipLocked(),
-      )
-      .execute();
-
   return {
     async insert({ deviceHash, userCodeHash, machine, origin }, lifeMinutes) {
-      await sweep();
+      await sweepExpired(db, 'device_sign_ins', 'device_hash');
       return await db
         .insertInto('device_sign_ins')
         .values({

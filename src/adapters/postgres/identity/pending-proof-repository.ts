@@ -7,8 +7,7 @@ import type {
 import type { Db } from '../schema/database-schema.ts';
 import type { StoredProviderSession } from '../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../sql.ts';
-
-const SWEEP_AT_MOST = 100;
+import { sweepExpired } from '../sweep-expired.ts';
 
 const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
 
@@ -31,24 +30,9 @@ export function postgresPending(db: Db): PendingProofRepository {
       .where('purpose', '=', purpose)
       .where('expires_at', '>', clockNow);
 
-  /** Each new row removes some expired ones. */
-  const sweep = () =>
-    db
-      .deleteFrom('pending_proofs')
-      .where('hash', 'in', (eb) =>
-        eb
-          .selectFrom('pending_proofs')
-          .select('hash')
-          .where('expires_at', '<=', sql<Date>`now()`)
-          .limit(SWEEP_AT_MOST)
-          .forUpdate()
-          .skipLocked(),
-      )
-      .execute();
-
   return {
     async insert(hash, purpose, userId, lifeMinutes, provider = null) {
-      await sweep();
+      await sweepExpired(db, 'pending_proofs', 'hash');
       const row = await db
         .insertInto('pending_proofs')
         .values({

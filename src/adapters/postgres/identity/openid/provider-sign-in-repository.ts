@@ -8,28 +8,12 @@ import type {
 import type { Db } from '../../schema/database-schema.ts';
 import type { ProviderSignInsTable, StoredClaims } from '../../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../../sql.ts';
-
-const SWEEP_AT_MOST = 100;
+import { sweepExpired } from '../../sweep-expired.ts';
 
 export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
-  /** Each new row removes some expired ones. */
-  const sweep = () =>
-    db
-      .deleteFrom('provider_sign_ins')
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('provider_sign_ins')
-          .select('id')
-          .where('expires_at', '<=', sql<Date>`now()`)
-          .limit(SWEEP_AT_MOST)
-          .forUpdate()
-          .skipLocked(),
-      )
-      .execute();
-
   return {
     async insert(signIn, lifeMinutes) {
-      await sweep();
+      await sweepExpired(db, 'provider_sign_ins', 'id');
       await db
         .insertInto('provider_sign_ins')
         .values({
