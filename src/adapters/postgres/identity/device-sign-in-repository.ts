@@ -4,7 +4,7 @@ import type { DeviceSignInRepository } from '../../../ports/identity/device-sign
 import type { Db } from '../schema/database-schema.ts';
 import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
 import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
-import { sweepExpired } from '../sweep-expired.ts';
+import { sweepExpired } from './sweep-expired.ts';
 
 export function postgresDeviceSignIns(db: Db): DeviceSignInRepository {
   const alive = () => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);

@@ -7,7 +7,7 @@ import type {
 import type { Db } from '../schema/database-schema.ts';
 import type { StoredProviderSession } from '../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../sql.ts';
-import { sweepExpired } from '../sweep-expired.ts';
+import { sweepExpired } from './sweep-expired.ts';
 
 const toUserId = (row: { user_id: string | null }) => ({ userId: row.user_id });
 

@@ -8,7 +8,7 @@ import type {
 import type { Db } from '../../schema/database-schema.ts';
 import type { ProviderSignInsTable, StoredClaims } from '../../schema/openid-tables.ts';
 import { clockNow, firstAs, run } from '../../sql.ts';
-import { sweepExpired } from '../../sweep-expired.ts';
+import { sweepExpired } from '../sweep-expired.ts';
 
 export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
   return {

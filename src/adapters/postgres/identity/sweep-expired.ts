@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Db } from './schema/database-schema.ts';
+import type { Db } from '../schema/database-schema.ts';
 
 /** Enough to remove rows faster than they are made. */
 const ROWS_AT_MOST = 100;
