@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../src/adapters/postgres/audit-chain.ts';
-import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../src/adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../src/adapters/postgres/embedded/index.ts';
 import { accountForInitdb } from '../../src/adapters/postgres/embedded/os-account.ts';
 import { checkAudit } from '../../src/app/audit/verify-audit.ts';

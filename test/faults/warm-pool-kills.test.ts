@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../../src/adapters/docker/engine/engine-names.ts';
-import { openDatabase, openPool } from '../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { poolOf } from '../support/engine/container.ts';
 import { engineOrSkip, type TestEngine } from '../support/engine/engine.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../src/adapters/memory/index.ts';
-import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool, WAITS } from '../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../src/adapters/postgres/storage.ts';
 import { readinessOf } from '../../src/app/main/health/readiness.ts';
 import { freshDatabase, run } from '../support/database/database.ts';

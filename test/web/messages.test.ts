@@ -5,7 +5,7 @@ import {
   filledReason,
   layerRemovedReason,
   overLayerReason,
-} from '../../src/domain/containers/layer-usage.ts';
+} from '../../src/domain/containers/layer/layer-usage.ts';
 import { DEFAULT_ENTRIES } from '../../web/src/api/catalogue.ts';
 import { BerthError, fieldFaults } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';

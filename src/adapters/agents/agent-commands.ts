@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { eachOnce } from '../../concurrency/coalesce.ts';
+import { NotOffered } from '../../ports/containers/container-runtime.ts';
 import type {
   CommandEvent,
   CommandSignal,
   ContainerCommands,
-} from '../../ports/containers/container-commands.ts';
-import { NotOffered } from '../../ports/containers/container-runtime.ts';
+} from '../../ports/containers/inside/container-commands.ts';
 import type { Channel, Peer } from '../../protocol/agent/index.ts';
 import type { AgentHub } from './agent-hub.ts';
 import { CommandOutput } from './command-output.ts';

@@ -1,7 +1,7 @@
 import type { FileError, FilePath } from '../../domain/containers/files.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import type { ContainerFiles, Opened } from '../../ports/containers/container-files.ts';
 import { RuntimeFailure } from '../../ports/containers/container-runtime.ts';
+import type { ContainerFiles, Opened } from '../../ports/containers/inside/container-files.ts';
 import type { OutputRoom } from '../../ports/output-room.ts';
 import type { AgentHub } from './agent-hub.ts';
 import { DownloadStream } from './download-stream.ts';

@@ -1,5 +1,5 @@
-import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import { NotOffered } from '../../ports/containers/container-runtime.ts';
+import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
 
 const notOffered = async (): Promise<never> => {
   throw new NotOffered('agents have no logs, limits or layers');

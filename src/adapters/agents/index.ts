@@ -1,7 +1,7 @@
-import type { ContainerCommands } from '../../ports/containers/container-commands.ts';
-import type { ContainerFiles } from '../../ports/containers/container-files.ts';
-import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
 import type { ContainerObserver } from '../../ports/containers/container-runtime.ts';
+import type { ContainerCommands } from '../../ports/containers/inside/container-commands.ts';
+import type { ContainerFiles } from '../../ports/containers/inside/container-files.ts';
+import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { agentCommands } from './agent-commands.ts';
 import { agentFiles } from './agent-files.ts';

@@ -1,8 +1,8 @@
 import type Docker from 'dockerode';
-import type { ContainerCommands, RoleInstaller } from '../../ports/containers/container-commands.ts';
-import type { ContainerFiles } from '../../ports/containers/container-files.ts';
-import type { ContainerInsight } from '../../ports/containers/container-insight.ts';
-import type { FileSearch } from '../../ports/containers/files/file-search.ts';
+import type { ContainerCommands, RoleInstaller } from '../../ports/containers/inside/container-commands.ts';
+import type { ContainerFiles } from '../../ports/containers/inside/container-files.ts';
+import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
+import type { FileSearch } from '../../ports/containers/inside/file-search.ts';
 import type { ContainerProcesses } from '../../ports/containers/processes/container-processes.ts';
 import { engineCalls, inContainer } from './engine/engine-client.ts';
 import { ownership } from './engine/ownership.ts';

@@ -1,9 +1,9 @@
 import type { AuditEntry } from '../../domain/audit.ts';
 import type { ChainHead } from '../../domain/audit-chain.ts';
 import type { Agent } from '../../domain/containers/agents/agent.ts';
-import type { SnapshotImage } from '../../domain/containers/carry-over.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
+import type { SnapshotImage } from '../../domain/containers/layer/carry-over.ts';
 import { NO_LIFETIME_LIMITS } from '../../domain/containers/lifetime/lifetime.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
 import type { ContainerProcess } from '../../domain/containers/processes/process.ts';

@@ -1,24 +1,25 @@
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import { postgresAuditChain } from './audit-chain.ts';
 import { postgresAudit } from './audit-log.ts';
+import { inTransaction } from './connection/transaction.ts';
 import { postgresAdministeredContainers } from './containers/administration/administered-container-repository.ts';
 import { postgresAgentEnrolments } from './containers/agents/agent-enrolment-repository.ts';
 import { postgresAgents } from './containers/agents/agent-repository.ts';
 import { postgresCapacity } from './containers/capacity-repository.ts';
-import { postgresCarriedImages } from './containers/carried-image-repository.ts';
 import { postgresCatalogue } from './containers/catalogue-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
-import { postgresDeletedContainers } from './containers/deleted-container-repository.ts';
 import { postgresDiskUse } from './containers/disk-use-repository.ts';
 import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { postgresOperations } from './containers/operation-repository.ts';
-import { postgresOrphans } from './containers/orphan-repository.ts';
 import { postgresProcessOutputs } from './containers/process-output-repository.ts';
 import { postgresProcesses } from './containers/process-repository.ts';
+import { postgresCarriedImages } from './containers/retention/carried-image-repository.ts';
+import { postgresDeletedContainers } from './containers/retention/deleted-container-repository.ts';
+import { postgresOrphans } from './containers/retention/orphan-repository.ts';
+import { postgresVolumeRetention } from './containers/retention/volume-retention-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
 import { postgresSnapshots } from './containers/snapshots/snapshot-repository.ts';
 import { postgresSnapshotRetention } from './containers/snapshots/snapshot-retention-repository.ts';
-import { postgresVolumeRetention } from './containers/volume-retention-repository.ts';
 import { postgresWarmPool } from './containers/warm-pool-repository.ts';
 import { postgresEvents } from './event-log.ts';
 import { postgresHistory } from './history-repository.ts';
@@ -56,7 +57,6 @@ import { postgresSharedContainers } from './terminals/shared-container-repositor
 import { postgresTerminalCloseRequests } from './terminals/terminal-close-request-repository.ts';
 import { postgresTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { postgresTerminalRecords } from './terminals/terminal-record-repository.ts';
-import { inTransaction } from './transaction.ts';
 
 const repositoriesOn = (db: Db): Repositories => ({
   users: postgresUsers(db),

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 import type { SshListening } from '../../domain/terminals/ssh.ts';
-import type { InnerArrival, InnerListener } from '../../ports/containers/container-commands.ts';
+import type { InnerArrival, InnerListener } from '../../ports/containers/inside/container-commands.ts';
 import type { SignedInClient } from './client.ts';
 import { carry } from './forward-channel.ts';
 

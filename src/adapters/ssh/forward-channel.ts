@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { ServerChannel } from 'ssh2';
 import type { SshDestination } from '../../domain/terminals/ssh.ts';
-import type { InnerConnection } from '../../ports/containers/container-commands.ts';
+import type { InnerConnection } from '../../ports/containers/inside/container-commands.ts';
 import { ChannelOutput } from './channel-output.ts';
 import type { SignedInClient } from './client.ts';
 import { inputOf } from './program-channel.ts';

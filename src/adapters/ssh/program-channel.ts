@@ -3,7 +3,7 @@ import type { ServerChannel } from 'ssh2';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Result } from '../../domain/result.ts';
 import { CLOSE } from '../../domain/terminals/terminal.ts';
-import type { ControlledCommand } from '../../ports/containers/container-commands.ts';
+import type { ControlledCommand } from '../../ports/containers/inside/container-commands.ts';
 import { ChannelOutput } from './channel-output.ts';
 import { EXIT, refusalWords, type SignedInClient } from './client.ts';
 

@@ -1,6 +1,6 @@
 import type { Connection, ServerChannel } from 'ssh2';
 import { type SshListening, sshListening, sshSocket } from '../../domain/terminals/ssh.ts';
-import type { InnerListener } from '../../ports/containers/container-commands.ts';
+import type { InnerListener } from '../../ports/containers/inside/container-commands.ts';
 import { openAgentChannel } from './agent-channel.ts';
 import type { SignedInClient } from './client.ts';
 import { listenFor, type OpenChannel } from './client-listener.ts';

@@ -6,7 +6,7 @@ import {
   type CommandSignal,
   type CommandTerminal,
   type ControlledCommand,
-} from '../../ports/containers/container-commands.ts';
+} from '../../ports/containers/inside/container-commands.ts';
 import { EXIT, type SessionClient } from './client.ts';
 import { runOn } from './program-channel.ts';
 import { showShell } from './shell-channel.ts';

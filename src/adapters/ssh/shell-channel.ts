@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServerChannel } from 'ssh2';
-import type { OpenTerminal } from '../../app/terminals/open-terminal.ts';
+import type { OpenTerminal } from '../../app/terminals/opening/open-terminal.ts';
 import type { SshShell } from '../../app/terminals/ssh/ssh-programs.ts';
 import { CLOSE, type CloseReason } from '../../domain/terminals/terminal.ts';
 import { withoutQuestions } from '../../domain/terminals/terminal-resume.ts';

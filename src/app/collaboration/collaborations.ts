@@ -19,7 +19,7 @@ import type { Repositories } from '../../ports/storage.ts';
 import type { NewCollaboration } from '../../ports/terminals/collaboration-repository.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
-import { findWithHandle, refuseIfStopped } from '../containers/running-container.ts';
+import { findWithHandle, refuseIfStopped } from '../containers/inside/running-container.ts';
 import type { LoginThrottle } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';

@@ -3,10 +3,10 @@ import type { OfAgents } from './agents/agents.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { deleteContainer, restoreContainer, startContainer, stopContainer } from './container-lifecycle.ts';
 import { createContainer } from './create-container.ts';
-import { listKept, sumKept } from './deleted-containers.ts';
 import { findVisible, listVisible } from './find-container.ts';
 import { changeLifetime, readLifetime } from './lifetime/container-lifetime.ts';
-import { purgeContainer } from './purge-container.ts';
+import { listKept, sumKept } from './retention/deleted-containers.ts';
+import { purgeContainer } from './retention/purge-container.ts';
 import { updateContainer } from './update-container.ts';
 
 export type Containers = ReturnType<typeof containers>;

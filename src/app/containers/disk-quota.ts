@@ -1,6 +1,6 @@
 import type { Container } from '../../domain/containers/container.ts';
 import { isHostShort, judgeDisk, type Quota, toMb } from '../../domain/containers/disk-quota.ts';
-import { type LayerUse, layerMb } from '../../domain/containers/layer-usage.ts';
+import { type LayerUse, layerMb } from '../../domain/containers/layer/layer-usage.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';

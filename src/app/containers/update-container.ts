@@ -1,5 +1,5 @@
 import { type Container, nameFaults } from '../../domain/containers/container.ts';
-import type { LossReport } from '../../domain/containers/loss-report.ts';
+import type { LossReport } from '../../domain/containers/layer/loss-report.ts';
 import { needsFresh } from '../../domain/containers/operation.ts';
 import { type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';

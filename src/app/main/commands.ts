@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { postgresAuditChain } from '../../adapters/postgres/audit-chain.ts';
-import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../adapters/postgres/connection/database.ts';
 import { headText, parseHead } from '../../domain/audit-chain.ts';
 import { type AuditVerdict, checkAudit } from '../audit/verify-audit.ts';
 import type { Config } from './config.ts';

@@ -1,7 +1,7 @@
 import { AgentHub, agentPorts } from '../../adapters/agents/index.ts';
 import type { Http } from '../../adapters/http/fastify-types.ts';
-import { adminCatalogueRoutes } from '../../adapters/http/routes/containers/admin-catalogue.ts';
-import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue.ts';
+import { adminCatalogueRoutes } from '../../adapters/http/routes/containers/catalogue/admin-catalogue.ts';
+import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue/catalogue.ts';
 import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { lockDataDir } from '../../adapters/filesystem/data-dir-lock.ts';
 import { recordingFilesIn } from '../../adapters/filesystem/recording-files.ts';
 import { postgresBus } from '../../adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
 import { openIdProvider } from '../../adapters/security/openid/openid-provider.ts';

@@ -3,8 +3,8 @@ import { batchByKey } from '../../concurrency/batch.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { NewTerminalRecord } from '../../ports/terminals/terminal-record-repository.ts';
+import type { TerminalGrant } from './opening/terminal-target.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
-import type { TerminalGrant } from './terminal-target.ts';
 
 const AT_ONCE = 200;
 const AGAIN_MS = 1_000;

@@ -12,12 +12,12 @@ import {
 } from '../../domain/terminals/terminal-slot.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
-import type { TerminalTarget } from './locate-terminal.ts';
+import { type TerminalEnding, terminalCleanup } from './cleanup/terminal-cleanup.ts';
+import type { TerminalLeases } from './cleanup/terminal-leases.ts';
+import type { TerminalTarget } from './opening/locate-terminal.ts';
 import { type ReadScheduler, readScheduler } from './output/read-scheduler.ts';
 import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
-import { type TerminalEnding, terminalCleanup } from './terminal-cleanup.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
-import type { TerminalLeases } from './terminal-leases.ts';
 
 export type AttachRequest = {
   readonly terminal: LiveTerminal;

@@ -7,7 +7,7 @@ import type {
   TerminalRecord,
   TerminalRecordRepository,
 } from '../../ports/terminals/terminal-record-repository.ts';
-import type { TerminalTarget } from './locate-terminal.ts';
+import type { TerminalTarget } from './opening/locate-terminal.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
 import {
   publishTerminalNotice,

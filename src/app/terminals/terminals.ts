@@ -10,13 +10,13 @@ import type { Storage } from '../../ports/storage.ts';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { SharedTerminals } from '../collaboration/shared-terminals.ts';
-import { terminalOpening } from './open-terminal.ts';
+import { terminalEnds } from './cleanup/terminal-ends.ts';
+import { type Incarnation, terminalLeases } from './cleanup/terminal-leases.ts';
+import { terminalOpening } from './opening/open-terminal.ts';
+import { terminalAdmission } from './opening/terminal-admission.ts';
+import { type TerminalQueueOptions, terminalQueue } from './opening/terminal-queue.ts';
 import { terminalActivity } from './terminal-activity.ts';
-import { terminalAdmission } from './terminal-admission.ts';
 import { connectionRecords, type TerminalObserver } from './terminal-connections.ts';
-import { terminalEnds } from './terminal-ends.ts';
-import { type Incarnation, terminalLeases } from './terminal-leases.ts';
-import { type TerminalQueueOptions, terminalQueue } from './terminal-queue.ts';
 import { TerminalRegistry } from './terminal-registry.ts';
 import { terminalSync } from './terminal-sync.ts';
 

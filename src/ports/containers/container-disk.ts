@@ -1,5 +1,5 @@
 import type { HostSpace, Quota } from '../../domain/containers/disk-quota.ts';
-import type { LayerUse } from '../../domain/containers/layer-usage.ts';
+import type { LayerUse } from '../../domain/containers/layer/layer-usage.ts';
 import type { RuntimeHandle } from './container-runtime.ts';
 
 /** How a volume's size is enforced, which never changes. */

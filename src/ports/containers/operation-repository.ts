@@ -1,4 +1,4 @@
-import type { LossReport } from '../../domain/containers/loss-report.ts';
+import type { LossReport } from '../../domain/containers/layer/loss-report.ts';
 import type { Operation } from '../../domain/containers/operation.ts';
 import type { Origin } from '../../domain/identity/caller.ts';
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { postgresAuditChain } from '../../../src/adapters/postgres/audit-chain.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { type AuditVerdict, checkAudit } from '../../../src/app/audit/verify-audit.ts';
 import { type ChainHead, headText } from '../../../src/domain/audit-chain.ts';

@@ -5,8 +5,11 @@ import pino from 'pino';
 import t, { type Test } from 'tap';
 import { sealSome } from '../../../src/adapters/postgres/audit-chain.ts';
 import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
-import { spoilsConnection, whyUnavailable } from '../../../src/adapters/postgres/database-unavailable.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
+import {
+  spoilsConnection,
+  whyUnavailable,
+} from '../../../src/adapters/postgres/connection/database-unavailable.ts';
 import { postgresEvents } from '../../../src/adapters/postgres/event-log.ts';
 import { postgresSessions } from '../../../src/adapters/postgres/identity/session-repository.ts';
 import type { Database } from '../../../src/adapters/postgres/schema/database-schema.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { AGENT_NODE, agentRuntimeId, NEW_AGENT } from '../../../src/domain/containers/agents/agent.ts';
 import { MAX_SSH_KEYS } from '../../../src/domain/identity/ssh-key.ts';

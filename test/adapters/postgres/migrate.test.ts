@@ -3,7 +3,7 @@ import path from 'node:path';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { moduleAt, runModule } from '../../support/child.ts';

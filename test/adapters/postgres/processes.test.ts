@@ -3,7 +3,7 @@ import pino from 'pino';
 import t from 'tap';
 import { memoryRuntime, memoryWarmPoolEngine } from '../../../src/adapters/memory/index.ts';
 import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { freshDatabase } from '../../support/database/database.ts';
 import { randomName } from '../../support/database/stored.ts';

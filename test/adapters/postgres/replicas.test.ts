@@ -1,7 +1,7 @@
 import pino from 'pino';
 import t, { type Test } from 'tap';
 import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { terminalsOfBoth } from '../../contract/terminals/terminal-replicas.ts';
 import { freshDatabase, statementsOf } from '../../support/database/database.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
 import type { Service } from '../../../src/app/main/compose.ts';

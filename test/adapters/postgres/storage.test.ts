@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { recordHealth } from '../../../src/app/service/record-health.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import pino from 'pino';
 import { postgresBus } from '../../../src/adapters/postgres/bus.ts';
-import { openDatabase, openPool } from '../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import type { ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
-import type { ContainerFiles } from '../../../src/ports/containers/container-files.ts';
-import type { ContainerInsight } from '../../../src/ports/containers/container-insight.ts';
 import type { ContainerRuntime, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
-import type { FileSearch } from '../../../src/ports/containers/files/file-search.ts';
+import type { ContainerCommands } from '../../../src/ports/containers/inside/container-commands.ts';
+import type { ContainerFiles } from '../../../src/ports/containers/inside/container-files.ts';
+import type { ContainerInsight } from '../../../src/ports/containers/inside/container-insight.ts';
+import type { FileSearch } from '../../../src/ports/containers/inside/file-search.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { eventually } from '../../support/patience.ts';
 import { commandsContract } from './container-commands.ts';

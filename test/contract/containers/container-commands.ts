@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream';
 import type { Test } from 'tap';
-import { collectOutput, type OutputLimits } from '../../../src/app/containers/command-output.ts';
+import { collectOutput, type OutputLimits } from '../../../src/app/containers/inside/command-output.ts';
 import type {
   CommandRequest,
   ControlledCommand,
   RunningCommand,
   TimedCommand,
-} from '../../../src/ports/containers/container-commands.ts';
+} from '../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../support/patience.ts';
 
 type Open = (request: CommandRequest) => Promise<ControlledCommand>;

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerCommands } from '../../../src/ports/containers/inside/container-commands.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { collect } from './container-commands.ts';
 

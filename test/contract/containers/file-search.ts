@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { SearchQuery } from '../../../src/domain/containers/files.ts';
 import { type FilePath, pathText } from '../../../src/domain/containers/files.ts';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
-import type { FileChange, FileSearch } from '../../../src/ports/containers/files/file-search.ts';
+import type { FileChange, FileSearch } from '../../../src/ports/containers/inside/file-search.ts';
 import { waitFor } from '../../support/patience.ts';
 import type { filesOf } from './files.ts';
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Test } from 'tap';
 import type { FilePath } from '../../../src/domain/containers/files.ts';
-import type { ContainerFiles } from '../../../src/ports/containers/container-files.ts';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerFiles } from '../../../src/ports/containers/inside/container-files.ts';
 import { aSpec, shellIn, untar } from '../../support/engine/container.ts';
 import type { TestInstance } from '../../support/engine/engine.ts';
 

@@ -22,7 +22,7 @@ import {
   type SharedCounts,
   shortCounters,
 } from '../../../src/domain/containers/kernel-share.ts';
-import { bytesOf, layerMb } from '../../../src/domain/containers/layer-usage.ts';
+import { bytesOf, layerMb } from '../../../src/domain/containers/layer/layer-usage.ts';
 import {
   diskToClaim,
   type PoolModel,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import type { PathChange } from '../../../src/domain/containers/layer-changes.ts';
+import type { PathChange } from '../../../src/domain/containers/layer/layer-changes.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';

@@ -7,12 +7,12 @@ import t, { type Test } from 'tap';
 import { execAnswer, jsonOf } from '../../../src/adapters/http/replies/exec-reply.ts';
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
-import type { ContainerInsight } from '../../../src/ports/containers/container-insight.ts';
 import {
   OutcomeUnknown,
   RuntimeBusy,
   RuntimeUnavailable,
 } from '../../../src/ports/containers/container-runtime.ts';
+import type { ContainerInsight } from '../../../src/ports/containers/inside/container-insight.ts';
 import { aBoxOfAda, JSON_LIST, NDJSON } from '../../support/service/cluster.ts';
 import {
   anAdmin,

@@ -3,7 +3,7 @@ import t from 'tap';
 import { WebSocket } from 'ws';
 import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { ok } from '../../../src/domain/result.ts';
-import type { FileSearch } from '../../../src/ports/containers/files/file-search.ts';
+import type { FileSearch } from '../../../src/ports/containers/inside/file-search.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aBoxOfAda } from '../../support/service/cluster.ts';
 import { aPerson, as, ORIGIN } from '../../support/service/service.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { memoryAccess, memoryRuntime, type memoryStorage } from '../../../src/adapters/memory/index.ts';
-import type { RoleInstaller } from '../../../src/ports/containers/container-commands.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import type { RoleInstaller } from '../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 import { standingTime } from '../../support/time.ts';

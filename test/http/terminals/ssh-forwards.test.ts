@@ -1,6 +1,9 @@
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import type { CommandEvent, ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
+import type {
+  CommandEvent,
+  ContainerCommands,
+} from '../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
 import { sshOverWebSocket } from '../../support/ssh/ssh-client.ts';

@@ -5,9 +5,12 @@ import {
   type CommandOutput,
   collectOutput,
   type OutputLimits,
-} from '../../../src/app/containers/command-output.ts';
-import type { CommandRequest, ContainerCommands } from '../../../src/ports/containers/container-commands.ts';
+} from '../../../src/app/containers/inside/command-output.ts';
 import type { ContainerSpec, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
+import type {
+  CommandRequest,
+  ContainerCommands,
+} from '../../../src/ports/containers/inside/container-commands.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { waitFor } from '../patience.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
-import type { ReadyBody } from '../../../src/adapters/http/schema/service.ts';
+import type { ReadyBody } from '../../../src/adapters/http/schema/service/service.ts';
 import {
   fixedClock,
   memoryAccess,

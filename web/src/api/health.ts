@@ -1,4 +1,4 @@
-import type { ReadyAnswer } from '../../../src/adapters/http/schema/service.ts';
+import type { ReadyAnswer } from '../../../src/adapters/http/schema/service/service.ts';
 import { exchange, request } from './request.ts';
 
 /** One part of the service that is not well. */

@@ -12,7 +12,7 @@ import {
 } from '../engine/engine-names.ts';
 import { INIT_SCRIPT } from '../exec/process-scripts.ts';
 import type { ProcessLimits } from '../host/process-limits.ts';
-import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
+import { TOOLS_FOLDER } from '../terminals/tmux/tmux-volume-scripts.ts';
 import { containerName, hostnameInside } from './container-names.ts';
 
 export type RuntimeSettings = {

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Duplex, Readable } from 'node:stream';
 import { eachOnce, latestOnly } from '../../../concurrency/coalesce.ts';
+import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
 import type {
   CommandEvent,
   CommandSignal,
   CommandTerminal,
   ContainerCommands,
   ControlledCommand,
-} from '../../../ports/containers/container-commands.ts';
-import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
+} from '../../../ports/containers/inside/container-commands.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
 import { endMarked, signalMarked } from './exec.ts';

@@ -1,13 +1,13 @@
 import { PassThrough, type Readable } from 'node:stream';
+import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type {
   ContainerCommands,
   ContainerHelpers,
   ControlledCommand,
   InnerAddress,
   InnerConnection,
-} from '../../../ports/containers/container-commands.ts';
-import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
-import { TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
+} from '../../../ports/containers/inside/container-commands.ts';
+import { TOOLS_FOLDER } from '../terminals/tmux/tmux-volume-scripts.ts';
 import { inTime } from './in-time.ts';
 import { startListener } from './inner-listener.ts';
 import { CONNECT_RELAY, LISTEN_RELAY, RUN_RELAY } from './relay-scripts.ts';

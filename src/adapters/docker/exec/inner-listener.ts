@@ -1,13 +1,13 @@
 import type { PassThrough, Readable } from 'node:stream';
 import { within } from '../../../concurrency/timeout.ts';
+import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type {
   ControlledCommand,
   InnerAddress,
   InnerArrival,
   InnerConnection,
   InnerListener,
-} from '../../../ports/containers/container-commands.ts';
-import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+} from '../../../ports/containers/inside/container-commands.ts';
 import { inTime } from './in-time.ts';
 
 const FIRST_LINE_SECONDS = 30;

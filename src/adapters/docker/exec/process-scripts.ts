@@ -1,4 +1,4 @@
-import { CHOOSE_TMUX } from '../terminals/tmux-volume-scripts.ts';
+import { CHOOSE_TMUX } from '../terminals/tmux/tmux-volume-scripts.ts';
 
 /**
  * Programs for `sh` inside containers: POSIX shell, /proc, `grep` and `sleep`, so that they run in any image.

@@ -1,4 +1,4 @@
-import { TOOLS_COMPLETE, TOOLS_FOLDER } from '../terminals/tmux-volume-scripts.ts';
+import { TOOLS_COMPLETE, TOOLS_FOLDER } from '../terminals/tmux/tmux-volume-scripts.ts';
 
 /** `perl_e PROGRAM ARGUMENT...`: the installation's perl, else the image's. Exits with 111 without either. */
 const PERL = `

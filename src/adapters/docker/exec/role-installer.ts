@@ -1,5 +1,8 @@
 import { PACKAGE_MANAGERS } from '../../../domain/containers/catalogue.ts';
-import type { ContainerCommands, RoleInstaller } from '../../../ports/containers/container-commands.ts';
+import type {
+  ContainerCommands,
+  RoleInstaller,
+} from '../../../ports/containers/inside/container-commands.ts';
 import { END_BY_MARK } from './process-scripts.ts';
 
 const INSTALL_SECONDS = 1_800;

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { FILE_LIMITS, type FileError, type FilePath } from '../../../domain/containers/files.ts';
 import { ok, type Result } from '../../../domain/result.ts';
-import type { ContainerFiles, Opened } from '../../../ports/containers/container-files.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerFiles, Opened } from '../../../ports/containers/inside/container-files.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { inTurns, type Release } from '../engine/engine-queues.ts';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ContainerInsight, LogRequest } from '../../../ports/containers/container-insight.ts';
+import type { ContainerInsight, LogRequest } from '../../../ports/containers/inside/container-insight.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
 import { engineStream, readableOf } from '../exec/engine-stream.ts';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { ContainerLoad, ContainerUsage } from '../../../ports/containers/container-insight.ts';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerLoad, ContainerUsage } from '../../../ports/containers/inside/container-insight.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { cpuSeenInside } from './cpu-usage.ts';
 import { diskReader } from './disk-usage.ts';

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import type { DebianPackage } from '../../../domain/containers/layer-changes.ts';
+import type { DebianPackage } from '../../../domain/containers/layer/layer-changes.ts';
 
 /** `NAME...`: prints the package database's entries for these packages, in three parts. Nothing without a database. */
 export const DEBIAN = `

@@ -3,8 +3,12 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type Docker from 'dockerode';
-import { debianNames, type LayerChanges, type PathChange } from '../../../domain/containers/layer-changes.ts';
-import { isOfTheLayer } from '../../../domain/containers/loss-report.ts';
+import {
+  debianNames,
+  type LayerChanges,
+  type PathChange,
+} from '../../../domain/containers/layer/layer-changes.ts';
+import { isOfTheLayer } from '../../../domain/containers/layer/loss-report.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { engineStream } from '../exec/engine-stream.ts';

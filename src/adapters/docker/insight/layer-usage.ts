@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { bytesOf, type LayerUse } from '../../../domain/containers/layer-usage.ts';
+import { bytesOf, type LayerUse } from '../../../domain/containers/layer/layer-usage.ts';
 import { type EngineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
 import { CAPTURED_LABEL } from '../engine/engine-names.ts';
 import { isRoot, run } from '../host/host-commands.ts';

@@ -1,11 +1,11 @@
 import type { ProcessObservation } from '../../../domain/containers/processes/process.ts';
 import type { ProcessRequest } from '../../../domain/containers/processes/process-request.ts';
-import type { ContainerCommands } from '../../../ports/containers/container-commands.ts';
 import {
   OutcomeUnknown,
   RuntimeFailure,
   type RuntimeHandle,
 } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerCommands } from '../../../ports/containers/inside/container-commands.ts';
 import type {
   ContainerProcesses,
   InputOutcome,

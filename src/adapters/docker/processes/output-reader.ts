@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type {
   CommandEvent,
   ContainerCommands,
   RunningCommand,
-} from '../../../ports/containers/container-commands.ts';
-import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+} from '../../../ports/containers/inside/container-commands.ts';
 import type {
   OutputOffsets,
   OutputPiece,

@@ -1,6 +1,6 @@
 import { CappedOutput } from '../../../domain/capped-output.ts';
-import type { ContainerCommands } from '../../../ports/containers/container-commands.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerCommands } from '../../../ports/containers/inside/container-commands.ts';
 
 const SCRIPT_SECONDS = 20;
 const MAX_BYTES = 262_144;

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { incompleteBytes } from '../../../domain/utf8.ts';
-import { asTmuxKeys, ESCAPE, incompleteInput } from './tmux-keys.ts';
+import { asTmuxKeys, ESCAPE, incompleteInput } from './tmux/tmux-keys.ts';
 
 /**
  * How long a partial character or key waits for its rest; then it is sent as it is, so nothing is lost. Nobody types

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TMUX } from '../exec/process-scripts.ts';
-import { LITERAL_KEYS } from './tmux-keys.ts';
-import { CHOOSE_TMUX, TOOLS_FOLDER } from './tmux-volume-scripts.ts';
+import { LITERAL_KEYS } from './tmux/tmux-keys.ts';
+import { CHOOSE_TMUX, TOOLS_FOLDER } from './tmux/tmux-volume-scripts.ts';
 
 /**
  * tmux settings for a browser terminal: only the program's cells on the screen, no keys taken away, true colour, no

@@ -9,11 +9,11 @@ import { unframed } from '../exec/raw-stream.ts';
 import { OPEN_TERMINAL, SHELL_WITHOUT_TTY } from './open-scripts.ts';
 import { closeOpened, ptyStream } from './pty-stream.ts';
 import { markOf, type TerminalEnders } from './session-killers.ts';
-import { spareLine } from './spare-scripts.ts';
-import { endSpare, listenTo, spareShells } from './spare-shells.ts';
+import { spareLine } from './spares/spare-scripts.ts';
+import { endSpare, listenTo, spareShells } from './spares/spare-shells.ts';
 import { type OpenReport, openReport, whenBegun } from './terminal-start.ts';
-import { tmuxAttachment } from './tmux-attachment.ts';
-import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux-history.ts';
+import { tmuxAttachment } from './tmux/tmux-attachment.ts';
+import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux/tmux-history.ts';
 
 export type ShellKind = 'in_tmux' | 'plain' | 'without_tty';
 export type Started = OpenReport & { readonly opened: OpenExec; readonly pty: PtyStream };

@@ -4,7 +4,7 @@ import type { PtyStream } from '../../../ports/terminals/terminal-backend.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import { exitCodeOf, type OpenExec, resizeExec } from '../exec/exec-stream.ts';
 import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
-import type { TmuxAttachment } from './tmux-attachment.ts';
+import type { TmuxAttachment } from './tmux/tmux-attachment.ts';
 
 const LOST: StreamEnd = { kind: 'lost' };
 

@@ -4,7 +4,7 @@ import { TerminalNotStarted, type TerminalRequest } from '../../../ports/termina
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
 import { reportEnd, reportStart } from './open-scripts.ts';
-import { HISTORY_BYTES } from './tmux-history.ts';
+import { HISTORY_BYTES } from './tmux/tmux-history.ts';
 
 const REPORTS_WITHIN_SECONDS = 20;
 /** tmux draws at once; a plain shell may have no prompt. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import type { CommandOutput } from '../../../app/containers/command-output.ts';
+import type { CommandOutput } from '../../../app/containers/inside/command-output.ts';
 
 /** Output converted to text at a time; the event loop is free in between. */
 const PIECE_BYTES = 16_384;

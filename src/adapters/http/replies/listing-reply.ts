@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Static } from '@sinclair/typebox';
 import { type FileEntry, type FilePath, pathText } from '../../../domain/containers/files.ts';
-import type { Opened } from '../../../ports/containers/container-files.ts';
-import type { FolderBody } from '../schema/files/files.ts';
+import type { Opened } from '../../../ports/containers/inside/container-files.ts';
+import type { FolderBody } from '../schema/containers/files.ts';
 
 /** Entries converted at a time, under a millisecond; the event loop is free in between. */
 const PIECE = 100;

@@ -1,7 +1,7 @@
 import type { HostSpace, Quota } from '../../../domain/containers/disk-quota.ts';
 import type { ContainerDisk } from '../../../ports/containers/container-disk.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import type { Folder } from './files/file-tree.ts';
+import type { Folder } from './inside/file-tree.ts';
 
 export type MemoryVolume = {
   quota: Quota;

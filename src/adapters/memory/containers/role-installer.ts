@@ -1,7 +1,7 @@
 import type { Role } from '../../../domain/containers/catalogue.ts';
-import type { CommandEvent, RoleInstaller } from '../../../ports/containers/container-commands.ts';
 import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
-import { requireRunning } from './container-commands.ts';
+import type { CommandEvent, RoleInstaller } from '../../../ports/containers/inside/container-commands.ts';
+import { requireRunning } from './inside/container-commands.ts';
 
 const LOOK_EVERY_MS = 5;
 

@@ -2,9 +2,9 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { AgentState } from '../../../domain/containers/agents/agent.ts';
 import type { ContainerState } from '../../../domain/containers/container.ts';
+import type { LossReport } from '../../../domain/containers/layer/loss-report.ts';
 import type { Labels } from '../../../domain/containers/lifetime/labels.ts';
 import type { EndAction } from '../../../domain/containers/lifetime/lifetime.ts';
-import type { LossReport } from '../../../domain/containers/loss-report.ts';
 import type { Operation } from '../../../domain/containers/operation.ts';
 import type { EndReason, ProcessState } from '../../../domain/containers/processes/process.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';

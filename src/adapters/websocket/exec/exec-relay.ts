@@ -7,8 +7,11 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import { type Result, unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import type { CommandRequest, ControlledCommand } from '../../../ports/containers/container-commands.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
+import type {
+  CommandRequest,
+  ControlledCommand,
+} from '../../../ports/containers/inside/container-commands.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
 import {

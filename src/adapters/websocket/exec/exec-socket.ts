@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { ContainerAccess } from '../../../app/containers/container-access.ts';
+import type { ContainerAccess } from '../../../app/containers/inside/container-access.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Logger } from '../../../ports/logger.ts';

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import type { ContainerAccess } from '../../../app/containers/container-access.ts';
+import type { ContainerAccess } from '../../../app/containers/inside/container-access.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { pathText } from '../../../domain/containers/files.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import type { Result } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import type { FileChange, FileChanges, FileProgram } from '../../../ports/containers/files/file-search.ts';
+import type { FileChange, FileChanges, FileProgram } from '../../../ports/containers/inside/file-search.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
 import { FILES_PROTOCOL } from '../../../protocol/subprotocols.ts';

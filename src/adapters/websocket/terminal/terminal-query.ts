@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { TerminalOptions } from '../../../app/terminals/terminal-target.ts';
+import type { TerminalOptions } from '../../../app/terminals/opening/terminal-target.ts';
 import { MAIN_CONNECTION } from '../../../domain/terminals/terminal.ts';
 
 // Query values are text: 1 to 1000 without leading zeros.

@@ -1,9 +1,9 @@
 import type { WebSocket } from 'ws';
 import type { SharedTerminalNotice } from '../../../app/collaboration/shared-terminals.ts';
 import type { Registration } from '../../../app/identity/auth/authorized-connections.ts';
-import type { OpenTerminal } from '../../../app/terminals/open-terminal.ts';
+import type { OpenTerminal } from '../../../app/terminals/opening/open-terminal.ts';
+import type { TerminalGrant } from '../../../app/terminals/opening/terminal-target.ts';
 import type { OutputReservation, OutputSlots } from '../../../app/terminals/output/output-slots.ts';
-import type { TerminalGrant } from '../../../app/terminals/terminal-target.ts';
 import { unreachable } from '../../../domain/result.ts';
 import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';

@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import { type Figures, withMeasured } from '../../../domain/containers/figures/figures.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import {
   ContainerNotRunning,
   type RuntimeHandle,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
 import type { Logger } from '../../../ports/logger.ts';
 
 /** About 2 kB each. Those that were longest without a request give way. */

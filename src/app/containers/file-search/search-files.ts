@@ -11,13 +11,13 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { jsonBytes } from '../../../domain/json-size.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import type { FileMatch, FileProgram, FileSearch } from '../../../ports/containers/files/file-search.ts';
+import type { FileMatch, FileProgram, FileSearch } from '../../../ports/containers/inside/file-search.ts';
 import {
   type AccessDeps,
   type ContainerWithHandle,
   findRunning,
   refuseIfStopped,
-} from '../running-container.ts';
+} from '../inside/running-container.ts';
 
 export type SearchDeps = AccessDeps & { readonly fileSearch: FileSearch };
 

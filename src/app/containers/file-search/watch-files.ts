@@ -2,8 +2,8 @@ import { parseFilePath, SEARCH_LIMITS } from '../../../domain/containers/files.t
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
-import type { FileChanges, FileProgram } from '../../../ports/containers/files/file-search.ts';
-import { refuseIfStopped } from '../running-container.ts';
+import type { FileChanges, FileProgram } from '../../../ports/containers/inside/file-search.ts';
+import { refuseIfStopped } from '../inside/running-container.ts';
 import { findSearchable, type SearchDeps } from './search-files.ts';
 
 export type WatchRequest = { readonly path: string; readonly isRecursive: boolean };

@@ -8,8 +8,8 @@ import {
 } from '../../../domain/containers/lifetime/lifetime-end.ts';
 import { endingEvent } from '../../../domain/events.ts';
 import { ok, refuse } from '../../../domain/result.ts';
-import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
 import type {
   LifetimeRepository,
   LivingContainer,

@@ -1,7 +1,7 @@
 import { forEachAtMost } from '../../../concurrency/pool.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
-import { layerMb, overLayerReason } from '../../../domain/containers/layer-usage.ts';
+import { layerMb, overLayerReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { measure, type Use } from '../disk-quota.ts';

@@ -6,7 +6,7 @@ import {
   notableBytes,
   toMb,
 } from '../../../domain/containers/disk-quota.ts';
-import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer-usage.ts';
+import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { measure, type Use } from '../disk-quota.ts';

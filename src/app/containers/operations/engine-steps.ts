@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../concurrency/timeout.ts';
-import { withSnapshotImage } from '../../../domain/containers/carry-over.ts';
 import type { Container } from '../../../domain/containers/container.ts';
+import { withSnapshotImage } from '../../../domain/containers/layer/carry-over.ts';
 import type { Facts, ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
@@ -9,7 +9,7 @@ import type { VolumeFacts } from '../../../ports/containers/container-disk.ts';
 import type { CaptureSpec } from '../../../ports/containers/container-images.ts';
 import type { ContainerSpec, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
-import { lossesOf } from '../insight.ts';
+import { lossesOf } from '../inside/insight.ts';
 import { freshGeneration, freshHandle, oldHandle } from './observe-engine.ts';
 import type { OperationDeps } from './operation-deps.ts';
 import { captureSnapshot, copyIntoSnapshot, fillFromSnapshot } from './snapshot-steps.ts';

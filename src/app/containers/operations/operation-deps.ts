@@ -3,7 +3,7 @@ import { standing } from '../../../domain/containers/operation.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import type { CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
-import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
+import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';

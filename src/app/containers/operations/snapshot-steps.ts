@@ -1,7 +1,7 @@
 import { poll } from '../../../concurrency/poll.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { toMb } from '../../../domain/containers/disk-quota.ts';
-import { layerMb } from '../../../domain/containers/layer-usage.ts';
+import { layerMb } from '../../../domain/containers/layer/layer-usage.ts';
 import type { SnapshotWork } from '../../../domain/containers/operation.ts';
 import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
 import { RuntimeFailure, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';

@@ -8,7 +8,7 @@ import { ok, type Result, refuse, unreachable } from '../../../domain/result.ts'
 import type { InputOutcome, ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
 import type { ActRecords } from '../../audit/activity-records.ts';
 import { handleOf } from '../find-container.ts';
-import { refuseIfStopped, refuseIfUnknown } from '../running-container.ts';
+import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
 import { type Found, findProcess, findReachable } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
 import { settled } from './settle-processes.ts';

@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import { findOwnInEngine } from '../find-container.ts';
-import { type ContainerWithHandle, findRunning } from '../running-container.ts';
+import { type ContainerWithHandle, findRunning } from '../inside/running-container.ts';
 import type { ProcessDeps } from './process-deps.ts';
 
 export type Found = { readonly container: Container; readonly process: ContainerProcess };

@@ -7,7 +7,7 @@ import type {
   OutputOffsets,
   ProcessOutput,
 } from '../../../ports/containers/processes/container-processes.ts';
-import { refuseIfStopped } from '../running-container.ts';
+import { refuseIfStopped } from '../inside/running-container.ts';
 import { type Found, findProcess, findReachable } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
 import { settled } from './settle-processes.ts';

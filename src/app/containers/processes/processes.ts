@@ -7,7 +7,7 @@ import { ContainerNotRunning } from '../../../ports/containers/container-runtime
 import type { ContainerUse } from '../../../ports/containers/lifetime/lifetime-repository.ts';
 import type { KeptOutput } from '../../../ports/containers/processes/container-processes.ts';
 import { findOwnInEngine, handleOf } from '../find-container.ts';
-import { refuseIfStopped } from '../running-container.ts';
+import { refuseIfStopped } from '../inside/running-container.ts';
 import { attachProcess } from './attach-process.ts';
 import { type ControlDeps, endProcess, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';

@@ -14,7 +14,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
 import { orRollBack } from '../../transaction.ts';
-import { refuseIfStopped, refuseIfUnknown } from '../running-container.ts';
+import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
 import { type FoundRunning, findReachable, findRunningInEngine } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
 import { settled } from './settle-processes.ts';

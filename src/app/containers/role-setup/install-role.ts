@@ -7,12 +7,12 @@ import {
   TAIL_CHARACTERS,
 } from '../../../domain/containers/role-setup.ts';
 import { progressEvent } from '../../../domain/events.ts';
-import type { CommandEvent, RunningCommand } from '../../../ports/containers/container-commands.ts';
 import {
   ContainerNotRunning,
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import type { CommandEvent, RunningCommand } from '../../../ports/containers/inside/container-commands.ts';
 import type { RoleSetupDeps } from './role-setup-deps.ts';
 
 /** No honest installer prints more. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../ports/clock.ts';
-import type { RoleInstaller } from '../../../ports/containers/container-commands.ts';
 import type { ContainerObserver } from '../../../ports/containers/container-runtime.ts';
+import type { RoleInstaller } from '../../../ports/containers/inside/container-commands.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
 

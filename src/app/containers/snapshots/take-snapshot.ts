@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { within } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
-import { layerMb } from '../../../domain/containers/layer-usage.ts';
+import { layerMb } from '../../../domain/containers/layer/layer-usage.ts';
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
 import {
   type Snapshot,

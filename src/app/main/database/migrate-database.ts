@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { openDatabase, openPool } from '../../../adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { migrate } from '../../../adapters/postgres/migrate.ts';
 
 // src/app/main and dist/app/main are equally deep.

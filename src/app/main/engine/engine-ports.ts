@@ -1,11 +1,14 @@
 import type { EngineHost } from '../../../ports/containers/capacity/engine-host.ts';
-import type { ContainerCommands, RoleInstaller } from '../../../ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
-import type { ContainerFiles } from '../../../ports/containers/container-files.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
-import type { ContainerInsight } from '../../../ports/containers/container-insight.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
-import type { FileSearch } from '../../../ports/containers/files/file-search.ts';
+import type {
+  ContainerCommands,
+  RoleInstaller,
+} from '../../../ports/containers/inside/container-commands.ts';
+import type { ContainerFiles } from '../../../ports/containers/inside/container-files.ts';
+import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
+import type { FileSearch } from '../../../ports/containers/inside/file-search.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
 import type { ContainerProcesses } from '../../../ports/containers/processes/container-processes.ts';
 import type { EngineCall, Metrics, TerminalBytes } from '../../../ports/metrics.ts';

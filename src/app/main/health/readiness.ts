@@ -1,4 +1,4 @@
-import { withinLoopTime } from '../../../adapters/postgres/event-loop-time.ts';
+import { withinLoopTime } from '../../../adapters/postgres/connection/event-loop-time.ts';
 import type { HealthReason } from '../../../domain/service/health-words.ts';
 
 /** `mend`: the command or step that brings the part back. */

@@ -18,7 +18,7 @@ import {
   removeRemapUser,
 } from '../../../adapters/docker/uninstall/machine-leftovers.ts';
 import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
-import { openDatabase, openPool } from '../../../adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
 import { listeningFrom } from '../../../adapters/postgres/notification-listener.ts';

@@ -7,7 +7,7 @@ import { sshServer } from '../../../adapters/ssh/ssh-server.ts';
 import { sshSocket } from '../../../adapters/websocket/ssh/ssh-socket.ts';
 import { SSH_CHANNELS } from '../../../domain/terminals/ssh.ts';
 import type { CloseReason } from '../../../domain/terminals/terminal.ts';
-import { startProgram } from '../../containers/exec.ts';
+import { startProgram } from '../../containers/inside/exec.ts';
 import { EventFeed } from '../../events/event-feed.ts';
 import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
 import { sshHostKeys } from '../../identity/auth/ssh-host-keys.ts';

@@ -8,7 +8,7 @@ import { type Collaborations, collaborations } from '../../collaboration/collabo
 import type { LoginThrottle } from '../../identity/auth/login-throttle.ts';
 import type { Recordings } from '../../recordings/recordings.ts';
 import { adminTerminals } from '../../terminals/admin-terminals.ts';
-import { terminalReaper } from '../../terminals/terminal-reaper.ts';
+import { terminalReaper } from '../../terminals/cleanup/terminal-reaper.ts';
 import { type Terminals, terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
 import type { SharedParts } from './shared-parts.ts';

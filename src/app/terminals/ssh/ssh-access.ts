@@ -1,6 +1,6 @@
 import { hostKeyFingerprint, knownHostsLine } from '../../../domain/identity/ssh-host-key.ts';
-import { mayExec } from '../../containers/exec.ts';
-import type { AccessDeps } from '../../containers/running-container.ts';
+import { mayExec } from '../../containers/inside/exec.ts';
+import type { AccessDeps } from '../../containers/inside/running-container.ts';
 import type { HostKey } from '../../identity/auth/ssh-host-keys.ts';
 
 export type SshDoorDeps = Pick<AccessDeps, 'storage' | 'clock'> & {

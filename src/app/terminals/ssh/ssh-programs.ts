@@ -13,9 +13,9 @@ import type {
   InnerArrival,
   InnerConnection,
   InnerListener,
-} from '../../../ports/containers/container-commands.ts';
-import { type ProgramStart, type StartProgram, whileUsed } from '../../containers/exec.ts';
-import type { OpenTerminal } from '../open-terminal.ts';
+} from '../../../ports/containers/inside/container-commands.ts';
+import { type ProgramStart, type StartProgram, whileUsed } from '../../containers/inside/exec.ts';
+import type { OpenTerminal } from '../opening/open-terminal.ts';
 import type { TerminalConnection } from '../terminal-connections.ts';
 import type { Terminals } from '../terminals.ts';
 import type { SshConnection } from './ssh-connections.ts';

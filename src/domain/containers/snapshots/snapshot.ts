@@ -1,7 +1,7 @@
 import type { FieldFaults } from '../../field-faults.ts';
 import { nameFaults } from '../container.ts';
+import type { LossReport } from '../layer/loss-report.ts';
 import { type Labels, labelFaults } from '../lifetime/labels.ts';
-import type { LossReport } from '../loss-report.ts';
 import type { Resources } from '../resources.ts';
 import type { RoleSetup } from '../role-setup.ts';
 

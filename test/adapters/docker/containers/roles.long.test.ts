@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { openDatabase, openPool } from '../../../../src/adapters/postgres/database.ts';
+import { openDatabase, openPool } from '../../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../../src/adapters/postgres/storage.ts';
 import type { Role } from '../../../../src/domain/containers/catalogue.ts';
 import { collect } from '../../../contract/containers/container-commands.ts';

@@ -14,7 +14,7 @@ import { dockerRuntime } from '../../../../src/adapters/docker/containers/contai
 import { createOptions } from '../../../../src/adapters/docker/containers/create-options.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
-import { lossReport } from '../../../../src/domain/containers/loss-report.ts';
+import { lossReport } from '../../../../src/domain/containers/layer/loss-report.ts';
 import type {
   RuntimeHandle,
   ContainerSpec as Spec,

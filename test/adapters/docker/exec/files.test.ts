@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import type { CommandRequest, RunningCommand } from '../../../../src/ports/containers/container-commands.ts';
-import type { Opened } from '../../../../src/ports/containers/container-files.ts';
+import type {
+  CommandRequest,
+  RunningCommand,
+} from '../../../../src/ports/containers/inside/container-commands.ts';
+import type { Opened } from '../../../../src/ports/containers/inside/container-files.ts';
 import { containerAccessContract } from '../../../contract/containers/container-access.ts';
 import { collect } from '../../../contract/containers/container-commands.ts';
 import { aBox, type Box, links, special, uploads } from '../../../contract/containers/files.ts';

@@ -2,7 +2,10 @@ import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { containerHelpers } from '../../../../src/adapters/docker/exec/container-helpers.ts';
-import type { CommandEvent, ContainerCommands } from '../../../../src/ports/containers/container-commands.ts';
+import type {
+  CommandEvent,
+  ContainerCommands,
+} from '../../../../src/ports/containers/inside/container-commands.ts';
 import { standingTime } from '../../../support/time.ts';
 
 const HANDLE = { node: 'test', runtimeId: 'one' };

@@ -1,6 +1,9 @@
 import t from 'tap';
 import { followOutput } from '../../../../src/adapters/docker/processes/output-reader.ts';
-import type { CommandEvent, ContainerCommands } from '../../../../src/ports/containers/container-commands.ts';
+import type {
+  CommandEvent,
+  ContainerCommands,
+} from '../../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 const HANDLE = { node: 'test', runtimeId: 'one' };

@@ -10,7 +10,7 @@ import { engineCalls } from '../../../../src/adapters/docker/engine/engine-clien
 import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
 import { containerHelpers } from '../../../../src/adapters/docker/exec/container-helpers.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
-import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux-volume.ts';
+import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux/tmux-volume.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
 import {
   aBox,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { ContainerCommands } from '../../../../src/ports/containers/container-commands.ts';
 import type { ContainerEngine } from '../../../../src/ports/containers/container-engine.ts';
+import type { ContainerCommands } from '../../../../src/ports/containers/inside/container-commands.ts';
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 
 type OpenCopies = {

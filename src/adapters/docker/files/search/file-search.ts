@@ -1,6 +1,6 @@
 import { smallPattern } from '../../../../domain/containers/files.ts';
 import { ok, refuse } from '../../../../domain/result.ts';
-import type { FileProgram, FileSearch } from '../../../../ports/containers/files/file-search.ts';
+import type { FileProgram, FileSearch } from '../../../../ports/containers/inside/file-search.ts';
 import type { EngineCalls } from '../../engine/engine-client.ts';
 import type { Ownership } from '../../engine/ownership.ts';
 import { type ScriptRun, startScript } from '../../exec/script-process.ts';

@@ -1,6 +1,6 @@
 import type { FilePath } from '../../../../domain/containers/files.ts';
 import { RuntimeFailure } from '../../../../ports/containers/container-runtime.ts';
-import type { FileChange, FileChanges, FileMatch } from '../../../../ports/containers/files/file-search.ts';
+import type { FileChange, FileChanges, FileMatch } from '../../../../ports/containers/inside/file-search.ts';
 
 /** Longer than the longest record; the programs are the user's, and may print anything. */
 const MAX_RECORD_BYTES = 65_536;

@@ -1,6 +1,6 @@
 import type { Enrolments } from '../../../../app/containers/agents/enrolments.ts';
 import { orThrow } from '../../errors.ts';
-import * as schema from '../../schema/agents.ts';
+import * as schema from '../../schema/containers/agents.ts';
 import type { Routes } from '../../server.ts';
 
 /** Codes for new agents, and their exchange. The connection itself is a WebSocket. */

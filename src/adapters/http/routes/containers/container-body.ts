@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { Started } from '../../../../app/containers/container-lifecycle.ts';
 import type { CreateRequest } from '../../../../app/containers/create-container.ts';
-import type { DeletedContainer } from '../../../../app/containers/deleted-containers.ts';
+import type { DeletedContainer } from '../../../../app/containers/retention/deleted-containers.ts';
 import type { Updated, UpdateRequest } from '../../../../app/containers/update-container.ts';
 import type { Container } from '../../../../domain/containers/container.ts';
 import type { VisibleContainer } from '../../../../ports/terminals/shared-container-repository.ts';
@@ -12,8 +12,8 @@ import type {
   UnderWayBody,
   UpdateContainerRequest,
   UpdatedBody,
-} from '../../schema/containers.ts';
-import { toChangesBody } from './insight.ts';
+} from '../../schema/containers/containers.ts';
+import { toChangesBody } from './inside/insight.ts';
 import { toLifetimeRequest, toLifetimeSummary } from './lifetime-body.ts';
 
 /** `cpu_shares` is the interface's word for millicores. */

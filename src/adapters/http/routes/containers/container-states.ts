@@ -2,7 +2,7 @@ import type { Containers } from '../../../../app/containers/containers.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
-import * as schema from '../../schema/containers.ts';
+import * as schema from '../../schema/containers/containers.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody, toStartedBody, toUnderWayBody } from './container-body.ts';
 

@@ -10,8 +10,8 @@ import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, Text } from '../../schema/common.ts';
-import * as schema from '../../schema/containers.ts';
-import { labelQuery } from '../../schema/lifetime.ts';
+import * as schema from '../../schema/containers/containers.ts';
+import { labelQuery } from '../../schema/containers/lifetime.ts';
 import { listQuery } from '../../schema/pagination.ts';
 import type { Routes } from '../../server.ts';
 import {

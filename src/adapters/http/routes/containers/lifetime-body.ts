@@ -4,7 +4,7 @@ import { type LabelFilter, parseLabelFilter } from '../../../../domain/container
 import type { LifetimeRequest } from '../../../../domain/containers/lifetime/lifetime.ts';
 import { endOf, idleEnd } from '../../../../domain/containers/lifetime/lifetime-end.ts';
 import { Refusal } from '../../../../domain/errors.ts';
-import type { LifetimeBody, LifetimeRequestBody, LifetimeSummary } from '../../schema/lifetime.ts';
+import type { LifetimeBody, LifetimeRequestBody, LifetimeSummary } from '../../schema/containers/lifetime.ts';
 
 const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null;
 

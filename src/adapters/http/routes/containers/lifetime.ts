@@ -1,7 +1,7 @@
 import type { Containers } from '../../../../app/containers/containers.ts';
 import { orThrow } from '../../errors.ts';
 import { ContainerParams } from '../../schema/common.ts';
-import { LifetimeBody, LifetimeRequestBody } from '../../schema/lifetime.ts';
+import { LifetimeBody, LifetimeRequestBody } from '../../schema/containers/lifetime.ts';
 import type { Routes } from '../../server.ts';
 import { toLifetimeBody, toLifetimeRequest } from './lifetime-body.ts';
 

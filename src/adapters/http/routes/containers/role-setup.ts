@@ -2,7 +2,7 @@ import type { RoleSetups } from '../../../../app/containers/role-setup/role-setu
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
-import { ContainerBody } from '../../schema/containers.ts';
+import { ContainerBody } from '../../schema/containers/containers.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
 

@@ -1,6 +1,10 @@
 import type { ForkRequest } from '../../../../app/containers/snapshots/fork-container.ts';
 import type { Snapshot, SnapshotRequest } from '../../../../domain/containers/snapshots/snapshot.ts';
-import type { ForkRequestBody, SnapshotBody, SnapshotRequestBody } from '../../schema/snapshots/snapshots.ts';
+import type {
+  ForkRequestBody,
+  SnapshotBody,
+  SnapshotRequestBody,
+} from '../../schema/containers/snapshots.ts';
 import { toLifetimeRequest } from './lifetime-body.ts';
 
 export const toSnapshotBody = (snapshot: Snapshot): SnapshotBody => ({

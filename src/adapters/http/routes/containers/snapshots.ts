@@ -8,7 +8,7 @@ import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/snapshots/snapshots.ts';
+import * as schema from '../../schema/containers/snapshots.ts';
 import type { Routes } from '../../server.ts';
 import { toContainerBody } from './container-body.ts';
 import { toLabelFilters } from './lifetime-body.ts';

@@ -2,7 +2,7 @@ import type { DeviceSignIns } from '../../../../app/identity/sign-in/device-sign
 import { type DeviceSignIn, POLL_SECONDS } from '../../../../domain/identity/device-sign-in.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
-import * as schema from '../../schema/sign-in.ts';
+import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
 import { signedInAnswer } from './sign-in-reply.ts';
 

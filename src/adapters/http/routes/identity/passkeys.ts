@@ -4,7 +4,7 @@ import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
 import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/second-factor.ts';
+import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;

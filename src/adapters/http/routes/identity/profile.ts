@@ -4,10 +4,10 @@ import type { RequireRecentSignIn } from '../../../../app/identity/sign-in/reaut
 import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
-import { ConfirmationRequest, ConfirmedBody } from '../../schema/second-factor.ts';
-import * as schema from '../../schema/sign-in.ts';
+import { ConfirmationRequest, ConfirmedBody } from '../../schema/identity/second-factor.ts';
+import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
-import { toUseLimitsBody } from '../containers/catalogue-body.ts';
+import { toUseLimitsBody } from '../containers/catalogue/catalogue-body.ts';
 import { toUserBody } from './user-body.ts';
 
 export type MeRouteDeps = {

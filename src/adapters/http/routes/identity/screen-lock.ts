@@ -1,6 +1,6 @@
 import type { ScreenLock } from '../../../../app/identity/account/screen-lock.ts';
 import { orThrow } from '../../errors.ts';
-import * as schema from '../../schema/second-factor.ts';
+import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;

@@ -1,7 +1,7 @@
 import type { SecondFactor } from '../../../../app/identity/sign-in/second-factor.ts';
 import { orThrow } from '../../errors.ts';
 import * as refusals from '../../refusals.ts';
-import * as schema from '../../schema/second-factor.ts';
+import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;

@@ -2,7 +2,7 @@ import type { ListedSession, Sessions } from '../../../../app/identity/account/s
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/sessions.ts';
+import * as schema from '../../schema/identity/sessions.ts';
 import type { Routes } from '../../server.ts';
 
 export const sessionRoutes =

@@ -5,8 +5,8 @@ import type { DomainError } from '../../../../domain/errors.ts';
 import type { Origin } from '../../../../domain/identity/caller.ts';
 import { type Result, refuse } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
-import * as schema from '../../schema/second-factor.ts';
-import { SignedInBody } from '../../schema/sign-in.ts';
+import * as schema from '../../schema/identity/second-factor.ts';
+import { SignedInBody } from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
 import { signedInAnswer } from './sign-in-reply.ts';
 

@@ -3,7 +3,7 @@ import type { PendingSignIn } from '../../../../app/identity/sign-in/pending-sig
 import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { Refusal } from '../../../../domain/errors.ts';
 import type { LoginTokens } from '../../auth/login-token.ts';
-import type { LoginBody, MfaRequiredBody, SignedInBody } from '../../schema/sign-in.ts';
+import type { LoginBody, MfaRequiredBody, SignedInBody } from '../../schema/identity/sign-in.ts';
 import { toUserBody } from './user-body.ts';
 
 const REFRESH_COOKIE = 'berth_refresh';

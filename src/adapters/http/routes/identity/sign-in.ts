@@ -4,7 +4,7 @@ import type { Guests } from '../../../../app/identity/sign-in/guest-sign-in.ts';
 import type { Registration } from '../../../../app/identity/sign-in/registration.ts';
 import type { SignIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { orThrow } from '../../errors.ts';
-import * as schema from '../../schema/sign-in.ts';
+import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
 import { clearRefreshCookie, loginAnswer, refreshCookie, signedInAnswer } from './sign-in-reply.ts';
 

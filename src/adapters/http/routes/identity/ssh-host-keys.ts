@@ -1,5 +1,5 @@
 import type { SshAccess } from '../../../../app/terminals/ssh/ssh-access.ts';
-import { SshHostKeysBody } from '../../schema/ssh-keys.ts';
+import { SshHostKeysBody } from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
 
 export const sshHostKeyRoutes =

@@ -3,7 +3,7 @@ import type { SshKey } from '../../../../domain/identity/ssh-key.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/ssh-keys.ts';
+import * as schema from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
 
 export const sshKeyRoutes =

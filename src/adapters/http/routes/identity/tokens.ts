@@ -9,7 +9,7 @@ import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
 import { IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/tokens.ts';
+import * as schema from '../../schema/identity/tokens.ts';
 import type { Routes } from '../../server.ts';
 import { readChildDraft, readTokenRequest } from './token-request.ts';
 

@@ -1,5 +1,5 @@
 import type { User } from '../../../../domain/identity/user.ts';
-import type { UserBody } from '../../schema/sign-in.ts';
+import type { UserBody } from '../../schema/identity/sign-in.ts';
 
 export const toUserBody = (user: User): UserBody => ({
   id: user.id,

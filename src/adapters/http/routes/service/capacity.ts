@@ -8,7 +8,7 @@ import {
 import { toMb } from '../../../../domain/containers/disk-quota.ts';
 import type { Caller, Origin } from '../../../../domain/identity/caller.ts';
 import { pageOf } from '../../list-pages.ts';
-import * as schema from '../../schema/admin/capacity.ts';
+import * as schema from '../../schema/containers/capacity.ts';
 import type { Routes } from '../../server.ts';
 
 export type CapacityRead = {

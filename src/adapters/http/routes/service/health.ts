@@ -1,7 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../../../../domain/identity/caller.ts';
 import { RefusalBody } from '../../schema/common.ts';
-import { LiveBody, OpenApiDocument, ReadyAnswer, type ReadyBody, VersionBody } from '../../schema/service.ts';
+import {
+  LiveBody,
+  OpenApiDocument,
+  ReadyAnswer,
+  type ReadyBody,
+  VersionBody,
+} from '../../schema/service/service.ts';
 import type { Routes } from '../../server.ts';
 
 const publicly = { scope: 'public' } as const;

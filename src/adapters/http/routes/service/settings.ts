@@ -1,7 +1,7 @@
 import type { SettingsService } from '../../../../app/settings.ts';
 import type { Settings } from '../../../../domain/settings.ts';
 import { orThrow } from '../../errors.ts';
-import { SettingsBody, SettingsChange } from '../../schema/service.ts';
+import { SettingsBody, SettingsChange } from '../../schema/service/service.ts';
 import type { Routes } from '../../server.ts';
 
 export const settingsRoutes =

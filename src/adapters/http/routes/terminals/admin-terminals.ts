@@ -7,7 +7,7 @@ import {
   type TerminalBody,
   TerminalList,
   TerminalListQuery,
-} from '../../schema/terminals.ts';
+} from '../../schema/terminals/terminals.ts';
 import type { Routes } from '../../server.ts';
 
 export const adminTerminalRoutes =

@@ -2,8 +2,8 @@ import type { Collaborations } from '../../../../app/collaboration/collaboration
 import type { Collaboration } from '../../../../domain/terminals/collaboration.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
-import * as schema from '../../schema/collaborations.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
+import * as schema from '../../schema/terminals/collaborations.ts';
 import type { Routes } from '../../server.ts';
 
 export const collaborationRoutes =

@@ -5,7 +5,7 @@ import { MAIN_CONNECTION } from '../../../../domain/terminals/terminal.ts';
 import { orThrow } from '../../errors.ts';
 import { paged } from '../../pagination.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
-import * as schema from '../../schema/recordings.ts';
+import * as schema from '../../schema/terminals/recordings.ts';
 import type { Routes } from '../../server.ts';
 import { type AbortGuard, abortWhenStalled } from '../../streamed-replies.ts';
 

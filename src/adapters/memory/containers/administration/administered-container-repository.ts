@@ -7,7 +7,7 @@ import type {
 } from '../../../../ports/containers/administration/administered-container-repository.ts';
 import { asContainer, type MemoryState, type StoredContainer } from '../../memory-state.ts';
 import { pageOf } from '../../pagination.ts';
-import { canComeBack } from '../deleted-container-repository.ts';
+import { canComeBack } from '../retention/deleted-container-repository.ts';
 
 export const memoryAdministeredContainers = (state: MemoryState): AdministeredContainerRepository => ({
   async page({ after, limit, sort: { by, isReverse } }, filter) {

@@ -7,7 +7,7 @@ import type {
   OutputPiece,
   ProcessInput,
 } from '../../../../ports/containers/processes/container-processes.ts';
-import { requireRunning } from '../container-commands.ts';
+import { requireRunning } from '../inside/container-commands.ts';
 import { MemoryProgram } from './memory-program.ts';
 
 const MAX_WAITING_BYTES = 8 * 1_048_576;

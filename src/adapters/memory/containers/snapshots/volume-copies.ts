@@ -5,7 +5,7 @@ import {
 } from '../../../../ports/containers/container-runtime.ts';
 import type { VolumeCopies } from '../../../../ports/containers/snapshots/volume-copies.ts';
 import type { MemoryDisk } from '../container-disk.ts';
-import { copyOf } from '../files/file-tree.ts';
+import { copyOf } from '../inside/file-tree.ts';
 
 /** Containers by runtime id. */
 type Pausable = ReadonlyMap<string, { startedAt: Date | null; paused: boolean }>;

@@ -12,9 +12,14 @@ import {
 import { orThrow } from '../../../errors.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
-import * as schema from '../../../schema/administration/containers.ts';
 import { Closed, Text } from '../../../schema/common.ts';
-import { ContainerBody, DeletedBody, StoppedBody, UnderWayBody } from '../../../schema/containers.ts';
+import * as schema from '../../../schema/containers/admin-containers.ts';
+import {
+  ContainerBody,
+  DeletedBody,
+  StoppedBody,
+  UnderWayBody,
+} from '../../../schema/containers/containers.ts';
 import { pageQuery, sortBy } from '../../../schema/pagination.ts';
 import type { Routes } from '../../../server.ts';
 import { toContainerBody, toUnderWayBody } from '../container-body.ts';

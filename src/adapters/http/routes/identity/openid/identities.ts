@@ -4,8 +4,8 @@ import { orThrow } from '../../../errors.ts';
 import { pageOf } from '../../../list-pages.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
-import * as bodies from '../../../schema/openid/openid.ts';
-import { ConfirmationRequest } from '../../../schema/second-factor.ts';
+import * as bodies from '../../../schema/identity/openid.ts';
+import { ConfirmationRequest } from '../../../schema/identity/second-factor.ts';
 import type { Routes } from '../../../server.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
 

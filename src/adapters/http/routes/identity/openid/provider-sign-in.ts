@@ -3,8 +3,8 @@ import type { ProviderSignIn } from '../../../../../app/identity/openid/provider
 import type { ProviderSignOut } from '../../../../../app/identity/openid/provider-sign-out.ts';
 import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
 import { orThrow } from '../../../errors.ts';
-import * as bodies from '../../../schema/openid/openid.ts';
-import { LoginBody } from '../../../schema/sign-in.ts';
+import * as bodies from '../../../schema/identity/openid.ts';
+import { LoginBody } from '../../../schema/identity/sign-in.ts';
 import type { Routes } from '../../../server.ts';
 import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';

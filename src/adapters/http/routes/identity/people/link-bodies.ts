@@ -7,7 +7,7 @@ import type {
   InvitationOfferBody,
   ResetLinkBody,
   ResetOfferBody,
-} from '../../../schema/people/account-links.ts';
+} from '../../../schema/identity/people/account-links.ts';
 
 const common = ({ link, creatorName, now }: NamedLink) => ({
   id: link.id,

@@ -4,7 +4,7 @@ import type { ContainerPlan } from '../../../../../domain/identity/people/user-r
 import { orThrow } from '../../../errors.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
-import { UserDeletedBody, UserDeletionRequest } from '../../../schema/people/users.ts';
+import { UserDeletedBody, UserDeletionRequest } from '../../../schema/identity/people/users.ts';
 import type { Routes } from '../../../server.ts';
 
 export const userRemovalRoutes =

@@ -4,7 +4,7 @@ import { orThrow } from '../../../errors.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
-import * as schema from '../../../schema/people/users.ts';
+import * as schema from '../../../schema/identity/people/users.ts';
 import type { Routes } from '../../../server.ts';
 import { toUserBody } from '../user-body.ts';
 import { linkUrl, toResetLinkBody } from './link-bodies.ts';

@@ -1,0 +1,39 @@
+import type { StreamEnd } from '../../../../domain/terminals/terminal-end.ts';
+import type { OutputRoom } from '../../../../ports/output-room.ts';
+import type { Scrollback } from '../../../../ports/terminals/terminal-backend.ts';
+import type { EngineCalls } from '../../engine/engine-client.ts';
+import { printedWhole, runScript } from '../../exec/exec.ts';
+import { endOf, FIGURES_BYTES, HISTORY_BYTES, HISTORY_ROWS, snapshotOf } from './tmux-history.ts';
+import { DRAW_ANEW, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
+
+/** What only tmux knows about a terminal: its scrollback, and how its shell ended. */
+export type TmuxAttachment = {
+  readonly session: string;
+  requestScrollback(room?: OutputRoom): Promise<Scrollback>;
+  redraw(): Promise<void>;
+  /** After the end of the attachment: what happened to the session. */
+  ending(): Promise<StreamEnd>;
+};
+
+/** `shown`: a participant's session, grouped with `session`. */
+export type AttachedTo = { readonly session: string; readonly shown: string; readonly marker: string };
+
+export function tmuxAttachment(
+  calls: EngineCalls,
+  runtimeId: string,
+  { session, shown, marker }: AttachedTo,
+): TmuxAttachment {
+  // One byte more than is sent reveals whether there was more.
+  const args = [shown, String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
+  const most = HISTORY_BYTES + 1 + FIGURES_BYTES;
+  return {
+    session: shown,
+    async requestScrollback(room) {
+      return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
+    },
+    async redraw() {
+      await runScript(calls, runtimeId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
+    },
+    ending: async () => endOf(await runScript(calls, runtimeId, HOW_ENDED, [session, shown])),
+  };
+}

@@ -1,0 +1,68 @@
+import type { CatalogueRepository } from '../../../../../ports/containers/catalogue-repository.ts';
+import { pageOf } from '../../../list-pages.ts';
+import {
+  EntryListQuery,
+  ImageList,
+  RoleList,
+  TierList,
+  TierListQuery,
+} from '../../../schema/containers/catalogue.ts';
+import type { Routes } from '../../../server.ts';
+import { toRoleSummary, toTierBody } from './catalogue-body.ts';
+
+const read = (what: string) => ({ scope: 'read', failure: `failed to list ${what}` }) as const;
+
+export const catalogueRoutes =
+  (catalogue: CatalogueRepository): Routes =>
+  (http) => {
+    http.get(
+      '/api/images',
+      {
+        config: read('images'),
+        schema: {
+          operationId: 'images.list',
+          summary: 'List the images to choose from',
+          querystring: EntryListQuery,
+          response: { 200: ImageList },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = pageOf(await catalogue.images(), query, 'key');
+        return { images: items, ...next };
+      },
+    );
+
+    http.get(
+      '/api/roles',
+      {
+        config: read('roles'),
+        schema: {
+          operationId: 'roles.list',
+          summary: 'List the roles to choose from',
+          querystring: EntryListQuery,
+          response: { 200: RoleList },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = pageOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
+        return { roles: items, ...next };
+      },
+    );
+
+    http.get(
+      '/api/tiers',
+      {
+        config: read('tiers'),
+        schema: {
+          operationId: 'tiers.list',
+          summary: 'List the tiers and their limits',
+          querystring: TierListQuery,
+          response: { 200: TierList },
+        },
+      },
+      async ({ query }) => {
+        const { items, next } = pageOf((await catalogue.tiers()).map(toTierBody), query, 'name');
+        return { tiers: items, ...next };
+      },
+    );
+  };

@@ -1,0 +1,190 @@
+import type { Static } from '@sinclair/typebox';
+import type { FastifyReply } from 'fastify';
+import type { FiguresOf, readFigures } from '../../../../../app/containers/figures/read-figures.ts';
+import type { ContainerAccess } from '../../../../../app/containers/inside/container-access.ts';
+import type { UsageBesideLimits } from '../../../../../app/containers/inside/insight.ts';
+import type { OutputReservation, OutputSlots } from '../../../../../app/terminals/output/output-slots.ts';
+import { hourOf, type Minute } from '../../../../../domain/containers/figures/figures.ts';
+import type { LossReport } from '../../../../../domain/containers/layer/loss-report.ts';
+import type { Clock } from '../../../../../ports/clock.ts';
+import { orThrow } from '../../../errors.ts';
+import * as refusals from '../../../refusals.ts';
+import { ContainerParams } from '../../../schema/common.ts';
+import {
+  ChangesBody,
+  FiguresList,
+  FiguresQuery,
+  LogsQuery,
+  PortsBody,
+  StatsBody,
+} from '../../../schema/containers/insight.ts';
+import type { Routes } from '../../../server.ts';
+import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../../streamed-replies.ts';
+
+const MIB = 1024 * 1024;
+/** The limit of every container. */
+const PIDS_LIMIT = 512;
+
+export const insightRoutes =
+  (
+    access: Pick<ContainerAccess, 'logs' | 'usage' | 'changes' | 'ports'>,
+    outputs: OutputSlots,
+    cutOff: AbortGuard,
+  ): Routes =>
+  (http) => {
+    http.get(
+      '/api/containers/:id/logs',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read logs', lasting: 'downloads' },
+        exposeHeadRoute: false,
+        schema: {
+          operationId: 'containers.logs',
+          summary: 'Read or follow the output of a container',
+          refusals: [...refusals.INSIDE],
+          alsoAs: ['text/plain'],
+          params: ContainerParams,
+          querystring: LogsQuery,
+        },
+      },
+      async (request, reply) => {
+        const { tail, follow } = request.query;
+        const wanted = { tail: tail === undefined ? null : Number(tail), follow: follow === 'true' };
+        const log = orThrow(await access.logs(request.params.id, wanted, request.caller));
+        enableTcpKeepAlive(request);
+        cutOff(request, reply);
+        flushHeaders(reply);
+        return reply.type('text/plain; charset=utf-8').header('x-accel-buffering', 'no').send(log);
+      },
+    );
+
+    http.get(
+      '/api/containers/:id/ports',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to list ports', lasting: 'downloads' },
+        schema: {
+          operationId: 'containers.ports',
+          summary: 'List the TCP ports on which programs listen',
+          refusals: [...refusals.INSIDE, 'command_outcome_unknown'],
+          params: ContainerParams,
+          response: { 200: PortsBody },
+        },
+      },
+      async ({ params, caller, origin }) => ({
+        ports: [...orThrow(await access.ports(params.id, caller, origin))],
+      }),
+    );
+
+    http.get(
+      '/api/containers/:id/stats',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read stats' },
+        schema: {
+          operationId: 'containers.stats',
+          summary: 'Measure a running container',
+          refusals: [...refusals.INSIDE],
+          params: ContainerParams,
+          response: { 200: StatsBody },
+        },
+      },
+      async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
+    );
+
+    http.get(
+      '/api/containers/:id/changes',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read changes' },
+        schema: {
+          operationId: 'containers.changes',
+          summary: 'Report what a recreate would lose',
+          refusals: [...refusals.INSIDE],
+          params: ContainerParams,
+          response: { 200: ChangesBody },
+        },
+      },
+      async (request, reply) => {
+        const { params, caller } = request;
+        const body = toChangesBody(orThrow(await access.changes(params.id, caller)));
+        return sendJson(reply, outputs.reserve(caller.user.id), body);
+      },
+    );
+  };
+
+/** A long answer waits for a slot of its user. */
+async function sendJson(
+  reply: FastifyReply,
+  room: OutputReservation,
+  body: ChangesBody,
+): Promise<FastifyReply> {
+  whenClosed(reply, room.release);
+  const text = JSON.stringify(body);
+  if (text.length > room.freeBytes) await room.more();
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
+  time: usage.at.toISOString(),
+  cpu: { used_millicores: usage.cpuMillicores, limit_millicores: usage.limits.cpuMillicores },
+  memory: { used_bytes: usage.memoryBytes, limit_bytes: usage.limits.memoryMb * MIB },
+  disk: { used_bytes: usage.diskBytes, limit_bytes: usage.limits.diskMb * MIB },
+  layer: {
+    used_bytes: usage.layer.usedMb === null ? null : usage.layer.usedMb * MIB,
+    limit_bytes: usage.layer.allowedMb * MIB,
+  },
+  pids: { used: usage.pids, limit: PIDS_LIMIT },
+});
+
+export const toChangesBody = (report: LossReport): ChangesBody => ({
+  packages: [...report.packages],
+  package_count: report.packageCount,
+  files: report.files.map(({ path, added, changed, removed, sizeBytes, disposable }) => ({
+    path,
+    added,
+    changed,
+    removed,
+    size_bytes: sizeBytes,
+    disposable,
+  })),
+  layer_bytes: report.layerBytes,
+  complete: report.complete,
+});
+
+export const figureRoutes =
+  (read: ReturnType<typeof readFigures>, clock: Clock): Routes =>
+  (http) => {
+    http.get(
+      '/api/figures',
+      {
+        config: { scope: 'read', forRestricted: true, failure: 'failed to read figures' },
+        schema: {
+          operationId: 'containers.figures',
+          summary: 'Read what running containers use, and have used in the last hour',
+          querystring: FiguresQuery,
+          response: { 200: FiguresList },
+        },
+      },
+      async ({ query, caller }) => {
+        const found = await read(new Set(query.ids.split(',')), caller);
+        return { figures: found.map((one) => toFiguresBody(one, clock.now())) };
+      },
+    );
+  };
+
+const EMPTY: readonly (Minute | null)[] = Array.from({ length: 60 }, () => null);
+
+function toFiguresBody(
+  { container, figures }: FiguresOf,
+  now: Date,
+): Static<typeof FiguresList>['figures'][number] {
+  const hour = figures === null ? EMPTY : hourOf(figures, now);
+  return {
+    db_id: container.dbId,
+    time: figures?.at.toISOString() ?? null,
+    cpu_millicores: figures?.cpuMillicores ?? null,
+    memory_bytes: figures?.memoryBytes ?? null,
+    killed_at: figures?.killedAt?.toISOString() ?? null,
+    hour: {
+      cpu_millicores: hour.map((one) => one && Math.round(one.cpuMillicores)),
+      memory_bytes: hour.map((one) => one?.memoryBytes ?? null),
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox';
+import { Closed, Named, Nullable, Text } from '../common.ts';
+import { proofs } from '../identity/people/fields.ts';
+import { ContainerBody } from './containers.ts';
+
+export const AdminContainerParams = Type.Object({
+  id: Type.String({ description: 'The `db_id`.' }),
+});
+
+export const AdminContainerPage = Named(
+  'AdminContainerPage',
+  Type.Object({
+    containers: Type.Array(ContainerBody),
+    next_cursor: Nullable(Type.String()),
+    total: Type.Integer({ description: 'The number of containers on all pages.' }),
+  }),
+);
+
+/** `password` or `code` confirm it. */
+export const AdminDeletionRequest = Named('AdminContainerDeletionRequest', Closed(proofs));
+
+/** `password` or `code` confirm it. */
+export const TransferRequest = Named(
+  'ContainerTransferRequest',
+  Closed({
+    to: Text({ maxLength: 64 }),
+    name: Type.Optional(Type.String({ description: 'Its name from now on. Absent: unchanged.' })),
+    ...proofs,
+  }),
+);

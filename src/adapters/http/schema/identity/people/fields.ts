@@ -1,0 +1,10 @@
+import { Type } from '@sinclair/typebox';
+import { Text } from '../../common.ts';
+
+export const UserRole = Type.Union([Type.Literal('user'), Type.Literal('admin')]);
+
+/** What confirms a request that needs a recent sign-in. */
+export const proofs = {
+  password: Type.Optional(Text({ minLength: 1, maxLength: 1024 })),
+  code: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+};

@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { SnapshotImageRepository } from '../../../../ports/containers/retention/carried-image-repository.ts';
+import type { Db } from '../../schema/database-schema.ts';
+
+export const postgresCarriedImages = (db: Db): SnapshotImageRepository => ({
+  async find(dbId) {
+    const row = await db
+      .selectFrom('carried_images')
+      .select(['image', 'changes'])
+      .where('db_id', '=', dbId)
+      .executeTakeFirst();
+    return row ?? null;
+  },
+
+  async put(dbId, carried) {
+    if (carried === null) {
+      await db.deleteFrom('carried_images').where('db_id', '=', dbId).execute();
+      return;
+    }
+    const { image } = carried;
+    const changes = carried.changes === null ? null : JSON.stringify(carried.changes);
+    await db
+      .insertInto('carried_images')
+      .values({ db_id: dbId, image, changes })
+      .onConflict((conflict) =>
+        conflict.column('db_id').doUpdateSet({ image, changes, captured_at: sql<Date>`now()` }),
+      )
+      .execute();
+  },
+
+  async findDeleted(ownerId) {
+    const rows = await db
+      .selectFrom('carried_images as i')
+      .innerJoin('containers as c', 'c.db_id', 'i.db_id')
+      .select('i.db_id')
+      .where('c.owner_id', '=', ownerId)
+      .where('c.state', '=', 'deleted')
+      .execute();
+    return new Set(rows.map((row) => row.db_id));
+  },
+
+  async inUse() {
+    const rows = await db.selectFrom('carried_images').select('image').execute();
+    return new Set(rows.map(({ image }) => image));
+  },
+});

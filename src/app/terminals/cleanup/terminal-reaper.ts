@@ -1,0 +1,96 @@
+import { forEachAtMost } from '../../../concurrency/pool.ts';
+import type { Container, ContainerState } from '../../../domain/containers/container.ts';
+import { DEAD_AFTER_SECONDS, decideReaping } from '../../../domain/terminals/terminal-reaping.ts';
+import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import type { TerminalBackend } from '../../../ports/terminals/terminal-backend.ts';
+import { handleOf } from '../../containers/find-container.ts';
+import type { TerminalLeases } from './terminal-leases.ts';
+
+/** Interval for searching every running container for leftovers without a lease. */
+const LOOK_INTO_ALL_MS = 600_000;
+const AT_A_TIME = 4;
+/** While a container is being changed, its programs are unknown. */
+const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
+
+export type TerminalReaperDeps = {
+  readonly repositories: Repositories;
+  readonly runtime: Pick<ContainerObserver, 'observe'>;
+  readonly backend: TerminalBackend;
+  readonly leases: TerminalLeases;
+  readonly log: Logger;
+  /** Whether the service is stopping: leftovers are then left to other processes. */
+  readonly isStopping: () => boolean;
+  readonly monotonicMs: () => number;
+};
+
+/**
+ * Ends leftovers of terminals in containers: of killed processes, and of this one where ending failed. The next pass
+ * checks again, until they are gone. Safe in concurrent processes.
+ */
+export function terminalReaper(deps: TerminalReaperDeps) {
+  const { repositories, runtime, backend, leases, log, isStopping, monotonicMs } = deps;
+  const { containers, terminalLeases: leaseRepository } = repositories;
+  let lookedIntoAllMs: number | null = null;
+
+  /** For a timer; the first pass is at the start. */
+  async function pass(): Promise<void> {
+    const by = {
+      replica: leases.replica,
+      incarnation: leases.incarnation,
+      streamIds: [...leases.streamIds()],
+    };
+    const due = new Set(await leaseRepository.unattended(by, DEAD_AFTER_SECONDS));
+    for (const dbId of await all()) due.add(dbId);
+    await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
+      if (isStopping()) return;
+      await lookInto(dbId).catch((err: unknown) =>
+        log.info({ err, dbId }, 'could not list leftovers of terminals'),
+      );
+    });
+  }
+
+  /** Running containers, when it is time. Leftovers without a lease can be told only while leases are steady. */
+  async function all(): Promise<readonly string[]> {
+    const nowMs = monotonicMs();
+    if (!leases.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
+      return [];
+    lookedIntoAllMs = nowMs;
+    const rows = await containers.listAllLive();
+    return rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
+  }
+
+  async function lookInto(dbId: string): Promise<void> {
+    const row = await containers.findAny(dbId);
+    if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
+    const handle = row?.state === 'running' ? handleOf(row) : null;
+    const seen = handle === null ? { sessions: [], marks: [] } : await backend.leftovers(handle);
+    // After the leases: a terminal opened in between has its lease before it is in the container.
+    const inContainer = await leaseRepository.inContainer(dbId);
+    const { replica, incarnation } = leases;
+    const me = { replica, incarnation, streamIds: leases.streamIds(), isSteady: leases.isSteady() };
+    const { marks, sessions, forget } = decideReaping(seen, inContainer, handle?.runtimeId ?? null, me);
+    if (handle !== null) {
+      if (marks.length + sessions.length > 0)
+        log.info({ dbId, marks, sessions }, 'ending leftovers of terminals');
+      // A session that cannot be ended must not block the others; the next pass retries it.
+      await Promise.all(sessions.map((session) => endSession(handle, session)));
+      await Promise.all(marks.map((mark) => backend.endMarked(handle, mark)));
+    }
+    await leaseRepository.remove(forget);
+  }
+
+  /** Its programs exist, but cannot be ended until it resumes. */
+  async function isPaused(row: Container): Promise<boolean> {
+    const handle = row.state === 'stopped' ? handleOf(row) : null;
+    return handle !== null && (await runtime.observe(handle)).kind === 'paused';
+  }
+
+  const endSession = (handle: RuntimeHandle, session: string): Promise<void> =>
+    backend
+      .killMuxSession(handle, session)
+      .catch((err: unknown) => log.info({ err, session }, 'could not end a session'));
+
+  return pass;
+}

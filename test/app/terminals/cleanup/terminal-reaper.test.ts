@@ -1,0 +1,214 @@
+import t, { type Test } from 'tap';
+import {
+  fixedClock,
+  memoryPorts,
+  memoryRuntime,
+  type memoryStorage,
+  memoryTerminals,
+} from '../../../../src/adapters/memory/index.ts';
+import { CLOSE } from '../../../../src/domain/terminals/terminal.ts';
+import { RuntimeFailure } from '../../../../src/ports/containers/container-runtime.ts';
+import { aTerminal } from '../../../contract/terminals/terminal-backend.ts';
+import { aPerson, aService, as } from '../../../support/service/service.ts';
+import { aContainerOf, listening, openTerminal } from '../../../support/terminal/terminals.ts';
+
+/** Two processes on one storage and one engine, one of which dies silently. */
+async function aScene(t: Test) {
+  const clock = fixedClock();
+  const runtime = memoryRuntime();
+  const backend = memoryTerminals(runtime);
+  const { storage } = memoryPorts(clock);
+  const shared = { clock, runtime, storage, terminalBackend: backend };
+  const monotonicMs = (): number => clock.now().getTime();
+  const start = (replica: string) => aService({ ...shared, monotonicMs }, { replica });
+  const victim = await start('11111111-1111-4111-8111-111111111111');
+  const other = await start('22222222-2222-4222-8222-222222222222');
+  const ada = await aPerson(victim, 'ada');
+  const dbId = await aContainerOf(victim, ada);
+  const address = await listening(t, victim);
+  const { id: runtimeId } = (await as(victim, ada)('GET', `/api/containers/${dbId}`)).json();
+  const handle = { node: 'memory', runtimeId };
+  const box = runtime.boxes.get(runtimeId);
+  if (box === undefined) throw new Error('no container was made');
+  return {
+    runtime,
+    box,
+    call: (what: string) => as(victim, ada)('POST', `/api/containers/${dbId}/${what}`),
+    leases: () => storage.repositories.terminalLeases.inContainer(dbId),
+    victim,
+    other,
+    ada,
+    dbId,
+    backend,
+    handle,
+    start,
+    open: (pane: string) => openTerminal(address, dbId, ada, pane),
+    left: () => backend.leftovers(handle),
+    /** Time passes, with the live ones renewing. */
+    pass: async (seconds: number, ...alive: (typeof other)[]) => {
+      for (let gone = 0; gone < seconds; gone += 15) {
+        clock.advance(15_000);
+        for (const one of alive) await one.writeDue();
+      }
+      for (const one of alive) await one.reapTerminals();
+    },
+  };
+}
+
+t.test("another process ends a dead one's leftovers, except the main session", async (t) => {
+  const { victim, other, open, left, pass, handle, dbId } = await aScene(t);
+  await open('main');
+  await open('pane2');
+  t.match((await left()).sessions, ['main', 'pane-pane2']);
+  await pass(300, victim, other);
+  t.equal((await left()).marks.length, 2, 'not while its process lives');
+  await pass(75, other);
+  t.equal((await left()).marks.length, 2, 'nor while it may');
+  await pass(15, other);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+  await pass(15, other);
+  const { terminalLeases } = other.ports.storage.repositories;
+  t.same(await terminalLeases.inContainer(dbId), [], 'and nothing is remembered of it');
+  t.ok(handle);
+});
+
+t.test(
+  "a replica's next run ends its old programs at once, and sessions without a returning client",
+  async (t) => {
+    const { victim, start, open, left, pass } = await aScene(t);
+    await open('pane2');
+    await pass(15, victim);
+    const next = await start('11111111-1111-4111-8111-111111111111');
+    await next.reapTerminals();
+    t.same(await left(), { sessions: ['pane-pane2'], marks: [] });
+    await pass(60, next);
+    t.same((await left()).sessions, ['pane-pane2']);
+    await pass(30, next);
+    t.same((await left()).sessions, []);
+  },
+);
+
+t.test('after an outage no process counts as dead', async (t) => {
+  const { victim, other, open, left, pass } = await aScene(t);
+  await open('pane2');
+  await pass(300);
+  await other.writeDue();
+  await other.reapTerminals();
+  t.equal((await left()).marks.length, 1, 'the others have had no time to say that they live');
+  await pass(15, victim, other);
+  await pass(300, victim, other);
+  t.equal((await left()).marks.length, 1);
+});
+
+t.test('leftovers without a row end too', async (t) => {
+  const { other, backend, handle, left, pass } = await aScene(t);
+  const marker = '99999999-9999-4999-8999-999999999999';
+  await backend.open(handle, aTerminal('pane-stray', { marker }));
+  await backend.open(handle, aTerminal('main', { marker }));
+  await pass(60, other);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+});
+
+t.test('a stopping service leaves a pane to its returning client, even while it reaps', async (t) => {
+  const { victim, open, left } = await aScene(t);
+  await open('main');
+  await open('pane2');
+  victim.terminals.closeEverything(CLOSE.serviceRestarting);
+  await victim.terminals.idle();
+  await victim.reapTerminals();
+  t.match((await left()).sessions, ['main', 'pane-pane2']);
+});
+
+t.test('a stopping service does not wait for unchecked containers', async (t) => {
+  const { other, open, left, pass } = await aScene(t);
+  await open('pane2');
+  other.drain();
+  await pass(90, other);
+  t.match((await left()).sessions, ['pane-pane2']);
+});
+
+t.test('a session that cannot be ended does not block others', async (t) => {
+  const { other, backend, handle, left, pass } = await aScene(t);
+  const { killMuxSession } = backend;
+  Object.assign(backend, {
+    killMuxSession: async (...asked: Parameters<typeof killMuxSession>) => {
+      if (asked[1] === 'pane-stuck') throw new Error('a session did not end in time');
+      await killMuxSession(...asked);
+    },
+  });
+  const marker = '99999999-9999-4999-8999-999999999999';
+  for (const session of ['pane-stuck', 'pane-stray', 'main'])
+    await backend.open(handle, aTerminal(session, { marker }));
+  await pass(60, other);
+  t.same(await left(), { sessions: ['pane-stuck', 'main'], marks: [] });
+  Object.assign(backend, { killMuxSession });
+  await pass(600, other);
+  t.same((await left()).sessions, ['main'], 'and is ended by a later pass');
+});
+
+t.test("a paused container's leftovers stay on record, and end when it resumes", async (t) => {
+  const { victim, box, call, open, left, leases, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.equal((await leases()).length, 2);
+  t.equal((await call('start')).statusCode, 200);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+  await pass(30, victim);
+  t.same(await leases(), []);
+});
+
+t.test('a pane whose client returned after a pause continues', async (t) => {
+  const { victim, box, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('pane2');
+  box.paused = true;
+  await victim.reconcile();
+  await call('start');
+  await open('pane2');
+  await pass(30, victim);
+  const { sessions, marks } = await left();
+  t.same([sessions, marks.length], [['pane-pane2'], 1]);
+});
+
+t.test('a failed stop loses no program', async (t) => {
+  const { victim, runtime, call, open, left, pass } = await aScene(t);
+  await pass(60, victim);
+  await open('main');
+  await open('pane2');
+  const { stop } = runtime;
+  runtime.stop = async () => {
+    throw new RuntimeFailure('it could not be stopped');
+  };
+  t.equal((await call('stop')).statusCode, 500);
+  runtime.stop = stop;
+  await victim.terminals.idle();
+  t.equal((await left()).marks.length, 2);
+  await pass(30, victim);
+  t.same(await left(), { sessions: ['main'], marks: [] });
+});
+
+t.test('terminals that ended with their container leave no record', async (t) => {
+  const { victim, call, open, leases, pass } = await aScene(t);
+  await open('pane2');
+  t.equal((await call('stop')).statusCode, 200);
+  await victim.terminals.idle();
+  await pass(30, victim);
+  t.same(await leases(), []);
+});
+
+t.test('a container without a row leaves no record', async (t) => {
+  const { victim, other, open, leases, pass } = await aScene(t);
+  await open('pane2');
+  await pass(90, victim, other);
+  t.equal((await leases()).length, 1);
+  const { state } = other.ports.storage as ReturnType<typeof memoryStorage>;
+  state.containers = [];
+  await pass(90, other);
+  t.same(await leases(), []);
+});
