@@ -5,14 +5,19 @@ import { agentRepositoryContract } from './containers/agents.ts';
 import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
-import { deletedContainerRepositoryContract } from './containers/deleted-containers.ts';
 import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
-import { orphanRepositoryContract } from './containers/orphans.ts';
 import { processOutputRepositoryContract } from './containers/processes/process-output-repository.ts';
 import { processRepositoryContract } from './containers/processes/process-repository.ts';
-import { type Age, type AgeAll, historyContract, volumeRetentionContract } from './containers/retention.ts';
+import { deletedContainerRepositoryContract } from './containers/retention/deleted-containers.ts';
+import { orphanRepositoryContract } from './containers/retention/orphans.ts';
+import {
+  type Age,
+  type AgeAll,
+  historyContract,
+  volumeRetentionContract,
+} from './containers/retention/retention.ts';
 import { roleSetupRepositoryContract } from './containers/role-setups.ts';
 import { snapshotRepositoryContract } from './containers/snapshots/snapshots.ts';
 import { warmPoolRepositoryContract } from './containers/warm-pool.ts';

@@ -6,7 +6,7 @@ import {
   layerRemovedReason,
   overLayerReason,
 } from '../../src/domain/containers/layer/layer-usage.ts';
-import { DEFAULT_ENTRIES } from '../../web/src/api/catalogue.ts';
+import { DEFAULT_ENTRIES } from '../../web/src/api/containers/catalogue.ts';
 import { BerthError, fieldFaults } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';
 import type { Container, Tier } from '../../web/src/api/types.ts';

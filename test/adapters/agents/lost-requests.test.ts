@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { collect } from '../../contract/containers/container-commands.ts';
+import { collect } from '../../contract/containers/inside/container-commands.ts';
 import { aTerminal, reader } from '../../contract/terminals/terminal-backend.ts';
 import { hostedAgent } from '../../support/agent/hosted.ts';
 import { waitFor } from '../../support/patience.ts';

@@ -15,13 +15,13 @@ import {
   RuntimeUnavailable,
 } from '../../../src/ports/containers/container-runtime.ts';
 import { busContract } from '../../contract/bus.ts';
-import { containerAccessContract } from '../../contract/containers/container-access.ts';
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import {
   containerRuntimeContract,
   pausedContainerContract,
 } from '../../contract/containers/container-runtime.ts';
 import { containerSnapshotsContract } from '../../contract/containers/container-snapshots.ts';
+import { containerAccessContract } from '../../contract/containers/inside/container-access.ts';
 import { containerProcessesContract } from '../../contract/containers/processes/container-processes.ts';
 import { roleInstallerContract } from '../../contract/containers/role-setups.ts';
 import { volumeCopiesContract } from '../../contract/containers/snapshots/volume-copies.ts';

@@ -3,7 +3,7 @@ import type { ContainerEngine } from '../../../src/ports/containers/container-en
 import type { ContainerObserver, RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type { ContainerCommands } from '../../../src/ports/containers/inside/container-commands.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { collect } from './container-commands.ts';
+import { collect } from './inside/container-commands.ts';
 
 type OpenRuntime = { readonly runtime: ContainerEngine; readonly image: string };
 

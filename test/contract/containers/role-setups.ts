@@ -7,7 +7,7 @@ import type { RoleInstaller } from '../../../src/ports/containers/inside/contain
 import type { Storage } from '../../../src/ports/storage.ts';
 import { storedContainer, storedUser } from '../../support/database/stored.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { collect } from './container-commands.ts';
+import { collect } from './inside/container-commands.ts';
 
 const LEASE_SECONDS = 60;
 const begun = (): RoleSetup => ({ status: 'installing', id: randomUUID(), detail: null });

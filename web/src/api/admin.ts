@@ -1,5 +1,5 @@
-import type { Proof } from './account.ts';
 import { del, get, getList, getPage, patch, post, under, withQuery } from './calls.ts';
+import type { Proof } from './identity/account.ts';
 import type {
   Capacity,
   Container,

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Catalogue, getCatalogue } from '../api/containers.ts';
+import { type Catalogue, getCatalogue } from '../api/containers/containers.ts';
 import type { Container } from '../api/types.ts';
 
 const known = signal<Catalogue | null>(null);

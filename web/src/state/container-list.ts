@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import * as api from '../api/containers.ts';
+import * as api from '../api/containers/containers.ts';
 import { BerthError } from '../api/errors.ts';
 import type { Container } from '../api/types.ts';
 import { isSettled } from '../lib/outcome.ts';

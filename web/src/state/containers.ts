@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import * as api from '../api/containers.ts';
+import * as api from '../api/containers/containers.ts';
 import { hasStatus, sentence } from '../api/errors.ts';
 import type { Container, ContainerChange } from '../api/types.ts';
 import {

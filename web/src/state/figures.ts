@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { type Figures, getFigures } from '../api/containers.ts';
+import { type Figures, getFigures } from '../api/containers/containers.ts';
 import { poll } from './poll.ts';
 
 /** What the running containers on screen use, by database id. */

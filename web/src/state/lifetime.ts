@@ -1,4 +1,4 @@
-import { keepContainer } from '../api/containers.ts';
+import { keepContainer } from '../api/containers/containers.ts';
 import type { Container } from '../api/types.ts';
 import { refreshContainers } from './container-list.ts';
 import { toastFailure, toastOk } from './toasts.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { getMe } from '../api/account.ts';
+import { getMe } from '../api/identity/account.ts';
 import type { Me } from '../api/types.ts';
 
 /** The profile of the signed-in user; null until it has come. */

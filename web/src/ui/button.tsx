@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { useElapsed } from './hooks/use-elapsed.ts';
 import { Icon, type IconName } from './icon.tsx';
-import { useElapsed } from './use-elapsed.ts';
 
 type ButtonProps = {
   readonly children: ComponentChildren;

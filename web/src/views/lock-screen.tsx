@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { signOut, unlock } from '../session/session.ts';
 import { toastFailure } from '../state/toasts.ts';
 import { Button } from '../ui/button.tsx';
-import { PasswordField } from '../ui/field.tsx';
+import { PasswordField } from '../ui/fields/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Problem } from '../ui/problem.tsx';
 import { useForm } from './auth/use-submit.ts';

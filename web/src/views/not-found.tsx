@@ -1,4 +1,4 @@
-import { useTitle } from '../ui/use-title.ts';
+import { useTitle } from '../ui/hooks/use-title.ts';
 
 /** A path that leads nowhere. */
 export function NotFound() {

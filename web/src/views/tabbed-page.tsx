@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { path } from '../lib/browser/router.ts';
-import { useTitle } from '../ui/use-title.ts';
+import { useTitle } from '../ui/hooks/use-title.ts';
 import { NotFound } from './not-found.tsx';
 
 /** A tab at an address of its own. */

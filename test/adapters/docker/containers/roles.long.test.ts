@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { openDatabase, openPool } from '../../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../../src/adapters/postgres/storage.ts';
 import type { Role } from '../../../../src/domain/containers/catalogue.ts';
-import { collect } from '../../../contract/containers/container-commands.ts';
+import { collect } from '../../../contract/containers/inside/container-commands.ts';
 import { roleInstallerContract, scripted } from '../../../contract/containers/role-setups.ts';
 import { freshDatabase } from '../../../support/database/database.ts';
 import { blockedIn, type OpenedStorage } from '../../../support/database/stored.ts';

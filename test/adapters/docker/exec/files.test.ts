@@ -6,9 +6,9 @@ import type {
   RunningCommand,
 } from '../../../../src/ports/containers/inside/container-commands.ts';
 import type { Opened } from '../../../../src/ports/containers/inside/container-files.ts';
-import { containerAccessContract } from '../../../contract/containers/container-access.ts';
-import { collect } from '../../../contract/containers/container-commands.ts';
-import { aBox, type Box, links, special, uploads } from '../../../contract/containers/files.ts';
+import { containerAccessContract } from '../../../contract/containers/inside/container-access.ts';
+import { collect } from '../../../contract/containers/inside/container-commands.ts';
+import { aBox, type Box, links, special, uploads } from '../../../contract/containers/inside/files.ts';
 import { aSpec, markedProcesses } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
 import { eventually, standsStill } from '../../../support/patience.ts';

@@ -19,7 +19,7 @@ import {
   links,
   special,
   uploads,
-} from '../../../contract/containers/files.ts';
+} from '../../../contract/containers/inside/files.ts';
 import { aTerminal, reader } from '../../../contract/terminals/terminal-backend.ts';
 import { firstLines, type TypedInto, terminalInput } from '../../../contract/terminals/terminal-input.ts';
 import { aSpec, shellIn } from '../../../support/engine/container.ts';

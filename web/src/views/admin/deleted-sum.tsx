@@ -1,9 +1,9 @@
 import { getKeptSum } from '../../api/admin.ts';
 import { disk, plural } from '../../lib/format/format.ts';
 import { Button } from '../../ui/button.tsx';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 
 /** What the deleted containers of all users still use. */
 export function DeletedSum() {

@@ -6,10 +6,10 @@ import {
   type Entries,
   type EntryKind,
   listEntries,
-} from '../../api/catalogue.ts';
+} from '../../api/containers/catalogue.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from '../settings/remove-dialog.tsx';
 
 export type FormProps<T> = {

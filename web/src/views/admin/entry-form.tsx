@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { changeEntry, createEntry, type EntryKind } from '../../api/catalogue.ts';
+import { changeEntry, createEntry, type EntryKind } from '../../api/containers/catalogue.ts';
 import type { FieldFaults } from '../../api/errors.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Image } from '../../api/types.ts';
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, NameFields } from './entry-form.tsx';
 

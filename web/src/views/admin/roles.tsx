@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { WholeRole } from '../../api/types.ts';
 import { namesIn, toolsHint } from '../../lib/role-tools.ts';
-import { AreaField, TextField, VERBATIM } from '../../ui/field.tsx';
+import { AreaField, TextField, VERBATIM } from '../../ui/fields/field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, NameFields } from './entry-form.tsx';
 

@@ -6,9 +6,9 @@ import { ago, at, plural } from '../../lib/format/format.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { usePolled } from '../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
-import { usePolled } from '../../ui/use-loaded.ts';
 
 const EVERY_MS = 5_000;
 

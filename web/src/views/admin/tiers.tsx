@@ -3,9 +3,9 @@ import type { FieldFaults } from '../../api/errors.ts';
 import type { Tier } from '../../api/types.ts';
 import { cpu, disk, memory, plural } from '../../lib/format/format.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
-import { TextField } from '../../ui/field.tsx';
-import { NumberField } from '../../ui/number-field.tsx';
-import { RangeField } from '../../ui/range-field.tsx';
+import { TextField } from '../../ui/fields/field.tsx';
+import { NumberField } from '../../ui/fields/number-field.tsx';
+import { RangeField } from '../../ui/fields/range-field.tsx';
 import { EntriesPage, type FormProps } from './entries.tsx';
 import { EntryForm, FIRST_INPUT } from './entry-form.tsx';
 

@@ -9,9 +9,9 @@ import {
 import { saveFile } from '../../lib/browser/save-file.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
+import { usePages } from '../../ui/hooks/use-pages.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
-import { usePages } from '../../ui/use-pages.ts';
 import { Filters } from './filters.tsx';
 import { Records } from './records.tsx';
 

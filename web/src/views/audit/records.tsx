@@ -7,14 +7,14 @@ import {
 } from '../../../../src/client/audit/sentence.ts';
 import { auditSentence, namesIn } from '../../../../src/client/audit/sentences.ts';
 import type { AuditOf } from '../../api/audit.ts';
-import { listContainers, listDeleted } from '../../api/containers.ts';
+import { listContainers, listDeleted } from '../../api/containers/containers.ts';
 import type { AuditRecord } from '../../api/types.ts';
 import { type AuditEntry, auditDays } from '../../lib/audit-days.ts';
 import { at, timeOfDay } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
 import { me } from '../../state/profile.ts';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 
 type RecordsProps = {
   readonly of: AuditOf;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { ThemeButton } from '../theme-button.tsx';
 
 type FrameProps = {

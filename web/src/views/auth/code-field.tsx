@@ -1,4 +1,4 @@
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 
 type CodeFieldProps = {
   readonly value: string;

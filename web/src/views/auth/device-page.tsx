@@ -1,14 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { approveDevice, denyDevice, findDevice } from '../../api/device.ts';
+import { approveDevice, denyDevice, findDevice } from '../../api/identity/device.ts';
 import type { Device } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { session } from '../../session/session.ts';
 import { holdDeviceCode, takeDeviceCode } from '../../state/device-code.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Problem } from '../../ui/problem.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { useConfirmation } from '../settings/use-reauthentication.tsx';
 import { useFormFocus } from './use-form-focus.ts';
 import { useForm, useSubmit } from './use-submit.ts';

@@ -1,5 +1,5 @@
 import type { Person } from '../../session/actions.ts';
-import { PasswordField, TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/fields/field.tsx';
 import { NAME_INPUT } from './sign-in.tsx';
 
 type Field = {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { finishIdentity } from '../../api/account.ts';
 import { BerthError } from '../../api/errors.ts';
+import { finishIdentity } from '../../api/identity/account.ts';
 import type { MfaRequired } from '../../api/types.ts';
 import { go, isApart, navigate } from '../../lib/browser/router.ts';
 import { finishProvider } from '../../session/actions.ts';
@@ -8,8 +8,8 @@ import { session } from '../../session/session.ts';
 import { type ProviderReturn, takeProviderReturn } from '../../state/provider-return.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Arriving, Button } from '../../ui/button.tsx';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Problem } from '../../ui/problem.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';
 

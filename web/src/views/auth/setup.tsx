@@ -2,7 +2,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { BerthError } from '../../api/errors.ts';
 import { checkSetUpCode, type Person, setUp } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { TextField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { NOBODY, PersonFields } from './person-fields.tsx';

@@ -6,7 +6,7 @@ import { enterAsGuest, signIn, signInAtProvider, signInWithPasskey } from '../..
 import { endWords } from '../../session/ends.ts';
 import { session, stillAtProvider } from '../../session/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { PasswordField, TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';

@@ -1,7 +1,7 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
 import { toolsHint } from '../../lib/role-tools.ts';
-import { SelectField } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { FormDialog } from '../form-dialog.tsx';
 import { NameField } from './name-field.tsx';

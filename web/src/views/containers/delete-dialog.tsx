@@ -1,10 +1,10 @@
-import { keptDays } from '../../api/containers.ts';
+import { keptDays } from '../../api/containers/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { plural } from '../../lib/format/format.ts';
 import { remove } from '../../state/containers.ts';
 import { me } from '../../state/profile.ts';
 import { Confirm } from '../../ui/confirm.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 
 type DeleteProps = { readonly container: Container; readonly onClose: () => void };
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { getChanges } from '../../api/containers.ts';
+import { getChanges } from '../../api/containers/containers.ts';
 import type { Changes } from '../../api/types.ts';
 import { lossLines } from '../../lib/loss-lines.ts';
-import { Check } from '../../ui/check.tsx';
+import { Check } from '../../ui/fields/check.tsx';
 
 type LossesProps = {
   readonly id: string;

@@ -1,4 +1,4 @@
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
 
 const INPUT = { ...VERBATIM, name: 'name', maxLength: 64, 'data-autofocus': true } as const;
 

@@ -14,8 +14,8 @@ import {
   totalFound,
 } from '../../state/container-list.ts';
 import { Button } from '../../ui/button.tsx';
-import { useHotkeys } from '../../ui/use-hotkeys.ts';
-import { useTitle } from '../../ui/use-title.ts';
+import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { useDeleted } from './deleted/use-deleted.ts';

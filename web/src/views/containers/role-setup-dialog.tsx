@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cancelTools, retryTools } from '../../api/containers.ts';
+import { cancelTools, retryTools } from '../../api/containers/containers.ts';
 import type { Container } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';

@@ -6,8 +6,8 @@ import {
   showContainers,
   shownQuery,
 } from '../../state/container-list.ts';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { ContainerList, ListSkeleton } from './list/container-list.tsx';
 import { ListFailure } from './list/list-failure.tsx';
 import { useContainerActions } from './use-container-actions.tsx';

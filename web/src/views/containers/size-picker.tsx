@@ -3,7 +3,7 @@ import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer, Resources, Tier } from '../../api/types.ts';
 import { cpu, disk, memory } from '../../lib/format/format.ts';
 import { presets } from '../../lib/format/resource-sizes.ts';
-import { NumberField } from '../../ui/number-field.tsx';
+import { NumberField } from '../../ui/fields/number-field.tsx';
 
 type PickerProps = {
   readonly tier: Tier;

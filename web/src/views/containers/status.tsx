@@ -1,6 +1,6 @@
 import type { Container } from '../../api/types.ts';
 import type { Change } from '../../lib/outcome.ts';
-import { useElapsed } from '../../ui/use-elapsed.ts';
+import { useElapsed } from '../../ui/hooks/use-elapsed.ts';
 
 type Tone = 'good' | 'off' | 'busy' | 'bad';
 

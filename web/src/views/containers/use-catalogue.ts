@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Catalogue, getCatalogue } from '../../api/containers.ts';
+import { type Catalogue, getCatalogue } from '../../api/containers/containers.ts';
 import type { NewContainer, Tier, User } from '../../api/types.ts';
 import { presets } from '../../lib/format/resource-sizes.ts';
 import { session } from '../../session/session.ts';

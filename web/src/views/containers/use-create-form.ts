@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { randomKey } from '../../../../src/client/random-key.ts';
-import { createContainer } from '../../api/containers.ts';
+import { createContainer } from '../../api/containers/containers.ts';
 import { BerthError } from '../../api/errors.ts';
 import type { Container, NewContainer } from '../../api/types.ts';
 import { navigate } from '../../lib/browser/router.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { pageOfContainers } from '../../api/containers.ts';
+import { pageOfContainers } from '../../api/containers/containers.ts';
 import type { Container } from '../../api/types.ts';
 
 const PAUSE_MS = 120;

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
-import { listRecordings, stopRecording } from '../../api/recordings.ts';
+import { listRecordings, stopRecording } from '../../api/terminals/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { toastFailure } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { usePages } from '../../ui/hooks/use-pages.ts';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Item, Items, Section } from '../../ui/section.tsx';
-import { usePages } from '../../ui/use-pages.ts';
-import { useTitle } from '../../ui/use-title.ts';
 import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
 const WHILE_RECORDING_MS = 2_000;

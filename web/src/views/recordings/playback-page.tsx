@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { downloadRecording, getRecording } from '../../api/recordings.ts';
+import { downloadRecording, getRecording } from '../../api/terminals/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { isDark } from '../../lib/browser/preferences.ts';
 import { lazyImport } from '../../lib/lazy-import.ts';
 import { Button, Spinner } from '../../ui/button.tsx';
-import { Check } from '../../ui/check.tsx';
+import { Check } from '../../ui/fields/check.tsx';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Problem } from '../../ui/problem.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { download, Facts, RemoveRecording, StateTag } from './recording-details.tsx';
 
 type Loaded = { readonly recording: Recording; readonly cast: string };

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { startRecording, stopRecording } from '../../api/recordings.ts';
+import { startRecording, stopRecording } from '../../api/terminals/recordings.ts';
 import { toastFailure } from '../../state/toasts.ts';
 import { MAIN_PANE } from '../../terminal/panes/pane-tree.ts';
 import { IconButton } from '../../ui/button.tsx';

@@ -1,4 +1,4 @@
-import { deleteRecording, downloadRecording } from '../../api/recordings.ts';
+import { deleteRecording, downloadRecording } from '../../api/terminals/recordings.ts';
 import type { Recording } from '../../api/types.ts';
 import { saveFile } from '../../lib/browser/save-file.ts';
 import { now } from '../../lib/clock.ts';

@@ -1,8 +1,8 @@
 import { installLine } from '../../api/command.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 
 /** How to install the command `berth`, and to sign in with it. */
 export function CommandLine() {

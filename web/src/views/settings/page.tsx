@@ -6,15 +6,15 @@ import { Audit } from '../audit/page.tsx';
 import { type Tab, TabbedPage } from '../tabbed-page.tsx';
 import { CommandLine } from './command-line.tsx';
 import { Limits } from './limits.tsx';
-import { Passkeys } from './passkeys.tsx';
 import { Profile } from './profile.tsx';
 import { ScreenLock } from './screen-lock.tsx';
-import { SecondFactor } from './second-factor.tsx';
+import { Passkeys } from './second-factor/passkeys.tsx';
+import { SecondFactor } from './second-factor/second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 import { ConnectedSignIns } from './sign-ins/connected-sign-ins.tsx';
 import { SshKeys } from './ssh-keys.tsx';
 import { TerminalPreferences } from './terminal-preferences.tsx';
-import { Tokens } from './tokens.tsx';
+import { Tokens } from './tokens/tokens.tsx';
 
 const withProfile = (content: (profile: Me) => JSX.Element) => () =>
   me.value === null ? <Loading /> : content(me.value);

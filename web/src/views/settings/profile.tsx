@@ -1,10 +1,10 @@
-import { changeMe, changePassword, setPassword } from '../../api/account.ts';
+import { changeMe, changePassword, setPassword } from '../../api/identity/account.ts';
 import type { Me } from '../../api/types.ts';
 import { userChanged } from '../../session/session.ts';
 import { loadMe, me } from '../../state/profile.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
-import { PasswordField, TextField } from '../../ui/field.tsx';
+import { PasswordField, TextField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useForm } from '../auth/use-submit.ts';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { changeMe, removePasscode, setPasscode } from '../../api/account.ts';
+import { changeMe, removePasscode, setPasscode } from '../../api/identity/account.ts';
 import type { Me } from '../../api/types.ts';
 import { plural } from '../../lib/format/format.ts';
 import { lockNow } from '../../session/session.ts';
 import { loadMe, me } from '../../state/profile.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
-import { PasswordField, SelectField } from '../../ui/field.tsx';
+import { PasswordField, SelectField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useForm } from '../auth/use-submit.ts';

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import { listSessions, revokeOtherSessions, revokeSession } from '../../api/account.ts';
+import { listSessions, revokeOtherSessions, revokeSession } from '../../api/identity/account.ts';
 import type { Session } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
 import { Button } from '../../ui/button.tsx';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 import { Removal } from './remove-dialog.tsx';
 
 /** Sessions in use, this one first. */

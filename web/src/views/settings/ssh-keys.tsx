@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { addSshKey, deleteSshKey, getSshHostKeys, listSshKeys } from '../../api/account.ts';
+import { addSshKey, deleteSshKey, getSshHostKeys, listSshKeys } from '../../api/identity/account.ts';
 import type { SshHostKeys, SshKey } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago } from '../../lib/format/format.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { TextField, VERBATIM } from '../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../ui/fields/field.tsx';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
-import { useLoaded } from '../../ui/use-loaded.ts';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
 import { Removal } from './remove-dialog.tsx';

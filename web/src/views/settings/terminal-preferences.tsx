@@ -1,6 +1,6 @@
 import { screenReader } from '../../lib/browser/preferences.ts';
 import { letProgramsCopy, programsMayCopy } from '../../state/clipboard-permission.ts';
-import { Check } from '../../ui/check.tsx';
+import { Check } from '../../ui/fields/check.tsx';
 import { Section } from '../../ui/section.tsx';
 
 const letReadersRead = (on: boolean): void => {

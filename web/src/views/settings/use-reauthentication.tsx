@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { goToProvider, type Proof } from '../../api/account.ts';
 import { BerthError } from '../../api/errors.ts';
-import { PasswordField } from '../../ui/field.tsx';
+import { goToProvider, type Proof } from '../../api/identity/account.ts';
+import { PasswordField } from '../../ui/fields/field.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
-import { CodeDialog } from './code-dialog.tsx';
+import { CodeDialog } from './second-factor/code-dialog.tsx';
 
 type By = 'password' | 'code' | 'provider';
 type Prompt = {

@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { joinCollaboration } from '../../api/collaborations.ts';
 import { hasStatus } from '../../api/errors.ts';
+import { joinCollaboration } from '../../api/terminals/collaborations.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { takeInvitation } from '../../state/invitation.ts';
 import { Arriving, Button } from '../../ui/button.tsx';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Problem } from '../../ui/problem.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 
 /** Joins the shared terminal that a link leads to. */
 export function JoinPage() {

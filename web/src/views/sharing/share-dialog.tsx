@@ -1,12 +1,12 @@
 import { useId, useState } from 'preact/hooks';
-import { leaveCollaboration, removeParticipant, shareTerminal } from '../../api/collaborations.ts';
+import { leaveCollaboration, removeParticipant, shareTerminal } from '../../api/terminals/collaborations.ts';
 import type { Collaboration, CollaborationMode, Container, SharedTerminal } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { within } from '../../lib/format/format.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { SelectField } from '../../ui/field.tsx';
+import { SelectField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { useForm, useSubmit } from '../auth/use-submit.ts';
 import { useCollaborations } from './use-collaborations.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { listCollaborations } from '../../api/collaborations.ts';
+import { listCollaborations } from '../../api/terminals/collaborations.ts';
 import type { Collaboration } from '../../api/types.ts';
 import { type Polling, poll } from '../../state/poll.ts';
 

@@ -1,12 +1,12 @@
 import { useRef } from 'preact/hooks';
 import { randomKey } from '../../../../src/client/random-key.ts';
-import { forkContainer, takeSnapshot } from '../../api/snapshots.ts';
+import { forkContainer, takeSnapshot } from '../../api/containers/snapshots.ts';
 import type { Container } from '../../api/types.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { plural } from '../../lib/format/format.ts';
 import { refreshContainers } from '../../state/container-list.ts';
 import { toastOk } from '../../state/toasts.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { SelectField, TextField } from '../../ui/fields/field.tsx';
 import { useForm } from '../auth/use-submit.ts';
 import { NameField } from '../containers/name-field.tsx';
 import { FormDialog } from '../form-dialog.tsx';

@@ -3,8 +3,8 @@ import type { Snapshot } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { snapshotFacts } from '../../lib/format/snapshot-facts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
-import { useTitle } from '../../ui/use-title.ts';
 import { DeleteSnapshotDialog, UseSnapshotDialog } from './snapshot-dialogs.tsx';
 import { useSnapshots } from './use-snapshots.ts';
 

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks';
 import { randomKey } from '../../../../src/client/random-key.ts';
-import { createContainer } from '../../api/containers.ts';
-import { deleteSnapshot } from '../../api/snapshots.ts';
+import { createContainer } from '../../api/containers/containers.ts';
+import { deleteSnapshot } from '../../api/containers/snapshots.ts';
 import type { Snapshot } from '../../api/types.ts';
 import { navigate } from '../../lib/browser/router.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';

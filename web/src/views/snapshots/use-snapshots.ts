@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { listSnapshots } from '../../api/snapshots.ts';
+import { listSnapshots } from '../../api/containers/snapshots.ts';
 import { watch } from '../../state/events.ts';
-import { useLoaded } from '../../ui/use-loaded.ts';
+import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 
 const SETTLED_MS = 30_000;
 const CHANGING_MS = 2_000;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { session } from '../../session/session.ts';
 import { isPaneAction, type TerminalAction } from '../../terminal/panes/shortcuts.ts';
-import { useTitle } from '../../ui/use-title.ts';
+import { useTitle } from '../../ui/hooks/use-title.ts';
 import { ToolsDialog } from '../containers/role-setup-dialog.tsx';
 import { SpaceDialog } from '../containers/space-dialog.tsx';
 import { HealthBanner } from '../health-banner.tsx';

@@ -1,4 +1,4 @@
-import { leaveCollaboration } from '../../api/collaborations.ts';
+import { leaveCollaboration } from '../../api/terminals/collaborations.ts';
 import type { Container } from '../../api/types.ts';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { go, navigate } from '../../lib/browser/router.ts';

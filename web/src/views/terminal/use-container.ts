@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { getContainer } from '../../api/containers.ts';
+import { getContainer } from '../../api/containers/containers.ts';
 import { hasStatus } from '../../api/errors.ts';
 import { watch } from '../../state/events.ts';
 import type { Polling } from '../../state/poll.ts';

@@ -1,9 +1,9 @@
 import { getCapacity } from '../../../api/admin.ts';
 import { Button } from '../../../ui/button.tsx';
+import { usePolled } from '../../../ui/hooks/use-loaded.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
-import { usePolled } from '../../../ui/use-loaded.ts';
 import { Machine } from './machine.tsx';
 import { Stored } from './stored.tsx';
 import { UsageByPerson } from './usage.tsx';

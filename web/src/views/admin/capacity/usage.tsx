@@ -4,9 +4,9 @@ import type { PersonUsage } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { ago, bytes, cpu, disk, memory } from '../../../lib/format/format.ts';
 import { Button } from '../../../ui/button.tsx';
+import { usePages } from '../../../ui/hooks/use-pages.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
-import { usePages } from '../../../ui/use-pages.ts';
 
 type Column = {
   readonly label: string;

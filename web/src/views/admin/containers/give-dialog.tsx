@@ -2,11 +2,11 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { transferContainer } from '../../../api/admin.ts';
 import type { Page } from '../../../api/calls.ts';
 import { BerthError } from '../../../api/errors.ts';
-import { listUsers } from '../../../api/people.ts';
+import { listUsers } from '../../../api/identity/people.ts';
 import type { Container, ManagedUser } from '../../../api/types.ts';
 import { me } from '../../../state/profile.ts';
 import { toastOk } from '../../../state/toasts.ts';
-import { TextField, VERBATIM } from '../../../ui/field.tsx';
+import { TextField, VERBATIM } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from '../people/confirmed-dialog.tsx';
 import type { ActDialogProps } from './act-dialog-props.ts';
 

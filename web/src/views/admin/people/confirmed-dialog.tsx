@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Proof } from '../../../api/account.ts';
+import type { Proof } from '../../../api/identity/account.ts';
 import { useSubmit } from '../../auth/use-submit.ts';
 import { FormDialog } from '../../form-dialog.tsx';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';

@@ -1,7 +1,7 @@
 import { useId, useState } from 'preact/hooks';
-import { type DeletionPlan, deleteUser } from '../../../api/people.ts';
+import { type DeletionPlan, deleteUser } from '../../../api/identity/people.ts';
 import { plural } from '../../../lib/format/format.ts';
-import { SelectField } from '../../../ui/field.tsx';
+import { SelectField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import type { PersonDialogProps } from './person-dialog-props.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { invite, type NewInvitation } from '../../../api/people.ts';
-import { SelectField, TextField } from '../../../ui/field.tsx';
+import { invite, type NewInvitation } from '../../../api/identity/people.ts';
+import { SelectField, TextField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import type { MadeLink } from './link-dialog.tsx';
 

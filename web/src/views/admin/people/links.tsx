@@ -3,14 +3,14 @@ import {
   listResetLinks,
   withdrawInvitation,
   withdrawResetLink,
-} from '../../../api/people.ts';
+} from '../../../api/identity/people.ts';
 import type { Invitation, ResetLink } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { within } from '../../../lib/format/format.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
-import { useLoaded } from '../../../ui/use-loaded.ts';
 
 type OpenLink = {
   readonly id: string;

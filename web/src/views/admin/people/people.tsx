@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Proof } from '../../../api/account.ts';
-import { getCatalogue } from '../../../api/containers.ts';
-import { changeUser, listUsers, type UserChange } from '../../../api/people.ts';
+import { getCatalogue } from '../../../api/containers/containers.ts';
+import type { Proof } from '../../../api/identity/account.ts';
+import { changeUser, listUsers, type UserChange } from '../../../api/identity/people.ts';
 import type { ManagedUser } from '../../../api/types.ts';
 import { session } from '../../../session/session.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
+import { usePages } from '../../../ui/hooks/use-pages.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
-import { usePages } from '../../../ui/use-pages.ts';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog, type MadeLink } from './link-dialog.tsx';

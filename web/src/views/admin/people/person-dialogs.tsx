@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { changeUser, makeResetLink } from '../../../api/people.ts';
-import { TextField } from '../../../ui/field.tsx';
+import { changeUser, makeResetLink } from '../../../api/identity/people.ts';
+import { TextField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { TierField } from './invite-dialog.tsx';

@@ -15,10 +15,10 @@ import { onServiceChange } from '../../../state/events.ts';
 import { poll } from '../../../state/poll.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
+import { usePages } from '../../../ui/hooks/use-pages.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
-import { useLoaded } from '../../../ui/use-loaded.ts';
-import { usePages } from '../../../ui/use-pages.ts';
 
 const EVERY_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { navigate } from '../../../lib/browser/router.ts';
 import { checkReset, useReset } from '../../../session/actions.ts';
 import { accountLinks } from '../../../state/account-links.ts';
 import { Arriving, Button } from '../../../ui/button.tsx';
-import { PasswordField } from '../../../ui/field.tsx';
+import { PasswordField } from '../../../ui/fields/field.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { AuthFrame } from '../auth-frame.tsx';
 import { SecondStep } from '../second-factor-step.tsx';

@@ -4,7 +4,7 @@ import { session, signOut } from '../../../session/session.ts';
 import type { AccountLinkCode } from '../../../state/account-links.ts';
 import { toastFailure } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
-import { useTitle } from '../../../ui/use-title.ts';
+import { useTitle } from '../../../ui/hooks/use-title.ts';
 
 /** The link of somebody who is signed in: perhaps it is for another account. */
 export function LinkWhileSignedIn({ link }: { readonly link: AccountLinkCode }) {

@@ -1,9 +1,9 @@
-import { createEnrolment } from '../../../api/agents.ts';
+import { createEnrolment } from '../../../api/containers/agents.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../../ui/problem.tsx';
-import { useLoaded } from '../../../ui/use-loaded.ts';
 
 /** The agent asks for this word before it sends its token without TLS to another machine. */
 const isInsecure = location.protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(location.hostname);

@@ -5,8 +5,8 @@ import { keptFacts } from '../../../lib/format/deleted-container-facts.ts';
 import { changes, restore } from '../../../state/containers.ts';
 import { me } from '../../../state/profile.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
+import { useTitle } from '../../../ui/hooks/use-title.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
-import { useTitle } from '../../../ui/use-title.ts';
 import { PurgeDialog } from './purge-dialog.tsx';
 import { useDeleted } from './use-deleted.ts';
 

@@ -1,4 +1,4 @@
-import { purgeContainer } from '../../../api/containers.ts';
+import { purgeContainer } from '../../../api/containers/containers.ts';
 import type { Container } from '../../../api/types.ts';
 import { toastOk } from '../../../state/toasts.ts';
 import { useForm } from '../../auth/use-submit.ts';

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
-import { listDeleted } from '../../../api/containers.ts';
+import { listDeleted } from '../../../api/containers/containers.ts';
 import { watch } from '../../../state/events.ts';
-import { useLoaded } from '../../../ui/use-loaded.ts';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 
 const EVERY_MS = 10_000;
 

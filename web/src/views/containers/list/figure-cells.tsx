@@ -1,4 +1,4 @@
-import type { Figures } from '../../../api/containers.ts';
+import type { Figures } from '../../../api/containers/containers.ts';
 import type { Container } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { layerSpace, shortUse, volumeSpace } from '../../../lib/format/disk-space.ts';

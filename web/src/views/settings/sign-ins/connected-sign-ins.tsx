@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { deleteIdentity, goToProvider, listIdentities } from '../../../api/account.ts';
+import { deleteIdentity, goToProvider, listIdentities } from '../../../api/identity/account.ts';
 import type { Identity } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { ago } from '../../../lib/format/format.ts';
 import { authOptions } from '../../../session/actions.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import { Item, Items, Section } from '../../../ui/section.tsx';
-import { useLoaded } from '../../../ui/use-loaded.ts';
 import { useSubmit } from '../../auth/use-submit.ts';
 import { Removal } from '../remove-dialog.tsx';
 import { useConfirmation } from '../use-reauthentication.tsx';

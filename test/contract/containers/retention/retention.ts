@@ -1,0 +1,349 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { ENDED_KINDS, TOKENS_PER_SESSION } from '../../../../src/ports/history-repository.ts';
+import type { Storage } from '../../../../src/ports/storage.ts';
+import { hashOf, NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
+import { anOperation } from '../operations.ts';
+
+/** Ages everything that has happened by this many days. */
+export type AgeAll = (days: number) => Promise<void>;
+
+/** Guarantees of the history cleanup. */
+export async function historyContract(name: string, storage: Storage, age: AgeAll): Promise<void> {
+  const {
+    history,
+    operations,
+    sessions,
+    refreshTokens,
+    collaborations,
+    participations,
+    containers,
+    snapshotImages: carried,
+    retention,
+  } = storage.repositories;
+  const all = async (): Promise<void> => {
+    for (const kind of ENDED_KINDS) while ((await history.forget(kind, 30, 100)) > 0);
+  };
+  const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
+  const from = { ipAddress: '192.0.2.1', userAgent: 'test' };
+
+  async function anOperationOf(dbId: string, userId: string, isFinished: boolean): Promise<string> {
+    const owner = randomUUID();
+    const operation = anOperation(dbId, userId, owner);
+    await operations.begin(operation, 15);
+    if (isFinished) await operations.finish(operation.id, owner, 'done');
+    return operation.id;
+  }
+
+  async function aShareOf(dbId: string, ownerId: string, minutes: number) {
+    const share = { id: randomUUID(), dbId, ownerId, mode: 'view', minutes } as const;
+    await collaborations.insert({ ...share, codeHash: hashOf(share.id) });
+    await participations.admit({ collaborationId: share.id, userId: await aUserId() });
+    return share.id;
+  }
+
+  await t.test(
+    `${name}: a finished operation is forgotten after its days, an active one never`,
+    async (t) => {
+      const userId = await aUserId();
+      const { dbId } = await storedContainer(storage, userId);
+      const finished = await anOperationOf(dbId, userId, true);
+      const active = await anOperationOf(dbId, userId, false);
+      await age(29);
+      await all();
+      t.ok(await operations.find(finished), 'not before');
+      await age(2);
+      await all();
+      t.equal(await operations.find(finished), null);
+      t.ok(await operations.find(active));
+    },
+  );
+
+  await t.test(`${name}: an ended session is forgotten with its refresh tokens`, async (t) => {
+    const userId = await aUserId();
+    const signIn = async () => {
+      const { id } = await sessions.insert({ userId, ...from });
+      const token = hashOf(randomUUID());
+      await refreshTokens.insert(token, id);
+      return { id, token };
+    };
+    const [revoked, expires] = [await signIn(), await signIn()];
+    await sessions.revoke(revoked.id, userId, 'test');
+    const isKept = async ({ id, token }: { id: string; token: Buffer }): Promise<boolean> => {
+      const [session, refresh] = [await sessions.findWithUser(id), await refreshTokens.lock(token)];
+      t.equal(session === null, refresh === null, 'both or neither');
+      return session !== null;
+    };
+    await age(29);
+    await all();
+    t.same([await isKept(revoked), await isKept(expires)], [true, true]);
+    await age(2);
+    await all();
+    t.same(
+      [await isKept(revoked), await isKept(expires)],
+      [false, true],
+      'one that has just expired is kept',
+    );
+    const late = await signIn();
+    await age(30);
+    await all();
+    t.same([await isKept(expires), await isKept(late)], [false, true]);
+  });
+
+  await t.test(`${name}: many refresh tokens are removed in batches, then their session`, async (t) => {
+    await age(100);
+    await all();
+    const userId = await aUserId();
+    const { id } = await sessions.insert({ userId, ...from });
+    const hashes = Array.from({ length: 3 * TOKENS_PER_SESSION }, () => hashOf(randomUUID()));
+    for (const hash of hashes) await refreshTokens.insert(hash, id);
+    await sessions.revoke(id, userId, 'test');
+    await age(31);
+    const left = async (): Promise<number> =>
+      (await Promise.all(hashes.map((hash) => refreshTokens.lock(hash)))).filter(Boolean).length;
+    for (const kept of [2, 1]) {
+      t.equal(await history.forget('sessions', 30, 1), TOKENS_PER_SESSION);
+      t.equal(await left(), kept * TOKENS_PER_SESSION);
+      t.ok(await sessions.findWithUser(id), 'it stays as long as it has tokens');
+    }
+    t.equal(await history.forget('sessions', 30, 1), TOKENS_PER_SESSION + 1);
+    t.same([await left(), await sessions.findWithUser(id)], [0, null]);
+  });
+
+  await t.test(`${name}: an ended or expired share is forgotten with its participants`, async (t) => {
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const [ended, ranOut, lasts] = [
+      await aShareOf(dbId, userId, 60),
+      await aShareOf(dbId, userId, 60),
+      await aShareOf(dbId, userId, 60 * 24 * 365),
+    ];
+    await collaborations.end(ended);
+    await age(29);
+    await all();
+    const found = async (ids: readonly string[]) =>
+      await Promise.all(ids.map(async (id) => (await collaborations.find(id)) !== null));
+    t.same(await found([ended, ranOut, lasts]), [true, true, true]);
+    await age(2);
+    await all();
+    t.same(await found([ended, ranOut, lasts]), [false, false, true]);
+  });
+
+  await t.test(`${name}: an outage is forgotten long after its end`, async (t) => {
+    const { health, announcements } = storage.repositories;
+    const draft = { text: 'now', severity: 'info', startsAt: new Date(0), endsAt: null } as const;
+    const clock = await storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
+    const from = clock?.createdAt ?? new Date();
+    await announcements.delete(clock?.id ?? '');
+    const outage = { component: 'isolation', state: 'degraded', reason: 'open', detail: null } as const;
+    await health.insert({ ...outage, from, to: from });
+    const lasts = await health.insert({ ...outage, from, to: null });
+    const count = async () => (await health.page('isolation', { after: null, limit: 9 })).items.length;
+    await age(29);
+    await all();
+    t.equal(await count(), 2);
+    await age(2);
+    await all();
+    t.equal(await count(), 1);
+    await health.end(lasts.id, from);
+  });
+
+  await t.test(`${name}: an ended announcement is forgotten, one without an end never`, async (t) => {
+    const { announcements } = storage.repositories;
+    const add = (text: string, endsAt: Date | null) => {
+      const draft = { text, severity: 'info', startsAt: new Date(0), endsAt } as const;
+      return storage.inTransaction((tx) => tx.announcements.insert(draft, 99));
+    };
+    const lasts = await add('lasts', null);
+    await add('ended', lasts?.createdAt ?? null);
+    const texts = async () => (await announcements.list()).map(({ text }) => text).sort();
+    await age(29);
+    await all();
+    t.same(await texts(), ['ended', 'lasts']);
+    await age(2);
+    await all();
+    t.same(await texts(), ['lasts']);
+    await announcements.delete(lasts?.id ?? '');
+  });
+
+  await t.test(
+    `${name}: a deleted container is forgotten with its dependents long after its volume`,
+    async (t) => {
+      const userId = await aUserId();
+      const deleted = async () => {
+        const { dbId } = await storedContainer(storage, userId);
+        await anOperationOf(dbId, userId, true);
+        await aShareOf(dbId, userId, 60 * 24 * 365);
+        await carried.put(dbId, { image: `carried-${dbId}`, changes: null });
+        await containers.changeState(dbId, ['running'], { state: 'deleted' });
+        return dbId;
+      };
+      const live = (await storedContainer(storage, userId)).dbId;
+      const gone = await deleted();
+      await age(8);
+      await retention.review(7);
+      await age(2);
+      await retention.claim(7);
+      t.ok(await retention.markRemoved(gone));
+      const kept = await deleted();
+      await age(29);
+      await all();
+      t.ok(await containers.findAny(gone), 'not before');
+      await age(2);
+      await all();
+      t.equal(await containers.findAny(gone), null);
+      t.notOk((await carried.inUse()).has(`carried-${gone}`));
+      t.ok(await containers.findAny(kept), 'one whose volume is there stays');
+      t.ok(await containers.findAny(live));
+    },
+  );
+
+  await t.test(`${name}: forgetting goes in batches, oldest first, each by one process`, async (t) => {
+    await all();
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      ids.push(await anOperationOf(dbId, userId, true));
+      await age(1);
+    }
+    await age(31);
+    t.equal(await history.forget('operations', 30, 2), 2);
+    const left = async () => await Promise.all(ids.map(async (id) => (await operations.find(id)) !== null));
+    t.same(await left(), [false, false, true, true, true, true]);
+    const both = await Promise.all([1, 2].map(() => history.forget('operations', 30, 2)));
+    await all();
+    t.ok(both.reduce((sum, count) => sum + count) <= 4, 'none is counted twice');
+    t.same(
+      await left(),
+      ids.map(() => false),
+    );
+  });
+}
+
+/** Ages the row's events by this many hours. */
+export type Age = (dbId: string, hours: number) => Promise<void>;
+
+const WEEK = 7 * 24;
+
+/** Guarantees of deleted containers' volumes. */
+export async function volumeRetentionContract(name: string, storage: Storage, age: Age): Promise<void> {
+  const { containers, deletedContainers, retention } = storage.repositories;
+  const deleted = async () => {
+    const box = await storedContainer(storage, (await storedUser(storage)).id);
+    await containers.changeState(box.dbId, ['running'], { state: 'deleted' });
+    return box;
+  };
+  const condemned = async () => {
+    const box = await deleted();
+    await age(box.dbId, WEEK);
+    await retention.review(7);
+    return box;
+  };
+  const claimed = async (days = 7) => (await retention.claim(days)).map(({ dbId }) => dbId);
+
+  await t.test(`${name}: a volume is due a day after its retention has expired`, async (t) => {
+    const { dbId, ownerId, volume } = await deleted();
+    await age(dbId, WEEK - 1);
+    await retention.review(7);
+    await age(dbId, 1);
+    t.same(await claimed(), [], 'not before it is condemned');
+    await retention.review(7);
+    await age(dbId, 23);
+    t.same(await claimed(), []);
+    await age(dbId, 1);
+    t.same(await retention.claim(7), [{ dbId, ownerId, volume }]);
+    t.same(await claimed(), [], 'nobody else gets it');
+    t.ok(await retention.markRemoved(dbId));
+    t.notOk(await retention.markRemoved(dbId), 'once only');
+    await age(dbId, WEEK);
+    await retention.review(7);
+    t.same(await claimed(), []);
+  });
+
+  await t.test(`${name}: a claimed but unremoved volume is claimed again`, async (t) => {
+    const { dbId } = await condemned();
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    await age(dbId, 0.1);
+    t.same(await claimed(), []);
+    await age(dbId, 0.1);
+    await retention.review(7);
+    t.same(await claimed(), [dbId]);
+    t.ok(await retention.markRemoved(dbId));
+  });
+
+  await t.test(`${name}: a restore before that saves it, one after it finds nothing`, async (t) => {
+    const { dbId, ownerId } = await condemned();
+    t.match(await deletedContainers.findForUpdate(dbId, ownerId), { dbId });
+    await containers.changeState(dbId, ['deleted'], { state: 'creating' });
+    await containers.changeState(dbId, ['creating'], { state: 'deleted' });
+    await age(dbId, 25);
+    t.same(await claimed(), [], 'deleted again, its time begins anew');
+    await age(dbId, WEEK);
+    await retention.review(7);
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
+    t.ok(await retention.markRemoved(dbId));
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
+  });
+
+  await t.test(`${name}: a longer retention spares a condemned volume`, async (t) => {
+    const { dbId } = await condemned();
+    await age(dbId, 24);
+    t.same(await claimed(30), [], 'it holds for the removal as well');
+    await retention.review(30);
+    await retention.review(7);
+    t.same(await claimed(), [], 'condemned anew, for another day');
+    await age(dbId, 24);
+    t.same(await claimed(), [dbId]);
+    await retention.markRemoved(dbId);
+  });
+
+  await t.test(`${name}: a live container's volume is never due`, async (t) => {
+    const live = await storedContainer(storage, (await storedUser(storage)).id);
+    await age(live.dbId, 100 * WEEK);
+    await retention.review(0);
+    await age(live.dbId, 100 * WEEK);
+    t.notOk((await claimed(0)).includes(live.dbId));
+    t.notOk(await retention.markRemoved(live.dbId));
+    t.notOk(await retention.markRemoved(NOBODY));
+  });
+
+  await t.test(`${name}: a purged volume is due at once and not restorable`, async (t) => {
+    const { dbId, ownerId } = await deleted();
+    t.equal(await deletedContainers.countKept(ownerId), 1);
+    t.match(await deletedContainers.listRestorable(ownerId), [{ dbId }]);
+    await retention.purge(dbId);
+    t.equal(await deletedContainers.findForUpdate(dbId, ownerId), null);
+    t.same(await deletedContainers.listRestorable(ownerId), []);
+    await retention.review(7);
+    t.same(await claimed(), [dbId]);
+    t.equal(await deletedContainers.countKept(ownerId), 1, 'it counts until its volume is gone');
+    t.ok(await retention.markRemoved(dbId));
+    t.equal(await deletedContainers.countKept(ownerId), 0);
+  });
+
+  await t.test(`${name}: a guest's deleted volume is due within the hour`, async (t) => {
+    const guest = await storedUser(storage, { guestUntil: new Date('2100-01-01T00:00:00Z') });
+    const { dbId } = await storedContainer(storage, guest.id);
+    await containers.changeState(dbId, ['running'], { state: 'deleted' });
+    await age(dbId, 0.8);
+    t.same(await claimed(), []);
+    await age(dbId, 0.1);
+    t.same(await claimed(), [dbId]);
+    t.ok(await retention.markRemoved(dbId));
+  });
+
+  await t.test(`${name}: each due volume goes to one of concurrent claims`, async (t) => {
+    const made = [await deleted(), await deleted(), await deleted()].map(({ dbId }) => dbId);
+    for (const dbId of made) await age(dbId, WEEK);
+    await retention.review(7);
+    for (const dbId of made) await age(dbId, 24);
+    const all = (await Promise.all([1, 2, 3, 4].map(() => claimed()))).flat();
+    t.same(all.toSorted(), made.toSorted());
+    const done = await Promise.all(made.flatMap((dbId) => [1, 2].map(() => retention.markRemoved(dbId))));
+    t.equal(done.filter(Boolean).length, made.length);
+  });
+}
