@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import path from 'node:path';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
 import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/container-access.ts';
@@ -40,6 +39,8 @@ export type TestEngine = {
   readonly isLocal: boolean;
   readonly endpoint: string;
   readonly image: string;
+  /** The folder of a private engine's resource view. */
+  readonly view: string | null;
 };
 
 /** The run's engine, or null after skipping the test with the reason. */
@@ -87,7 +88,7 @@ export async function testInstance(
   const limits = openFiles === undefined ? processLimits : { ...processLimits, nofile: openFiles };
   const sizes = await disk(instanceId);
   const kill = engine.kind === 'private' ? killFromHost : null;
-  const view = engine.kind === 'private' ? viewMounts(viewAt(engine)) : [];
+  const view = engine.view === null ? [] : viewMounts(engine.view);
   const pinned = engine.kind === 'private' ? await pinCores(engine.docker, instanceId) : null;
   const runtimeOn = (docker: Docker): ContainerEngine =>
     dockerRuntime(docker, {
@@ -112,11 +113,9 @@ export async function testInstance(
   };
 }
 
-const viewAt = ({ endpoint }: TestEngine): string => `${path.dirname(endpoint.replace('unix://', ''))}-view`;
-
 /** Whether containers of the run's engine see their own limits. */
-export const showsLimits = async (engine: TestEngine): Promise<boolean> =>
-  engine.kind === 'private' && (await viewFault(viewAt(engine))) === null;
+export const showsLimits = async ({ view }: TestEngine): Promise<boolean> =>
+  view !== null && (await viewFault(view)) === null;
 
 /** Whether lxcfs can run on this machine. */
 export const canRunLxcfs = async (): Promise<boolean> => {

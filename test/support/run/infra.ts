@@ -18,6 +18,7 @@ export type Parts = {
     readonly endpoint: string;
     readonly image: string;
     readonly kind: 'external' | 'private';
+    readonly view: string | null;
   };
   /** Images of the engine: the base image with BusyBox in the place of every tool of Debian, and one with nothing but BusyBox. */
   readonly busybox: { readonly inPlaceOfTools: string; readonly bare: string };

@@ -22,12 +22,8 @@ export type Layout = {
   readonly pidFile: string;
   readonly config: string;
   readonly owner: string;
-  /** The resource view: what containers see of memory and cores. Containers have it as a mount source. */
-  readonly view: string;
   readonly bridge: string;
 };
-
-export const viewPath = (hash: string): string => `/run/berth-${hash}-view`;
 
 export function layoutOf(dataDir: string): Layout {
   const home = join(resolve(dataDir), 'engine');
@@ -47,7 +43,6 @@ export function layoutOf(dataDir: string): Layout {
     pidFile: join(run, 'dockerd.pid'),
     config: join(run, 'daemon.json'),
     owner: join(run, 'owner'),
-    view: viewPath(hash),
     bridge: `berth-${hash}`,
   };
 }

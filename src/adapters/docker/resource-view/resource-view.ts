@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type Docker from 'dockerode';
 import { pollUntil } from '../../../concurrency/poll.ts';
 import { programEnvironment, startChild } from '../../child-process.ts';
@@ -15,7 +16,7 @@ import {
   signal,
   which,
 } from '../host/host-commands.ts';
-import { type Layout, viewPath } from '../private-engine/private-engine-paths.ts';
+import { type Layout, layoutOf } from '../private-engine/private-engine-paths.ts';
 import { PREPARE_VIEW, SUPERVISE_LXCFS } from './resource-view-scripts.ts';
 
 /** `auto`: one of Berth's own beside a private engine. Else the folder of an lxcfs on the engine's machine. */
@@ -27,7 +28,7 @@ export type ResourceView = {
   readonly mounts: Docker.MountConfig;
   /** Why programs see the machine's memory and cores; null when they see their container's limits. */
   fault(): Promise<string | null>;
-  /** Restarts the supervisor of Berth's own lxcfs, should it have ended. */
+  /** Restores the view, and restarts the supervisor of Berth's own lxcfs, should it have ended. */
   supervise(): Promise<void>;
 };
 
@@ -71,12 +72,13 @@ export async function openView(
   waits: boolean,
 ): Promise<ResourceView> {
   const view = await ownFolder(at);
-  const prepared = await run('sh', ['-c', PREPARE_VIEW, 'berth', view, ...files()]);
-  if (prepared.code !== 0) return noView(`its files cannot be mounted: ${lastLines(prepared.stderr, 1)}`);
+  const fault = await prepare(at, view);
+  if (fault !== null) return noView(`its files cannot be mounted: ${fault}`);
   if (setting !== 'auto') return setting === 'off' ? noView('it is turned off') : viewFrom(setting, true);
   const installing = installLxcfs(install);
   if (waits) await installing;
   const supervise = async (): Promise<void> => {
+    if (!(await isPrepared(at, view))) await prepare(at, view);
     if ((await isInstalled()) && !(await isSupervised(view))) await startSupervisor(view);
   };
   await supervise();
@@ -99,16 +101,54 @@ export const viewMounts = (view: string): Docker.MountConfig =>
 
 const recordOf = (at: Layout): string => join(at.home, 'view');
 
-/** The folder that the containers know: it stays the same when the data folder moves. */
-async function folderOf(at: Layout): Promise<string> {
-  const hash = (await readText(recordOf(at)))?.trim() ?? '';
-  return /^[0-9a-f]+$/.test(hash) ? viewPath(hash) : at.view;
+/**
+ * The folder of an installation's view; null before its first start. Its id is random and stays when the data folder
+ * moves: the containers have it, and no other installation does.
+ */
+export async function viewOf(at: Layout): Promise<string | null> {
+  const id = (await readText(recordOf(at)))?.trim() ?? '';
+  return /^[0-9a-f]+$/.test(id) ? `/run/berth-${id}-view` : null;
 }
 
 async function ownFolder(at: Layout): Promise<string> {
+  const known = await viewOf(at);
+  if (known !== null) return known;
+  const id = randomBytes(4).toString('hex');
+  const draft = `${recordOf(at)}.new`;
   await mkdir(at.home, { recursive: true, mode: 0o700 });
-  await writeFile(recordOf(at), `${at.hash}\n`, { flag: 'wx', mode: 0o600 }).catch(() => {});
-  return await folderOf(at);
+  await writeFile(draft, `${id}\n`, { mode: 0o600 });
+  await rename(draft, recordOf(at));
+  return await ownFolder(at);
+}
+
+/** Copies of a data folder have the same containers, so the same view: each has a file there with its path. */
+const ownersOf = (view: string): string => join(view, 'owners');
+
+/** Makes and claims the view. Returns the fault, or null. */
+async function prepare(at: Layout, view: string): Promise<string | null> {
+  const { code, stderr } = await run('sh', ['-c', PREPARE_VIEW, 'berth', view, ...files()]);
+  if (code !== 0) return lastLines(stderr, 1);
+  await mkdir(ownersOf(view), { recursive: true, mode: 0o700 });
+  await writeFile(join(ownersOf(view), at.hash), dirname(at.home), { mode: 0o600 });
+  return null;
+}
+
+async function isPrepared(at: Layout, view: string): Promise<boolean> {
+  const mounts = new Set(await mountsBelow(view));
+  return (
+    existsSync(join(ownersOf(view), at.hash)) &&
+    files().every((file) => mounts.has(join(view, 'shown', file)))
+  );
+}
+
+/** Whether another data folder still uses the view. One that was removed does not. */
+async function hasOtherOwners(at: Layout, view: string): Promise<boolean> {
+  const names: readonly string[] = await readdir(ownersOf(view)).catch(() => []);
+  for (const name of names.filter((each) => each !== at.hash)) {
+    const dataDir = await readText(join(ownersOf(view), name));
+    if (dataDir !== null && (await viewOf(layoutOf(dataDir))) === view) return true;
+  }
+  return false;
 }
 
 export const noView = (fault: string): ResourceView => ({
@@ -143,9 +183,12 @@ async function startSupervisor(view: string): Promise<void> {
   child.unref();
 }
 
-/** Ends the supervisor and its lxcfs, and removes the mounts, once no container runs. */
+/** Ends the supervisor and its lxcfs, and removes the mounts, once no container runs and no other data folder uses them. */
 export async function endView(at: Layout): Promise<void> {
-  const view = await folderOf(at);
+  const view = await viewOf(at);
+  if (view === null) return;
+  await rm(join(ownersOf(view), at.hash), { force: true });
+  if (await hasOtherOwners(at, view)) return;
   const isOurs = (arg: string): boolean => arg === view || arg.startsWith(`${view}/`);
   const ours = async (): Promise<readonly number[]> =>
     (await processes()).filter(({ argv }) => argv.some(isOurs)).map(({ pid }) => pid);

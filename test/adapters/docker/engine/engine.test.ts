@@ -28,7 +28,7 @@ import {
 } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
 import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
-import { viewMounts } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
+import { viewMounts, viewOf } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import { runProcess } from '../../../support/child.ts';
 import { canRunLxcfs, engineOrSkip } from '../../../support/engine/engine.ts';
 import { waitFor } from '../../../support/patience.ts';
@@ -195,8 +195,8 @@ async function survival(t: Test): Promise<void> {
 
 async function deadLxcfs(t: Test): Promise<void> {
   const dataDir = await dataDirFor(t);
-  const { view } = layoutOf(dataDir);
   const first = await openPrivate(dataDir);
+  const view = (await viewOf(layoutOf(dataDir))) ?? '';
   const isPossible = await canRunLxcfs();
   const expectedKb = isPossible ? 65_536 : Math.floor(totalmem() / 1024);
   const early = await runTiny(first.docker, 'none', null, viewMounts(view));

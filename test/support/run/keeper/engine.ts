@@ -6,7 +6,8 @@ import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage } from '../../../../src/adapters/docker/images/base-image.ts';
 import { BASE_REFERENCE } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import { openEngine } from '../../../../src/adapters/docker/private-engine/open-engine.ts';
-import { installLxcfs } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
+import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { installLxcfs, viewOf } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import {
   DataDirInUseError,
   type DataDirLock,
@@ -45,7 +46,8 @@ export async function startEngine(
       log,
       allowPull: true,
     });
-    return { value: { endpoint, image: reference, kind }, stop };
+    const view = kind === 'private' ? await viewOf(layoutOf(dataDir)) : null;
+    return { value: { endpoint, image: reference, kind, view }, stop };
   } catch (error) {
     await stop();
     throw error;
