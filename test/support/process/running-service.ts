@@ -58,7 +58,10 @@ export async function startService(t: Test, installation: Installation, server?:
     ...(server === undefined ? {} : { server }),
   });
   t.teardown(() => {
-    if (!t.passing()) console.error(`the service of "${t.name}":\n${running.output().slice(-4000)}`);
+    if (t.passing()) return;
+    const { exitCode } = running.child;
+    const end = exitCode === null ? '' : ` (exit code ${exitCode})`;
+    console.error(`the service of "${t.name}"${end}:\n${running.output().slice(-4000)}`);
   });
   const { dataDir, env } = installation;
   installed.get(dataDir)?.add(await installationOf(dataDir, env['DATABASE_URL']));

@@ -61,11 +61,6 @@ export async function launchService(
   child.stderr.on('data', (chunk) => print(String(chunk)));
   const output = (): string => lines.join('\n');
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  // A service that ends without our signal must say why.
-  child.once('exit', (code) => {
-    if (code !== null && code !== 0)
-      console.error(`the service ended with ${code}:\n${output().slice(-4000)}`);
-  });
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const exited = once(child, 'exit');
