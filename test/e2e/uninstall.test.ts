@@ -85,3 +85,19 @@ t.test('uninstalling refuses a folder that is not of Berth', async (t) => {
   t.match([status, stderr], [1, /is not a data folder of Berth/]);
   t.same(readdirSync(dataDir), ['precious']);
 });
+
+t.test('no command makes a new database where the settings of the service are missing', async (t) => {
+  const dataDir = aFolder(t);
+  for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+  for (const command of [
+    ['audit', 'verify'],
+    ['uninstall', '--yes'],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, ['dist/app/main/bin/berth.js', ...command], {
+      env: { PATH: process.env['PATH'], BERTH_DATA_DIR: dataDir },
+      encoding: 'utf8',
+    });
+    t.match([status, stderr], [78, /has no database: set BERTH_DATA_DIR or DATABASE_URL/], command.join(' '));
+  }
+  t.notOk(existsSync(path.join(dataDir, 'postgres')));
+});

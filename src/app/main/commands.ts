@@ -5,7 +5,7 @@ import { openDatabase, openPool } from '../../adapters/postgres/connection/datab
 import { headText, parseHead } from '../../domain/audit-chain.ts';
 import { type AuditVerdict, checkAudit } from '../audit/verify-audit.ts';
 import type { Config } from './config.ts';
-import { withDatabaseInUse } from './database/command-database.ts';
+import { missingDatabase, withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 import type { Outcome } from './outcome.ts';
 import { uninstall } from './uninstall/uninstall.ts';
@@ -44,6 +44,8 @@ async function verifyAudit(config: Config, { head }: CommandOptions): Promise<Ou
   if (head !== undefined && expected === null) {
     return { code: EX_USAGE, says: '--head must be NUMBER:HASH, as printed by an earlier check' };
   }
+  const missing = missingDatabase(config);
+  if (missing !== null) return missing;
   return await withDatabaseInUse(config, async (url) => {
     const db = openDatabase(openPool({ url, poolSize: 1, statementWithinMs: 0, answerWithinMs: 0 }));
     try {

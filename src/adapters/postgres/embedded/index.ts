@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { prepareCluster } from './cluster.ts';
@@ -43,6 +44,9 @@ export async function startEmbedded(
     },
   };
 }
+
+/** Whether `root` has a database already. */
+export const hasEmbedded = (root: string): boolean => existsSync(path.join(root, 'pgdata', 'PG_VERSION'));
 
 /** The address of a server of `root` started by another process. */
 export async function runningEmbeddedUrl(root: string): Promise<string> {

@@ -24,6 +24,7 @@ import { postgresInstallation } from '../../../adapters/postgres/installation-re
 import { listeningFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import type { Config } from '../config.ts';
+import { missingDatabase } from '../database/command-database.ts';
 import type { Outcome } from '../outcome.ts';
 import { say } from '../process/console-progress.ts';
 import { removeDataFolder } from './data-folder.ts';
@@ -49,6 +50,8 @@ export async function uninstall(
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
+  const missing = missingDatabase(config);
+  if (missing !== null) return missing;
   const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
   try {
