@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { readConfig } from '../../src/app/main/config.ts';
+import { readConfig, SETTINGS } from '../../src/app/main/config.ts';
 
 const read = (name: string): string => readFileSync(`docs/deploy/${name}`, 'utf8');
 
@@ -18,6 +18,36 @@ t.test('the deployments set only settings that exist', async (t) => {
     t.not(settings.length, 0);
   }
   t.match(readConfig({ BERTH_NOPE: 'x' }), { faults: [/known setting/] }, 'others are noticed');
+});
+
+/** Settings that the deployment decides, and those of a private engine. */
+const OF_COMPOSE = [
+  'BERTH_DATA_DIR',
+  'BERTH_DISK_QUOTA',
+  'BERTH_ENGINE',
+  'BERTH_ENGINE_POOL_MB',
+  'BERTH_LXCFS',
+  'BERTH_PIN_CORES',
+];
+
+t.test('the compose file passes every other setting on, and none is refused for being empty', async (t) => {
+  const passed = [...read('compose.yaml').matchAll(/^ {6}([A-Z_]+): (.*)$/gm)].map(([, name = '']) => name);
+  const others = Object.keys(SETTINGS).filter((name) => !passed.includes(name));
+  t.same(others.toSorted(), OF_COMPOSE);
+  const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
+  t.same(readConfig(empty), readConfig({}));
+});
+
+t.test('docs/running.md lists every setting with its default', async (t) => {
+  const rows = readFileSync('docs/running.md', 'utf8').matchAll(/^\| (`[A-Z].*?`) \| (.*?) \|/gm);
+  const listed = [...rows].flatMap(([, names = '', usual]) =>
+    [...names.matchAll(/[A-Z_]+/g)].map(([name]) => [name, usual] as const),
+  );
+  t.same(listed.map(([name]) => name).toSorted(), Object.keys(SETTINGS).toSorted());
+  for (const [name, usual] of listed) {
+    const expected = SETTINGS[name]?.default;
+    if (expected !== undefined) t.equal(usual, `\`${expected}\``, name);
+  }
 });
 
 t.test('the unit has the form that systemd reads', async (t) => {

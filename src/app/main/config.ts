@@ -114,6 +114,9 @@ const Environment = Type.Object({
   BERTH_ENGINE_POOL_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
 });
 
+/** The settings with their defaults, by name. */
+export const SETTINGS: Readonly<Record<string, { readonly default?: unknown }>> = Environment.properties;
+
 export type Config = {
   readonly databaseUrl: string | null;
   readonly dockerHost: string | null;
@@ -162,7 +165,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !known.includes(key));
   faults.push(...unknown.map((key) => `${key} is not a known setting`));
   if (!invalid.has('BERTH_JWT_SECRET')) faults.push(...secretFaults(env['BERTH_JWT_SECRET']));
-  if ((env['BERTH_ADMIN_EMAIL'] === undefined) !== (env['BERTH_ADMIN_PASSWORD'] === undefined)) {
+  if (!env['BERTH_ADMIN_EMAIL'] !== !env['BERTH_ADMIN_PASSWORD']) {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
   faults.push(...oidcFaults(env));
@@ -194,7 +197,7 @@ function secretFaults(setting: string | undefined): readonly string[] {
 function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
   const given = Object.keys(env).filter((key) => key.startsWith('BERTH_OIDC_') && env[key]);
   const needed = ['BERTH_OIDC_ISSUER', 'BERTH_OIDC_CLIENT_ID'];
-  const isOpenId = (env['BERTH_OIDC_SCOPES'] ?? 'openid').split(' ').includes('openid');
+  const isOpenId = (env['BERTH_OIDC_SCOPES'] || 'openid').split(' ').includes('openid');
   return [
     ...(given.length > 0 && needed.some((key) => !env[key])
       ? ['BERTH_OIDC_ISSUER and BERTH_OIDC_CLIENT_ID must both be set, or neither']
