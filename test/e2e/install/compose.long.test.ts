@@ -75,7 +75,7 @@ t.test(
     if (server === null) return;
     const { sh } = server;
     const before = linesOf(await sh(TRACES));
-    await copyCheckout(server);
+    await copyCheckout(server, { built: false });
     put(server, 'opt/berth/docs/deploy/.env', SETTINGS);
     const compose = (words: string): Promise<string> =>
       sh(`cd /opt/berth/docs/deploy && docker-compose --ansi never ${words} 2>&1`);

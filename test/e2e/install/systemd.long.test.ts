@@ -45,7 +45,7 @@ async function ready(server: Server, patienceMs?: number): Promise<string | null
 async function installed(t: Test): Promise<{ server: Server; before: ReadonlySet<string> }> {
   const server = await aServer(t, aFolder(t));
   const before = await tracesOf(server);
-  await copyCheckout(server);
+  await copyCheckout(server, { built: true });
   put(server, 'etc/berth/berth.env', SETTINGS);
   put(server, 'etc/systemd/system/berth.service', readFileSync('docs/deploy/berth.service', 'utf8'));
   t.equal(await server.sh('systemd-analyze verify /etc/systemd/system/berth.service 2>&1'), '');

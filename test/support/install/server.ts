@@ -123,13 +123,20 @@ async function connect(t: Test, init: number): Promise<string> {
   return `${there}`;
 }
 
-/** This checkout with its build and dependencies at `/opt/berth` there. */
-export async function copyCheckout({ root }: Server): Promise<void> {
+const SOURCES = [
+  '.dockerignore',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+
+/** This checkout's sources at `/opt/berth` there, as a clone has them; with `built` also its build and dependencies. */
+export async function copyCheckout({ root }: Server, { built }: { built: boolean }): Promise<void> {
   const target = path.join(root, 'opt/berth');
   mkdirSync(target, { recursive: true });
-  const names = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-  const folders = ['db', 'docs', 'scripts', 'src', 'web', 'dist', 'node_modules'];
-  await runOrThrow('cp', ['-a', ...names, ...folders, target], { timeoutSeconds: 300 });
+  const folders = ['db', 'docs', 'scripts', 'src', 'web', ...(built ? ['dist', 'node_modules'] : [])];
+  await runOrThrow('cp', ['-a', ...SOURCES, ...folders, target], { timeoutSeconds: 300 });
 }
 
 /** Puts a file there. */
