@@ -21,7 +21,8 @@ import {
 } from './base-image-recipe.ts';
 
 const BUILD_SECONDS = 900;
-const REPORT_MS = 3000;
+/** A longer step is reported again. */
+const REPORT_MS = 15_000;
 
 /** Builds the image from the packages of this machine's distribution and imports it as the draft. */
 export async function buildFromPackages(
@@ -94,7 +95,10 @@ async function startBuild(
   });
   const onLine = (line: string): void => {
     output = `${output}\n${line}`.slice(-2000);
-    if (line.startsWith('I: ')) step = line.slice(3, 80);
+    if (!line.startsWith('I: ') || line.slice(3, 80) === step) return;
+    step = line.slice(3, 80);
+    report();
+    timer.refresh();
   };
   child.stderr?.on('data', lineSplitter(onLine));
   const timer = setInterval(report, REPORT_MS);

@@ -11,7 +11,7 @@ import {
 import { pullImage } from './pull-image.ts';
 
 const INSTALL_SECONDS = 600;
-const REPORT_MS = 3000;
+const REPORT_MS = 15_000;
 
 /** Pulls the public image, installs what a workspace needs, and commits it as the draft. */
 export async function provisionFromRegistry(

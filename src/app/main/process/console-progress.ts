@@ -1,5 +1,5 @@
 const SLOW_MS = 1_000;
-const REPEAT_MS = 5_000;
+const REPEAT_MS = 15_000;
 
 /** Prints a line for the person who started the service; the log is separate. */
 export const say = (line: string): void => {
@@ -21,6 +21,6 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
     return await work();
   } finally {
     clearTimeout(timer);
-    if (announced) say(`${name}: done in ${seconds()} s`);
+    if (announced) say(`${name} … done in ${seconds()} s`);
   }
 }
