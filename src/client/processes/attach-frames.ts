@@ -15,9 +15,12 @@ export type AttachOptions = {
   readonly onLost?: () => unknown;
 };
 
-/** Path and query of a process's socket, for the output after these offsets. */
-export const attachPath = (path: string, { stdout, stderr }: { stdout: number; stderr: number }): string =>
-  `${path}/attach?after=${stdout},${stderr}`;
+/** Path and query of a process's socket, for the output after these offsets; `writer` names this client. */
+export const attachPath = (
+  path: string,
+  { stdout, stderr }: { stdout: number; stderr: number },
+  writer: string,
+): string => `${path}/attach?after=${stdout},${stderr}&writer=${writer}`;
 
 /** The output in a binary frame. It begins at the offset `at` of its stream, which is advanced by its length. */
 export function pieceOf(data: Uint8Array, at: { stdout: number; stderr: number }): OutputPiece {

@@ -6,6 +6,7 @@ import {
 import { PROCESS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { nextTryMs, RECONNECT } from '../backoff.ts';
 import { FlowQueue } from '../flow-queue.ts';
+import { randomKey } from '../random-key.ts';
 import type { Schemas } from '../request/api.ts';
 import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
@@ -30,6 +31,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   readonly #path: string;
   readonly #options: AttachOptions;
   readonly #input = inputBuffer();
+  readonly #writer = randomKey();
   readonly #output: FlowQueue<OutputPiece>;
   readonly #at: { stdout: number; stderr: number };
   #size: PtySize | undefined;
@@ -121,7 +123,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   }
 
   #dial(token: string): void {
-    const url = this.#requester.webSocketOrigin + attachPath(this.#path, this.#at);
+    const url = this.#requester.webSocketOrigin + attachPath(this.#path, this.#at, this.#writer);
     const open = this.#open;
     this.#line = new Line<ProcessServerFrame, ProcessClientFrame>(
       (to) => open(url, subprotocols(PROCESS_PROTOCOL, token), to),
@@ -183,7 +185,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     }
     const epoch = this.#epoch;
     // A service that closed on purpose answers a plain request with the reason.
-    refusalOf(this.#requester, attachPath(this.#path, this.#at)).then(
+    refusalOf(this.#requester, attachPath(this.#path, this.#at, this.#writer)).then(
       (refusal) => {
         if (epoch !== this.#epoch) return;
         if (refusal !== null) this.#fail(refusal);

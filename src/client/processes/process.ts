@@ -73,8 +73,8 @@ export class Process {
   }
 
   /**
-   * Connects to it for its output, input, size and signals over one socket, which reconnects by itself. One client at a
-   * time may send input this way.
+   * Connects to it for its output, input, size and signals over one socket, which reconnects by itself. Of several
+   * clients each is heard whole.
    */
   async attach(options: AttachOptions = {}): Promise<AttachedProcess> {
     options.signal?.throwIfAborted();

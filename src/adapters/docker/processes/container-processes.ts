@@ -67,9 +67,10 @@ export function shellProcesses(commands: ContainerCommands): ContainerProcesses 
 
     output: (handle, id, after, follow) => followOutput(commands, { handle, id, after, follow }),
 
-    async write(handle, id, { data, offset, isLast }) {
+    async write(handle, id, { data, offset, isNext = false, isLast }) {
       const args = [id, offset === null ? '' : String(offset), String(data.length), yesOrNo(isLast)];
-      const asked = await run(handle, WRITE, [...args, String(MAX_WAITING_BYTES)], { stdin: data });
+      const more = [String(MAX_WAITING_BYTES), yesOrNo(isNext)];
+      const asked = await run(handle, WRITE, [...args, ...more], { stdin: data });
       return outcomeOf(asked);
     },
 
@@ -134,6 +135,7 @@ function outcomeOf({ lines, complaints }: Printed): InputOutcome {
   const [word, value] = lines[0] ?? [];
   switch (word) {
     case 'taken':
+    case 'moved':
     case 'gap':
     case 'closed':
     case 'full':

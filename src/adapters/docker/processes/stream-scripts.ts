@@ -1,14 +1,15 @@
 import { FOLDER, TOOLS } from './common-scripts.ts';
 
 /**
- * `ID OFFSET SIZE END MOST`, with SIZE bytes as input: commits them as the segment at that offset, or those that are
- * new. An empty OFFSET is the present end; END of `yes` ends the input. Prints `taken END`, `gap END`, `closed END`,
- * `full END`, `ended`, `none` for a process without input, or `short`. A link cannot replace a segment, so of two
+ * `ID OFFSET SIZE END MOST NEXT`, with SIZE bytes as input: commits them as the segment at that offset, or those that are
+ * new; with NEXT of `yes` only at the present end. An empty OFFSET is the present end; END of `yes` ends the input.
+ * Prints `taken END`, `moved END`, `gap END`, `closed END`, `full END`, `ended`, `none` for a process without input, or
+ * `short`. A link cannot replace a segment, so of two
  * writers one starts over.
  */
 export const WRITE = `${TOOLS}
 cd "${FOLDER}/$1" 2>/dev/null || { echo ended; exit; }
-offset=$2 size=$3 last=$4 most=$5
+offset=$2 size=$3 last=$4 most=$5 next=$6
 new=new.$$
 trap 'rm -f "$new" "$new.rest"' EXIT
 cat > "$new" || { echo short; exit; }
@@ -36,6 +37,7 @@ while :; do
   [ -p stdin ] || { echo none; exit; }
   input_end 2>/dev/null || continue
   [ -n "$offset" ] || offset=$end
+  [ "$next" != yes ] || [ "$offset" -eq "$end" ] || { echo "moved $end"; exit; }
   [ "$offset" -le "$end" ] || { echo "gap $end"; exit; }
   skip=$((end - offset))
   if [ "$skip" -lt "$size" ]; then

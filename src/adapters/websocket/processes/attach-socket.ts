@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -52,6 +53,13 @@ const AttachQuery = Type.Object(
         description: 'The bytes of stdout, and after a comma of stderr, that you have. Default `0,0`.',
       }),
     ),
+    writer: Type.Optional(
+      Type.String({
+        pattern: '^[a-zA-Z0-9_-]{16,64}$',
+        description:
+          'Names this client over its connections, by a random text: input is taken once for each.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -80,7 +88,15 @@ export function attachSocket(http: FastifyInstance, deps: AttachSocketDeps): voi
     preHandler: async (request) => {
       const { params, query, caller, origin } = request;
       const after = offsetsIn(query.after);
-      const attached = await deps.processes.attach(params.id, params.process_id, after, caller, origin);
+      const { writer = randomUUID() } = query;
+      const attached = await deps.processes.attach(
+        params.id,
+        params.process_id,
+        after,
+        writer,
+        caller,
+        origin,
+      );
       if (!attached.ok) throw new Refusal(attached.error);
       const { output } = attached.value;
       const { socket } = request.raw;

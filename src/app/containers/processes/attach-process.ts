@@ -12,7 +12,7 @@ import { type OpenedOutput, readOutput } from './process-output.ts';
 
 export type AttachedProcess = {
   readonly output: OpenedOutput;
-  /** How many bytes of input it has; null if it takes none. */
+  /** Offset of this writer's next byte of input; null if it takes none. */
   readonly inputOffset: number | null;
   /** What the caller may do to the process. */
   readonly control: {
@@ -22,13 +22,17 @@ export type AttachedProcess = {
   };
 };
 
-/** A process to follow and to control, for one connection. A caller that stops reading must end the output. */
+/**
+ * A process to follow and to control, for one connection. A caller that stops reading must end the output. `writer`
+ * names a client over its connections; its input is counted apart from that of others.
+ */
 export const attachProcess =
   (deps: ControlDeps) =>
   async (
     id: string,
     processId: string,
     after: OutputOffsets,
+    writer: string,
     caller: Caller,
     origin: Origin,
   ): Promise<Result<AttachedProcess, DomainError>> => {
@@ -36,7 +40,7 @@ export const attachProcess =
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const control: AttachedProcess['control'] = {
-      write: (input) => writeInput(deps)(id, processId, input, caller),
+      write: (input) => writeInput(deps)(id, processId, input, caller, `${caller.user.id} ${writer}`),
       resize: (size) => resizeProcess(deps)(id, processId, size, caller),
       signal: (signal) => signalProcess(deps)(id, processId, signal, caller, origin),
     };
@@ -46,7 +50,7 @@ export const attachProcess =
     return output.ok ? ok({ output: output.value, inputOffset: inputOffset.value, control }) : output;
   };
 
-/** Writes nothing: the answer to an empty write says how many bytes it has. */
+/** Writes nothing: the answer to an empty write says where the writer is. */
 async function inputOf(
   { takesInput, state }: ContainerProcess,
   write: AttachedProcess['control']['write'],

@@ -11,6 +11,7 @@ import { refuseIfStopped } from '../inside/running-container.ts';
 import { attachProcess } from './attach-process.ts';
 import { type ControlDeps, endProcess, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
+import { ProcessInputs } from './process-inputs.ts';
 import { readOutput } from './process-output.ts';
 import { settleAll, settled } from './settle-processes.ts';
 import { resumeStart, startProcess } from './start-process.ts';
@@ -18,7 +19,8 @@ import { resumeStart, startProcess } from './start-process.ts';
 export type Processes = ReturnType<typeof processes>;
 
 /** The processes of a caller's containers. */
-export function processes(deps: ControlDeps) {
+export function processes(ports: Omit<ControlDeps, 'inputs'>) {
+  const deps: ControlDeps = { ...ports, inputs: new ProcessInputs() };
   return {
     start: startProcess(deps),
     resumeStart: resumeStart(deps),

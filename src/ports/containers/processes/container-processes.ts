@@ -43,12 +43,14 @@ export type ProcessInput = {
   readonly data: Buffer;
   /** How much of the input came before; null for all. */
   readonly offset: number | null;
+  /** Only if it begins at the present end: nothing of it counts as a repeat. */
+  readonly isNext?: boolean;
   readonly isLast: boolean;
 };
 
-/** `inputOffset`: the bytes of input that it has. */
+/** `inputOffset`: the bytes of input that it has. `moved`: for `isNext`, others have written. */
 export type InputOutcome =
-  | { readonly kind: 'taken' | 'gap' | 'closed' | 'full'; readonly inputOffset: number }
+  | { readonly kind: 'taken' | 'moved' | 'gap' | 'closed' | 'full'; readonly inputOffset: number }
   | { readonly kind: 'ended' | 'no_input' };
 
 /**

@@ -50,8 +50,8 @@ export function processesIn(processes: ContainerProcesses, handle: RuntimeHandle
     const [stdout, stderr] = [Buffer.concat(read.stdout), Buffer.concat(read.stderr)];
     return { start: opened.start, stdout, stderr };
   };
-  const write = (id: string, text: string, offset: number | null = null, isLast = false) =>
-    processes.write(handle, id, { data: Buffer.from(text), offset, isLast });
+  const write = (id: string, text: string, offset: number | null = null, isLast = false, isNext = false) =>
+    processes.write(handle, id, { data: Buffer.from(text), offset, isLast, isNext });
   const ended = async (id: string) =>
     await eventually(
       () => state(id),
@@ -146,9 +146,13 @@ async function takesInput(t: Test, { start, output, write }: InsideOne): Promise
   t.same(await write(id, 'lo wörld\n', 3), { kind: 'taken', inputOffset: 13 }, 'the rest of an overlap');
   const both = await Promise.all([write(id, 'a', 13), write(id, 'a', 13)]);
   t.same(both, Array(2).fill({ kind: 'taken', inputOffset: 14 }), 'two at once');
-  t.same(await write(id, 'end\n', 14, true), { kind: 'taken', inputOffset: 18 });
-  t.equal(String((await output(id))?.stdout), 'hello wörld\naend\n');
-  t.same(await write(id, 'x', 18), { kind: 'ended' });
+  const next = (text: string, offset: number) => write(id, text, offset, false, true);
+  t.same(await next('b', 13), { kind: 'moved', inputOffset: 14 }, 'nothing of it is a repeat');
+  t.same(await next('b', 15), { kind: 'moved', inputOffset: 14 });
+  t.same(await next('b', 14), { kind: 'taken', inputOffset: 15 });
+  t.same(await write(id, 'end\n', 15, true), { kind: 'taken', inputOffset: 19 });
+  t.equal(String((await output(id))?.stdout), 'hello wörld\nabend\n');
+  t.same(await write(id, 'x', 19), { kind: 'ended' });
   const deaf = await start(['sleep', '3600']);
   t.same(await write(deaf, 'x'), { kind: 'no_input' });
   const idle = await start(['sleep', '3600'], { takesInput: true });

@@ -21,6 +21,8 @@ async function aScene(t: Test, ports: Parameters<typeof aBoxOfAda>[0] = {}) {
   return { ...scene, url, start, attach };
 }
 
+const AS_BYTES = { 'content-type': 'application/octet-stream' };
+
 /** A socket that is attached, and what came over it. */
 async function anAttachment(address: string, token: string) {
   const socket = new WebSocket(address, ['berth.process.v1', `bearer.${token}`], { origin: ORIGIN });
@@ -76,6 +78,32 @@ t.test('output comes from an offset, input is taken once, and the end is reporte
   const after = await attach(id, 'after=10');
   t.same(await after.closed(), [1000, 'ended']);
   t.equal(after.output.stdout, 'two\r\ntwo\r\n', 'all that is left of a process that has ended');
+});
+
+t.test('of several clients that type, each is heard whole, also after a lost line', async (t) => {
+  const { call, url, start, attach } = await aScene(t);
+  const id = await start({ command: ['cat'], stdin: true });
+  const name = (of: string): string => `writer=${of.repeat(16)}`;
+  const [ada, bob] = [await attach(id, name('a')), await attach(id, name('b'))];
+  const typed = (who: string, count: number): string[] =>
+    Array.from({ length: count }, (_, n) => `${who}${String(n).padStart(3, '0')} `);
+  const [ofAda, ofBob] = [typed('a', 40), typed('b', 40)];
+  for (const [n, text] of ofAda.entries()) {
+    ada.socket.send(Buffer.from(text));
+    bob.socket.send(Buffer.from(ofBob[n] ?? ''));
+    if (n % 10 === 0) await call('POST', `${url}/${id}/input`, Buffer.from('posted '), AS_BYTES);
+  }
+  const all = [...ofAda, ...ofBob, 'posted '];
+  await ada.until('all that was typed', () => all.every((text) => ada.output.stdout.includes(text)));
+  t.equal(ada.output.stdout.length, 80 * 5 + 4 * 'posted '.length, 'nothing twice');
+  ada.socket.terminate();
+  bob.socket.send(Buffer.from('while she is away '));
+  await bob.until('his words', () => bob.output.stdout.endsWith('away '));
+  const back = await attach(id, `after=${bob.output.stdout.length}&${name('a')}`);
+  t.match(back.frames, [{ type: 'ready', input_offset: 200 }], 'what she has typed herself');
+  back.send({ type: 'input_from', offset: 195 });
+  back.socket.send(Buffer.from('a039 back'));
+  await back.until('only what is new', () => back.output.stdout === 'back');
 });
 
 t.test('sizes, signals, and what a process does not take', async (t) => {

@@ -119,11 +119,12 @@ async function* pieces(
   }
 }
 
-function written(program: MemoryProgram, { data, offset, isLast }: ProcessInput): InputOutcome {
+function written(program: MemoryProgram, { data, offset, isNext, isLast }: ProcessInput): InputOutcome {
   if (program.exit !== null) return { kind: 'ended' };
   if (!program.takesInput) return { kind: 'no_input' };
   const { inputOffset } = program;
   const skip = inputOffset - (offset ?? inputOffset);
+  if (isNext && skip !== 0) return { kind: 'moved', inputOffset };
   if (skip < 0) return { kind: 'gap', inputOffset };
   const fresh = data.subarray(skip);
   if (fresh.length > 0 && program.isInputClosed) return { kind: 'closed', inputOffset };
