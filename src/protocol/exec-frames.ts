@@ -23,6 +23,9 @@ import {
 
 const side = integer(1, 1000);
 const MAX_TIMEOUT_SECONDS = 86_400;
+/** Names a command for its user alone. A client chooses it at random. */
+const run = matching(/^[a-zA-Z0-9_-]{16,64}$/);
+const offset = integer(0, Number.MAX_SAFE_INTEGER);
 
 /** The first byte of a binary frame to the client. */
 export const EXEC_STREAMS = { stdout: 1, stderr: 2 } as const;
@@ -46,6 +49,14 @@ export const EXEC_CLIENT_FRAMES = {
     stdin: isTrue,
     /** Gives it a terminal: all output is then stdout. */
     terminal: optional(object({ term: matching(/^[a-zA-Z0-9.+_-]{1,64}$/), cols: side, rows: side })),
+    /** A name for `resume`. Without it the command ends with its socket. */
+    run: optional(run),
+  },
+  /** The first frame of a socket that continues a command. */
+  resume: {
+    run,
+    /** The bytes of output that the client has, of both streams. */
+    received: offset,
   },
   resize: { cols: side, rows: side },
   /** A signal to the command and everything that it started. */
@@ -53,16 +64,31 @@ export const EXEC_CLIENT_FRAMES = {
   /** The input ends. */
   end_input: {},
   ping: { t: number },
-  /** The service may send this many more bytes of output. */
-  room: { bytes: integer(1, Number.MAX_SAFE_INTEGER) },
+  room: {
+    /** The service may send this many more bytes of output. */
+    bytes: integer(1, Number.MAX_SAFE_INTEGER),
+    /** The bytes of output that the client has: they are never sent again. */
+    received: optional(offset),
+  },
 };
 
 export const EXEC_SERVER_FRAMES = {
   /** The command runs. */
   started: {},
+  /** The command of `resume` goes on: the client sends what comes after. */
+  resumed: {
+    /** The bytes of input that the service has. */
+    received: count,
+    /** The signals that it has got. */
+    signals: count,
+  },
   pong: { t: echoed },
-  /** The client may send this many more bytes of input. */
-  room: { bytes: count },
+  room: {
+    /** The client may send this many more bytes of input. */
+    bytes: count,
+    /** The bytes of input that the service has. */
+    received: numberOrNull,
+  },
   /** The last frame, after all output. null: ended by its time limit. */
   exit: { exit_code: numberOrNull },
   /** The last frame: the command did not start, or its outcome is unknown. `fields`: faults of `start`. */
@@ -72,6 +98,7 @@ export const EXEC_SERVER_FRAMES = {
 export type ExecClientFrame = FrameIn<typeof EXEC_CLIENT_FRAMES>;
 export type ExecServerFrame = FrameIn<typeof EXEC_SERVER_FRAMES>;
 export type ExecStart = Extract<ExecClientFrame, { type: 'start' }>;
+export type ExecResume = Extract<ExecClientFrame, { type: 'resume' }>;
 
 export const encodeExecFrame = (frame: ExecClientFrame | ExecServerFrame): string => JSON.stringify(frame);
 /** For the service: null for all but a valid frame. */

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { connect as dial } from 'node:net';
 import t, { type Test } from 'tap';
+import { memoryCommands } from '../../src/adapters/memory/containers/inside/container-commands.ts';
+import { memoryRuntime } from '../../src/adapters/memory/index.ts';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { Berth, type RunningCommand } from '../../src/client/index.ts';
 import { platformSocket } from '../../src/client/socket/socket.ts';
@@ -86,24 +88,82 @@ t.test('a slow loop slows the command', async (t) => {
   t.equal(taken, 5_000_000);
 });
 
-t.test('a lost connection ends the command, and its outcome is unknown', async (t) => {
-  const { ports, atWork } = endless();
-  const { server, token } = await aScene(t, ports);
+/** A line to the service that can be cut; while it is down, new connections are cut too. */
+async function aLine(t: Test, server: string) {
   const { hostname, port } = new URL(server);
-  const toFar = () => dial(Number(port), hostname);
-  const line = await relay(t, ANY_PORT, toFar, (from, into) => {
-    from.once('close', () => into.destroy()).pipe(into);
-  });
+  const state = { isDown: false };
+  const line = await relay(
+    t,
+    ANY_PORT,
+    () => dial(Number(port), hostname),
+    (from, into) => {
+      if (state.isDown) from.destroy();
+      from.once('close', () => into.destroy()).pipe(into);
+    },
+  );
+  return { ...line, state };
+}
+
+t.test('a command goes on over a lost line: no byte is missing or repeated, and it runs once', async (t) => {
+  let starts = 0;
+  const runtime = memoryRuntime();
+  const commands = memoryCommands(runtime);
+  const open: typeof commands.open = (handle, request) => {
+    starts += 1;
+    return commands.open(handle, request);
+  };
+  const { server, token } = await aScene(t, { runtime, commands: { open } });
+  const line = await aLine(t, server);
   const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
-  const tail = await box.exec(['tail', '-f']);
-  const all = outputOf(tail);
-  await waitFor(() => atWork() === 1);
+  const bytes = randomBytes(3_000_000);
+  const cat = await box.exec(['cat'], { stdin: true });
+  const written = cat.write(bytes).then(() => cat.closeInput());
+  const parts: Uint8Array[] = [];
+  let received = 0;
+  let cuts = 0;
+  for await (const { bytes: part } of cat) {
+    parts.push(part);
+    received += part.length;
+    if (received < (cuts + 1) * 600_000) continue;
+    cuts += 1;
+    line.hangUp();
+  }
+  await written;
+  t.equal(hash(Buffer.concat(parts)), hash(bytes));
+  t.same([await cat.exitCode, starts], [0, 1]);
+  t.ok(cuts >= 4, `${cuts} cuts`);
+});
+
+t.test('a signal and a size that a lost line took arrive', async (t) => {
+  const { server, token } = await aScene(t);
+  const line = await aLine(t, server);
+  const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
+  const terminal = { cols: 90, rows: 20 };
+  const sized = await box.exec('read line; stty size', { stdin: true, terminal });
   line.hangUp();
-  await t.rejects(all, { code: 'command_outcome_unknown' });
-  await waitFor(() => atWork() === 0, { what: 'the command ends' });
+  sized.resize({ cols: 100, rows: 30 });
+  await sized.write('\n');
+  t.equal((await outputOf(sized)).stdout.toString(), '30 100\r\n');
+  const sleeping = await box.exec(['sleep', '3600']);
+  line.hangUp();
+  sleeping.signal('TERM');
+  t.same((await outputOf(sleeping)).exitCode, null);
+});
+
+t.test('the outcome of a command that does not go on is unknown; an abort ends it', async (t) => {
+  const { ports, atWork } = endless();
+  const { server, token, box: direct } = await aScene(t, ports);
+  const line = await aLine(t, server);
+  const box = await new Berth({ server: `http://${line.host}`, token }).container('dev');
   const aborted = new AbortController();
   const other = outputOf(await box.exec(['tail', '-f'], { signal: aborted.signal }));
   aborted.abort(new Error('enough'));
   await t.rejects(other, /enough/);
   await waitFor(() => atWork() === 0, { what: 'the command ends' });
+  const all = outputOf(await box.exec(['tail', '-f']));
+  line.state.isDown = true;
+  line.hangUp();
+  await direct.stop();
+  line.state.isDown = false;
+  await t.rejects(all, { code: 'command_outcome_unknown' });
 });

@@ -1,9 +1,9 @@
-import { encodeExecFrame } from '../../protocol/exec-frames.ts';
 import { EXEC_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
-import { BerthError } from '../request/errors.ts';
+import { randomKey } from '../random-key.ts';
 import type { Requester } from '../request/requester.ts';
 import { answerWithoutUpgrade } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
+import { type ExecDial, ExecLink } from './exec-link.ts';
 import { RunningCommand } from './running-command.ts';
 
 export type ExecOptions = {
@@ -31,7 +31,7 @@ export async function openExec(
   { stdin = false, env, cwd, timeoutSeconds, terminal, signal }: ExecOptions = {},
 ): Promise<RunningCommand> {
   signal?.throwIfAborted();
-  const start = encodeExecFrame({
+  const link = new ExecLink(dialOf(requester, openSocket, path), {
     type: 'start',
     command: typeof command === 'string' ? ['sh', '-c', command] : command,
     env: env ?? null,
@@ -39,25 +39,19 @@ export async function openExec(
     timeout_seconds: timeoutSeconds ?? null,
     stdin,
     terminal: terminal === undefined ? null : { term: TERM, ...terminal },
+    run: randomKey(),
   });
-  for (let isFirst = true; ; isFirst = false) {
-    const token = (await requester.token()) ?? '';
-    const running = new RunningCommand((listener) =>
-      openSocket(`${requester.webSocketOrigin}${path}`, subprotocols(EXEC_PROTOCOL, token), listener),
-    );
-    const stop = (): void => running.fail(signal?.reason);
-    signal?.addEventListener('abort', stop, { once: true });
-    void running.over.then(() => signal?.removeEventListener('abort', stop));
-    if (signal?.aborted) stop();
-    if (await running.connected) {
-      running.begin(start);
-      await running.started;
-      return running;
-    }
-    signal?.throwIfAborted();
-    // The answer to a plain request says why, and lets an expired token be renewed.
-    const refusal = await answerWithoutUpgrade(requester, path);
-    if (refusal !== null) throw refusal;
-    if (!isFirst) throw new BerthError(0, 'unreachable', 'the WebSocket was not opened');
-  }
+  const stop = (): void => link.fail(signal?.reason);
+  signal?.addEventListener('abort', stop, { once: true });
+  void link.over.then(() => signal?.removeEventListener('abort', stop));
+  await link.started;
+  return new RunningCommand(link);
 }
+
+const dialOf = (requester: Requester, openSocket: OpenSocket, path: string): ExecDial => ({
+  async open(listener) {
+    const token = (await requester.token()) ?? '';
+    return openSocket(`${requester.webSocketOrigin}${path}`, subprotocols(EXEC_PROTOCOL, token), listener);
+  },
+  refusal: () => answerWithoutUpgrade(requester, path),
+});

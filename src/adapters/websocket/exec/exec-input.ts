@@ -13,6 +13,7 @@ export class ExecInput {
   readonly #give: (bytes: number) => void;
   readonly #waiting = new JoinedBytes();
   #roomBytes = 0;
+  #receivedBytes = 0;
   #freedBytes = 0;
   #isWriting = false;
   #isEnded = false;
@@ -22,14 +23,25 @@ export class ExecInput {
     this.#give = give;
   }
 
+  /** How many bytes it has taken. */
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
   begin(): void {
     this.#free(INPUT_WINDOW_BYTES);
+  }
+
+  /** Tells a client that begins anew how much room there is. */
+  grantAgain(): void {
+    if (this.#roomBytes > 0) this.#give(this.#roomBytes);
   }
 
   /** Takes input; false for more than there is room for. Input after its end is dropped. */
   take(chunk: Buffer): boolean {
     if (chunk.length > this.#roomBytes) return false;
     this.#roomBytes -= chunk.length;
+    this.#receivedBytes += chunk.length;
     if (this.#isEnded) this.#free(chunk.length);
     else this.#waiting.add(chunk);
     this.#write();

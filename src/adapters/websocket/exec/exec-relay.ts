@@ -3,221 +3,175 @@ import type {
   AuthorizedConnections,
   Registration,
 } from '../../../app/identity/auth/authorized-connections.ts';
-import type { DomainError } from '../../../domain/errors.ts';
-import { authorize, type Caller } from '../../../domain/identity/caller.ts';
-import { type Result, unreachable } from '../../../domain/result.ts';
+import type { FieldFaults } from '../../../domain/field-faults.ts';
+import type { Caller } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
-import type {
-  CommandRequest,
-  ControlledCommand,
-} from '../../../ports/containers/inside/container-commands.ts';
-import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
 import {
   decodeExecClientFrame,
   EXEC_STREAMS,
   type ExecClientFrame,
+  type ExecResume,
   type ExecServerFrame,
   type ExecStart,
-  type ExecStream,
   encodeExecFrame,
 } from '../../../protocol/exec-frames.ts';
 import { answersOf } from '../bounded-replies.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { inputLimit, SocketRest } from '../socket-reader.ts';
-import { ExecInput } from './exec-input.ts';
-import { readStart } from './exec-start.ts';
+import { ExecCommand, type ExecCommandDeps, type ExecPeer } from './exec-command.ts';
+import type { OutputPiece } from './exec-output.ts';
+import type { ExecRuns } from './exec-runs.ts';
+import { readFirst } from './exec-start.ts';
 
-export type ExecRelayDeps = {
-  readonly access: { readonly mayGoOnChanging: (now: Caller) => boolean };
+export type ExecRelayDeps = ExecCommandDeps & {
   readonly live: AuthorizedConnections;
-  readonly log: Logger;
-  readonly wordsOf: (code: DomainError['code']) => string;
+  readonly mayStay: (now: Caller) => boolean;
+  readonly runs: ExecRuns;
+  /** Of the container, for the names of commands. */
+  readonly containerId: string;
 };
 
-type Run = (request: CommandRequest) => Promise<Result<ControlledCommand, DomainError>>;
-
-const PIECE_BYTES = 65_536;
 const START_WITHIN_MS = 30_000;
-export const FAILURE = 'failed to execute command';
+/** How a socket closes when its line is lost, and when its client is coming back. */
+const LOST_CODES: readonly number[] = [1006, 4000];
 
 /**
- * One command on a socket, until either ends. The socket is always read, so that it can be pinged: each side sends only
- * as many bytes as the other has room for.
+ * One socket of a command. It is always read, so that it can be pinged: each side sends only as many bytes as the other
+ * has room for.
  */
-export class ExecRelay {
+export class ExecRelay implements ExecPeer {
   readonly #socket: WebSocket;
-  readonly #run: Run;
+  readonly #caller: Caller;
   readonly #deps: ExecRelayDeps;
   readonly #registration: Registration;
-  readonly #input: ExecInput;
   readonly #answer: (frame: ExecServerFrame) => void;
-  #command: ControlledCommand | null = null;
-  #isStarted = false;
-  #isOver = false;
-  #roomBytes = 0;
-  #wake = (): void => {};
+  readonly #late: NodeJS.Timeout;
+  #command: ExecCommand | null = null;
+  /** The command's name, by which its client can resume it. */
+  #name: string | null = null;
+  #isClosed = false;
 
-  constructor(socket: WebSocket, caller: Caller, run: Run, deps: ExecRelayDeps) {
+  constructor(socket: WebSocket, caller: Caller, deps: ExecRelayDeps) {
     this.#socket = socket;
-    this.#run = run;
+    this.#caller = caller;
     this.#deps = deps;
     this.#answer = answersOf(socket);
-    this.#input = new ExecInput((bytes) => this.#send({ type: 'room', bytes }));
-    const { access, live, log } = deps;
+    const { live, mayStay, log } = deps;
     socket.on('error', (err) => log.info({ err }, "a command's socket failed"));
-    this.#registration = live.register({
-      caller,
-      mayStay: (now) => authorize(now, 'write').ok && access.mayGoOnChanging(now),
-      close: () => this.#close(CLOSE.unauthorized),
-    });
-    const late = setTimeout(() => this.#close(CLOSE.tooSlow), START_WITHIN_MS);
-    socket.once('close', () => {
-      clearTimeout(late);
-      this.#registration.end();
-      this.#stop();
-    });
+    this.#registration = live.register({ caller, mayStay, close: () => this.#cut(CLOSE.unauthorized) });
+    this.#late = setTimeout(() => this.#cut(CLOSE.tooSlow), START_WITHIN_MS);
+    socket.once('close', (code) => this.#onClosed(code));
     const came = inputLimit(new SocketRest(socket));
     socket.on('message', (data, isBinary) => {
       // Rates are not needed: the room limits input.
       came(isBinary ? 0 : (data as Buffer).length);
-      if (this.#isOver) return;
+      if (this.#isClosed) return;
       if (isBinary) this.#use(() => this.#take(data as Buffer), (data as Buffer).length);
-      else this.#onText((data as Buffer).toString(), () => clearTimeout(late));
+      else this.#onText((data as Buffer).toString());
     });
     keepAlive(socket, () => {});
   }
 
-  #onText(json: string, started: () => void): void {
-    if (this.#isStarted) {
-      const frame = decodeExecClientFrame(json);
-      if (frame !== null) this.#use(() => this.#onFrame(frame));
-      return;
-    }
-    started();
-    this.#isStarted = true;
-    const first = readStart(json);
-    if ('faults' in first) this.#refuse({ code: 'validation_failed', fields: first.faults });
-    else this.#use(() => void this.#start(first));
+  send(frame: ExecServerFrame): void {
+    if (!this.#isClosed) this.#socket.send(encodeExecFrame(frame));
   }
 
-  #onFrame(frame: ExecClientFrame): void {
-    switch (frame.type) {
-      case 'start':
-        return;
-      case 'resize':
-        return void this.#command?.resize(frame.cols, frame.rows);
-      case 'signal':
-        return void this.#command?.signal(frame.signal);
-      case 'end_input':
-        this.#input.end();
-        return;
-      case 'ping':
-        this.#answer({ type: 'pong', t: frame.t });
-        return;
-      case 'room':
-        this.#roomBytes += frame.bytes;
-        this.#wake();
-        return;
-      default:
-        unreachable(frame);
-    }
-  }
-
-  /** Handles frames in order of arrival, once the credential is known to be valid. */
-  #use(then: () => void, bytes = 0): void {
-    const taken = this.#registration.use(() => {
-      if (!this.#isOver) then();
-    }, bytes);
-    if (!taken) this.#close(CLOSE.tooSlow);
-  }
-
-  #take(chunk: Buffer): void {
-    if (!this.#input.take(chunk)) this.#close('too much input');
-  }
-
-  async #start({ command, env, workdir, timeout_seconds, stdin, terminal }: ExecStart): Promise<void> {
-    try {
-      const opened = await this.#run({
-        command,
-        timeoutSeconds: timeout_seconds,
-        ...(env === null ? {} : { env }),
-        ...(workdir === null ? {} : { workdir }),
-        ...(terminal === null ? {} : { terminal }),
-        ...(stdin ? { stdin: this.#input.stream } : {}),
-      });
-      if (!opened.ok) return this.#refuse(opened.error);
-      this.#command = opened.value;
-      if (this.#isOver) return await opened.value.end();
-      this.#send({ type: 'started' });
-      if (stdin) this.#input.begin();
-      await this.#pass(opened.value);
-    } catch (err) {
-      if (err instanceof OutcomeUnknown) return this.#refuse({ code: 'command_outcome_unknown' });
-      this.#deps.log.error({ err }, 'a command failed');
-      this.#send({ type: 'refused', code: 'internal_error', error: FAILURE, fields: {} });
-      this.#close(CLOSE.ended);
-    }
-  }
-
-  async #pass({ events }: ControlledCommand): Promise<void> {
-    for await (const event of events) {
-      if (event.kind === 'exit') {
-        this.#send({ type: 'exit', exit_code: event.exitCode });
-        return this.#close(CLOSE.ended);
-      }
-      for (let at = 0; at < event.data.length; ) {
-        const room = await this.#room();
-        if (this.#isOver) return;
-        const piece = event.data.subarray(at, at + Math.min(room, PIECE_BYTES));
-        at += piece.length;
-        await this.#sendOutput(event.stream, piece);
-      }
-    }
-  }
-
-  /** Resolves with how many bytes the client has room for; with any number once the command has ended. */
-  async #room(): Promise<number> {
-    while (this.#roomBytes === 0 && !this.#isOver) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return this.#roomBytes;
-  }
-
-  #sendOutput(stream: ExecStream, data: Buffer): Promise<void> {
-    this.#roomBytes -= data.length;
+  sendOutput({ stream, data }: OutputPiece): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
     const frame = Buffer.concat([Buffer.of(EXEC_STREAMS[stream]), data]);
     // a failed socket also closes
     return new Promise((resolve) => this.#socket.send(frame, { binary: true }, () => resolve()));
   }
 
-  #send(frame: ExecServerFrame): void {
-    if (!this.#isOver) this.#socket.send(encodeExecFrame(frame));
+  close(reason: SocketCloseReason): void {
+    if (!this.#isClosed) hangUp(this.#socket, reason);
+    this.#isClosed = true;
   }
 
-  #refuse(error: DomainError): void {
-    const fields = error.code === 'validation_failed' ? error.fields : {};
-    const [first] = Object.entries(fields);
-    const words = first === undefined ? this.#deps.wordsOf(error.code) : `${first[0]} ${first[1]}`;
-    this.#send({ type: 'refused', code: error.code, error: words, fields });
-    this.#close(CLOSE.ended);
+  #onText(json: string): void {
+    if (this.#command !== null) {
+      const frame = decodeExecClientFrame(json);
+      if (frame !== null) this.#use(() => this.#onFrame(frame));
+      return;
+    }
+    clearTimeout(this.#late);
+    const first = readFirst(json);
+    const command = new ExecCommand(this.#deps, 'run' in first && first.run !== null);
+    this.#command = command;
+    if ('faults' in first) this.#refuse(first.faults);
+    else if (first.type === 'start') this.#use(() => this.#start(command, first));
+    else this.#use(() => this.#resume(first));
   }
 
-  #close(reason: SocketCloseReason): void {
-    if (!this.#isOver) hangUp(this.#socket, reason);
-    this.#stop();
+  #start(command: ExecCommand, start: ExecStart): void {
+    const name = start.run === null ? null : this.#nameOf(start.run);
+    if (name !== null && !this.#deps.runs.add(name, command)) return void this.#refuse({ run: 'is in use' });
+    this.#name = name;
+    void command.begin(this, start);
   }
 
-  /** Ends a command whose client has left. */
-  #stop(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#wake();
-    this.#input.stream.destroy();
-    void this.#command?.end();
+  #resume({ run, received }: ExecResume): void {
+    const name = this.#nameOf(run);
+    const command = this.#deps.runs.find(name);
+    if (command?.resume(this, received) === true) {
+      this.#command = command;
+      this.#name = name;
+      return;
+    }
+    if (command !== null) this.#deps.runs.end(name, command);
+    this.#lost();
+  }
+
+  /** The user's own, in this container. */
+  #nameOf(run: string): string {
+    return `${this.#caller.user.id} ${this.#deps.containerId} ${run}`;
+  }
+
+  #onFrame(frame: ExecClientFrame): void {
+    if (frame.type === 'ping') this.#answer({ type: 'pong', t: frame.t });
+    else if (frame.type !== 'start' && frame.type !== 'resume') this.#command?.onFrame(frame);
+  }
+
+  /** Handles frames in order of arrival, once the credential is known to be valid. */
+  #use(then: () => void, bytes = 0): void {
+    const taken = this.#registration.use(() => {
+      if (!this.#isClosed) then();
+    }, bytes);
+    if (!taken) this.#cut(CLOSE.tooSlow);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#command?.take(chunk) === false) this.#cut('too much input');
+  }
+
+  #refuse(fields: FieldFaults): void {
+    const [[name, fault] = ['', '']] = Object.entries(fields);
+    this.send({ type: 'refused', code: 'validation_failed', error: `${name} ${fault}`, fields });
+    this.close(CLOSE.ended);
+  }
+
+  #lost(): void {
+    const code = 'command_outcome_unknown';
+    this.send({ type: 'refused', code, error: this.#deps.wordsOf(code), fields: {} });
+    this.close(CLOSE.ended);
+  }
+
+  /** Closes the socket and ends its command. */
+  #cut(reason: SocketCloseReason): void {
+    this.close(reason);
+    if (this.#command?.leave(this)) this.#deps.runs.end(this.#name, this.#command);
+  }
+
+  #onClosed(code: number): void {
+    clearTimeout(this.#late);
+    this.#isClosed = true;
+    this.#registration.end();
+    const command = this.#command;
+    if (command === null || !command.leave(this)) return;
+    const { runs } = this.#deps;
+    if (this.#name !== null && LOST_CODES.includes(code)) runs.wait(this.#name, command, this.#caller);
+    else runs.end(this.#name, command);
   }
 }

@@ -2,10 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { ContainerAccess } from '../../../app/containers/inside/container-access.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
+import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { EXEC_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { plainRequest } from '../upgrade-required.ts';
-import { ExecRelay, FAILURE } from './exec-relay.ts';
+import { FAILURE } from './exec-command.ts';
+import { ExecRelay } from './exec-relay.ts';
+import { ExecRuns } from './exec-runs.ts';
 
 export type ExecSocketDeps = {
   readonly access: Pick<ContainerAccess, 'mayExec' | 'streamExec' | 'mayGoOnChanging'>;
@@ -23,8 +26,18 @@ const REFUSALS = [
   'address_full',
 ] as const;
 
-/** GET /api/containers/{id}/exec: refusals are plain HTTP before the upgrade; then one command, with its input. */
+/**
+ * GET /api/containers/{id}/exec: refusals are plain HTTP before the upgrade; then one command, new or resumed, with its
+ * input.
+ */
 export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
+  const { access, live, log, wordsOf } = deps;
+  const mayStay = (now: Caller): boolean => authorize(now, 'write').ok && access.mayGoOnChanging(now);
+  const runs = new ExecRuns({ live, mayStay });
+  http.addHook('preClose', (done) => {
+    runs.shut();
+    done();
+  });
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/exec',
@@ -41,14 +54,14 @@ export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
       refusals: REFUSALS,
     },
     preHandler: async ({ params, caller }) => {
-      const found = await deps.access.mayExec(params.id, caller);
+      const found = await access.mayExec(params.id, caller);
       if (!found.ok) throw new Refusal(found.error);
     },
     handler: plainRequest,
     wsHandler: (socket, { caller, origin, params: { id } }) => {
       const run = (request: Parameters<ContainerAccess['streamExec']>[1]) =>
-        deps.access.streamExec(id, request, caller, origin);
-      new ExecRelay(socket, caller, run, deps);
+        access.streamExec(id, request, caller, origin);
+      new ExecRelay(socket, caller, { run, live, log, wordsOf, mayStay, runs, containerId: id });
     },
   });
 }

@@ -6,7 +6,7 @@ import { OutcomeUnknown, RuntimeUnavailable } from '../../../../src/ports/contai
 import type { CommandEvent } from '../../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
-import { aPerson, ORIGIN } from '../../../support/service/service.ts';
+import { anApiToken, aPerson, ORIGIN } from '../../../support/service/service.ts';
 import { endless } from '../../../support/service/streams.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
@@ -207,4 +207,66 @@ t.test('a lost command says so, and a fault of the service is none of it', async
     await one.closed();
     t.match(one.frame('refused'), { code, error: String }, code);
   }
+});
+
+const RUN = 'a-name-of-16-or-more';
+const resume = (received: number) => ({ type: 'resume', run: RUN, received });
+
+t.test('a command is resumed at the byte on another socket, and takes its input once', async (t) => {
+  const { open } = await aScene(t);
+  const first = await open({ command: ['cat'], stdin: true, run: RUN }, 5);
+  await first.until(() => first.room() > 0);
+  first.socket.send(Buffer.from('one two '));
+  await first.until(() => first.bytes(1).length === 5);
+  const twice = await open({ command: ['cat'], run: RUN });
+  await twice.closed();
+  t.match(twice.frame('refused'), { fields: { run: 'is in use' } });
+  first.socket.terminate();
+  const second = await open(resume(3));
+  await second.until(() => second.bytes(1).length === 5);
+  t.equal(String(second.bytes(1)), ' two ', 'from the byte that the client names');
+  t.match([second.frame('resumed'), second.frame('started')], [{ received: 8, signals: 0 }, {}]);
+  const third = await open(resume(8));
+  t.same(await second.closed(), [1000, 'replaced'], 'one socket at a time');
+  await third.until(() => third.room() > 0);
+  third.socket.send(Buffer.from('three'));
+  third.send({ type: 'end_input' });
+  t.same(await third.closed(), [1000, 'ended']);
+  t.equal(String(third.bytes(1)), 'three');
+});
+
+t.test('the end of a command waits for its client, and what is unknown is said', async (t) => {
+  const { open, service, ada } = await aScene(t);
+  const first = await open({ command: ['echo', 'gone'], run: RUN }, 1);
+  await first.until(() => first.bytes(1).length === 1);
+  first.socket.terminate();
+  const other = await anApiToken(service, ada);
+  const second = await open(resume(1), 1 << 30, other.token);
+  await second.closed();
+  t.same([String(second.bytes(1)), second.frame('exit')], ['one\n', { type: 'exit', exit_code: 0 }]);
+  for (const first of [resume(5), { ...resume(0), run: 'another-name-of-16' }]) {
+    const gone = await open(first);
+    await gone.closed();
+    t.match(gone.frame('refused'), { code: 'command_outcome_unknown' });
+  }
+  const wrong = await open({ type: 'resume', run: 'short', received: 0 });
+  await wrong.closed();
+  t.match(wrong.frame('refused'), { code: 'validation_failed', fields: { run: String } });
+});
+
+t.test('a command that waits ends with its credential, and by a close', async (t) => {
+  const { ports, atWork } = endless();
+  const { open, call, service } = await aScene(t, ports);
+  const { token, id } = (await call('POST', '/api/tokens', { name: 'x' })).json();
+  const lost = await open({ command: ['tail'], run: RUN }, 1 << 30, token);
+  await lost.until(() => lost.bytes(1).length > 0);
+  lost.socket.terminate();
+  await waitFor(() => service.http.websocketServer.clients.size === 0, { what: 'the socket is gone' });
+  t.equal(atWork(), 1, 'it waits');
+  await call('POST', `/api/tokens/${id}/revoke`);
+  await waitFor(() => atWork() === 0, { what: 'the command ends' });
+  const left = await open({ command: ['tail'], run: RUN });
+  await left.until(() => left.bytes(1).length > 0);
+  left.socket.close(1000);
+  await waitFor(() => atWork() === 0, { what: 'the command ends' });
 });

@@ -1,0 +1,45 @@
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Input within the room that the service gave, kept until the service has it. */
+export class ExecInput {
+  #roomBytes = 0;
+  #kept: Bytes[] = [];
+  /** Offset of the first kept byte. */
+  #start = 0;
+  /** An older service never says what it has, so keeping would not end. */
+  #isKept = true;
+
+  get roomBytes(): number {
+    return this.#roomBytes;
+  }
+
+  /** The service takes so many bytes more; `received` is what it has in all. */
+  allow(bytes: number, received: number | null): void {
+    this.#roomBytes += bytes;
+    this.#isKept &&= received !== null;
+    if (received === null) this.#kept = [];
+    else this.#confirm(received);
+  }
+
+  sent(piece: Bytes): void {
+    this.#roomBytes -= piece.length;
+    if (this.#isKept) this.#kept.push(piece);
+  }
+
+  /** What to send again to a service that has so many bytes, which then says how much more it takes. */
+  sendAgain(received: number): readonly Bytes[] {
+    this.#confirm(received);
+    this.#roomBytes = -this.#kept.reduce((sum, { length }) => sum + length, 0);
+    return this.#kept;
+  }
+
+  #confirm(received: number): void {
+    for (let [first] = this.#kept; first !== undefined; [first] = this.#kept) {
+      const known = received - this.#start;
+      if (known <= 0) return;
+      this.#start += Math.min(known, first.length);
+      if (known < first.length) this.#kept[0] = first.slice(known);
+      else this.#kept.shift();
+    }
+  }
+}
