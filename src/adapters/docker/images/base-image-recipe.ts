@@ -44,13 +44,14 @@ export const BASE_PACKAGES = [
 
 /**
  * Run inside the image as root. The home is the volume, which starts with these files. Copying ping drops its file
- * capability, which containers do not have and ping does not need.
+ * capability, which containers do not have and ping does not need. The package lists stay, so that the first
+ * `apt-get install` in a container finds its package, also on a host without a network.
  */
 export const BASE_SETUP =
   'set -e; mkdir -p /workspace; cp -a /etc/skel/. /workspace; chmod 755 /workspace; ' +
   'sed -i "s,^root:x:0:0:root:/root:,root:x:0:0:root:/workspace:," /etc/passwd; ' +
   'cp /usr/bin/ping /usr/bin/ping.new && mv /usr/bin/ping.new /usr/bin/ping; ' +
-  'rm -rf /var/lib/apt/lists/* /var/cache/apt/archives/*.deb';
+  'rm -f /var/cache/apt/archives/*.deb';
 
 /** Identifies the recipe, so that an older image is rebuilt. */
 export const BASE_LABEL = 'berth.base';
@@ -136,7 +137,8 @@ const PROXY = /^Acquire::(https?)::Proxy "(.+)";$/;
 
 /** From `apt-config dump`. A proxy on this machine serves only the build, since containers cannot reach it. */
 export function aptSettings(dump: string): Pick<Recipe, 'aptOptions' | 'env'> {
-  const aptOptions = ['Acquire::Languages "none";'];
+  // The image's lists are compressed: 9 MB instead of 50.
+  const aptOptions = ['Acquire::Languages "none";', 'Acquire::GzipIndexes "true";'];
   const env: NodeJS.ProcessEnv = {};
   for (const line of dump.split('\n').filter((each) => KEPT.test(each))) {
     const proxy = PROXY.exec(line);
@@ -153,6 +155,7 @@ export function buildArgs({ aptOptions, keys, copies, sources }: Recipe): readon
     '--mode=root',
     '--variant=minbase',
     '--dpkgopt=force-unsafe-io',
+    '--skip=cleanup/apt/lists',
     `--include=${BASE_PACKAGES.join(',')}`,
     ...aptOptions.map((option) => `--aptopt=${option}`),
     ...keys.map((key) => `--keyring=${key}`),

@@ -85,6 +85,9 @@ async function contents(t: Test, { runtime, commands }: TestInstance, image: str
   );
   t.match(await sh('ls /etc/ssl/certs/ca-certificates.crt'), /ca-certificates/);
   t.match(await sh('grep -rhE "^(deb|URIs)" /etc/apt/sources.list /etc/apt/sources.list.d'), /https?:\/\//);
+  const lists = await sh('du -sm /var/lib/apt/lists | cut -f1; apt-get -q install --simulate htop');
+  t.match(lists, /^Inst htop /m, 'a package is found before the first update');
+  t.ok(Number.parseInt(lists, 10) < 20, `the lists are small: ${lists.split('\n')[0]} MB`);
   await runtime.remove(handle);
 }
 
@@ -106,6 +109,7 @@ async function fromPublic(
   const handle = await runtime.create(aSpec(reference));
   await runtime.start(handle);
   t.equal(await output(commands, handle, 'tmux -V | cut -d" " -f1'), 'tmux');
+  t.match(await output(commands, handle, 'apt-get -q install --simulate htop'), /^Inst htop /m);
   await runtime.remove(handle);
 }
 

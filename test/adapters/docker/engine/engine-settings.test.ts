@@ -264,6 +264,7 @@ t.test("the image gets this machine's own package sources and no others", async 
   t.same(aptSettings(dump), {
     aptOptions: [
       'Acquire::Languages "none";',
+      'Acquire::GzipIndexes "true";',
       'Acquire::Check-Date "false";',
       'Acquire::http::Proxy "http://proxy.example:3128";',
     ],
