@@ -29,7 +29,7 @@ export function dockerAccess(docker: Docker, instanceId: string): DockerAccess {
   const running = dockerCommands(calls, own);
   const files = dockerFiles(calls, own);
   const search = dockerFileSearch(calls, own);
-  const insight = dockerInsight(calls, own);
+  const insight = dockerInsight(calls, own, instanceId);
   const commands: ContainerCommands = { open: (...args) => inContainer(running.open(...args)) };
   return {
     commands,

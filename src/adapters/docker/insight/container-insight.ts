@@ -4,11 +4,12 @@ import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
 import { engineStream, readableOf } from '../exec/engine-stream.ts';
 import { frames } from '../exec/stream-demux.ts';
+import { memoryKillsOf } from '../host/memory-kills.ts';
 import { usageReader } from './container-usage.ts';
 import { layerChanges } from './layer-changes.ts';
 
-export function dockerInsight(calls: EngineCalls, own: Ownership): ContainerInsight {
-  const { usage, load } = usageReader(calls);
+export function dockerInsight(calls: EngineCalls, own: Ownership, instanceId: string): ContainerInsight {
+  const { usage, load } = usageReader(calls, (id) => memoryKillsOf(instanceId, id));
   return {
     logs: async (handle, request) => await logs(calls, (await own.require(handle)).id, request),
     usage: async (handle) => await usage((await own.require(handle)).id),

@@ -30,11 +30,14 @@ export type UsageReader = {
   readonly load: (id: string) => Promise<ContainerLoad>;
 };
 
+/** The kernel's own count of a container's programs ended for memory; null where it is out of sight. */
+export type KillsOf = (id: string) => Promise<number | null>;
+
 /**
  * Reads containers' statistics, one call per container at a time, shared by concurrent requests and cached for a
  * second.
  */
-export function usageReader(calls: EngineCalls): UsageReader {
+export function usageReader(calls: EngineCalls, killsOf: KillsOf): UsageReader {
   const samples = new LRUCache<string, Sample>({ max: MAX_KNOWN });
   const disk = diskReader(calls);
   const read = async (id: string): Promise<ContainerLoad> => {
@@ -42,7 +45,9 @@ export function usageReader(calls: EngineCalls): UsageReader {
     samples.delete(id);
     const now = await sample(calls, id);
     samples.set(id, now);
-    return { ...figuresOf(now), cpuMillicores: await cpuOf(calls, id, before, now) };
+    const [cpuMillicores, kills] = await Promise.all([cpuOf(calls, id, before, now), killsOf(id)]);
+    const figures = figuresOf(now);
+    return { ...figures, cpuMillicores, memoryKills: kills ?? figures.memoryKills };
   };
   const answers = new LRUCache<string, ContainerLoad>({
     max: MAX_KNOWN,
@@ -104,7 +109,7 @@ export function figuresOf({ at, statistics }: Sample): Omit<ContainerLoad, 'cpuM
     at: new Date(at),
     memoryBytes: Math.max(0, usage - given),
     pids: statistics.pids_stats?.current ?? 0,
-    // why: in cgroup v1, known by its totals, this counts every time that caches were reclaimed
+    // why: in cgroup v1, known by its totals, the engine counts every time that caches were reclaimed
     memoryKills: 'total_inactive_file' in stats ? null : failcnt,
   };
 }

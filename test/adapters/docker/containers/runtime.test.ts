@@ -77,6 +77,7 @@ if (engine !== null) {
   await t.test('what differs from the image is told', (t) => changes(t, neighbour));
   await t.test('programs are asked to end before they are killed', (t) => stopping(t, box));
   await t.test('programs see the limits of their container', (t) => limitsSeen(t, instance));
+  await t.test('a program ended for memory is counted', (t) => endedForMemory(t, instance));
   await t.test('a container of an earlier version keeps its name and is found', (t) => earlier(t, instance));
 }
 await t.test('calls to a silent engine fail', unanswered);
@@ -290,6 +291,19 @@ async function limitsSeen(t: Test, instance: TestInstance): Promise<void> {
   await check(next, small, 'after it was made anew');
   if (isOwn)
     await t.rejects(shellIn(commands, next)('echo 1 > /proc/meminfo'), /[Rr]ead-only/, 'nobody writes there');
+}
+
+async function endedForMemory(t: Test, { runtime, commands, insight, image }: TestInstance): Promise<void> {
+  const resources = { memoryMb: 64, cpuMillicores: 500, diskMb: 512 };
+  const handle = await runtime.create(aSpec(image, { resources }));
+  await runtime.start(handle);
+  await runIn(commands, handle, ['dd', 'if=/dev/zero', 'of=/workspace/caches', 'bs=1M', 'count=200']);
+  t.match(await insight.load(handle), { memoryKills: 0 }, 'reclaimed caches do not count');
+  const hungry = await runIn(commands, handle, ['tail', '/dev/zero']);
+  t.equal(hungry.exitCode, 137);
+  const kills = async () => (await insight.load(handle)).memoryKills;
+  t.equal(await eventually(kills, (count) => count === 1), 1);
+  await runtime.remove(handle);
 }
 
 async function earlier(

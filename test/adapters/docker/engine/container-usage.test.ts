@@ -27,7 +27,10 @@ async function anEngine(t: Test) {
   await once(server, 'listening');
   t.teardown(() => server.close().closeAllConnections());
   const { port } = server.address() as AddressInfo;
-  return { programs, ...usageReader(engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }))) };
+  return {
+    programs,
+    ...usageReader(engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null })), async () => null),
+  };
 }
 
 t.test('a load does not measure the volume, a use does', async (t) => {
