@@ -149,7 +149,7 @@ t.test('a person is changed after a question, with a way back', async (t) => {
 
   await choose(page, 'ada', 'Delete…');
   await page.getByLabel('Give to another person').check();
-  await page.getByLabel('New owner').selectOption({ label: 'bob' });
+  await page.getByLabel('New owner').fill('bob');
   t.same(await violationsEverywhere(page), []);
   await shootBoth(page, 'people-delete');
   await press(page, 'Delete');

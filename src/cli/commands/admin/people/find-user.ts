@@ -5,15 +5,31 @@ import { findOne } from '../../../values/find.ts';
 
 export type User = Schemas['ManagedUser'];
 
+/** The most that the service searches for, in characters. */
+const LONGEST_SEARCH = 100;
+
 export const aUser = () => new Argument('[user]', 'a username, email address or id');
 
 export const allUsers = (cli: Cli): Promise<User[]> =>
   cli.progress('Listing users', cli.berth().admin.users.list().all());
 
-export const findUser = async (cli: Cli, given: string | undefined): Promise<User> =>
-  findOne(cli, await allUsers(cli), given, {
+/** Reads all users only where the search finds none of exactly that name or address. */
+export async function findUser(cli: Cli, given: string | undefined): Promise<User> {
+  const named = given === undefined ? [] : await usersCalled(cli, given);
+  return await findOne(cli, named.length > 0 ? named : await allUsers(cli), given, {
     what: 'user',
     id: (user) => user.id,
-    names: (user) => [user.username, user.email],
+    names: namesOf,
     list: 'berth admin users ls',
   });
+}
+
+const namesOf = ({ username, email }: User) => [username, email];
+
+async function usersCalled(cli: Cli, given: string): Promise<User[]> {
+  if (given === '' || given.length > LONGEST_SEARCH) return [];
+  const found: User[] = [];
+  for await (const user of cli.berth().admin.users.list({ search: given }))
+    if (namesOf(user).includes(given)) found.push(user);
+  return found;
+}

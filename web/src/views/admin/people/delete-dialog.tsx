@@ -1,18 +1,20 @@
 import { useId, useState } from 'preact/hooks';
 import { type DeletionPlan, deleteUser } from '../../../api/identity/people.ts';
 import { plural } from '../../../lib/format/format.ts';
-import { SelectField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import type { PersonDialogProps } from './person-dialog-props.ts';
+import { PersonField, personCalled } from './person-field.tsx';
 
 type Choice = NonNullable<DeletionPlan['containers']>;
 
 /** Asks first what becomes of the containers. */
-export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogProps) {
+export function DeleteDialog({ user, onDeleted, onClose }: PersonDialogProps) {
   const [choice, setChoice] = useState<Choice>('delete');
-  const [to, setTo] = useState(others[0]?.id ?? '');
-  const plan: DeletionPlan =
-    choice === 'transfer' ? { containers: choice, to } : user.containers > 0 ? { containers: choice } : {};
+  const [to, setTo] = useState('');
+  const plan = async (): Promise<DeletionPlan> => {
+    if (choice === 'transfer') return { containers: choice, to: (await personCalled(to)).id };
+    return user.containers > 0 ? { containers: choice } : {};
+  };
   return (
     <ConfirmedDialog
       title={`Delete ${user.username}?`}
@@ -20,7 +22,7 @@ export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogP
       busy="Deleting"
       danger
       fields={['to']}
-      work={(proof) => deleteUser(user.id, { ...plan, ...proof })}
+      work={async (proof) => deleteUser(user.id, { ...(await plan()), ...proof })}
       onDone={({ deleted }) => onDeleted(user, deleted)}
       onClose={onClose}
     >
@@ -48,12 +50,13 @@ export function DeleteDialog({ user, others, onDeleted, onClose }: PersonDialogP
             </fieldset>
           )}
           {choice === 'transfer' && (
-            <SelectField
+            <PersonField
               label="New owner"
               value={to}
               onInput={setTo}
-              options={others.map(({ id, username }) => [id, username] as const)}
+              isSuggested={({ id }) => id !== user.id}
               error={faults['to']}
+              hint="A username. The containers count against this person's limits."
             />
           )}
         </>

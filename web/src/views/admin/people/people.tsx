@@ -91,7 +91,6 @@ export function People() {
           key={`${asked.act} ${asked.user.id}`}
           {...asked}
           tiers={tiers}
-          others={(users.value ?? []).filter((user) => mayOwn(user) && user.id !== asked.user.id)}
           {...{ onChanged, onMade, onDeleted }}
           onClose={() => setAsked(null)}
         />
@@ -99,8 +98,6 @@ export function People() {
     </>
   );
 }
-
-const mayOwn = ({ disabled_at, email }: ManagedUser): boolean => disabled_at === null && email !== null;
 
 function wordsOf(after: ManagedUser, before: ManagedUser): string {
   const { username } = after;

@@ -4,8 +4,6 @@ import type { MadeLink } from './link-dialog.tsx';
 export type PersonDialogProps = {
   readonly user: ManagedUser;
   readonly tiers: readonly string[];
-  /** Who may get the containers of a deleted user. */
-  readonly others: readonly ManagedUser[];
   /** `before`: the user before the change. */
   readonly onChanged: (after: ManagedUser, before: ManagedUser) => void;
   readonly onMade: (made: MadeLink) => void;
