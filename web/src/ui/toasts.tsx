@@ -1,5 +1,6 @@
 import { dismiss, keepToast, type ToastAction, toasts } from '../state/toasts.ts';
 import { Button, IconButton } from './button.tsx';
+import { Countdown } from './countdown/countdown.tsx';
 import { Icon } from './icon.tsx';
 
 /** Messages, read out as they come. */
@@ -11,7 +12,9 @@ export function Toasts() {
           <Icon name={toast.kind === 'ok' ? 'check' : 'warning'} size={18} />
           <div class="toast-text">
             <strong>{toast.title}</strong>
-            {toast.next && <p>{toast.next}</p>}
+            {toast.next && (
+              <p>{typeof toast.next === 'string' ? toast.next : <Countdown {...toast.next} />}</p>
+            )}
           </div>
           {toast.action && <ToastButton id={toast.id} action={toast.action} />}
           <IconButton icon="close" label="Dismiss" onClick={() => dismiss(toast.id)} />
@@ -23,13 +26,13 @@ export function Toasts() {
 
 const keeping = (id: number) => ({
   onMouseEnter: () => keepToast(id, true),
-  onMouseLeave: (event: MouseEvent) => keepToast(id, hasFocus(event.currentTarget)),
+  onMouseLeave: (event: MouseEvent) => keepToast(id, isRead(event.currentTarget)),
   onFocusIn: () => keepToast(id, true),
-  onFocusOut: () => keepToast(id, false),
+  onFocusOut: (event: FocusEvent) => keepToast(id, isRead(event.currentTarget)),
 });
 
-const hasFocus = (toast: EventTarget | null): boolean =>
-  toast instanceof Element && toast.contains(document.activeElement);
+const isRead = (toast: EventTarget | null): boolean =>
+  toast instanceof Element && (toast.matches(':hover') || toast.contains(document.activeElement));
 
 function ToastButton({ id, action }: { id: number; action: ToastAction }) {
   const run = (): void => {
