@@ -25,6 +25,9 @@ export type OperationStep = {
   readonly outcome: 'ok' | 'failed';
 };
 
+/** What the newest reports say of a component of the service. */
+export type ComponentState = { readonly component: string; readonly state: 'ready' | 'degraded' | 'down' };
+
 /** Plain counters for the code that moves the bytes: a lookup per chunk would cost more than the chunk. */
 export type TerminalBytes = { in: number; out: number };
 
@@ -62,6 +65,8 @@ export interface Metrics {
   engineWaited(wait: EngineWait): void;
   /** An event was sent this long after its commit. */
   eventSent(lagSeconds: number): void;
+  /** Replaces what was last found of these components. */
+  healthFound(components: readonly ComponentState[]): void;
   readonly terminalBytes: TerminalBytes;
   /** The last registered reader is used. */
   watch(gauge: Gauge, read: () => number): void;

@@ -8,6 +8,7 @@ export const noMetrics = (): Metrics => ({
   engineCalled: () => {},
   engineWaited: () => {},
   eventSent: () => {},
+  healthFound: () => {},
   terminalBytes: { in: 0, out: 0 },
   watch: () => {},
   text: async () => ({ type: 'text/plain; charset=utf-8', body: '' }),

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Gauge as GaugeName, Metrics, TerminalBytes } from '../../ports/metrics.ts';
+import type { ComponentState, Gauge as GaugeName, Metrics, TerminalBytes } from '../../ports/metrics.ts';
 import { httpAnswers } from './http-histogram.ts';
 
 const ENGINE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -27,6 +27,8 @@ const GAUGES: Readonly<Record<GaugeName, string>> = {
   promised_memory_bytes: 'Sum of the memory limits of running containers.',
   promised_disk_bytes: 'Sum of the disk sizes of all containers.',
 };
+
+const STATES = { ready: 0, degraded: 1, down: 2 } as const satisfies Record<ComponentState['state'], number>;
 
 /** A registry with our metrics and the process's: memory, processor, garbage collection, event loop lag. */
 export function prometheusMetrics(): Metrics {
@@ -60,6 +62,12 @@ export function prometheusMetrics(): Metrics {
     buckets: LAG_SECONDS,
     ...of,
   });
+  const health = new Gauge({
+    name: 'berth_component_state',
+    help: 'Components of the service: 0 ready, 1 degraded, 2 down.',
+    labelNames: ['component'],
+    ...of,
+  });
   const terminalBytes = countedBytes(registers);
   const reads = watched(registers);
   return {
@@ -69,6 +77,9 @@ export function prometheusMetrics(): Metrics {
     engineCalled: ({ kind, outcome, seconds }) => calls.observe({ kind, outcome }, seconds),
     engineWaited: ({ work, outcome, seconds }) => waits.observe({ work, outcome }, seconds),
     eventSent: (seconds) => lag.observe(Math.max(0, seconds)),
+    healthFound: (components) => {
+      for (const { component, state } of components) health.set({ component }, STATES[state]);
+    },
     terminalBytes,
     watch: (gauge, read) => void reads.set(gauge, read),
     text: async () => ({ type: registry.contentType, body: await registry.metrics() }),

@@ -96,7 +96,9 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
   if (web.webRoot !== null) await staticFiles(http, web.webRoot, web.secureCookie);
   const { storage, monotonicMs } = shared;
   const { readiness } = options.health;
-  const health = recordHealth({ storage, replica: options.replica, readiness, monotonicMs });
+  const { replica } = options;
+  const { metrics } = ports;
+  const health = recordHealth({ storage, replica, readiness, monotonicMs, metrics });
   return {
     ...serviceOf(http, options, shared, wings, draining),
     recordHealth: health.pass,

@@ -12,6 +12,7 @@ import {
   SILENT_AFTER_SECONDS,
 } from '../../domain/service/health.ts';
 import type { HealthReason } from '../../domain/service/health-words.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 
 /** A part as readiness knows it. */
@@ -29,6 +30,7 @@ export type RecordHealthDeps = {
     readonly parts: Readonly<Record<ReportedComponent | 'database', Part>>;
   }>;
   readonly monotonicMs: () => number;
+  readonly metrics: Pick<Metrics, 'healthFound'>;
 };
 
 const REPORTED = ['engine', 'image', 'disk', 'isolation'] as const satisfies readonly ReportedComponent[];
@@ -47,20 +49,23 @@ type Known = {
  * Records what this process finds, for a timer: its own report, and the outages that follow from all reports, once
  * however many processes record. An outage of the database is written when it is over.
  */
-export function recordHealth({ storage, replica, readiness, monotonicMs }: RecordHealthDeps) {
+export function recordHealth({ storage, replica, readiness, monotonicMs, metrics }: RecordHealthDeps) {
   const known: Known = { startedMs: monotonicMs(), lostMs: null, writtenSinceMs: null, isFirst: true };
 
   return {
     async pass(): Promise<void> {
       const askedMs = monotonicMs();
       const { parts } = await readiness();
+      metrics.healthFound([{ component: 'database', state: parts.database.status }]);
       if (parts.database.status !== 'ready') {
         known.lostMs ??= askedMs;
         known.writtenSinceMs = null;
         return;
       }
       const reports = REPORTED.map((component) => reportOf(component, parts[component]));
-      await storage.inTransaction((tx) => record(tx, { replica, reports, known, nowMs: monotonicMs() }));
+      const pass = { replica, reports, known, nowMs: monotonicMs() };
+      const findings = await storage.inTransaction((tx) => record(tx, pass));
+      metrics.healthFound([...findings].map(([component, { state }]) => ({ component, state })));
       known.lostMs = null;
       known.writtenSinceMs ??= askedMs;
       known.isFirst = false;
@@ -76,6 +81,8 @@ function reportOf(component: ReportedComponent, { status, detail, reason, mend }
   return { component, state: status, reason: reason ?? 'unknown', detail, mend: mend ?? null };
 }
 
+type Findings = ReturnType<typeof findingsOf>;
+
 type Pass = {
   readonly replica: string;
   readonly reports: readonly ComponentReport[];
@@ -83,7 +90,8 @@ type Pass = {
   readonly nowMs: number;
 };
 
-async function record(tx: Repositories, { replica, reports, known, nowMs }: Pass): Promise<void> {
+/** Returns what was found of each component. */
+async function record(tx: Repositories, { replica, reports, known, nowMs }: Pass): Promise<Findings> {
   await tx.health.lock();
   const { now, reports: before } = await tx.health.reports();
   const ago = (ms: number): Date => new Date(now.getTime() - (nowMs - ms));
@@ -100,6 +108,7 @@ async function record(tx: Repositories, { replica, reports, known, nowMs }: Pass
   const { ended, begun } = outageChanges(await openOutages(tx), findings);
   for (const outage of ended) await end(tx, outage, now);
   for (const outage of begun) await begin(tx, { ...outage, from: now, to: null });
+  return findings;
 }
 
 /** Nobody ended the outages of a killed service: they ended with it. */

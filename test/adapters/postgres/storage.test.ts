@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
+import { noMetrics } from '../../../src/adapters/memory/index.ts';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
@@ -85,7 +86,7 @@ if (url !== null) {
     const readiness = async () => ({ parts: { ...parts, engine } });
     const monotonicMs = () => performance.now();
     const both = [randomUUID(), randomUUID()].map((replica) =>
-      recordHealth({ storage, replica, readiness, monotonicMs }),
+      recordHealth({ storage, replica, readiness, monotonicMs, metrics: noMetrics() }),
     );
     const recorded = async () => {
       await Promise.all([...both, ...both].map(({ pass }) => pass()));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { prometheusMetrics } from '../../../src/adapters/prometheus/prometheus-metrics.ts';
 import type { PartState } from '../../../src/app/main/health/readiness.ts';
 import {
   anAdmin,
@@ -25,7 +26,8 @@ const SECOND_MS = 1_000;
 /** Services on one storage, whose clock moves only here. */
 function aWorld() {
   const clock = fixedClock();
-  const ports = { ...memoryPorts(clock), monotonicMs: () => clock.now().getTime() };
+  const metrics = prometheusMetrics();
+  const ports = { ...memoryPorts(clock), metrics, monotonicMs: () => clock.now().getTime() };
   const start = async (replica: string = randomUUID()) => {
     const parts = {
       ...{ database: READY, engine: READY, image: READY, disk: READY },
@@ -47,14 +49,15 @@ function aWorld() {
     const answer = await as(service, root)('GET', `/api/admin/health/history${query}`);
     return answer.json().outages as { component: string; reason: string; seconds: number | null }[];
   };
-  return { clock, start, pass, outages };
+  const measured = async (): Promise<string> => (await metrics.text()).body;
+  return { clock, start, pass, outages, measured };
 }
 
 const brief = (all: readonly { component: string; reason: string; seconds: number | null }[]) =>
   all.map(({ component, reason, seconds }) => [component, reason, seconds]);
 
 t.test('an outage is recorded from its start to its end, with an event for administrators', async (t) => {
-  const { start, pass, outages } = aWorld();
+  const { start, pass, outages, measured } = aWorld();
   const one = await start();
   const root = await anAdmin(one.service);
   const ada = await aPerson(one.service, 'ada');
@@ -76,8 +79,10 @@ t.test('an outage is recorded from its start to its end, with an event for admin
     ...{ detail: 'does not answer', advice: SILENT.mend, since: '2026-01-01T00:01:05.000Z' },
   });
   t.same(brief(await outages(one, root)), [['engine', 'unreachable', null]]);
+  t.match(await measured(), /^berth_component_state\{component="engine"\} 1$/m);
   one.parts.engine = READY;
   await pass(5, one);
+  t.match(await measured(), /^berth_component_state\{component="engine"\} 0$/m);
   t.match(await outages(one, root), [
     { summary: 'Engine unreachable', from: '2026-01-01T00:01:05.000Z', seconds: 240 },
   ]);
