@@ -34,7 +34,7 @@ export type ContainerEvent = {
   };
 };
 
-/** A change of the user's own account, by an administrator. */
+/** A change of the user's own account or its sign-ins, by the user or by an administrator. */
 export type AccountEvent = {
   readonly type: 'account_updated';
   readonly id: string;

@@ -25,15 +25,15 @@ t.test('an announcement appears in open pages, and again when it is changed', as
 
   const { page: admin } = await signedIn(browser, paged, 'root');
   await admin.goto(`${paged.address}/admin/announcements`);
-  await admin.getByText('Nothing is announced.').waitFor();
-  await admin.getByRole('button', { name: 'Announce something' }).click();
+  await admin.getByText('No announcements.').waitFor();
+  await admin.getByRole('button', { name: 'New announcement' }).click();
   await admin.keyboard.type('Berth restarts at 22:00: https://status.example.org.');
   t.same(await violationsEverywhere(admin), []);
   await shootBoth(admin, 'announcement-dialog');
   await admin.keyboard.press('Control+Enter');
   await admin.getByRole('button', { name: 'Announce', exact: true }).click();
   await admin.locator('.item').getByText('Berth restarts at 22:00').waitFor();
-  await admin.getByText('It is announced').waitFor();
+  await admin.getByText('Everybody sees the announcement now').waitFor();
 
   await banner(open).getByText('Berth restarts at 22:00').waitFor();
   t.equal(await topOf(open, '#main h1'), before, 'nothing moves');

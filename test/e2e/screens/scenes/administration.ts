@@ -126,11 +126,11 @@ export const ADMINISTRATION: readonly Scene[] = (
       },
       expects: /400/,
     },
-    { name: 'announcements-empty', route: '/admin/announcements', shows: 'Nothing is announced' },
+    { name: 'announcements-empty', route: '/admin/announcements', shows: 'No announcements' },
     {
       name: 'announcement-new',
       route: '/admin/announcements',
-      shows: 'Nothing is announced',
+      shows: 'No announcements',
       steps: async (page) => {
         await press(page, /^Announce/);
         await page.getByRole('dialog').waitFor();

@@ -31,7 +31,7 @@ function goBack(to: string): void {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-const DONE = { link: 'Sign-in connected', confirm: 'Confirmed. Now do it again' } as const;
+const DONE = { link: 'Sign-in connected', confirm: 'You are confirmed. Repeat the change' } as const;
 
 /** Null when all is done. */
 async function complete(back: ProviderReturn | null): Promise<SecondFactor | null> {

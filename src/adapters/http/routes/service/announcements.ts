@@ -61,7 +61,7 @@ const adminRoutes =
         config: { scope: 'admin', failure: 'failed to create announcement' },
         schema: {
           operationId: 'adminAnnouncements.create',
-          summary: 'Announce something to everybody',
+          summary: 'Show an announcement to everybody',
           refusals: ['announcement_limit_reached'],
           body: schema.NewAnnouncementRequest,
           response: { 201: schema.AdminAnnouncementBody },

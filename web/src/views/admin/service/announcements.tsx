@@ -19,6 +19,11 @@ import { FormDialog } from '../../form-dialog.tsx';
 import { Removal } from '../../settings/remove-dialog.tsx';
 
 const STATES = { scheduled: 'Scheduled', current: 'Shown now', ended: 'Ended' } as const;
+const MADE = {
+  scheduled: 'The announcement is scheduled',
+  current: 'Everybody sees the announcement now',
+  ended: 'The announcement is saved, and has ended',
+} as const;
 const SEVERITIES = [
   ['info', 'Information'],
   ['warning', 'Warning'],
@@ -42,13 +47,13 @@ export function AnnouncementsPage() {
       lead="Everybody who is signed in sees them at once, on every page, until they dismiss them."
       action={
         <Button kind="primary" icon="plus" onClick={() => setEditing('new')}>
-          Announce something
+          New announcement
         </Button>
       }
     >
       <Items
         of={list}
-        none="Nothing is announced."
+        none="No announcements."
         row={(one) => (
           <Item key={one.id} title={one.text} facts={factsOf(one)}>
             <IconButton icon="edit" label={`Change “${one.text}”`} onClick={() => setEditing(one)} />
@@ -117,14 +122,14 @@ function AnnouncementDialog({ before, onDone, onClose }: DialogProps) {
   };
   const form = useForm(initial, async (entered) => {
     const body = changesOf(before, entered);
-    await (before === null ? announce(body) : changeAnnouncement(before.id, body));
-    toastOk(before === null ? 'It is announced' : 'The announcement is changed');
+    const { state } = await (before === null ? announce(body) : changeAnnouncement(before.id, body));
+    toastOk(before === null ? MADE[state] : 'The announcement is changed');
     onDone();
     onClose();
   });
   return (
     <FormDialog
-      title={before === null ? 'Announce something' : 'Change the announcement'}
+      title={before === null ? 'New announcement' : 'Change the announcement'}
       form={form}
       action={before === null ? 'Announce' : 'Save'}
       busy="Saving"

@@ -68,7 +68,7 @@ export function HealthPage() {
   );
 }
 
-const LOOKS = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
+const TONES = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
 const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
   service: 'Berth',
   database: 'Database',
@@ -86,8 +86,8 @@ function ComponentLine({
 }) {
   const command = advice === null ? null : commandIn(advice);
   return (
-    <li class={`health-line ${LOOKS[state]}`}>
-      <span class={`status ${LOOKS[state]}`}>
+    <li class={`health-line ${TONES[state]}`}>
+      <span class={`status ${TONES[state]}`}>
         <span class="dot" />
         {state === 'ready' ? 'Ready' : state === 'down' ? 'Down' : 'Degraded'}
       </span>
@@ -149,7 +149,7 @@ function Timeline({ of }: { of: readonly Outage[] }) {
 
 function OutageLine({ of: { state, summary, detail, from, to, seconds } }: { of: Outage }) {
   return (
-    <li class={`outage ${LOOKS[state]}`}>
+    <li class={`outage ${TONES[state]}`}>
       <time dateTime={from} title={to === null ? at(from) : `${at(from)} to ${at(to)}`}>
         {timeOfDay(from)}
       </time>
