@@ -53,6 +53,8 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   t.match((await admin('usage', '--sort', 'memory')).stdout, /cyd +1\/5 +1 +0 CPU of /);
   t.match(await admin('usage', '--sort', 'colour'), { code: 2 });
   const { run: asCyd } = theCommand(t, address, cyd.token);
+  t.match(await asCyd(['ls', '--sort', 'memory', '-o', 'name']), { code: 0, stdout: 'dev\n' });
+  t.match(await asCyd(['ls', '--sort', 'colour']), { code: 2 });
   t.match((await asCyd(['audit'])).stdout, / Created dev +container_created/);
   const needed = await admin('users', 'rm', 'cyd', '--yes');
   t.match(needed, { code: 1, stderr: /--containers delete/ });
@@ -103,4 +105,40 @@ t.test('an administrator lists, stops, deletes, restores and gives away containe
   t.match(given, { code: 0, stderr: 'dev-2 belongs to bob.\n' });
   t.match((await boxes('ls', '--owner', 'bob')).stdout, /bob +dev-2 +stopped/);
   t.match((await run(['audit', '--user', 'root'])).stdout, /Gave dev-2 of ada to bob/);
+  await boxes('rm', 'of-ada', '--yes');
+  const done = (await run(['audit', '--all', '--action', 'container_created'])).stdout;
+  for (const name of ['dev-2', 'of-ada', 'of-bob']) t.match(done, `Created ${name} `, 'also a deleted one');
+});
+
+t.test('an administrator makes, changes and deletes announcements', async (t) => {
+  const service = await aServiceInTime();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const { token } = await anAdmin(service);
+  const { run } = theCommand(t, address, token);
+  const admin = (...args: readonly string[]) => run(['admin', 'announcements', ...args]);
+  const shown = async () => JSON.parse((await admin('ls', '-o', 'json')).stdout)[0];
+
+  const made = await admin('add', 'Berth restarts at 22:00.', '--for', '6h', '-o', 'name');
+  const id = made.stdout.trim();
+  t.match(made, { code: 0, stderr: /shown to everybody/ });
+  const before = await shown();
+  const changed = await admin('edit', id.slice(0, 8), '--text', 'At 23:00.', '--severity', 'warning');
+  t.match(changed, { code: 0, stderr: /The announcement is changed/ });
+  const { starts_at, ends_at } = before;
+  t.match(await shown(), { id, text: 'At 23:00.', severity: 'warning', starts_at, ends_at });
+  await admin('edit', id, '--in', '2h', '--for', '1h');
+  const later = await shown();
+  t.match(later, { state: 'scheduled', text: 'At 23:00.' });
+  t.equal(Date.parse(later.ends_at) - Date.parse(later.starts_at), 3_600_000);
+  await admin('edit', id, '--for', '3h');
+  const longer = await shown();
+  t.equal(Date.parse(longer.ends_at) - Date.parse(longer.starts_at), 10_800_000, 'from when it appears');
+  await admin('edit', id, '--no-end');
+  t.match(await shown(), { ends_at: null });
+  t.match(await admin('edit', id), { code: 2, stderr: /Give what changes/ });
+  t.match(await admin('edit', id, '--for', '1h', '--no-end'), { code: 2 });
+  t.match(await admin('edit', 'ffff', '--text', 'x'), { code: 1, stderr: /no announcement "ffff"/ });
+  t.match((await run(['audit'])).stdout, /Changed the announcement At 23:00\./);
+  t.match(await admin('rm', id), { code: 0 });
 });

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { sentenceText } from '../../src/client/audit/sentence.ts';
-import { AUDIT_ACTIONS, auditSentence, namesIn } from '../../src/client/audit/sentences.ts';
+import { AUDIT_ACTIONS, auditSentence, containersIn, namesIn } from '../../src/client/audit/sentences.ts';
 import type { AuditAction } from '../../src/domain/audit.ts';
 import { auditDays } from '../../web/src/lib/audit-days.ts';
+import { auditIcon } from '../../web/src/lib/audit-icons.ts';
 import { RECORDED } from '../support/samples/audit-records.ts';
 
 const NAMES = new Map([
@@ -229,4 +230,23 @@ t.test('days have headings, and nothing folds across midnight', async (t) => {
     days.map(({ entries }) => entries.length),
     [1, 1],
   );
+});
+
+t.test('each kind of record has an icon, and one of a newer version has none', async (t) => {
+  t.same(
+    AUDIT_ACTIONS.filter((action) => auditIcon(action) === null),
+    [],
+  );
+  t.equal(auditIcon('something_new'), null);
+});
+
+t.test('the containers of records are found by their ids, each once', async (t) => {
+  const id = '5f0c2a91-7d3e-4b7a-9c55-0d1e2f3a4b5c';
+  const records = [
+    { action: 'container_started', details: id },
+    { action: 'command_run', details: JSON.stringify({ container_id: id, command: 'ls' }) },
+    { action: 'token_created', details: JSON.stringify({ id: id.replace('5', '6') }) },
+    { action: 'container_stopped', details: 'no-id' },
+  ];
+  t.same(containersIn(records), [id]);
 });

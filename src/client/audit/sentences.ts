@@ -187,6 +187,17 @@ export function namesIn(records: readonly NamedRecord[]): KnownNames {
   return names;
 }
 
+const DB_ID = /^[0-9a-f-]{36}$/;
+
+/** The ids of the containers that records name, each once. */
+export function containersIn(
+  records: readonly { readonly action: string; readonly details: string }[],
+): readonly string[] {
+  const nouns = records.flatMap(auditSentence).filter((part) => typeof part !== 'string');
+  const ids = nouns.filter(({ kind, id }) => kind === 'container' && DB_ID.test(id)).map(({ id }) => id);
+  return [...new Set(ids)];
+}
+
 const plainWords = (action: string): string =>
   (action.charAt(0).toUpperCase() + action.slice(1)).replaceAll('_', ' ');
 

@@ -64,7 +64,7 @@ async function aScene(service: TestService = undefined as never) {
 
 t.test('the list has the containers of everybody, in pages, and no agents', async (t) => {
   const { service, root, ada, bob, create, byRoot } = await aScene();
-  await create(bob, 'web');
+  const { db_id: web } = await create(bob, 'web');
   await create(root, 'own');
   const machine = aMachine();
   await connectMachine(await listening(t, service), (await anApiToken(service, ada)).token, machine);
@@ -77,10 +77,11 @@ t.test('the list has the containers of everybody, in pages, and no agents', asyn
   t.same(await names('?q=BO'), ['web'], 'an owner’s name is found too');
   t.same(await names('?sort=name&status=running'), ['dev', 'own', 'web']);
   t.same(await names('?status=stopped'), []);
+  t.same(await names(`?ids=${web},${'-'.repeat(36)}`), ['web']);
   t.same(await names('?sort=-owner'), ['own', 'web', 'dev']);
   const first = await read('?sort=name&limit=2');
   t.same([first.total, await names(`?sort=name&limit=2&cursor=${first.next_cursor}`)], [3, ['web']]);
-  for (const query of ['?sort=image', '?status=deleted', '?cursor=none', '?limit=0', '?shell=1'])
+  for (const query of ['?sort=image', '?status=deleted', '?cursor=none', '?limit=0', '?shell=1', '?ids=web'])
     t.equal((await byRoot('GET', `${ALL}${query}`)).statusCode, 400, query);
   t.match(auditOf(service, 'containers_listed'), [{ userId: root.id }], 'a view is recorded now and then');
 });

@@ -51,6 +51,9 @@ export type AdminContainerQuery = {
   readonly sort: string;
 };
 
+/** The most that a request takes. */
+const IDS_AT_ONCE = 100;
+
 type ContainersAnswer = {
   readonly containers: readonly Container[];
   readonly total: number;
@@ -69,6 +72,17 @@ export async function pageOfAllContainers(
 ): Promise<AdminContainerPage> {
   const answer = await get<ContainersAnswer>(withQuery(CONTAINERS, { ...query, limit: '200', cursor }));
   return { items: answer.containers, total: answer.total, next: answer.next_cursor };
+}
+
+/** Those of anybody's containers that have these ids, deleted ones too where they can be restored. */
+export async function containersWithIds(ids: readonly string[]): Promise<readonly Container[]> {
+  const found: Container[] = [];
+  for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
+    const query = { ids: ids.slice(from, from + IDS_AT_ONCE).join(','), limit: '200' };
+    for (const deleted of ['', 'true'])
+      found.push(...(await get<ContainersAnswer>(withQuery(CONTAINERS, { ...query, deleted }))).containers);
+  }
+  return found;
 }
 
 export const stopContainerOf = (id: string) => post(`${under(CONTAINERS, id)}/stop`);

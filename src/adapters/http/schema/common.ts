@@ -12,6 +12,12 @@ export const Named = <T extends TSchema>(title: string, schema: T): T => ({ ...s
 export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
+/** Several containers, as a query names them. */
+export const DbIds = Type.String({
+  pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
+  description: 'Up to 100 `db_id`s, with commas.',
+});
+
 /** Validates items only while there are few: the validator would report a fault for each of a million. */
 export const Few = <T extends TSchema>(items: T, limits: { minItems: number; maxItems: number }) =>
   Type.Unsafe<Static<T>[]>({

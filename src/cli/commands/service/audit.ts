@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { type KnownNames, sentenceText } from '../../../client/audit/sentence.ts';
-import { auditSentence, namesIn } from '../../../client/audit/sentences.ts';
+import { auditSentence, containersIn, namesIn } from '../../../client/audit/sentences.ts';
 import { type Berth, hasStatus, type List, type Schemas } from '../../../client/index.ts';
 import { command, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
@@ -42,7 +42,8 @@ export const audit = () =>
           'Reading the audit',
           Promise.all([first(list, limit), containerNames(containers)]),
         );
-        const names = new Map([...namesIn(records), ...ownNames]);
+        const unnamed = isOwn ? [] : containersIn(records).filter((id) => !ownNames.has(id));
+        const names = new Map([...namesIn(records), ...ownNames, ...(await namesOfAll(admin, unnamed))]);
         cli.print.list(records, isOwn ? own(names) : ofAll(names));
       }),
     );
@@ -74,6 +75,21 @@ async function containerNames(containers: Berth['containers']): Promise<KnownNam
   const lists = [containers.list({ deleted: 'true' }), containers.list()];
   const all = await Promise.all(lists.map((list) => list.all().catch(noneWhenRefused)));
   return new Map(all.flat().map(({ db_id, name }) => [db_id, name]));
+}
+
+/** The most ids that a request takes. */
+const AT_ONCE = 100;
+
+/** The names of anybody's containers with these ids, as far as they exist or can be restored. */
+async function namesOfAll({ containers }: Berth['admin'], ids: readonly string[]): Promise<KnownNames> {
+  const names = new Map<string, string>();
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const query = { ids: ids.slice(from, from + AT_ONCE).join(',') };
+    const lists = [containers.list(query), containers.list({ ...query, deleted: 'true' })];
+    const all = await Promise.all(lists.map((list) => list.all().catch(noneWhenRefused)));
+    for (const { db_id, name } of all.flat()) names.set(db_id, name);
+  }
+  return names;
 }
 
 function noneWhenRefused(error: unknown): [] {

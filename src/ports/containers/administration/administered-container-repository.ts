@@ -19,6 +19,8 @@ export type AdministeredFilter = {
   /** The owner's id, or full name, ignoring case. */
   readonly owner?: string;
   readonly state?: ContainerState;
+  /** Only these rows; ids that are not UUIDs are no row's. */
+  readonly dbIds?: readonly string[];
   /** Part of the name, the owner's name, the image or the role, ignoring case. */
   readonly text?: string;
 };

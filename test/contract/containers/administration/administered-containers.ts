@@ -49,6 +49,8 @@ export async function administeredContainerContract(name: string, storage: Stora
     t.equal(initials(await found({ owner: ada.username.toUpperCase() })), 'BCD');
     t.equal(initials(await found({ owner: ada.username.slice(0, -1) })), '', 'the full name');
     t.equal(initials(await found({ state: 'running' })), 'C');
+    t.equal(initials(await found({ dbIds: [first.dbId, randomUUID(), '-'.repeat(36)] })), 'C');
+    t.equal(initials(await found({ dbIds: [] })), '');
     t.equal(initials(await found({ text: ada.username, owner: ada.id })), 'BCD');
     t.equal(initials(await found({ text: '%' })), '', 'not a pattern');
     t.same(await found({ isDeleted: true }), []);

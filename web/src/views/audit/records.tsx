@@ -1,28 +1,20 @@
 import { Fragment } from 'preact';
-import {
-  type KnownNames,
-  type Noun,
-  nounText,
-  type Sentence,
-} from '../../../../src/client/audit/sentence.ts';
-import { auditSentence, namesIn } from '../../../../src/client/audit/sentences.ts';
+import { type Noun, nounText, type Sentence } from '../../../../src/client/audit/sentence.ts';
+import { auditSentence } from '../../../../src/client/audit/sentences.ts';
 import type { AuditOf } from '../../api/audit.ts';
-import { listContainers, listDeleted } from '../../api/containers/containers.ts';
 import type { AuditRecord } from '../../api/types.ts';
 import { type AuditEntry, auditDays } from '../../lib/audit-days.ts';
+import { auditIcon } from '../../lib/audit-icons.ts';
 import { at, timeOfDay } from '../../lib/format/format.ts';
 import { browserOf } from '../../lib/format/user-agent.ts';
-import { me } from '../../state/profile.ts';
-import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { type Known, useKnown } from './use-known.ts';
 
 type RecordsProps = {
   readonly of: AuditOf;
   readonly records: readonly AuditRecord[];
   readonly busy: boolean;
 };
-
-type Known = { readonly names: KnownNames; readonly linkOf: (noun: Noun) => string | null };
 
 /** By day, newest first; each row is a sentence, with its raw records below when the reader opens them. */
 export function Records({ of, records, busy }: RecordsProps) {
@@ -55,35 +47,21 @@ export function Records({ of, records, busy }: RecordsProps) {
   );
 }
 
-/** The names in the records and of the reader's containers, deleted ones too. */
-function useKnown(of: AuditOf, records: readonly AuditRecord[]): Known {
-  const own = useLoaded(listContainers).value ?? [];
-  const deleted = useLoaded(listDeleted).value ?? [];
-  const containers = [...deleted, ...own].map(({ db_id, name }) => [db_id, name] as const);
-  const user = me.value === null ? [] : [[me.value.id, me.value.username] as const];
-  return {
-    names: new Map([...namesIn(records), ...user, ...containers]),
-    linkOf: ({ kind, id }) => {
-      if (kind === 'recording' && of === 'own') return `/recordings/${encodeURIComponent(id)}`;
-      const isOpen = (kind === 'container' || kind === 'machine') && own.some(({ db_id }) => db_id === id);
-      return isOpen ? `/containers/${encodeURIComponent(id)}` : null;
-    },
-  };
-}
-
 type RowProps = { readonly of: AuditOf; readonly entry: AuditEntry; readonly known: Known };
 
 function Row({ of, entry: { records, sentence }, known }: RowProps) {
   const [record] = records;
+  const icon = auditIcon(record.action);
   return (
-    <tr class="record">
+    <tr class={record.action.endsWith('_failed') ? 'record failed' : 'record'}>
       <td class="when">
         <time dateTime={record.created_at} title={at(record.created_at)}>
           {timeOfDay(record.created_at)}
         </time>
       </td>
-      {of === 'all' && <Who record={record} />}
+      {of === 'all' && <Who record={record} known={known} />}
       <td class="what">
+        {icon !== null && <Icon name={icon} />}
         <span class={record.action.endsWith('_failed') ? 'bad' : ''}>
           <Words of={sentence} known={known} />
         </span>
@@ -101,12 +79,15 @@ function Row({ of, entry: { records, sentence }, known }: RowProps) {
   );
 }
 
-function Who({ record: { username, user_id } }: { record: AuditRecord }) {
+type WhoProps = { readonly record: AuditRecord; readonly known: Known };
+
+function Who({ record: { username, user_id }, known }: WhoProps) {
   if (user_id === null) return <td class="who nobody">nobody</td>;
   const name = username || `user ${user_id.slice(0, 8)}`;
+  const link = username ? known.linkOf({ kind: 'user', id: user_id, name }) : null;
   return (
     <td class="who" title={`${name}, ${user_id}`}>
-      {name}
+      {link === null ? name : <a href={link}>{name}</a>}
     </td>
   );
 }

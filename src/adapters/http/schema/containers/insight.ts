@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Timestamp } from '../common.ts';
+import { Closed, DbIds, Named, Nullable, Timestamp } from '../common.ts';
 
 export const LogsQuery = Closed({
   tail: Type.Optional(
@@ -41,12 +41,7 @@ export const StatsBody = Named(
 const HOUR = { minItems: 60, maxItems: 60 } as const;
 const minutes = (description: string) => Type.Array(Nullable(Type.Integer()), { ...HOUR, description });
 
-export const FiguresQuery = Closed({
-  ids: Type.String({
-    pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
-    description: 'Up to 100 `db_id`s, with commas.',
-  }),
-});
+export const FiguresQuery = Closed({ ids: DbIds });
 
 export const FiguresList = Named(
   'ContainerFiguresList',

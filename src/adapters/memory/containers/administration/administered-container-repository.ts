@@ -34,13 +34,14 @@ function isShown(state: MemoryState, one: StoredContainer, isDeleted: boolean): 
 }
 
 function isFound(
-  { name, ownerId, ownerUsername, image, role, state: now }: Container,
-  { owner, state, text = '' }: AdministeredFilter,
+  { dbId, name, ownerId, ownerUsername, image, role, state: now }: Container,
+  { owner, state, dbIds, text = '' }: AdministeredFilter,
 ): boolean {
   const words = `${name}\n${ownerUsername}\n${image}\n${role}`.toLowerCase();
   return (
     (owner === undefined || owner === ownerId || owner.toLowerCase() === ownerUsername.toLowerCase()) &&
     (state === undefined || state === now) &&
+    (dbIds === undefined || dbIds.includes(dbId)) &&
     words.includes(text.toLowerCase())
   );
 }

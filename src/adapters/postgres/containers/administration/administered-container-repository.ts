@@ -38,14 +38,16 @@ export const postgresAdministeredContainers = (db: Db): AdministeredContainerRep
   },
 });
 
-function found(db: Db, { isDeleted, owner, state, text }: AdministeredFilter) {
+function found(db: Db, { isDeleted, owner, state, dbIds, text }: AdministeredFilter) {
   const pattern = containing(text ?? '');
+  const ids = dbIds?.filter(isUuid);
   return db
     .selectFrom('containers as c')
     .innerJoin('users as u', 'u.id', 'c.owner_id')
     .where('c.node', '<>', AGENT_NODE)
     .where(isDeleted ? RESTORABLE : sql<SqlBool>`c.state <> 'deleted'`)
     .$if(state !== undefined, (query) => query.where('c.state', '=', state ?? 'running'))
+    .$if(ids !== undefined, (query) => query.where(sql<SqlBool>`c.db_id = any(${ids}::uuid[])`))
     .$if(owner !== undefined, (query) =>
       isUuid(owner ?? '')
         ? query.where('c.owner_id', '=', owner ?? '')

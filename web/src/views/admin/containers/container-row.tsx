@@ -3,6 +3,7 @@ import { now } from '../../../lib/clock.ts';
 import { ago, within } from '../../../lib/format/format.ts';
 import { faultOf } from '../../../lib/outcome.ts';
 import { labelsOf } from '../../../state/catalogue-labels.ts';
+import { engineIsDown } from '../../../state/health.ts';
 import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
 import { CpuCell, MemoryCell, SpaceCell } from '../../containers/list/figure-cells.tsx';
 import { copy } from '../../containers/list/row.tsx';
@@ -29,7 +30,7 @@ export function ContainerRow({ container, onAct }: ContainerRowProps) {
         </span>
       </div>
       <span class="row-owner">{owner.username}</span>
-      <Status container={container} change={undefined} stale={false} />
+      <Status container={container} change={undefined} stale={engineIsDown()} />
       <CpuCell container={container} />
       <MemoryCell container={container} />
       <SpaceCell container={container} />

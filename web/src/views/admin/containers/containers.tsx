@@ -25,13 +25,11 @@ const COLUMNS = [
   { field: '-last_used_at', label: 'Last used', class: 'head-when' },
 ] as const;
 
-const firstQuery = (): AdminContainerQuery => ({
-  q: '',
-  owner: new URLSearchParams(location.search).get('owner') ?? '',
-  status: '',
-  deleted: '',
-  sort: 'owner',
-});
+function firstQuery(): AdminContainerQuery {
+  const given = new URLSearchParams(location.search);
+  const of = (name: string): string => given.get(name) ?? '';
+  return { q: of('q'), owner: of('owner'), status: '', deleted: of('deleted'), sort: 'owner' };
+}
 
 const isLimited = ({ q, owner, status }: AdminContainerQuery): boolean => q + owner + status !== '';
 

@@ -12,7 +12,7 @@ import {
 import { orThrow } from '../../../errors.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
-import { Closed, Text } from '../../../schema/common.ts';
+import { Closed, DbIds, Text } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/admin-containers.ts';
 import {
   ContainerBody,
@@ -31,6 +31,7 @@ const ListQuery = Closed({
   sort: sortBy(ADMINISTERED_SORTS),
   owner: Type.Optional(Text({ maxLength: 64 })),
   status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
+  ids: Type.Optional(DbIds),
   q: Type.Optional(
     Type.String({
       ...Text({ maxLength: 200 }),
@@ -87,12 +88,13 @@ const listRoutes =
         },
       },
       async ({ query: { cursor, limit, sort = NEWEST_FIRST, ...query }, caller, origin }) => {
-        const { owner, status, q, deleted } = query;
+        const { owner, status, ids, q, deleted } = query;
         const order = { by: sort.replace(/^-/, '') as AdministeredSort, isReverse: sort.startsWith('-') };
         const filter = {
           isDeleted: deleted === 'true',
           ...(owner === undefined ? {} : { owner }),
           ...(status === undefined ? {} : { state: status }),
+          ...(ids === undefined ? {} : { dbIds: ids.split(',') }),
           ...(q === undefined ? {} : { text: q }),
         };
         const page = {
