@@ -8,20 +8,23 @@ type Page<T> = {
   readonly next?: { readonly next_cursor: string | null };
 };
 type Item = { readonly [field: string]: unknown };
+/** What an item is sorted by for a field; null comes last. */
+type SortKeys<T> = (item: T, field: string) => unknown;
 
 const MOST = 200;
 
 /**
  * The requested page of a list that the service has read whole: items whose fields equal the query's filters, sorted and
- * cut. `key` names the field that identifies an item.
+ * cut. `key` names the field that identifies an item. Items are sorted by their fields, unless `sortKeyOf` says otherwise.
  */
 export function pageOf<T extends object>(
   all: readonly T[],
   query: ListQuery & object,
   key: keyof T & string,
+  sortKeyOf: SortKeys<T> = fieldOf,
 ): Page<T> {
   const { cursor, limit, sort, ...filters } = query as ListQuery & Readonly<Record<string, string>>;
-  const sorted = inOrder(matching(all, filters), sort);
+  const sorted = inOrder(matching(all, filters), sort, sortKeyOf);
   const total = sorted.length;
   if (cursor === undefined && limit === undefined) return { items: sorted, total };
   const start = cursor === undefined ? 0 : afterCursor(sorted, cursor, key);
@@ -38,12 +41,12 @@ function matching<T extends object>(all: readonly T[], filters: Readonly<Record<
 }
 
 /** Stable; a missing value comes last, whatever the direction. */
-function inOrder<T extends object>(items: T[], sort: string | undefined): T[] {
+function inOrder<T extends object>(items: T[], sort: string | undefined, keyOf: SortKeys<T>): T[] {
   if (sort === undefined) return items;
   const isReverse = sort.startsWith('-');
   const field = isReverse ? sort.slice(1) : sort;
   return items.sort((one, other) => {
-    const [a, b] = [fieldOf(one, field), fieldOf(other, field)];
+    const [a, b] = [keyOf(one, field), keyOf(other, field)];
     if (a === b) return 0;
     if (a === null || b === null) return a === null ? 1 : -1;
     const isLess = typeof a === 'number' && typeof b === 'number' ? a < b : String(a) < String(b);

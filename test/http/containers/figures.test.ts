@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
+import { fixedClock, memoryHost, memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import {
   HOUR_MINUTES,
   hourOf,
@@ -95,4 +95,42 @@ t.test('figures are those of running containers that the caller may see', async 
   t.same(await figures(ada, id.replaceAll(/[0-9a-f]/g, '0')), []);
   await as(service, ada)('POST', `/api/containers/${id}/stop`);
   t.same(await figures(ada, id), []);
+});
+
+t.test('the list is sorted by what is in use now, read once for everybody; unknown comes last', async (t) => {
+  const runtime = memoryRuntime();
+  const host = memoryHost(runtime);
+  let readings = 0;
+  const loads = () => {
+    readings += 1;
+    return host.loads();
+  };
+  const service = await aService({ runtime, host: { figures: () => host.figures(), loads } });
+  const call = as(service, await aPerson(service, 'ada'));
+  const made = async (name: string, cpu_shares: number, cpuMillicores: number, memoryBytes: number) => {
+    const asked = { name, cpu_shares, memory_mb: 256, disk_mb: 1000 };
+    const { id, db_id } = (await call('POST', '/api/containers', asked)).json();
+    host.taken.set(id, { cpuMillicores, memoryBytes });
+    return db_id as string;
+  };
+  await made('busy', 1000, 400, 100);
+  await made('full', 100, 90, 200);
+  await call('POST', `/api/containers/${await made('off', 100, 0, 0)}/stop`);
+  const names = async (sort: string) =>
+    (await call('GET', `/api/containers?sort=${sort}`))
+      .json()
+      .containers.map((one: { name: string }) => one.name);
+  t.same(await names('-name'), ['off', 'full', 'busy']);
+  t.equal(readings, 0, 'other orders measure nothing');
+  t.same(await names('-cpu'), ['full', 'busy', 'off'], 'by the share of the limit');
+  t.same(await names('cpu'), ['busy', 'full', 'off']);
+  t.same(await names('-memory'), ['full', 'busy', 'off']);
+  t.equal(readings, 1);
+  for (const { spec } of runtime.boxes.values()) {
+    const volume = runtime.volumes.get(spec.volume);
+    if (volume !== undefined)
+      volume.usedBytes = (spec.resources.cpuMillicores === 1000 ? 300 : 10) * 1_048_576;
+  }
+  await service.measureDisks();
+  t.equal((await names('-disk'))[0], 'busy');
 });

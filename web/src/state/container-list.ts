@@ -48,6 +48,11 @@ const isChanging = (): boolean =>
 const isAnyShared = (): boolean =>
   containers.value?.some(({ collaboration }) => collaboration !== undefined) ?? false;
 
+/** In an order by use, a container may have moved to a later page between two readings. */
+const eachOnce = (items: readonly Container[]): readonly Container[] => [
+  ...new Map(items.map((one) => [one.db_id, one])).values(),
+];
+
 /** Reads from the start, at least as much as is loaded. */
 async function readFromStart(query: ListQuery): Promise<Loaded> {
   const least = loaded.value?.query === query ? loaded.value.items.length : 0;
@@ -57,7 +62,7 @@ async function readFromStart(query: ListQuery): Promise<Loaded> {
     page = await api.pageOfContainers(query, page.next);
     items.push(...page.items);
   }
-  return { query, items, next: page.next, total: page.total };
+  return { query, items: eachOnce(items), next: page.next, total: page.total };
 }
 
 async function readList(): Promise<void> {
@@ -81,7 +86,7 @@ async function readMore(): Promise<void> {
     const { items, next, total } = await api.pageOfContainers(before.query, before.next);
     // why: another reading was faster, and has what this one continues
     if (loaded.value === before)
-      loaded.value = { ...before, items: [...before.items, ...items], next, total };
+      loaded.value = { ...before, items: eachOnce([...before.items, ...items]), next, total };
   } catch (failure) {
     listFailure.value = failure;
   }

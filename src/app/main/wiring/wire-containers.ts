@@ -22,6 +22,7 @@ import { transferContainer } from '../../containers/administration/transfer-cont
 import type { OfAgents } from '../../containers/agents/agents.ts';
 import { containers } from '../../containers/containers.ts';
 import { figureSampler } from '../../containers/figures/figure-sampler.ts';
+import { presentLoads } from '../../containers/figures/present-loads.ts';
 import { readFigures } from '../../containers/figures/read-figures.ts';
 import { containerAccess } from '../../containers/inside/container-access.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
@@ -111,7 +112,7 @@ export function workspaces(
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
     routes: [
-      containerRoutes(boxes, keys),
+      containerRoutes(boxes, keys, presentLoads(ports.host, ports.monotonicMs ?? (() => performance.now()))),
       adminContainerRoutes(adminContainers(ofAdmins), transferContainer(ofAdmins)),
       snapshotRoutes(snapshots(deps), keys),
       roleSetupRoutes(tools),

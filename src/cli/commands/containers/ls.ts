@@ -18,14 +18,39 @@ export const STATUSES = [
 
 type Container = Schemas['Container'];
 
+/** The words of `--sort`, and the fields behind them. Names rise; times and amounts fall. */
+const SORTS = {
+  name: 'name',
+  status: 'status',
+  created: '-created_at',
+  used: '-last_used_at',
+  cpu: '-cpu',
+  memory: '-memory',
+  disk: '-disk',
+} as const;
+
+type Sort = keyof typeof SORTS;
+
+const sortOption = () =>
+  new Option('--sort <column>', 'the newest or largest first; names from A to Z').choices(
+    Object.keys(SORTS) as Sort[],
+  );
+
+const SORT_HELP = `
+cpu, memory and disk are what is in use now: cpu as a share of the limit.
+`;
+
 export const ls = () =>
   command('ls', 'List containers')
     .alias('list')
     .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
+    .addOption(sortOption())
     .option('--deleted', 'only the deleted ones that can still be restored')
+    .addHelpText('after', SORT_HELP)
     .action(
-      withCli(async ({ berth, print, progress }, { status, deleted = false }) => {
+      withCli(async ({ berth, print, progress }, { status, sort, deleted = false }) => {
         const query = {
+          ...(sort !== undefined && { sort: SORTS[sort] }),
           ...(status !== undefined && { status }),
           ...(deleted && { deleted: 'true' as const }),
         };

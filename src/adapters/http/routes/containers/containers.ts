@@ -1,7 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Containers } from '../../../../app/containers/containers.ts';
+import type { PresentLoads } from '../../../../app/containers/figures/present-loads.ts';
 import type { Updated } from '../../../../app/containers/update-container.ts';
 import type { Idempotency } from '../../../../app/idempotency.ts';
+import type { LoadNow } from '../../../../domain/containers/capacity/capacity.ts';
 import { CONTAINER_STATES, type Container } from '../../../../domain/containers/container.ts';
 import { hasLabels } from '../../../../domain/containers/lifetime/labels.ts';
 import type { Caller } from '../../../../domain/identity/caller.ts';
@@ -29,9 +31,12 @@ import { toLabelFilters } from './lifetime-body.ts';
 
 const LIVE_STATES = CONTAINER_STATES.filter((state) => state !== 'deleted');
 
+/** The last three are what is in use now: the share of the processor's limit, memory, and the volume. */
+const SORTS = ['created_at', 'name', 'last_used_at', 'status', 'cpu', 'memory', 'disk'] as const;
+
 const ListQuery = Type.Composite(
   [
-    listQuery(['created_at', 'name', 'last_used_at', 'status'], ['name', 'image', 'role']),
+    listQuery(SORTS, ['name', 'image', 'role']),
     Type.Object({
       status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
       deleted: Type.Optional(
@@ -76,8 +81,20 @@ async function foundBy(containers: Containers, caller: Caller, deleted: boolean)
   return { found: kept.containers.map(toDeletedBody), kept_days: kept.keptDays };
 }
 
+/** By what containers are sorted. Only running ones use a processor and memory. */
+async function sortKeys(sort: string | undefined, loadsNow: PresentLoads) {
+  const isOfLoad = ['cpu', 'memory'].includes(sort?.replace('-', '') ?? '');
+  const loads = isOfLoad ? await loadsNow() : new Map<string, LoadNow>();
+  return (one: schema.ContainerBody, field: string): unknown => {
+    const load = loads.get(one.id ?? '');
+    if (field === 'cpu') return load === undefined ? null : load.cpuMillicores / one.resources.cpu_shares;
+    if (field === 'memory') return load?.memoryBytes ?? null;
+    return field === 'disk' ? one.volume.used_mb : one[field as keyof schema.ContainerBody];
+  };
+}
+
 export const containerRoutes =
-  (containers: Containers, keys: Idempotency): Routes =>
+  (containers: Containers, keys: Idempotency, loadsNow: PresentLoads): Routes =>
   (http, tokens) => {
     http.post(
       '/api/containers',
@@ -134,7 +151,8 @@ export const containerRoutes =
         const chosen = found.filter(
           (one) => hasLabels(one.labels, filters) && hasText(one, q) && isShared(one, shared),
         );
-        const { items, total, next } = pageOf(chosen, query, 'db_id');
+        const keyOf = await sortKeys(query.sort, loadsNow);
+        const { items, total, next } = pageOf(chosen, query, 'db_id', keyOf);
         return { containers: items, total, ...next, ...more };
       },
     );

@@ -5,9 +5,9 @@ import { Icon } from '../../../ui/icon.tsx';
 const COLUMNS = [
   { field: 'name', label: 'Name', class: 'head-name' },
   { field: 'status', label: 'State', class: 'head-status' },
-  { field: null, label: 'CPU', class: 'head-cpu' },
-  { field: null, label: 'Memory', class: 'head-memory' },
-  { field: null, label: 'Space', class: 'head-space' },
+  { field: '-cpu', label: 'CPU', class: 'head-cpu' },
+  { field: '-memory', label: 'Memory', class: 'head-memory' },
+  { field: '-disk', label: 'Space', class: 'head-space' },
   { field: '-last_used_at', label: 'Last used', class: 'head-when' },
 ] as const;
 
