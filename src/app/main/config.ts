@@ -1,118 +1,9 @@
 import path from 'node:path';
-import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
 import type { OpenIdSettings } from '../../adapters/security/openid/openid-provider.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
-import { SSH_CHANNELS } from '../../domain/terminals/ssh.ts';
-
-// An address or range: four numbers with dots, or at least two colons, and an optional length after a slash.
-const ONE_PROXY = '(\\d{1,3}(\\.\\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F]*:[0-9a-fA-F:.]*)(/\\d{1,3})?';
-const TRUSTED_PROXIES = `^${ONE_PROXY}(\\s*,\\s*${ONE_PROXY})*$`;
-
-// The service and its browsers talk to it across the network, so plain http is for tests on one machine.
-const OIDC_ISSUER =
-  '^(https://[^/\\s?#]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?)(/[^\\s?#]*)?$';
-
-/** Every environment setting. `npm start` refuses to start when any is invalid. */
-const Environment = Type.Object({
-  DATABASE_URL: Type.Optional(
-    Type.String({ pattern: '^postgres(ql)?://', description: 'a postgres:// address' }),
-  ),
-  DOCKER_HOST: Type.Optional(
-    Type.String({ pattern: '^(unix|tcp|https?)://.', description: 'a unix:// or tcp:// address' }),
-  ),
-  BERTH_HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'an address to listen on' }),
-  BERTH_PORT: Type.Integer({
-    default: 8080,
-    minimum: 0,
-    maximum: 65_535,
-    description: 'a port from 0 to 65535',
-  }),
-  BERTH_SSH_PORT: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 65_535, description: 'a port from 0 to 65535' }),
-  ),
-  BERTH_SSH_HOST: Type.Optional(Type.String({ description: 'an address to listen on' })),
-  BERTH_SSH_CHANNELS: Type.Integer({
-    default: SSH_CHANNELS.usual,
-    minimum: SSH_CHANNELS.min,
-    maximum: SSH_CHANNELS.max,
-    description: `a number from ${SSH_CHANNELS.min} to ${SSH_CHANNELS.max}`,
-  }),
-  BERTH_DATA_DIR: Type.String({ default: '.berth', minLength: 1, description: 'a folder' }),
-  BERTH_PUBLIC_URL: Type.Optional(
-    Type.String({ pattern: '^https?://[^/]+/?$', description: 'an http(s) origin' }),
-  ),
-  BERTH_ALLOWED_ORIGINS: Type.Optional(
-    Type.String({
-      pattern: '^https?://[^/,\\s]+(\\s*,\\s*https?://[^/,\\s]+)*$',
-      description: 'http(s) origins without a path, separated by commas',
-    }),
-  ),
-  BERTH_TRUST_PROXY: Type.Optional(
-    Type.String({ pattern: TRUSTED_PROXIES, description: 'addresses or ranges, separated by commas' }),
-  ),
-  BERTH_ADMIN_EMAIL: Type.Optional(
-    Type.String({ pattern: '^[^\\s@]+@[^\\s@]+$', description: 'an email address' }),
-  ),
-  BERTH_ADMIN_PASSWORD: Type.Optional(
-    Type.String({ minLength: 8, maxLength: 1024, description: '8 to 1024 characters' }),
-  ),
-  BERTH_JWT_SECRET: Type.Optional(
-    Type.String({
-      pattern: '^[^,]{32,}(,[^,]{32,})?$',
-      description: 'one or two secrets of at least 32 characters each, separated by a comma',
-    }),
-  ),
-  BERTH_OIDC_ISSUER: Type.Optional(
-    Type.String({ pattern: OIDC_ISSUER, description: 'an https address, or http on a loopback address' }),
-  ),
-  BERTH_OIDC_CLIENT_ID: Type.Optional(Type.String({ minLength: 1, description: 'a client id' })),
-  BERTH_OIDC_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'a client secret' })),
-  BERTH_OIDC_LABEL: Type.String({
-    default: 'OpenID',
-    pattern: '^[^\\x00-\\x1f\\x7f]{1,40}$',
-    description: 'a name of at most 40 characters',
-  }),
-  BERTH_OIDC_SCOPES: Type.String({
-    default: 'openid profile email',
-    pattern: '^[\\x21-\\x7e]+( [\\x21-\\x7e]+)*$',
-    description: 'scopes, separated by spaces',
-  }),
-  BERTH_LOG_LEVEL: Type.Union(
-    ['fatal', 'error', 'warn', 'info', 'debug', 'trace'].map((level) => Type.Literal(level)),
-    { default: 'warn', description: 'one of fatal, error, warn, info, debug, trace' },
-  ),
-  BERTH_WARM_POOL: Type.Integer({
-    default: 0,
-    minimum: 0,
-    maximum: 100,
-    description: 'a number from 0 to 100',
-  }),
-  BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external')], {
-    default: 'auto',
-    description: 'auto or external',
-  }),
-  BERTH_DISK_QUOTA: Type.Union([Type.Literal('auto'), Type.Literal('hard'), Type.Literal('soft')], {
-    default: 'auto',
-    description: 'auto, hard or soft',
-  }),
-  BERTH_METRICS_LOCAL: Type.Union([Type.Literal('auto'), Type.Literal('on'), Type.Literal('off')], {
-    default: 'auto',
-    description: 'auto, on or off',
-  }),
-  BERTH_DISK_FLOOR_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
-  BERTH_LXCFS: Type.String({
-    default: 'auto',
-    pattern: '^(auto|off|/.+)$',
-    description: 'auto, off or the folder of an lxcfs on the machine of the engine',
-  }),
-  BERTH_PIN_CORES: Type.Union([Type.Literal('auto'), Type.Literal('off')], {
-    default: 'auto',
-    description: 'auto or off',
-  }),
-  BERTH_ENGINE_POOL_MB: Type.Optional(Type.Integer({ minimum: 0, description: 'a whole number of MB' })),
-});
+import { Environment } from './environment.ts';
 
 /** The settings with their defaults, by name. */
 export const SETTINGS: Readonly<Record<string, { readonly default?: unknown }>> = Environment.properties;
@@ -169,7 +60,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
   faults.push(...oidcFaults(env));
-  return faults.length > 0 ? { faults } : { config: toConfig(value as Static<typeof Environment>) };
+  return faults.length > 0 ? { faults } : { config: toConfig(value as Environment) };
 }
 
 const descriptionOf = (key: string): string =>
@@ -207,10 +98,10 @@ function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 /** Settings that a proxy requires: local requests may then be anybody's. */
-const looksProxied = (env: Static<typeof Environment>): boolean =>
+const looksProxied = (env: Environment): boolean =>
   [env.BERTH_PUBLIC_URL, env.BERTH_ALLOWED_ORIGINS, env.BERTH_TRUST_PROXY].some((one) => one !== undefined);
 
-function toOpenId(env: Static<typeof Environment>): OpenIdSettings | null {
+function toOpenId(env: Environment): OpenIdSettings | null {
   const { BERTH_OIDC_ISSUER: issuer, BERTH_OIDC_CLIENT_ID: clientId } = env;
   if (issuer === undefined || clientId === undefined) return null;
   return {
@@ -222,7 +113,7 @@ function toOpenId(env: Static<typeof Environment>): OpenIdSettings | null {
   };
 }
 
-function toConfig(env: Static<typeof Environment>): Config {
+function toConfig(env: Environment): Config {
   const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;
   return {
     databaseUrl: env.DATABASE_URL ?? null,

@@ -21,7 +21,9 @@ import type { Ports } from './compose-options.ts';
 import type { Config } from './config.ts';
 import { embeddedUrl } from './database/embedded-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
-import { type Engine, type EngineInUse, findEngine, NODE, useEngine } from './engine/container-engine.ts';
+import { NODE } from './engine/attach-engine.ts';
+import { type EngineInUse, type FoundEngine, useEngine } from './engine/container-engine.ts';
+import { findEngine } from './engine/find-engine.ts';
 import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
 import { loadKeys, rotate } from './keys/keys.ts';
@@ -94,11 +96,10 @@ async function onto(
   const loop = watchLoop();
   opened.add('event loop monitor', async () => loop.stop());
   database.metrics.watch('reconcile_age_seconds', () => reconciling.silenceMs() / 1000);
-  const engine = await useEngine(found.engine, {
+  const engine = await useEngine(found, {
     config,
     log,
     signal,
-    stopWith: found.stopWith,
     instanceId: await storage.repositories.installation.id(),
     baseImage: images.find(({ key }) => key === DEFAULT_IMAGE_KEY)?.reference ?? null,
     onHint: reconciling.soon,
@@ -180,12 +181,7 @@ const portsOf = async (
   recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
 });
 
-type FoundEngine = {
-  readonly engine: Engine;
-  /** Replaces the stop of the engine alone. */
-  readonly stopWith: (stop: () => Promise<void>) => void;
-};
-
+/** Until `stopWith` is called, the engine alone is stopped. */
 async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<FoundEngine> {
   const engine = await findEngine(config, { log, signal });
   let stop = engine.stop;

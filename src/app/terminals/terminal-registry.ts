@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { unreachable } from '../../domain/result.ts';
 import { CLOSE, type CloseReason, type TerminalKey } from '../../domain/terminals/terminal.ts';
-import {
-  EMPTY,
-  type Leaving,
-  needsOpening,
-  nextSlot,
-  type Slot,
-  type SlotEffect,
-  type SlotEvent,
-} from '../../domain/terminals/terminal-slot.ts';
+import { EMPTY, needsOpening, nextSlot } from '../../domain/terminals/terminal-slot.ts';
+import type { Leaving, Slot, SlotEffect, SlotEvent } from '../../domain/terminals/terminal-slot-types.ts';
 import type { Logger } from '../../ports/logger.ts';
 import type { HeadlessTerminals } from '../../ports/terminals/headless-terminal.ts';
 import { type TerminalEnding, terminalCleanup } from './cleanup/terminal-cleanup.ts';
 import type { TerminalLeases } from './cleanup/terminal-leases.ts';
 import type { TerminalTarget } from './opening/locate-terminal.ts';
+import { ptyTerminal } from './output/pty-terminal.ts';
 import { type ReadScheduler, readScheduler } from './output/read-scheduler.ts';
-import { type TerminalStream, terminalStream } from './output/terminal-stream.ts';
+import type { TerminalStream } from './output/terminal-stream.ts';
 import type { LiveTerminal } from './terminal-connections.ts';
+import { TerminalSockets } from './terminal-sockets.ts';
 
 export type AttachRequest = {
   readonly terminal: LiveTerminal;
@@ -28,13 +23,6 @@ export type AttachRequest = {
 type Entry = { target: TerminalTarget; slot: Slot };
 /** `target`: where it was opened; a later socket of its key may request another session. */
 type Opened = { readonly target: TerminalTarget; readonly stream: TerminalStream };
-type Connected = {
-  readonly terminal: LiveTerminal;
-  settle(stream: TerminalStream | null): void;
-  fail(error: unknown): void;
-  /** Of the stream opened for it. */
-  opening: Promise<void> | null;
-};
 
 export type TerminalRegistryDeps = {
   readonly leases: TerminalLeases;
@@ -57,8 +45,7 @@ export class TerminalRegistry {
   readonly #deps: TerminalRegistryDeps;
   readonly #slots = new Map<TerminalKey, Entry>();
   readonly #streams = new Map<string, Opened>();
-  /** By id, the newest last. */
-  readonly #connected = new Map<string, Connected>();
+  readonly #sockets = new TerminalSockets();
   readonly #turns: ReadScheduler;
   readonly #ending: TerminalEnding;
 
@@ -76,14 +63,13 @@ export class TerminalRegistry {
     target: TerminalTarget,
     { terminal, resumes, forceNew }: AttachRequest,
   ): Promise<TerminalStream | null> {
-    const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
+    const stream = this.#sockets.add(terminal);
     const socket = terminal.id;
-    this.#connected.set(socket, { terminal, settle: resolve, fail: reject, opening: null });
     const entry = this.#slots.get(target.key);
     const otherMode = entry !== undefined && isOtherMode(entry, target);
     if (entry !== undefined) entry.target = target;
     this.#apply(target, { type: 'connect', socket, fresh: randomUUID(), resumes, forceNew, otherMode });
-    return promise;
+    return stream;
   }
 
   /** Whether such a socket gets a new stream. */
@@ -98,7 +84,7 @@ export class TerminalRegistry {
 
   /** Resolves when the socket's stream has opened or failed, even if the socket has gone. */
   async opening(socket: string): Promise<void> {
-    await this.#connected.get(socket)?.opening;
+    await this.#sockets.get(socket)?.opening;
   }
 
   /** The socket's client was told of its stream. */
@@ -108,8 +94,7 @@ export class TerminalRegistry {
 
   /** The socket has closed, or will not be used. */
   leave(target: TerminalTarget, socket: string, how: Leaving): void {
-    this.#connected.get(socket)?.settle(null);
-    this.#connected.delete(socket);
+    this.#sockets.remove(socket);
     this.#apply(target, { type: 'left', socket, how, nowMs: this.#deps.monotonicMs() });
   }
 
@@ -142,15 +127,15 @@ export class TerminalRegistry {
 
   /** Those with an open socket. */
   all(): readonly LiveTerminal[] {
-    return [...this.#connected.values()].map(({ terminal }) => terminal);
+    return this.#sockets.terminals();
   }
 
   count(): number {
-    return this.#connected.size;
+    return this.#sockets.count();
   }
 
   find(id: string): LiveTerminal | null {
-    return this.#connected.get(id)?.terminal ?? null;
+    return this.#sockets.get(id)?.terminal ?? null;
   }
 
   /** The newest with that key. */
@@ -195,14 +180,14 @@ export class TerminalRegistry {
         this.#startOpening(target, effect);
         break;
       case 'attach':
-        this.#connected.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
+        this.#sockets.get(effect.socket)?.settle(this.#streams.get(effect.stream)?.stream ?? null);
         break;
       case 'refuse':
-        this.#connected.get(effect.socket)?.fail(effect.fault);
+        this.#sockets.get(effect.socket)?.fail(effect.fault);
         break;
       case 'close_socket':
         this.find(effect.socket)?.connection.close(effect.reason);
-        this.#connected.get(effect.socket)?.settle(null);
+        this.#sockets.get(effect.socket)?.settle(null);
         break;
       case 'end_stream':
         this.#end(effect);
@@ -214,7 +199,7 @@ export class TerminalRegistry {
 
   #startOpening(target: TerminalTarget, effect: Extract<SlotEffect, { do: 'open' }>): void {
     const opening = this.#open(target, effect);
-    const connected = this.#connected.get(effect.socket);
+    const connected = this.#sockets.get(effect.socket);
     if (connected !== undefined) connected.opening = opening;
   }
 
@@ -227,7 +212,7 @@ export class TerminalRegistry {
       const taken = leases.take(stream, target);
       const [isNew, pty] = await Promise.all([taken, target.open(stream, forceNew, taken)]);
       const onOver = (): void => this.#apply(target, { type: 'program_ended', stream });
-      const made = terminalStream(stream, pty, onOver, this.#turns, { screens, size: target.size });
+      const made = ptyTerminal(stream, pty, onOver, this.#turns, { screens, size: target.size });
       this.#streams.set(stream, { target, stream: made });
       // A late one ends at once; the key's recording is not of it.
       if (this.#isAwaited(target.key, stream)) listener.opened(target.key, made);

@@ -41,7 +41,7 @@ export type Terminals = ReturnType<typeof terminals>;
 
 /** Opens terminals, keeps them for lost clients, and knows those of this process. */
 export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
-  const { storage, bus, me, clock, log, observer, monotonicMs } = deps;
+  const { storage, me, clock, log, observer, monotonicMs } = deps;
   const { backend, runtime, screens } = deps.engine;
   const { repositories } = storage;
   const records = repositories.terminals;
@@ -52,8 +52,7 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
   observer.onNotice((notice) => {
     for (const entry of registry.all()) if (watches(entry, notice)) entry.connection.notify(notice);
   });
-  const { terminalCloseRequests: closeRequests } = repositories;
-  const sync = terminalSync({ bus, records, closeRequests, replica, registry, log, monotonicMs });
+  const sync = syncOf(registry, deps);
   const shared = sharedIn(registry, deps);
   const connections = connectionRecords(registry, clock, replica);
   const queue = terminalQueue(opening);
@@ -115,15 +114,16 @@ export function terminals(deps: TerminalDeps, opening?: TerminalQueueOptions) {
     /** Ends terminals without a returning client, closes ended shares, and writes due records; for a timer. */
     async writeDue(): Promise<void> {
       registry.tick();
-      await Promise.all([
-        shared.recheckParticipants(),
-        leases.renewDue(),
-        connections.writeDue(records),
-        sync.recheckDue(),
-      ]);
+      const due = [leases.renewDue(), connections.writeDue(records), sync.recheckDue()];
+      await Promise.all([shared.recheckParticipants(), ...due]);
     },
   };
 }
+
+const syncOf = (registry: TerminalRegistry, { storage, bus, me, log, monotonicMs }: TerminalDeps) => {
+  const { terminals: records, terminalCloseRequests: closeRequests } = storage.repositories;
+  return terminalSync({ bus, records, closeRequests, replica: me.replica, registry, log, monotonicMs });
+};
 
 const sharedIn = (registry: TerminalRegistry, { storage, bus, log }: TerminalDeps): SharedTerminals =>
   new SharedTerminals({

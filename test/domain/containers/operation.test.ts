@@ -2,8 +2,6 @@ import t from 'tap';
 import {
   afterFault,
   type Facts,
-  intentOf,
-  nextStep,
   type ObservedState,
   type Operation,
   type OperationFault,
@@ -11,6 +9,7 @@ import {
   type Step,
   standing,
 } from '../../../src/domain/containers/operation.ts';
+import { intentOf, nextStep } from '../../../src/domain/containers/operation-plan.ts';
 
 const SEEN: readonly ObservedState[] = ['running', 'paused', 'stopped', 'gone'];
 const KINDS: readonly OperationKind[] = [

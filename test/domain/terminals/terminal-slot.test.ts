@@ -4,13 +4,15 @@ import {
   EMPTY,
   KEEP_MAIN_MS,
   KEEP_PANE_MS,
-  type Leaving,
   needsOpening,
   nextSlot,
-  type Slot,
-  type SlotEffect,
-  type SlotEvent,
 } from '../../../src/domain/terminals/terminal-slot.ts';
+import type {
+  Leaving,
+  Slot,
+  SlotEffect,
+  SlotEvent,
+} from '../../../src/domain/terminals/terminal-slot-types.ts';
 
 const NOW = 1_000;
 const opening: Slot = { kind: 'opening', stream: 'a', watcher: { socket: 's1' } };

@@ -9,8 +9,9 @@ import { InputIntake } from '../../../src/adapters/websocket/terminal/input-inta
 import { OutputPump } from '../../../src/adapters/websocket/terminal/output-pump.ts';
 import { frameRequests } from '../../../src/adapters/websocket/terminal/scrollback-request.ts';
 import { outputSlots } from '../../../src/app/terminals/output/output-slots.ts';
+import { ptyTerminal } from '../../../src/app/terminals/output/pty-terminal.ts';
 import { readScheduler } from '../../../src/app/terminals/output/read-scheduler.ts';
-import { type TerminalStream, terminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
+import type { TerminalStream } from '../../../src/app/terminals/output/terminal-stream.ts';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import type { OutputRoom } from '../../../src/ports/output-room.ts';
 import type { PtyStream } from '../../../src/ports/terminals/terminal-backend.ts';
@@ -61,7 +62,7 @@ const programOf = (stream: Duplex): PtyStream => ({
 });
 
 const streamOf = (pty: PtyStream): TerminalStream =>
-  terminalStream(
+  ptyTerminal(
     's',
     pty,
     () => {},

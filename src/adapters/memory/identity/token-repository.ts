@@ -26,24 +26,33 @@ function withUser(state: MemoryState, stored: Stored, now: Date): TokenWithUser[
   return [{ ...found, hash: Buffer.from(stored.hash, 'hex') }];
 }
 
+function replace(state: MemoryState, changed: Stored): void {
+  state.apiTokens = state.apiTokens.map((token) => (token.id === changed.id ? changed : token));
+}
+
+const descendantsOf = (state: MemoryState, id: string): readonly Stored[] =>
+  state.apiTokens
+    .filter((token) => token.parentId === id)
+    .flatMap((child) => [child, ...descendantsOf(state, child.id)]);
+
+/** Returns those that were not revoked before. */
+const revokeDescendants = (
+  state: MemoryState,
+  id: string,
+  { revokedAt, revokedReason }: { readonly revokedAt: Date; readonly revokedReason: TokenEnd },
+): readonly ApiToken[] =>
+  descendantsOf(state, id)
+    .filter((token) => token.revokedAt === null)
+    .map((token) => {
+      const changed = { ...token, revokedAt, revokedReason };
+      replace(state, changed);
+      return withoutHash(changed);
+    });
+
 export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository {
   const ownedBy = (userId: string) => state.apiTokens.filter((token) => token.userId === userId);
   const findOwned = (id: string, userId: string) => ownedBy(userId).find((token) => token.id === id);
-  const replace = (changed: Stored): void => {
-    state.apiTokens = state.apiTokens.map((token) => (token.id === changed.id ? changed : token));
-  };
-  const descendantsOf = (id: string): readonly Stored[] =>
-    state.apiTokens
-      .filter((token) => token.parentId === id)
-      .flatMap((child) => [child, ...descendantsOf(child.id)]);
-  const revokeDescendants = (id: string, revokedReason: TokenEnd): readonly ApiToken[] =>
-    descendantsOf(id)
-      .filter((token) => token.revokedAt === null)
-      .map((token) => {
-        const changed = { ...token, revokedAt: clock.now(), revokedReason };
-        replace(changed);
-        return withoutHash(changed);
-      });
+
   return {
     async insert({ hash, lifeMs, notAfter, ...token }) {
       const createdAt = clock.now();
@@ -80,15 +89,21 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       if (found === undefined) return null;
       if (found.revokedAt !== null) return { token: withoutHash(found), descendants: [], changed: false };
       const changed = { ...found, revokedAt: clock.now() };
-      replace(changed);
-      const descendants = revokeDescendants(id, 'parent_revoked');
+      replace(state, changed);
+      const descendants = revokeDescendants(state, id, {
+        revokedAt: clock.now(),
+        revokedReason: 'parent_revoked',
+      });
       return { token: withoutHash(changed), descendants, changed: true };
     },
 
     async delete(id, userId) {
       const found = findOwned(id, userId);
       if (found === undefined) return null;
-      const descendants = revokeDescendants(id, 'parent_deleted');
+      const descendants = revokeDescendants(state, id, {
+        revokedAt: clock.now(),
+        revokedReason: 'parent_deleted',
+      });
       state.apiTokens = state.apiTokens
         .filter((token) => token.id !== id)
         .map((token) => (token.parentId === id ? { ...token, parentId: null } : token));
@@ -97,14 +112,14 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
 
     async revokeAll(userId) {
       for (const token of ownedBy(userId))
-        if (token.revokedAt === null) replace({ ...token, revokedAt: clock.now() });
+        if (token.revokedAt === null) replace(state, { ...token, revokedAt: clock.now() });
     },
 
     async take(id) {
       const found = state.apiTokens.find((token) => token.id === id);
       if (!found?.usesLeft || found.revokedAt !== null) return null;
       const usesLeft = found.usesLeft - 1;
-      replace({ ...found, usesLeft });
+      replace(state, { ...found, usesLeft });
       return usesLeft;
     },
 
@@ -112,7 +127,7 @@ export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository 
       for (const { id, at } of uses) {
         const found = state.apiTokens.find((token) => token.id === id);
         if (found && (found.lastUsedAt === null || found.lastUsedAt < at))
-          replace({ ...found, lastUsedAt: at });
+          replace(state, { ...found, lastUsedAt: at });
       }
     },
   };

@@ -10,17 +10,13 @@ import type { Db } from '../schema/database-schema.ts';
 import { allAs, COUNT, changedOne, countOf, firstAs, onlyAs } from '../sql.ts';
 
 export const postgresProcesses = (db: Db): ProcessRepository => ({
-  insert: ({ id, dbId, userId, runtimeId, name, command, takesInput, terminal }) =>
-    db
-      .insertInto('processes')
-      .values({
-        ...{ id, db_id: dbId, user_id: userId, runtime_id: runtimeId, name },
-        ...{ command: JSON.stringify(command), takes_input: takesInput },
-        ...{ terminal_cols: terminal?.cols ?? null, terminal_rows: terminal?.rows ?? null },
-      })
-      .returningAll()
-      .$call(onlyAs(toProcess)),
+  ...processReads(db),
+  ...processChanges(db),
+});
 
+const processReads = (
+  db: Db,
+): Pick<ProcessRepository, 'find' | 'list' | 'count' | 'hasNamed' | 'busyContainers'> => ({
   find: (id, dbId) =>
     db
       .selectFrom('processes')
@@ -64,6 +60,28 @@ export const postgresProcesses = (db: Db): ProcessRepository => ({
     return (await named.where('db_id', '=', dbId).where('name', '=', name).$call(countOf)) > 0;
   },
 
+  busyContainers: () =>
+    db
+      .selectFrom('processes as p')
+      .innerJoin('containers as c', 'c.db_id', 'p.db_id')
+      .where('p.state', '<>', 'ended')
+      .select(['c.db_id', 'c.owner_id'])
+      .distinct()
+      .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id }))),
+});
+
+const processChanges = (db: Db): Pick<ProcessRepository, 'insert' | 'advance' | 'resize' | 'forget'> => ({
+  insert: ({ id, dbId, userId, runtimeId, name, command, takesInput, terminal }) =>
+    db
+      .insertInto('processes')
+      .values({
+        ...{ id, db_id: dbId, user_id: userId, runtime_id: runtimeId, name },
+        ...{ command: JSON.stringify(command), takes_input: takesInput },
+        ...{ terminal_cols: terminal?.cols ?? null, terminal_rows: terminal?.rows ?? null },
+      })
+      .returningAll()
+      .$call(onlyAs(toProcess)),
+
   advance: (id, from, to) =>
     db
       .updateTable('processes')
@@ -76,15 +94,6 @@ export const postgresProcesses = (db: Db): ProcessRepository => ({
     const size = { terminal_cols: cols, terminal_rows: rows };
     await db.updateTable('processes').set(size).where('id', '=', id).execute();
   },
-
-  busyContainers: () =>
-    db
-      .selectFrom('processes as p')
-      .innerJoin('containers as c', 'c.db_id', 'p.db_id')
-      .where('p.state', '<>', 'ended')
-      .select(['c.db_id', 'c.owner_id'])
-      .distinct()
-      .$call(allAs((row) => ({ dbId: row.db_id, ownerId: row.owner_id }))),
 
   async forget() {
     const shown = sql<boolean>`id in (

@@ -10,7 +10,7 @@ import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
-import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
+import type { Leaving } from '../../../domain/terminals/terminal-slot-types.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { CLOSE_CODES } from '../../../protocol/close-codes.ts';
 import { TERMINAL_PROTOCOL } from '../../../protocol/subprotocols.ts';

@@ -8,10 +8,10 @@ import {
 import {
   type Facts,
   needsFresh,
-  nextStep,
   type OperationKind,
   type Step,
 } from '../../../domain/containers/operation.ts';
+import { nextStep } from '../../../domain/containers/operation-plan.ts';
 import {
   byAdministrator,
   type ContainerEvent,

@@ -2,13 +2,12 @@ import type { Container } from '../../../domain/containers/container.ts';
 import {
   afterFault,
   type Facts,
-  intentOf,
-  nextStep,
   type Operation,
   type OperationFault,
   type Step,
   standing,
 } from '../../../domain/containers/operation.ts';
+import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
 import { type EngineStep, type Performed, performInEngine } from './engine-steps.ts';

@@ -39,6 +39,8 @@ type Upkeep = {
   close: () => Promise<void>;
 };
 
+export type EngineSlot = ReturnType<typeof engineSlot>;
+
 /** Ports for an engine that may come later; until then every call throws `RuntimeUnavailable`. */
 export function engineSlot() {
   const inUse: InUse = { engine: null };

@@ -1,10 +1,11 @@
 import { ANSWERS } from '../../../adapters/http/error-table.ts';
 import { adminContainerRoutes } from '../../../adapters/http/routes/containers/administration/admin-containers.ts';
 import { containerRoutes } from '../../../adapters/http/routes/containers/containers.ts';
+import { figureRoutes } from '../../../adapters/http/routes/containers/figures.ts';
 import { execRoutes } from '../../../adapters/http/routes/containers/inside/exec.ts';
 import { fileSearchRoutes } from '../../../adapters/http/routes/containers/inside/file-search.ts';
 import { fileRoutes } from '../../../adapters/http/routes/containers/inside/files.ts';
-import { figureRoutes, insightRoutes } from '../../../adapters/http/routes/containers/inside/insight.ts';
+import { insightRoutes } from '../../../adapters/http/routes/containers/inside/insight.ts';
 import { processStreamRoutes } from '../../../adapters/http/routes/containers/processes/process-streams.ts';
 import { processRoutes } from '../../../adapters/http/routes/containers/processes/processes.ts';
 import { roleSetupRoutes } from '../../../adapters/http/routes/containers/role-setup.ts';

@@ -1,7 +1,7 @@
 import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason, MAIN_CONNECTION } from '../../../domain/terminals/terminal.ts';
 import { resumeFrom } from '../../../domain/terminals/terminal-resume.ts';
-import type { Leaving } from '../../../domain/terminals/terminal-slot.ts';
+import type { Leaving } from '../../../domain/terminals/terminal-slot-types.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';

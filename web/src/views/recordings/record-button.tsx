@@ -3,7 +3,7 @@ import { startRecording, stopRecording } from '../../api/terminals/recordings.ts
 import { toastFailure } from '../../state/toasts.ts';
 import { MAIN_PANE } from '../../terminal/panes/pane-tree.ts';
 import { IconButton } from '../../ui/button.tsx';
-import type { TerminalController } from '../terminal/terminal-controller.ts';
+import type { TerminalController } from '../terminal/controller/terminal-controller.ts';
 
 type RecordingProps = {
   readonly containerId: string;

@@ -2,7 +2,7 @@ import { copyText } from '../../lib/browser/clipboard.ts';
 import { toastWarning } from '../../state/toasts.ts';
 import { shownText, sizeText } from '../../terminal/program-copy.ts';
 import { Button } from '../../ui/button.tsx';
-import type { TerminalController } from './terminal-controller.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 
 /** A program wants to copy this text: people see it and decide. */
 export function CopyOffer({ terminal }: { terminal: TerminalController }) {

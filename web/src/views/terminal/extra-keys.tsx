@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type BarKey, EXTRA_KEYS, sequenceOf } from '../../terminal/keys/extra-keys.ts';
 import { afterKey, type Latch, NO_MODIFIERS, pressModifier } from '../../terminal/keys/modifiers.ts';
 import { Icon } from '../../ui/icon.tsx';
+import type { TerminalController } from './controller/terminal-controller.ts';
 import { paste } from './terminal-bar-items.ts';
-import type { TerminalController } from './terminal-controller.ts';
 
 /** Keys that the keyboards of phones and tablets lack; shown on touch screens. */
 export function ExtraKeys({ terminal }: { terminal: TerminalController }) {

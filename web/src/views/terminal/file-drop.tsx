@@ -3,8 +3,8 @@ import { toastWarning } from '../../state/toasts.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { shellWord } from '../../uploads/file-names.ts';
 import { uploadAll, uploads } from '../../uploads/uploads.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 import type { Known } from './overlay-state.ts';
-import type { TerminalController } from './terminal-controller.ts';
 
 /** Whether the user may upload to it; the files of an agent are wherever its user keeps them. */
 export const mayUpload = (known: Known): boolean =>

@@ -1,6 +1,6 @@
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import type { TerminalController } from './terminal-controller.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 
 /** Says that a shell is not kept as usual, and how to get one that is; nothing once that was read. */
 export function PlainShell({ terminal }: { terminal: TerminalController }) {

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Direction, Found } from '../../terminal/screen/search.ts';
 import { IconButton } from '../../ui/button.tsx';
-import type { TerminalController } from './terminal-controller.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 
 function resultOf(text: string, found: Found | null): string {
   if (text === '' || found === null) return '';

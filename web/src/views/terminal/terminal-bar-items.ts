@@ -6,10 +6,10 @@ import { toastFailure, toastOk, toastWarning } from '../../state/toasts.ts';
 import { MAIN_PANE, MAX_PANES } from '../../terminal/panes/pane-tree.ts';
 import { item, type MenuItem } from '../../ui/menu.tsx';
 import { hasTools } from '../containers/links/role-setup-link.tsx';
+import type { TerminalController } from './controller/terminal-controller.ts';
 import { chooseFiles, mayUpload, uploadInto } from './file-drop.tsx';
 import type { Known } from './overlay-state.ts';
 import type { Workspace } from './panes/pane-workspace.ts';
-import type { TerminalController } from './terminal-controller.ts';
 import { changeFont } from './use-terminal.ts';
 
 async function copySelection(terminal: TerminalController): Promise<void> {

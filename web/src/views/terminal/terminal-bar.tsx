@@ -14,10 +14,10 @@ import { RecordButton, RecordingMark } from '../recordings/record-button.tsx';
 import { AnnouncementButton } from '../service/announcements.tsx';
 import { Participants } from '../sharing/participants.tsx';
 import { ThemeButton } from '../theme-button.tsx';
+import type { TerminalController } from './controller/terminal-controller.ts';
 import type { Known } from './overlay-state.ts';
 import type { Workspace } from './panes/pane-workspace.ts';
 import { leaveItem, paneItems, terminalItems, toolsItem, uploadItem } from './terminal-bar-items.ts';
-import type { TerminalController } from './terminal-controller.ts';
 
 type BarProps = {
   readonly known: Known;

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 import { copyText } from '../../lib/browser/clipboard.ts';
 import { toastOk, toastWarning } from '../../state/toasts.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 import type { Known } from './overlay-state.ts';
-import type { TerminalController } from './terminal-controller.ts';
 
 const copyCommand = async (command: string): Promise<void> => {
   if (await copyText(command)) toastOk('Command copied');

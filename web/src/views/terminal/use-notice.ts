@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { go } from '../../lib/browser/router.ts';
 import { toastOk } from '../../state/toasts.ts';
-import type { TerminalController } from './terminal-controller.ts';
+import type { TerminalController } from './controller/terminal-controller.ts';
 
 /** Shows a notice of the service about a terminal, once. */
 export function useNotice(terminal: TerminalController | null): void {

@@ -4,14 +4,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { onNotices } from '../../lib/browser/network-notices.ts';
 import { clampFont, DEFAULT_FONT_PX, fontSizePx } from '../../lib/browser/preferences.ts';
 import type { TerminalAction } from '../../terminal/panes/shortcuts.ts';
-import type { Pane } from './panes/pane-workspace.ts';
+import type { TerminalKeys } from './controller/screen-listener.ts';
 import {
   preferredAppearance,
   type TerminalController,
-  type TerminalKeys,
   type TerminalTarget,
   terminalController,
-} from './terminal-controller.ts';
+} from './controller/terminal-controller.ts';
+import type { Pane } from './panes/pane-workspace.ts';
 
 export function changeFont(action: TerminalAction): void {
   if (action === 'larger') fontSizePx.value = clampFont(fontSizePx.value + 1);

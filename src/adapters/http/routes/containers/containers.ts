@@ -96,42 +96,7 @@ async function sortKeys(sort: string | undefined, loadsNow: PresentLoads) {
 export const containerRoutes =
   (containers: Containers, keys: Idempotency, loadsNow: PresentLoads): Routes =>
   (http, tokens) => {
-    http.post(
-      '/api/containers',
-      {
-        config: { scope: 'write', failure: 'failed to create container' },
-        schema: {
-          operationId: 'containers.create',
-          summary: 'Create and start a container',
-          refusals: [
-            'guest_session_expired',
-            'host_disk_short',
-            'container_limit_reached',
-            'kept_limit_reached',
-            'name_taken',
-            'image_unavailable',
-            'snapshot_not_found',
-            'snapshot_not_ready',
-          ],
-          headers: IdempotencyHeaders,
-          body: schema.CreateContainerRequest,
-          response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
-        },
-      },
-      async (request, reply) => {
-        const { caller, origin } = request;
-        const wanted = toCreateRequest(request.body);
-        const { status, body } = await onlyOnce(keys, request, reply, {
-          first: async (note) =>
-            toCreatedAnswer(orThrow(await containers.create(wanted, caller, origin, note))),
-          replay: async (dbId) => {
-            const made = await containers.get(dbId, caller);
-            return made.ok ? toCreatedAnswer(made.value.container) : null;
-          },
-        });
-        return reply.code(status as 201 | 202).send(body);
-      },
-    );
+    createRoute(containers, keys)(http, tokens);
 
     http.get(
       '/api/containers',
@@ -176,6 +141,47 @@ export const containerRoutes =
     runRoutes(containers)(http, tokens);
     recoveryRoutes(containers)(http, tokens);
     changeRoutes(containers, keys)(http, tokens);
+  };
+
+const createRoute =
+  (containers: Containers, keys: Idempotency): Routes =>
+  (http) => {
+    http.post(
+      '/api/containers',
+      {
+        config: { scope: 'write', failure: 'failed to create container' },
+        schema: {
+          operationId: 'containers.create',
+          summary: 'Create and start a container',
+          refusals: [
+            'guest_session_expired',
+            'host_disk_short',
+            'container_limit_reached',
+            'kept_limit_reached',
+            'name_taken',
+            'image_unavailable',
+            'snapshot_not_found',
+            'snapshot_not_ready',
+          ],
+          headers: IdempotencyHeaders,
+          body: schema.CreateContainerRequest,
+          response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
+        },
+      },
+      async (request, reply) => {
+        const { caller, origin } = request;
+        const wanted = toCreateRequest(request.body);
+        const { status, body } = await onlyOnce(keys, request, reply, {
+          first: async (note) =>
+            toCreatedAnswer(orThrow(await containers.create(wanted, caller, origin, note))),
+          replay: async (dbId) => {
+            const made = await containers.get(dbId, caller);
+            return made.ok ? toCreatedAnswer(made.value.container) : null;
+          },
+        });
+        return reply.code(status as 201 | 202).send(body);
+      },
+    );
   };
 
 const changeRoutes =

@@ -1,4 +1,7 @@
 import { isAgent } from '../../../../domain/containers/agents/agent.ts';
+import type { Container } from '../../../../domain/containers/container.ts';
+import type { Lifetime } from '../../../../domain/containers/lifetime/lifetime.ts';
+import type { Tier } from '../../../../domain/containers/resources.ts';
 import type { Clock } from '../../../../ports/clock.ts';
 import type {
   LifetimeRepository,
@@ -9,22 +12,38 @@ import { replace } from '../container-repository.ts';
 
 const ENDING_STATES: readonly string[] = ['running', 'stopped', 'failed'];
 
+/** null: never. */
+const after = (now: Date, seconds: number | null): Date | null =>
+  seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
+
+function endsWithin({ startedAt, createdAt, lifetime }: Container, now: Date, seconds: number): boolean {
+  const { endsAt, idleSeconds, activeAt } = lifetime;
+  const since = Math.max(...[startedAt, createdAt, activeAt].map((at) => at?.getTime() ?? 0));
+  const idleEnd = idleSeconds === null ? Number.POSITIVE_INFINITY : since + idleSeconds * 1_000;
+  const end = Math.min(endsAt?.getTime() ?? Number.POSITIVE_INFINITY, idleEnd);
+  return end <= now.getTime() + seconds * 1_000;
+}
+
+/** As a tier allows from now. */
+function limited(lifetime: Lifetime, { maxTtlSeconds, maxIdleSeconds }: Tier, now: Date): Lifetime {
+  const { endsAt, idleSeconds, keptUntil } = lifetime;
+  const latest = new Date(now.getTime() + maxTtlSeconds * 1_000);
+  const isWithin = endsAt !== null && endsAt > now && endsAt < latest;
+  return {
+    ...lifetime,
+    ...(maxTtlSeconds === 0 ? {} : { endsAt: isWithin ? endsAt : latest }),
+    ...(maxTtlSeconds > 0 && keptUntil !== null && keptUntil > latest ? { keptUntil: latest } : {}),
+    ...(maxIdleSeconds === 0 ? {} : { idleSeconds: Math.min(idleSeconds ?? maxIdleSeconds, maxIdleSeconds) }),
+  };
+}
+
 export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepository {
   const rowOf = (dbId: string) => state.containers.find((one) => one.dbId === dbId);
-  const fromNow = (seconds: number | null): Date | null =>
-    seconds === null ? null : new Date(clock.now().getTime() + seconds * 1_000);
   const toLiving = (row: StoredContainer): LivingContainer => ({
     container: asContainer(state, row),
     warned: state.lifetimeWarnings.get(row.dbId) ?? null,
     now: clock.now(),
   });
-  const endsWithin = (row: StoredContainer, seconds: number): boolean => {
-    const { endsAt, idleSeconds, activeAt } = asContainer(state, row).lifetime;
-    const since = Math.max(...[row.startedAt, row.createdAt, activeAt].map((at) => at?.getTime() ?? 0));
-    const idleEnd = idleSeconds === null ? Number.POSITIVE_INFINITY : since + idleSeconds * 1_000;
-    const end = Math.min(endsAt?.getTime() ?? Number.POSITIVE_INFINITY, idleEnd);
-    return end <= clock.now().getTime() + seconds * 1_000;
-  };
 
   return {
     async change(dbId, { labels, ttlSeconds, keepSeconds, ...rest }) {
@@ -33,8 +52,8 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
       const lifetime = {
         ...row.lifetime,
         ...rest,
-        ...(ttlSeconds === undefined ? {} : { endsAt: fromNow(ttlSeconds) }),
-        ...(keepSeconds === undefined ? {} : { keptUntil: fromNow(keepSeconds) }),
+        ...(ttlSeconds === undefined ? {} : { endsAt: after(clock.now(), ttlSeconds) }),
+        ...(keepSeconds === undefined ? {} : { keptUntil: after(clock.now(), keepSeconds) }),
       };
       const changed = { ...row, lifetime, labels: labels ?? row.labels };
       replace(state, changed);
@@ -46,19 +65,8 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
       const owner = state.users.find(({ id }) => id === row?.ownerId);
       const tier = state.tiers.find(({ name }) => name === owner?.tier);
       if (row === undefined || tier === undefined || isAgent(row)) return null;
-      const { maxTtlSeconds, maxIdleSeconds } = tier;
-      if (maxTtlSeconds === 0 && maxIdleSeconds === 0) return null;
-      const { endsAt, idleSeconds, keptUntil } = row.lifetime;
-      const latest = fromNow(maxTtlSeconds) as Date;
-      const isWithin = endsAt !== null && endsAt > clock.now() && endsAt < latest;
-      const lifetime = {
-        ...row.lifetime,
-        ...(maxTtlSeconds === 0 ? {} : { endsAt: isWithin ? endsAt : latest }),
-        ...(maxTtlSeconds > 0 && keptUntil !== null && keptUntil > latest ? { keptUntil: latest } : {}),
-        ...(maxIdleSeconds === 0
-          ? {}
-          : { idleSeconds: Math.min(idleSeconds ?? maxIdleSeconds, maxIdleSeconds) }),
-      };
+      if (tier.maxTtlSeconds === 0 && tier.maxIdleSeconds === 0) return null;
+      const lifetime = limited(row.lifetime, tier, clock.now());
       const changed = { ...row, lifetime };
       replace(state, changed);
       return asContainer(state, changed);
@@ -66,7 +74,11 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
 
     listEnding: async (withinSeconds) =>
       state.containers
-        .filter((row) => ENDING_STATES.includes(row.state) && endsWithin(row, withinSeconds))
+        .filter(
+          (row) =>
+            ENDING_STATES.includes(row.state) &&
+            endsWithin(asContainer(state, row), clock.now(), withinSeconds),
+        )
         .filter(({ dbId }) => !state.operations.some((one) => one.dbId === dbId && one.outcome === null))
         .map(toLiving),
 

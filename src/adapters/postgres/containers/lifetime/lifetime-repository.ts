@@ -10,6 +10,12 @@ import { allAs, changedOne, clockNow, firstAs, leaseEnd } from '../../sql.ts';
 import { containersWithOwner, ofOwner, toContainer } from '../container-repository.ts';
 
 export const postgresLifetimes = (db: Db): LifetimeRepository => ({
+  ...lifetimeChanges(db),
+  ...lifetimeEnds(db),
+  ...containerUses(db),
+});
+
+const lifetimeChanges = (db: Db): Pick<LifetimeRepository, 'change' | 'limitToTier'> => ({
   change: (dbId, change) =>
     db
       .updateTable('containers as c')
@@ -42,7 +48,9 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
       .returningAll('c')
       .returning(ofOwner)
       .$call(firstAs(toContainer)),
+});
 
+const lifetimeEnds = (db: Db): Pick<LifetimeRepository, 'listEnding' | 'findForUpdate' | 'markWarned'> => ({
   listEnding: (withinSeconds) =>
     living(db)
       .where('c.state', 'in', ['running', 'stopped', 'failed'])
@@ -80,7 +88,9 @@ export const postgresLifetimes = (db: Db): LifetimeRepository => ({
           or warned_lead > ${Math.round(leadSeconds)})`,
       )
       .$call(changedOne),
+});
 
+const containerUses = (db: Db): Pick<LifetimeRepository, 'noteUses' | 'activity'> => ({
   async noteUses(uses) {
     if (uses.length === 0) return;
     // Ordered, against deadlocks.

@@ -20,92 +20,98 @@ const isInUse = sql<boolean>`exists (
 const isGuests = sql<boolean>`exists (
   select from users u where u.id = s.owner_id and u.guest_until is not null)`;
 
-export function postgresSnapshotRetention(db: Db): SnapshotRetentionRepository {
-  const present = () => db.updateTable('snapshots as s').where('s.removed_at', 'is', null);
-  return {
-    async review(retentionDays) {
-      await present()
-        .set({ condemned_at: clockNow })
-        .where('s.deleted_at', '<=', ago('days', retentionDays))
-        .where('s.condemned_at', 'is', null)
-        .execute();
-      await present()
-        .set({ condemned_at: null })
-        .where('s.deleted_at', '>', ago('days', retentionDays))
-        .where('s.condemned_at', 'is not', null)
-        .where('s.claimed_at', 'is', null)
-        .execute();
-      await present()
-        .set({ purged_at: clockNow })
-        .where('s.fork_ids', 'is not', null)
-        .where('s.state', '<>', 'creating')
-        .where('s.purged_at', 'is', null)
-        .where(sql<boolean>`not ${isInUse}`)
-        .execute();
-    },
+export const postgresSnapshotRetention = (db: Db): SnapshotRetentionRepository => ({
+  ...decisions(db),
+  ...removals(db),
+});
 
-    claim: (retentionDays) =>
-      db
-        .updateTable('snapshots')
-        .set({ claimed_at: clockNow })
-        .where('id', 'in', (eb) =>
-          eb
-            .selectFrom('snapshots as s')
-            .select('s.id')
-            .where('s.removed_at', 'is', null)
-            .where(sql<boolean>`not ${isInUse}`)
-            .where((where) =>
-              where.or([
-                where('s.purged_at', 'is not', null),
-                where.and([
-                  where('s.deleted_at', '<=', ago('days', retentionDays)),
-                  where('s.condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
-                ]),
-                where.and([where('s.deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)), isGuests]),
+const present = (db: Db) => db.updateTable('snapshots as s').where('s.removed_at', 'is', null);
+
+const decisions = (db: Db): Pick<SnapshotRetentionRepository, 'review' | 'giveUp'> => ({
+  async review(retentionDays) {
+    await present(db)
+      .set({ condemned_at: clockNow })
+      .where('s.deleted_at', '<=', ago('days', retentionDays))
+      .where('s.condemned_at', 'is', null)
+      .execute();
+    await present(db)
+      .set({ condemned_at: null })
+      .where('s.deleted_at', '>', ago('days', retentionDays))
+      .where('s.condemned_at', 'is not', null)
+      .where('s.claimed_at', 'is', null)
+      .execute();
+    await present(db)
+      .set({ purged_at: clockNow })
+      .where('s.fork_ids', 'is not', null)
+      .where('s.state', '<>', 'creating')
+      .where('s.purged_at', 'is', null)
+      .where(sql<boolean>`not ${isInUse}`)
+      .execute();
+  },
+
+  async giveUp(ownerId, { mb, count }) {
+    // The sum of those deleted before it is smaller than what is needed.
+    const { rows } = await sql<{ id: string }>`
+      update snapshots set purged_at = clock_timestamp() where id in (
+        select id from (
+          select id, row_number() over by_age as number, sum(${sizeMb}) over by_age - ${sizeMb} as before
+          from snapshots
+          where owner_id = ${ownerId} and deleted_at is not null and purged_at is null and removed_at is null
+          window by_age as (order by deleted_at, id)
+        ) deleted where before < ${mb} or number <= ${count}
+      ) returning id`.execute(db);
+    return rows.map(({ id }) => id);
+  },
+});
+
+const removals = (db: Db): Pick<SnapshotRetentionRepository, 'claim' | 'markRemoved' | 'images'> => ({
+  claim: (retentionDays) =>
+    db
+      .updateTable('snapshots')
+      .set({ claimed_at: clockNow })
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('snapshots as s')
+          .select('s.id')
+          .where('s.removed_at', 'is', null)
+          .where(sql<boolean>`not ${isInUse}`)
+          .where((where) =>
+            where.or([
+              where('s.purged_at', 'is not', null),
+              where.and([
+                where('s.deleted_at', '<=', ago('days', retentionDays)),
+                where('s.condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
               ]),
-            )
-            .where((where) =>
-              where.or([
-                where('s.claimed_at', 'is', null),
-                where('s.claimed_at', '<=', ago('mins', CLAIM_MINUTES)),
-              ]),
-            )
-            .limit(AT_ONCE)
-            .forUpdate()
-            .skipLocked(),
-        )
-        .returning(['id', 'owner_id', 'volume'])
-        .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
+              where.and([where('s.deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)), isGuests]),
+            ]),
+          )
+          .where((where) =>
+            where.or([
+              where('s.claimed_at', 'is', null),
+              where('s.claimed_at', '<=', ago('mins', CLAIM_MINUTES)),
+            ]),
+          )
+          .limit(AT_ONCE)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .returning(['id', 'owner_id', 'volume'])
+      .$call(allAs((row) => ({ id: row.id, ownerId: row.owner_id, volume: row.volume }))),
 
-    async giveUp(ownerId, { mb, count }) {
-      // The sum of those deleted before it is smaller than what is needed.
-      const { rows } = await sql<{ id: string }>`
-        update snapshots set purged_at = clock_timestamp() where id in (
-          select id from (
-            select id, row_number() over by_age as number, sum(${sizeMb}) over by_age - ${sizeMb} as before
-            from snapshots
-            where owner_id = ${ownerId} and deleted_at is not null and purged_at is null and removed_at is null
-            window by_age as (order by deleted_at, id)
-          ) deleted where before < ${mb} or number <= ${count}
-        ) returning id`.execute(db);
-      return rows.map(({ id }) => id);
-    },
+  markRemoved: (id) =>
+    present(db)
+      .set({ removed_at: clockNow })
+      .where('s.id', '=', id)
+      .where('s.claimed_at', 'is not', null)
+      .$call(changedOne),
 
-    markRemoved: (id) =>
-      present()
-        .set({ removed_at: clockNow })
-        .where('s.id', '=', id)
-        .where('s.claimed_at', 'is not', null)
-        .$call(changedOne),
-
-    async images() {
-      const rows = await db
-        .selectFrom('snapshots')
-        .select('layer_image')
-        .where('layer_image', 'is not', null)
-        .where('removed_at', 'is', null)
-        .execute();
-      return new Set(rows.flatMap(({ layer_image: image }) => image ?? []));
-    },
-  };
-}
+  async images() {
+    const rows = await db
+      .selectFrom('snapshots')
+      .select('layer_image')
+      .where('layer_image', 'is not', null)
+      .where('removed_at', 'is', null)
+      .execute();
+    return new Set(rows.flatMap(({ layer_image: image }) => image ?? []));
+  },
+});

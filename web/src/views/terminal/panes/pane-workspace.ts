@@ -26,7 +26,7 @@ import {
   splitPane,
 } from '../../../terminal/panes/pane-tree.ts';
 import type { PaneAction } from '../../../terminal/panes/shortcuts.ts';
-import type { TerminalController } from '../terminal-controller.ts';
+import type { TerminalController } from '../controller/terminal-controller.ts';
 
 /** A terminal of the page, by its connection id. */
 export type Pane = {

@@ -1,23 +1,12 @@
-import type { Static } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
-import type { FiguresOf, readFigures } from '../../../../../app/containers/figures/read-figures.ts';
 import type { ContainerAccess } from '../../../../../app/containers/inside/container-access.ts';
 import type { UsageBesideLimits } from '../../../../../app/containers/inside/insight.ts';
 import type { OutputReservation, OutputSlots } from '../../../../../app/terminals/output/output-slots.ts';
-import { hourOf, type Minute } from '../../../../../domain/containers/figures/figures.ts';
 import type { LossReport } from '../../../../../domain/containers/layer/loss-report.ts';
-import type { Clock } from '../../../../../ports/clock.ts';
 import { orThrow } from '../../../errors.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
-import {
-  ChangesBody,
-  FiguresList,
-  FiguresQuery,
-  LogsQuery,
-  PortsBody,
-  StatsBody,
-} from '../../../schema/containers/insight.ts';
+import { ChangesBody, LogsQuery, PortsBody, StatsBody } from '../../../schema/containers/insight.ts';
 import type { Routes } from '../../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../../streamed-replies.ts';
 
@@ -31,6 +20,14 @@ export const insightRoutes =
     outputs: OutputSlots,
     cutOff: AbortGuard,
   ): Routes =>
+  (http, tokens) => {
+    programRoutes(access, cutOff)(http, tokens);
+    resourceRoutes(access, outputs)(http, tokens);
+  };
+
+/** The output and the ports of its programs. */
+const programRoutes =
+  (access: Pick<ContainerAccess, 'logs' | 'ports'>, cutOff: AbortGuard): Routes =>
   (http) => {
     http.get(
       '/api/containers/:id/logs',
@@ -73,7 +70,12 @@ export const insightRoutes =
         ports: [...orThrow(await access.ports(params.id, caller, origin))],
       }),
     );
+  };
 
+/** What it uses, and what a recreate would lose. */
+const resourceRoutes =
+  (access: Pick<ContainerAccess, 'usage' | 'changes'>, outputs: OutputSlots): Routes =>
+  (http) => {
     http.get(
       '/api/containers/:id/stats',
       {
@@ -147,44 +149,3 @@ export const toChangesBody = (report: LossReport): ChangesBody => ({
   layer_bytes: report.layerBytes,
   complete: report.complete,
 });
-
-export const figureRoutes =
-  (read: ReturnType<typeof readFigures>, clock: Clock): Routes =>
-  (http) => {
-    http.get(
-      '/api/figures',
-      {
-        config: { scope: 'read', forRestricted: true, failure: 'failed to read figures' },
-        schema: {
-          operationId: 'containers.figures',
-          summary: 'Read what running containers use, and have used in the last hour',
-          querystring: FiguresQuery,
-          response: { 200: FiguresList },
-        },
-      },
-      async ({ query, caller }) => {
-        const found = await read(new Set(query.ids.split(',')), caller);
-        return { figures: found.map((one) => toFiguresBody(one, clock.now())) };
-      },
-    );
-  };
-
-const EMPTY: readonly (Minute | null)[] = Array.from({ length: 60 }, () => null);
-
-function toFiguresBody(
-  { container, figures }: FiguresOf,
-  now: Date,
-): Static<typeof FiguresList>['figures'][number] {
-  const hour = figures === null ? EMPTY : hourOf(figures, now);
-  return {
-    db_id: container.dbId,
-    time: figures?.at.toISOString() ?? null,
-    cpu_millicores: figures?.cpuMillicores ?? null,
-    memory_bytes: figures?.memoryBytes ?? null,
-    killed_at: figures?.killedAt?.toISOString() ?? null,
-    hour: {
-      cpu_millicores: hour.map((one) => one && Math.round(one.cpuMillicores)),
-      memory_bytes: hour.map((one) => one?.memoryBytes ?? null),
-    },
-  };
-}

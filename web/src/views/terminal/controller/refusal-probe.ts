@@ -1,7 +1,7 @@
-import type { Probe } from '../../../../src/client/terminal/connection-types.ts';
-import { probeOf } from '../../../../src/client/terminal/probe.ts';
-import { getContainer, terminalRefusal } from '../../api/containers/containers.ts';
-import { locked } from '../../session/session.ts';
+import type { Probe } from '../../../../../src/client/terminal/connection-types.ts';
+import { probeOf } from '../../../../../src/client/terminal/probe.ts';
+import { getContainer, terminalRefusal } from '../../../api/containers/containers.ts';
+import { locked } from '../../../session/session.ts';
 
 /** Why a terminal of this container is refused, as far as the container shows. */
 export async function probe(id: string): Promise<Probe> {

@@ -1,0 +1,33 @@
+import { type Engine, openEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Config } from '../config.ts';
+import { say } from '../process/console-progress.ts';
+
+/** Starting a private engine may install packages, so retries get rarer. */
+const START_AGAIN_MS = { first: 30_000, most: 600_000 };
+
+type Search = {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** The setting's by default. */
+  readonly mode?: Config['engine'];
+};
+
+/** Finds or starts an engine; throws only by the signal. Mode `external` starts none. */
+export const findEngine = (
+  { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb, lxcfs }: Config,
+  { log, signal, mode = engine }: Search,
+): Promise<Engine> =>
+  openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, lxcfs, progress: say, log, signal });
+
+/** The mode of a new search: whether a private engine may be started. */
+export function searchModes({ engine }: Config): () => Config['engine'] {
+  let waitMs = START_AGAIN_MS.first;
+  let dueAtMs = performance.now() + waitMs;
+  return () => {
+    if (engine === 'external' || performance.now() < dueAtMs) return 'external';
+    waitMs = Math.min(2 * waitMs, START_AGAIN_MS.most);
+    dueAtMs = performance.now() + waitMs;
+    return 'auto';
+  };
+}

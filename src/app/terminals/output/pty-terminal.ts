@@ -1,0 +1,217 @@
+import { latestOnly } from '../../../concurrency/coalesce.ts';
+import type { TerminalSize } from '../../../domain/terminals/terminal.ts';
+import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
+import type { BufferedRange } from '../../../domain/terminals/terminal-resume.ts';
+import type { OutputRoom } from '../../../ports/output-room.ts';
+import type { HeadlessTerminals } from '../../../ports/terminals/headless-terminal.ts';
+import type { PtyStream, Scrollback } from '../../../ports/terminals/terminal-backend.ts';
+import { type OutputBuffer, outputBuffer } from './output-buffer.ts';
+import type { ReadScheduler } from './read-scheduler.ts';
+import { type ReadPace, readThrottle } from './read-throttle.ts';
+import { ScreenHistory, type ScreenSnapshot, snapshotOfBuffer } from './screen-snapshot.ts';
+import type { Tap, TerminalStream, Viewer } from './terminal-stream.ts';
+
+/** Output kept for resumes, besides everything unconfirmed. */
+const KEEP_BYTES = 2_097_152;
+/** Unconfirmed output at which the program is paused, and at which it continues. */
+const PAUSE_BYTES = 1_048_576;
+const RESUME_BYTES = 262_144;
+/**
+ * Input waiting for the program, at which its sender must wait too: more than a client may have unacknowledged, so that
+ * its pongs, which let output continue, are not delayed behind its input.
+ */
+const MAX_INPUT_BYTES = 2_097_152;
+
+/** Draws snapshots for clients that missed too much; a multiplexer redraws by itself. */
+export type Drawing = { readonly screens: HeadlessTerminals; readonly size: TerminalSize };
+
+/** Reads a terminal as fast as its viewer receives, and pauses its program otherwise: nothing is discarded. */
+export const ptyTerminal = (
+  id: string,
+  pty: PtyStream,
+  onOver: () => void,
+  scheduler: ReadScheduler,
+  drawing: Drawing | null = null,
+): TerminalStream => new PtyTerminal(id, pty, onOver, scheduler, drawing);
+
+class PtyTerminal implements TerminalStream {
+  readonly id: string;
+  readonly muxSession: string | null;
+  readonly isFallback: boolean;
+  readonly #pty: PtyStream;
+  readonly #bytes: NonNullable<PtyStream['bytes']>;
+  readonly #onOver: () => void;
+  readonly #drawing: Drawing | null;
+  readonly #log: OutputBuffer;
+  readonly #history: ScreenHistory | null;
+  readonly #pace: ReadPace;
+  readonly #scheduler: ReadScheduler;
+  readonly #resizePty: (size: TerminalSize) => Promise<void>;
+  readonly #openedAtMs = performance.now();
+  #size: TerminalSize | undefined;
+  #exactFrom = 0;
+  #viewer: Viewer | null = null;
+  #tap: Tap | null = null;
+  #confirmed = 0;
+  #received = 0;
+  #over = false;
+  #ranMs = 0;
+
+  constructor(
+    id: string,
+    pty: PtyStream,
+    onOver: () => void,
+    scheduler: ReadScheduler,
+    drawing: Drawing | null,
+  ) {
+    const { stream, muxSession } = pty;
+    this.id = id;
+    this.muxSession = muxSession;
+    this.isFallback = pty.isFallback === true;
+    this.#pty = pty;
+    this.#bytes = pty.bytes ?? { in: 0, out: 0 };
+    this.#onOver = onOver;
+    this.#drawing = drawing;
+    this.#log = outputBuffer(KEEP_BYTES, (forgotten, at) => this.#history?.forgets(forgotten, at));
+    const isDrawn = drawing !== null && muxSession === null;
+    this.#history = isDrawn ? new ScreenHistory(this.#log, drawing.screens, drawing.size) : null;
+    this.#scheduler = scheduler;
+    this.#pace = readThrottle(stream, scheduler);
+    this.#resizePty = latestOnly(({ cols, rows }: TerminalSize) => pty.resize(cols, rows));
+    this.#size = drawing?.size;
+    stream.on('data', (chunk: Buffer) => this.#take(chunk));
+    if (stream.closed) setImmediate(() => this.#finish());
+    else stream.once('close', () => this.#finish());
+  }
+
+  show(viewer: Viewer, offset: number): void {
+    this.#viewer = viewer;
+    this.#confirmed = Math.min(this.#confirmed, offset);
+    this.confirm(offset);
+    // What is being read must not be dropped because of new output.
+    this.#pauseWhenFull();
+  }
+
+  tap(tap: Tap | null): void {
+    this.#tap = tap;
+  }
+
+  bufferedRange(): BufferedRange {
+    return { start: this.#log.start(), end: this.#log.end(), exactFrom: this.#exactFrom };
+  }
+
+  read(offset: number, maxBytes: number): Buffer {
+    return this.#log.read(offset, maxBytes);
+  }
+
+  range(from: number, to: number): Buffer {
+    return this.#log.range(from, to);
+  }
+
+  confirm(offset: number): void {
+    this.#confirmed = Math.max(this.#confirmed, Math.min(offset, this.#log.end()));
+    if (this.#pace.isPaused() && this.unconfirmedBytes() <= RESUME_BYTES) this.#pace.resume();
+  }
+
+  unconfirmedBytes(): number {
+    return this.#log.end() - this.#confirmed;
+  }
+
+  isPaused(): boolean {
+    return this.#pace.isPaused();
+  }
+
+  async clientSnapshot(): Promise<ScreenSnapshot | null> {
+    const clientSnapshot = (await this.#history?.snapshot()) ?? null;
+    if (clientSnapshot !== null) this.#exactFrom = Math.max(this.#exactFrom, clientSnapshot.offset);
+    return clientSnapshot;
+  }
+
+  async recordingSnapshot(): Promise<ScreenSnapshot | null> {
+    if (this.#drawing === null || this.#log.end() === 0) return null;
+    if (this.#history !== null) return await this.#history.snapshot(false);
+    const { screens, size } = this.#drawing;
+    const clientSnapshot = await snapshotOfBuffer(this.#log, screens, this.#size ?? size);
+    // Dropped output may still be on the screen.
+    if (this.#log.start() > 0) void this.redraw();
+    return clientSnapshot;
+  }
+
+  received(): number {
+    return this.#received;
+  }
+
+  write(chunk: Buffer, done: () => void): boolean {
+    const { stream } = this.#pty;
+    this.#received += chunk.length;
+    this.#bytes.in += chunk.length;
+    this.#scheduler.typed();
+    if (!stream.writable) return true;
+    this.#pty.write(chunk, done);
+    return stream.writableLength < MAX_INPUT_BYTES;
+  }
+
+  onDrain(then: () => void): void {
+    const { stream } = this.#pty;
+    const once = (): void => {
+      stream.off('drain', once).off('close', once);
+      then();
+    };
+    stream.on('drain', once).on('close', once);
+  }
+
+  over(): boolean {
+    return this.#over;
+  }
+
+  ranMs(): number {
+    return this.#ranMs;
+  }
+
+  ending(): Promise<StreamEnd> {
+    return this.#pty.ending();
+  }
+
+  requestScrollback(room?: OutputRoom): Promise<Scrollback> {
+    return this.#pty.requestScrollback(room);
+  }
+
+  redraw(): Promise<void> {
+    return this.#pty.redraw();
+  }
+
+  resize(cols: number, rows: number): Promise<void> {
+    this.#size = { cols, rows };
+    this.#tap?.resized(cols, rows);
+    this.#history?.resized({ cols, rows });
+    return this.#resizePty({ cols, rows });
+  }
+
+  async end(withContainer = false): Promise<void> {
+    this.#viewer = null;
+    this.#history?.end();
+    if (withContainer) this.#pty.stream.destroy();
+    else await this.#pty.close();
+  }
+
+  #take(chunk: Buffer): void {
+    this.#log.append(chunk);
+    this.#tap?.output(chunk);
+    this.#bytes.out += chunk.length;
+    this.#pace.took(chunk.length);
+    this.#pauseWhenFull();
+    this.#viewer?.more();
+    this.#history?.grown();
+  }
+
+  #pauseWhenFull(): void {
+    if (this.unconfirmedBytes() >= PAUSE_BYTES) this.#pace.pause();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.#ranMs = performance.now() - this.#openedAtMs;
+    this.#viewer?.more();
+    this.#onOver();
+  }
+}

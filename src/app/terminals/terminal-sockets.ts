@@ -1,0 +1,40 @@
+import type { TerminalStream } from './output/terminal-stream.ts';
+import type { LiveTerminal } from './terminal-connections.ts';
+
+type Connected = {
+  readonly terminal: LiveTerminal;
+  settle(stream: TerminalStream | null): void;
+  fail(error: unknown): void;
+  /** Of the stream opened for it. */
+  opening: Promise<void> | null;
+};
+
+/** This process's open sockets, each with its terminal, or with its wait for a stream. */
+export class TerminalSockets {
+  /** By id, the newest last. */
+  readonly #connected = new Map<string, Connected>();
+
+  /** The stream for the socket; null when it closed during the wait. Throws opening errors. */
+  add(terminal: LiveTerminal): Promise<TerminalStream | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<TerminalStream | null>();
+    this.#connected.set(terminal.id, { terminal, settle: resolve, fail: reject, opening: null });
+    return promise;
+  }
+
+  get(socket: string): Connected | undefined {
+    return this.#connected.get(socket);
+  }
+
+  remove(socket: string): void {
+    this.#connected.get(socket)?.settle(null);
+    this.#connected.delete(socket);
+  }
+
+  terminals(): readonly LiveTerminal[] {
+    return [...this.#connected.values()].map(({ terminal }) => terminal);
+  }
+
+  count(): number {
+    return this.#connected.size;
+  }
+}
