@@ -20,7 +20,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const WITHOUT_NETLINK = path.join(import.meta.dirname, 'without-netlink.pl');
+const LAUNCHER = path.join(import.meta.dirname, 'launch-chromium.pl');
 const log = { info: console.log, warn: console.warn, error: console.error };
 
 /** A Chromium for all tests of the run, installed first when missing and possible as root. */
@@ -29,7 +29,7 @@ export async function startBrowser(
   progress: (line: string) => void,
 ): Promise<Part<'browser'>> {
   const server = await chromium.launchServer({
-    executablePath: WITHOUT_NETLINK,
+    executablePath: LAUNCHER,
     env: { ...process.env, CHROMIUM: await installed(progress) },
     args: FLAGS,
     headless: true,
