@@ -25,3 +25,6 @@ export type ContainerDeps = {
   readonly log: Logger;
   readonly settings: ContainerSettings;
 };
+
+/** For work on timers, which stops containers that break a rule. */
+export type UpkeepDeps = Pick<ContainerDeps, 'storage' | 'runtime' | 'terminals' | 'log'>;

@@ -83,7 +83,7 @@ export async function takeDownFound(
 
 /** Stops or deletes the caller's container or agent. */
 async function takeDown(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>,
   agents: OfAgents,
   kind: 'stop' | 'delete',
   id: string,
@@ -125,13 +125,13 @@ export const startContainer =
 
 /** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
-  (deps: ContainerDeps, agents: OfAgents) =>
+  (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
   (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
     takeDown(deps, agents, 'stop', id, caller, origin);
 
 /** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
-  (deps: ContainerDeps, agents: OfAgents) =>
+  (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
   (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
     takeDown(deps, agents, 'delete', id, caller, origin);
 
@@ -139,7 +139,7 @@ const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdl
 
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =
-  (deps: ContainerDeps) =>
+  (deps: Pick<ContainerDeps, 'runtime' | 'clock' | 'operations' | 'settings'>) =>
   async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
@@ -149,7 +149,7 @@ export const restoreContainer =
 
 /** Restores a container of that user, for the user or for an administrator. */
 export async function restoreOf(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'runtime' | 'clock' | 'operations' | 'settings'>,
   request: OperationRequest & { readonly kind: 'restore'; readonly caller: Caller },
   dbId: string,
   owner: User,

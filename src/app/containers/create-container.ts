@@ -157,7 +157,7 @@ async function plan(
  * allows.
  */
 export async function insertContainer(
-  { settings, warmPool }: ContainerDeps,
+  { settings, warmPool }: Pick<ContainerDeps, 'warmPool' | 'settings'>,
   tx: Repositories,
   request: Pick<CreateRequest, 'env' | 'labels' | 'isEphemeral'>,
   { name, image, role, resources, lifetime, snapshot }: Plan,

@@ -10,7 +10,7 @@ import { handleOf } from './find-container.ts';
 export type Use = { readonly quota: Quota; readonly usedMb: number | null; readonly layer?: LayerUse | null };
 
 /** Measures a volume. Unmeasurable ones keep their last value. */
-async function readUse({ runtime }: ContainerDeps, row: Container): Promise<Use> {
+async function readUse({ runtime }: Pick<ContainerDeps, 'runtime'>, row: Container): Promise<Use> {
   const handle = handleOf(row);
   const running = row.state === 'running' ? handle : null;
   const [facts, bytes, layer] = await Promise.all([
@@ -23,7 +23,7 @@ async function readUse({ runtime }: ContainerDeps, row: Container): Promise<Use>
 }
 
 /** Measures a volume and its layer, and records changes. */
-export async function measure(deps: ContainerDeps, row: Container): Promise<Use> {
+export async function measure(deps: Pick<ContainerDeps, 'storage' | 'runtime'>, row: Container): Promise<Use> {
   const use = await readUse(deps, row);
   const { quota, usedMb, layer = null } = use;
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
@@ -36,7 +36,7 @@ export async function measure(deps: ContainerDeps, row: Container): Promise<Use>
 
 /** Refuses anything new on a host below its floor, now or with `neededMb` more in use. */
 export async function checkHostDisk(
-  { runtime, settings }: ContainerDeps,
+  { runtime, settings }: Pick<ContainerDeps, 'runtime' | 'settings'>,
   neededMb = 0,
 ): Promise<Result<null, DomainError>> {
   const left = (await runtime.hostSpace()).map((space) => ({
@@ -51,7 +51,7 @@ export async function checkHostDisk(
  * above its size is measured again first.
  */
 export async function diskAllowsStart(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'settings'>,
   row: Container,
 ): Promise<Result<null, DomainError>> {
   if (row.state === 'running') return ok(null);
@@ -71,7 +71,7 @@ const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
   judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
 
 /** Why another container with `diskMb` cannot use the same volume; empty when it can. */
-export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: number): Promise<FieldFaults> {
+export async function diskFaults(deps: Pick<ContainerDeps, 'runtime'>, row: Container, diskMb: number): Promise<FieldFaults> {
   const isOther = diskMb !== row.resources.diskMb;
   const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
   if (facts?.isResizable === false)
@@ -85,7 +85,7 @@ export async function diskFaults(deps: ContainerDeps, row: Container, diskMb: nu
 }
 
 /** Why the layer cannot be carried over: it exceeds the owner's tier. */
-export async function carryOverFaults(deps: ContainerDeps, row: Container): Promise<FieldFaults> {
+export async function carryOverFaults(deps: Pick<ContainerDeps, 'runtime'>, row: Container): Promise<FieldFaults> {
   const handle = handleOf(row);
   const allowedMb = row.layerAllowedMb;
   const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);

@@ -77,7 +77,7 @@ export const updateContainer =
 
 /** A refused change must not kill anything. */
 async function endHungUnless(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>,
   container: Container,
   request: UpdateRequest,
   caller: Caller,

@@ -1,11 +1,10 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { SshKey } from '../../../domain/identity/ssh-key.ts';
-import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { SshKeyRepository, SshKeyWithUser } from '../../../ports/identity/ssh-key-repository.ts';
-import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
-import type { SshKeysTable, UsersTable } from '../schema/identity-tables.ts';
-import { allAs, COUNT, countOf, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
-import { toUser } from './user-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import type { SshKeysTable } from '../schema/identity-tables.ts';
+import { allAs, COUNT, countOf, firstAs, unnested } from '../sql.ts';
+import { type OwnerColumns, toOwner } from './credential-owner.ts';
 
 export const postgresSshKeys = (db: Db): SshKeyRepository => ({
   insert: ({ userId, name, type, publicKey, fingerprint }) =>
@@ -43,12 +42,7 @@ export const postgresSshKeys = (db: Db): SshKeyRepository => ({
   },
 });
 
-type RowWithUser = Selectable<SshKeysTable> & {
-  user: Selectable<UsersTable>;
-  now: Date;
-  requests_per_minute: number | null;
-  tier: UseLimitsRow;
-};
+type RowWithUser = Selectable<SshKeysTable> & OwnerColumns;
 
 async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readonly SshKeyWithUser[]> {
   const { rows } = await sql<RowWithUser>`
@@ -59,10 +53,7 @@ async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readon
   `.execute(db);
   return rows.map((row) => ({
     key: toKey(row),
-    user: toUser(fromJson(row.user)),
-    now: row.now,
-    requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
-    limits: toUseLimits(row.tier),
+    ...toOwner(row),
   }));
 }
 

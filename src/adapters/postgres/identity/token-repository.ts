@@ -1,11 +1,10 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { ApiToken, TokenEnd } from '../../../domain/identity/token.ts';
-import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
-import type { Db, UseLimitsRow } from '../schema/database-schema.ts';
-import type { ApiTokensTable, UsersTable } from '../schema/identity-tables.ts';
-import { allAs, firstAs, fromJson, toUseLimits, unnested } from '../sql.ts';
-import { toUser } from './user-repository.ts';
+import type { Db } from '../schema/database-schema.ts';
+import type { ApiTokensTable } from '../schema/identity-tables.ts';
+import { allAs, firstAs, unnested } from '../sql.ts';
+import { type OwnerColumns, toOwner } from './credential-owner.ts';
 
 const SHOWN = [
   'id',
@@ -138,12 +137,7 @@ const toRow = ({ userId, name, hash, prefix, scopes, lifeMs, notAfter, ...limits
 
 type TokenRow = Omit<Selectable<ApiTokensTable>, 'hash'>;
 
-type RowWithUser = Selectable<ApiTokensTable> & {
-  user: Selectable<UsersTable>;
-  now: Date;
-  requests_per_minute: number | null;
-  tier: UseLimitsRow;
-};
+type RowWithUser = Selectable<ApiTokensTable> & OwnerColumns;
 
 /** Handwritten, since building it takes as long as PostgreSQL needs to answer. */
 async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readonly TokenWithUser[]> {
@@ -156,10 +150,7 @@ async function findWithUsers(db: Db, which: RawBuilder<unknown>): Promise<readon
   return rows.map((row) => ({
     hash: row.hash,
     token: toToken(row),
-    user: toUser(fromJson(row.user)),
-    now: row.now,
-    requestsPerMinute: row.requests_per_minute ?? DEFAULT_SETTINGS.requestsPerMinute,
-    limits: toUseLimits(row.tier),
+    ...toOwner(row),
   }));
 }
 

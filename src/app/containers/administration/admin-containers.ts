@@ -21,7 +21,9 @@ import { pinged } from '../operations/operation-deps.ts';
 
 const NOTE_EVERY_MS = 600_000;
 
-export type AdminContainerDeps = ContainerDeps & { readonly confirmed: RequireRecentSignIn };
+export type AdminContainerDeps = Omit<ContainerDeps, 'terminals' | 'warmPool'> & {
+  readonly confirmed: RequireRecentSignIn;
+};
 
 /** `keptUntil`: of a deleted one, the earliest end of its retention. */
 export type ListedContainer = { readonly container: Container; readonly keptUntil: Date | null };

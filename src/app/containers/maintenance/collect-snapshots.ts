@@ -7,7 +7,7 @@ import type { Checkpoint } from '../operations/operation-deps.ts';
  * Removes the volumes of snapshots that are deleted, failed, or whose forks are made; the reconciler then removes their
  * images. Repeats half-done work, also of a dead process. Never part of a request.
  */
-export const collectSnapshots = (deps: ContainerDeps, checkpoint: Checkpoint) => async (): Promise<void> => {
+export const collectSnapshots = (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) => async (): Promise<void> => {
   const { snapshotRetention: retention, settings } = deps.storage.repositories;
   const { retentionDays } = await settings.read();
   await retention.review(retentionDays);

@@ -31,7 +31,7 @@ export const reconcile =
   };
 
 async function syncObserved(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'terminals' | 'log'>,
   row: Container,
   listed: readonly ListedContainer[],
 ): Promise<void> {
@@ -44,7 +44,7 @@ async function syncObserved(
 
 /** Never touches volumes: a container can be made again, data cannot. */
 async function putAway(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'clock' | 'log'>,
   listed: readonly ListedContainer[],
   busy: ReadonlySet<string>,
   onProgress: () => void,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import type { ContainerDeps } from '../container-deps.ts';
+import type { UpkeepDeps } from '../container-deps.ts';
 import { handleOf } from '../find-container.ts';
 import { syncState } from './sync-state.ts';
 
@@ -18,7 +18,7 @@ export type StopWithReason = {
  * process that notices the end shows it.
  */
 export async function stopWithReason(
-  deps: ContainerDeps,
+  deps: UpkeepDeps,
   row: Container,
   { reason, graceSeconds, record }: StopWithReason,
 ): Promise<void> {

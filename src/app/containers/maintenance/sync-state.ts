@@ -15,7 +15,7 @@ export const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as c
  * audited.
  */
 export async function syncState(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'terminals' | 'log'>,
   row: Container,
   state: ContainerState,
   seen: Observation['kind'],

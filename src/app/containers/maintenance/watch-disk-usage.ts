@@ -3,7 +3,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { judgeDisk, overQuotaReason } from '../../../domain/containers/disk-quota.ts';
 import { layerMb, overLayerReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
-import type { ContainerDeps } from '../container-deps.ts';
+import type { UpkeepDeps } from '../container-deps.ts';
 import { measure, type Use } from '../disk-quota.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
@@ -16,7 +16,7 @@ const STOP_GRACE_SECONDS = 10;
  * Measures running containers' volumes not measured for a minute, and stops containers too far above a soft size. Does
  * nothing while the engine is silent.
  */
-export const watchDiskUsage = (deps: ContainerDeps) => async (): Promise<void> => {
+export const watchDiskUsage = (deps: UpkeepDeps) => async (): Promise<void> => {
   const { diskUse } = deps.storage.repositories;
   const answers = await deps.runtime.ping().then(
     () => true,
@@ -30,7 +30,7 @@ export const watchDiskUsage = (deps: ContainerDeps) => async (): Promise<void> =
   );
 };
 
-async function measureAndJudge(deps: ContainerDeps, row: Container): Promise<void> {
+async function measureAndJudge(deps: UpkeepDeps, row: Container): Promise<void> {
   const use = await measure(deps, row);
   const { diskMb } = row.resources;
   if (use.usedMb !== null && judgeDisk(use.quota, use.usedMb, diskMb) === 'stop')
@@ -44,7 +44,7 @@ export const layerFault = ({ layerAllowedMb: allowedMb }: Container, { layer = n
   layer !== null && layerMb(layer) > allowedMb ? overLayerReason(layerMb(layer), allowedMb) : null;
 
 export const stopForDisk = (
-  deps: ContainerDeps,
+  deps: UpkeepDeps,
   row: Container,
   reason: string,
   graceSeconds = STOP_GRACE_SECONDS,

@@ -7,14 +7,14 @@ import {
   shortCounters,
 } from '../../../domain/containers/kernel-share.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
-import type { ContainerDeps } from '../container-deps.ts';
+import type { UpkeepDeps } from '../container-deps.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
 /** A container that takes from all others gets little grace. */
 const STOP_GRACE_SECONDS = 1;
 
 /** Reads the kernel's counters and stops containers that exhaust them; for a timer. */
-export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => async (): Promise<void> => {
+export const watchKernelShares = (deps: UpkeepDeps, shares: KernelShares) => async (): Promise<void> => {
   const reading = await shares.read();
   if (reading === null || shortCounters(reading).length === 0) return;
   const rows = await deps.storage.repositories.containers.listAllLive();
@@ -33,7 +33,7 @@ export const watchKernelShares = (deps: ContainerDeps, shares: KernelShares) => 
   await Promise.all(hogs.map((hog) => stop(deps, running.get(hog.runtimeId), hog)));
 };
 
-async function stop(deps: ContainerDeps, row: Container | undefined, hog: Hog): Promise<void> {
+async function stop(deps: UpkeepDeps, row: Container | undefined, hog: Hog): Promise<void> {
   if (row === undefined) return;
   const { counter, used, limit } = hog;
   const details = JSON.stringify({ container_id: row.dbId, counter, used, limit });

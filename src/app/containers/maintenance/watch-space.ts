@@ -8,7 +8,7 @@ import {
 } from '../../../domain/containers/disk-quota.ts';
 import { filledReason, layerMb, layerRemovedReason } from '../../../domain/containers/layer/layer-usage.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
-import type { ContainerDeps } from '../container-deps.ts';
+import type { ContainerDeps, UpkeepDeps } from '../container-deps.ts';
 import { measure, type Use } from '../disk-quota.ts';
 import { handleOf } from '../find-container.ts';
 import { layerFault, stopForDisk } from './watch-disk-usage.ts';
@@ -69,7 +69,7 @@ async function findWriters(deps: ContainerDeps, due: readonly HostSpace[]): Prom
 }
 
 /** Removing its layer frees space for others. The next start recreates it on its volume. */
-async function stopAndRemove(deps: ContainerDeps, row: Container, reason: string): Promise<void> {
+async function stopAndRemove(deps: UpkeepDeps, row: Container, reason: string): Promise<void> {
   await stopForDisk(deps, row, reason, GRACE_SECONDS);
   const now = await deps.storage.repositories.containers.findAny(row.dbId);
   const handle = handleOf(row);
@@ -78,7 +78,7 @@ async function stopAndRemove(deps: ContainerDeps, row: Container, reason: string
 }
 
 async function measureAll(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime'>,
   rows: readonly Container[],
   due: readonly HostSpace[],
 ): Promise<readonly Measurement[]> {

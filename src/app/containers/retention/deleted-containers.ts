@@ -17,7 +17,7 @@ export type Kept = { readonly containers: readonly DeletedContainer[]; readonly 
 
 /** The caller's restorable containers, last deleted first. */
 export const listKept =
-  ({ storage: { repositories } }: ContainerDeps) =>
+  ({ storage: { repositories } }: Pick<ContainerDeps, 'storage'>) =>
   async (caller: Caller): Promise<Kept> => {
     const { user } = caller;
     const [deleted, withImage, { retentionDays }] = await Promise.all([
@@ -42,7 +42,7 @@ export const listKept =
 
 /** For administrators: how many deleted containers of all users still have volumes, and the disk that these use. */
 export const sumKept =
-  ({ storage: { repositories } }: ContainerDeps) =>
+  ({ storage: { repositories } }: Pick<ContainerDeps, 'storage'>) =>
   async (): Promise<KeptSum & { readonly retentionDays: number }> => {
     const [sum, { retentionDays }] = await Promise.all([
       repositories.deletedContainers.sumKept(),

@@ -11,7 +11,7 @@ import type { ContainerDeps } from '../container-deps.ts';
  * the choice. Takes the row's id only.
  */
 export const purgeContainer =
-  ({ storage }: ContainerDeps) =>
+  ({ storage }: Pick<ContainerDeps, 'storage'>) =>
   async (
     id: string,
     name: string,

@@ -7,7 +7,7 @@ import type { Checkpoint } from '../operations/operation-deps.ts';
  * Removes volumes of deleted containers: condemns those with expired retention and removes them a day later. Repeats
  * half-done work, also of a dead process. Never part of a request.
  */
-export const collectVolumes = (deps: ContainerDeps, checkpoint: Checkpoint) => async (): Promise<void> => {
+export const collectVolumes = (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) => async (): Promise<void> => {
   const { retention, settings } = deps.storage.repositories;
   const { retentionDays } = await settings.read();
   await retention.review(retentionDays);
@@ -27,7 +27,7 @@ export const collectVolumes = (deps: ContainerDeps, checkpoint: Checkpoint) => a
 };
 
 async function collect(
-  { storage, runtime, log }: ContainerDeps,
+  { storage, runtime, log }: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>,
   { dbId, ownerId, volume }: ClaimedVolume,
   checkpoint: Checkpoint,
 ): Promise<void> {

@@ -126,7 +126,7 @@ function forkFaults(
 
 /** Whether the owner's tier allows the layer, and the host has room for the snapshot and all forks. */
 async function checkSizes(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'runtime' | 'settings'>,
   { layerMb, volumeMb }: Source,
   tier: Tier,
   count: number,
@@ -140,7 +140,7 @@ async function checkSizes(
 
 /** Writes the snapshot's row, and the containers with the operations that make them. */
 async function writeForks(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'operations' | 'warmPool' | 'settings'>,
   tx: Repositories,
   source: Source,
   { names, labels, isEphemeral, lifetime }: Forks,
@@ -179,7 +179,7 @@ async function writeForks(
 
 /** Waits for the forks. Those that failed are deleted; throws when all failed. */
 async function settleAll(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'operations'>,
   dbIds: readonly string[],
 ): Promise<Result<readonly Container[], DomainError>> {
   const settled = await Promise.allSettled(dbIds.map((dbId) => deps.operations.settle(dbId)));
@@ -189,7 +189,7 @@ async function settleAll(
 }
 
 async function presentRows(
-  { storage }: ContainerDeps,
+  { storage }: Pick<ContainerDeps, 'storage'>,
   dbIds: readonly string[],
 ): Promise<Result<readonly Container[], DomainError>> {
   const rows = await Promise.all(dbIds.map((dbId) => storage.repositories.containers.findAny(dbId)));

@@ -82,7 +82,7 @@ const nameTaken = (error: unknown): Result<never, DomainError> => {
 
 /** The caller's container that the engine has, measured. `faultsOf`: what is wrong with the request. */
 export async function findSource(
-  deps: ContainerDeps,
+  deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'clock'>,
   id: string,
   caller: Caller,
   faultsOf: (container: Container) => FieldFaults,

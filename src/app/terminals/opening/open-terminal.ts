@@ -75,7 +75,8 @@ type Attachment = {
   over(): void;
 };
 
-type State = TerminalOpeningDeps & {
+type State = {
+  readonly deps: TerminalOpeningDeps;
   /** Settle when their end is on record. */
   readonly attachments: Set<Promise<void>>;
   readonly recordEnd: ReturnType<typeof terminalEndRecords>;
@@ -84,7 +85,7 @@ type State = TerminalOpeningDeps & {
 /** Opens terminals for sockets. Each recorded opening gets a recorded close, whatever happens. */
 export function terminalOpening(deps: TerminalOpeningDeps) {
   const { storage, backend, log, registry, ends } = deps;
-  const state: State = { ...deps, attachments: new Set(), recordEnd: terminalEndRecords(storage, log) };
+  const state: State = { deps, attachments: new Set(), recordEnd: terminalEndRecords(storage, log) };
 
   return {
     /**
@@ -112,7 +113,8 @@ export function terminalOpening(deps: TerminalOpeningDeps) {
 }
 
 function begin(state: State, grant: TerminalGrant, connection: TerminalConnection): Attachment {
-  const { backend, clock, attachments } = state;
+  const { attachments, deps } = state;
+  const { backend, clock } = deps;
   const target = targetOf(grant, backend);
   const entry = liveEntry(grant, target.key, connection, clock.now());
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -126,7 +128,7 @@ function begin(state: State, grant: TerminalGrant, connection: TerminalConnectio
 
 /** Never throws. */
 async function end(
-  { registry, recordEnd, log }: State,
+  { deps: { registry, log }, recordEnd }: State,
   { grant, target, entry, at, over }: Attachment,
   how: Leaving,
 ): Promise<void> {
@@ -153,8 +155,8 @@ async function openFor(state: State, attachment: Attachment): Promise<OpenTermin
   return null;
 }
 
-const connect = ({ registry }: State, { grant, target, entry }: Attachment): Promise<TerminalStream | null> =>
-  registry.connect(target, {
+const connect = ({ deps }: State, { grant, target, entry }: Attachment): Promise<TerminalStream | null> =>
+  deps.registry.connect(target, {
     terminal: entry,
     resumes: grant.options.resume?.stream ?? null,
     forceNew: grant.options.forceNew,
@@ -162,15 +164,15 @@ const connect = ({ registry }: State, { grant, target, entry }: Attachment): Pro
 
 /** From here on the terminal is on record as open. */
 async function show(state: State, attachment: Attachment, stream: TerminalStream): Promise<OpenTerminal> {
-  const { storage, clock, connections, registry, peers } = state;
+  const { storage, clock, connections, registry, peers } = state.deps;
   const { grant, target, entry } = attachment;
   entry.muxSession = stream.muxSession;
   entry.recordedAt = await storage.inTransaction((tx) =>
     recordOpened(tx, connections.recordOf(entry), grant),
   );
   peers.sync.took(entry);
-  const recording = await recordingOf(state, attachment, stream);
-  const { from, resize, onNotice } = await enter(state, attachment, stream);
+  const recording = await recordingOf(peers, attachment, stream);
+  const { from, resize, onNotice } = await enter(state.deps, attachment, stream);
   return {
     id: entry.id,
     stream,
@@ -182,14 +184,14 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
       entry.lastPingAt = clock.now();
     },
     shown: () => registry.shown(target, entry.id),
-    ended: () => ended(state, target, stream),
+    ended: () => ended(state.deps, target, stream),
     release: (how) => end(state, attachment, how),
   };
 }
 
 /** Starts the requested recording. Returns the active one, or why there is none. */
 async function recordingOf(
-  { peers: { observer } }: State,
+  { observer }: TerminalPeers,
   { grant, entry }: Attachment,
   stream: TerminalStream,
 ): Promise<() => RecordingNotice | null> {
@@ -200,7 +202,11 @@ async function recordingOf(
   return () => recording() ?? refused;
 }
 
-async function enter({ connections, peers }: State, attachment: Attachment, stream: TerminalStream) {
+async function enter(
+  { connections, peers }: TerminalOpeningDeps,
+  attachment: Attachment,
+  stream: TerminalStream,
+) {
   const { grant, entry } = attachment;
   const { resume, cols, rows } = grant.options;
   const after = resume?.stream === stream.id ? resume.after : null;
@@ -224,7 +230,7 @@ async function enter({ connections, peers }: State, attachment: Attachment, stre
 }
 
 async function ended(
-  { ends, registry }: State,
+  { ends, registry }: TerminalOpeningDeps,
   target: TerminalTarget,
   stream: TerminalStream,
 ): Promise<TerminalEnded> {

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
 import { createToken } from '../../../api/identity/account.ts';
 import type { CreatedToken, Scope } from '../../../api/types.ts';
-import { Button } from '../../../ui/button.tsx';
-import { CopyButton } from '../../../ui/copy-button.tsx';
-import { Dialog } from '../../../ui/dialog.tsx';
 import { Check } from '../../../ui/fields/check.tsx';
 import { SelectField, TextField } from '../../../ui/fields/field.tsx';
 import { useForm } from '../../auth/use-submit.ts';
 import { FormDialog } from '../../form-dialog.tsx';
+import { SecretDialog } from '../../secret-dialog.tsx';
 
 const SCOPES: readonly { readonly scope: Scope; readonly label: string; readonly hint: string }[] = [
   { scope: 'read', label: 'Read', hint: 'See containers and their files.' },
@@ -99,21 +97,12 @@ export function ScopeChecks({ offered, value, onChange, error }: ScopesProps) {
 }
 
 /** The secret, this once. */
-export function TokenSecret({ made, onClose }: { made: CreatedToken; onClose: () => void }) {
-  return (
-    <Dialog title={`Your token “${made.name}”`} onClose={onClose} narrow locked>
-      <div class="dialog-body">
-        <p>Copy it now. It is not shown again, and Berth stores only its hash.</p>
-        <div class="secret">
-          <code class="token-secret">{made.token}</code>
-          <CopyButton text={made.token} label="Copy the token" />
-        </div>
-      </div>
-      <footer class="dialog-foot">
-        <Button kind="primary" onClick={onClose} autofocus>
-          Done
-        </Button>
-      </footer>
-    </Dialog>
-  );
-}
+export const TokenSecret = ({ made, onClose }: { made: CreatedToken; onClose: () => void }) => (
+  <SecretDialog
+    title={`Your token “${made.name}”`}
+    words="Copy it now. It is not shown again, and Berth stores only its hash."
+    secret={made.token}
+    label="Copy the token"
+    onClose={onClose}
+  />
+);

@@ -1,0 +1,21 @@
+import type { Selectable } from 'kysely';
+import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
+import type { UseLimitsRow } from '../schema/database-schema.ts';
+import type { UsersTable } from '../schema/identity-tables.ts';
+import { fromJson, toUseLimits } from '../sql.ts';
+import { toUser } from './user-repository.ts';
+
+/** Selected beside a credential: its user, as JSON, and what limits their requests. */
+export type OwnerColumns = {
+  readonly user: Selectable<UsersTable>;
+  readonly now: Date;
+  readonly requests_per_minute: number | null;
+  readonly tier: UseLimitsRow;
+};
+
+export const toOwner = ({ user, now, requests_per_minute: perMinute, tier }: OwnerColumns) => ({
+  user: toUser(fromJson(user)),
+  now,
+  requestsPerMinute: perMinute ?? DEFAULT_SETTINGS.requestsPerMinute,
+  limits: toUseLimits(tier),
+});
