@@ -23,7 +23,10 @@ async function readUse({ runtime }: Pick<ContainerDeps, 'runtime'>, row: Contain
 }
 
 /** Measures a volume and its layer, and records changes. */
-export async function measure(deps: Pick<ContainerDeps, 'storage' | 'runtime'>, row: Container): Promise<Use> {
+export async function measure(
+  deps: Pick<ContainerDeps, 'storage' | 'runtime'>,
+  row: Container,
+): Promise<Use> {
   const use = await readUse(deps, row);
   const { quota, usedMb, layer = null } = use;
   const layerUsedMb = layer === null ? row.layerUsedMb : layerMb(layer);
@@ -71,7 +74,11 @@ const isOver = ({ resources }: Container, { quota, usedMb }: Use): boolean =>
   judgeDisk(quota, usedMb, resources.diskMb) !== 'fine';
 
 /** Why another container with `diskMb` cannot use the same volume; empty when it can. */
-export async function diskFaults(deps: Pick<ContainerDeps, 'runtime'>, row: Container, diskMb: number): Promise<FieldFaults> {
+export async function diskFaults(
+  deps: Pick<ContainerDeps, 'runtime'>,
+  row: Container,
+  diskMb: number,
+): Promise<FieldFaults> {
   const isOther = diskMb !== row.resources.diskMb;
   const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
   if (facts?.isResizable === false)
@@ -85,7 +92,10 @@ export async function diskFaults(deps: Pick<ContainerDeps, 'runtime'>, row: Cont
 }
 
 /** Why the layer cannot be carried over: it exceeds the owner's tier. */
-export async function carryOverFaults(deps: Pick<ContainerDeps, 'runtime'>, row: Container): Promise<FieldFaults> {
+export async function carryOverFaults(
+  deps: Pick<ContainerDeps, 'runtime'>,
+  row: Container,
+): Promise<FieldFaults> {
   const handle = handleOf(row);
   const allowedMb = row.layerAllowedMb;
   const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);

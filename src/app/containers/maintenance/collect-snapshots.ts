@@ -7,18 +7,20 @@ import type { Checkpoint } from '../operations/operation-deps.ts';
  * Removes the volumes of snapshots that are deleted, failed, or whose forks are made; the reconciler then removes their
  * images. Repeats half-done work, also of a dead process. Never part of a request.
  */
-export const collectSnapshots = (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) => async (): Promise<void> => {
-  const { snapshotRetention: retention, settings } = deps.storage.repositories;
-  const { retentionDays } = await settings.read();
-  await retention.review(retentionDays);
-  for (const claimed of await retention.claim(retentionDays)) {
-    await collect(deps, claimed, checkpoint).catch((err: unknown) => {
-      // readiness reports a silent engine
-      if (err instanceof RuntimeUnavailable) return;
-      deps.log.warn({ err, snapshot: claimed.id }, 'could not remove a snapshot; retrying later');
-    });
-  }
-};
+export const collectSnapshots =
+  (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) =>
+  async (): Promise<void> => {
+    const { snapshotRetention: retention, settings } = deps.storage.repositories;
+    const { retentionDays } = await settings.read();
+    await retention.review(retentionDays);
+    for (const claimed of await retention.claim(retentionDays)) {
+      await collect(deps, claimed, checkpoint).catch((err: unknown) => {
+        // readiness reports a silent engine
+        if (err instanceof RuntimeUnavailable) return;
+        deps.log.warn({ err, snapshot: claimed.id }, 'could not remove a snapshot; retrying later');
+      });
+    }
+  };
 
 async function collect(
   { storage, runtime, log }: ContainerDeps,

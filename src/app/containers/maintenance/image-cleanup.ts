@@ -5,7 +5,11 @@ import type { ContainerDeps } from '../container-deps.ts';
  * since an image is made before it is recorded. Images of unknown rows stay, since a restored database may be replaced
  * by a newer one.
  */
-export async function removeUnusedImages({ storage, runtime, log }: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>): Promise<void> {
+export async function removeUnusedImages({
+  storage,
+  runtime,
+  log,
+}: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>): Promise<void> {
   // Images before rows: one made in between is not in the listing.
   const images = await runtime.snapshotImages();
   if (images.length === 0) return;

@@ -7,24 +7,26 @@ import type { Checkpoint } from '../operations/operation-deps.ts';
  * Removes volumes of deleted containers: condemns those with expired retention and removes them a day later. Repeats
  * half-done work, also of a dead process. Never part of a request.
  */
-export const collectVolumes = (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) => async (): Promise<void> => {
-  const { retention, settings } = deps.storage.repositories;
-  const { retentionDays } = await settings.read();
-  await retention.review(retentionDays);
-  try {
-    const listed = await deps.runtime.list();
-    for (const claimed of await retention.claim(retentionDays)) {
-      // The reconciler first removes a container that may use it.
-      if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
-      await collect(deps, claimed, checkpoint).catch((err: unknown) =>
-        deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume; retrying later'),
-      );
+export const collectVolumes =
+  (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>, checkpoint: Checkpoint) =>
+  async (): Promise<void> => {
+    const { retention, settings } = deps.storage.repositories;
+    const { retentionDays } = await settings.read();
+    await retention.review(retentionDays);
+    try {
+      const listed = await deps.runtime.list();
+      for (const claimed of await retention.claim(retentionDays)) {
+        // The reconciler first removes a container that may use it.
+        if (listed.some(({ dbId }) => dbId === claimed.dbId)) continue;
+        await collect(deps, claimed, checkpoint).catch((err: unknown) =>
+          deps.log.warn({ err, dbId: claimed.dbId }, 'could not remove a volume; retrying later'),
+        );
+      }
+    } catch (error) {
+      // readiness reports a silent engine
+      if (!(error instanceof RuntimeUnavailable)) throw error;
     }
-  } catch (error) {
-    // readiness reports a silent engine
-    if (!(error instanceof RuntimeUnavailable)) throw error;
-  }
-};
+  };
 
 async function collect(
   { storage, runtime, log }: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>,

@@ -89,10 +89,11 @@ export async function attach(
     return DONE;
   }
   return await prepareBaseImage({
-    ...{ docker, instanceId, parts, log, signal },
-    reference: baseImage,
-    mayInstall: config.engine === 'auto',
-    network: network.name,
+    source: {
+      ...{ docker, instanceId, reference: baseImage, network: network.name },
+      mayInstall: config.engine === 'auto',
+    },
+    ...{ parts, log, signal },
     onImage: () => prove(dockerCanary(docker, { ...settings, image: baseImage, isLocal })),
     onTools: (volume) => {
       tools = volume;

@@ -7,13 +7,18 @@ import type { Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { retryWithBackoff } from '../process/retry.ts';
 
-export type Preparation = {
+/** Where the image is made, and how. */
+export type ImageSource = {
   readonly docker: RunningEngine['docker'];
   readonly reference: string;
   readonly network: string;
   readonly instanceId: string;
   /** Whether missing tools may be installed on this machine. */
   readonly mayInstall: boolean;
+};
+
+export type Preparation = {
+  readonly source: ImageSource;
   readonly parts: Pick<Parts, 'image'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -52,8 +57,8 @@ async function withImage(work: Preparation): Promise<void> {
   work.parts.image = ready;
 }
 
-async function tryImage(work: Preparation): Promise<boolean> {
-  const { docker, reference, network, mayInstall, parts, log, signal } = work;
+async function tryImage({ source, parts, log, signal }: Preparation): Promise<boolean> {
+  const { docker, reference, network, mayInstall } = source;
   try {
     const options = { reference, progress: say, log, allowPull: true, mayInstall, network, signal };
     const { how } = await ensureBaseImage(docker, options);
@@ -68,7 +73,8 @@ async function tryImage(work: Preparation): Promise<boolean> {
   }
 }
 
-async function tryTools({ docker, reference, instanceId, ...work }: Preparation): Promise<boolean> {
+async function tryTools({ source, ...work }: Preparation): Promise<boolean> {
+  const { docker, reference, instanceId } = source;
   try {
     // Stopping the engine ends the container that fills the volume.
     const made = ensureTools(docker, { instanceId, image: reference });

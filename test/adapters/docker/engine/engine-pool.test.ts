@@ -231,8 +231,11 @@ t.test('failed startup work is retried', async (t) => {
   const parts: { image: PartState } = { image: { status: 'down', detail: 'is being prepared' } };
   const ready: string[] = [];
   const { background } = await prepareBaseImage({
-    ...{ docker: far.docker, reference: engine.image, network: network.name, instanceId, parts },
-    mayInstall: true,
+    source: {
+      ...{ docker: far.docker, reference: engine.image, network: network.name, instanceId },
+      mayInstall: true,
+    },
+    parts,
     log: silentLog,
     signal: ending.signal,
     firstRetryMs: 20,
