@@ -23,7 +23,7 @@ export const collectSnapshots =
   };
 
 async function collect(
-  { storage, runtime, log }: ContainerDeps,
+  { storage, runtime, log }: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>,
   { id, ownerId, volume }: ClaimedSnapshot,
   checkpoint: Checkpoint,
 ): Promise<void> {
