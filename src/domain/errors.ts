@@ -86,13 +86,8 @@ export type DomainError =
   | { readonly code: 'slow_down'; readonly retryAfterSeconds: number }
   | { readonly code: 'device_code_not_found' }
   /** Of a sign-in at an OpenID provider. */
-  | {
-      readonly code:
-        | ProviderRefusal
-        | 'provider_not_set_up'
-        | 'provider_other_person'
-        | 'provider_time_missing';
-    }
+  | { readonly code: ProviderRefusal | 'provider_not_set_up' }
+  | { readonly code: 'provider_other_person' | 'provider_time_missing' }
   | { readonly code: 'identity_taken' | 'identity_not_found' | 'identity_needed' }
   | { readonly code: 'identity_limit_reached'; readonly max: number }
   | { readonly code: 'logout_token_rejected' }

@@ -146,6 +146,11 @@ const OTHERS: readonly (readonly [string, string | object, string])[] = [
     { issuer: 'https://id', by: 'address' },
     'Connected a sign-in at https://id, by its verified address',
   ],
+  [
+    'identity_linked',
+    { issuer: 'https://id', by: 'invitation' },
+    'Connected a sign-in at https://id, with the new account of an invitation',
+  ],
   ['user_updated', { id: 'eve', disabled: true, disabledReason: 'left' }, 'Disabled eve'],
   ['user_updated', { id: 'eve', disabled: false }, 'Enabled eve'],
   ['user_updated', { id: 'eve', role: 'admin' }, 'Made eve an administrator'],

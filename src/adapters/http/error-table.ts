@@ -129,6 +129,18 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     403,
     'an account with this email address exists: sign in to it, then connect the provider in the settings',
   ],
+  provider_other_address: [
+    403,
+    'the invitation is for another email address than the one that the sign-in provider has verified',
+  ],
+  provider_already_connected: [
+    409,
+    'this sign-in opens an account already: sign in with the provider, without the invitation',
+  ],
+  provider_name_taken: [
+    409,
+    'the username of this invitation is already in use: ask an administrator for a new invitation',
+  ],
   provider_not_set_up: [404, 'no sign-in provider is set up here'],
   provider_other_person: [
     403,

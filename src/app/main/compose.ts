@@ -119,7 +119,7 @@ function wingsOf(
   const { repositories } = storage;
   const { bus, clock, metrics } = ports;
   const { keys, web } = options;
-  const ofKeys = { keys, secureCookie: web.secureCookie };
+  const ofKeys = { keys, secureCookie: web.secureCookie, log: options.logger };
   const people = identity({ ...ports, storage, limits }, ofKeys, publicUrl);
   const { throttle } = people;
   const isDraining = (): boolean => draining.isDraining;

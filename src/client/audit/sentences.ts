@@ -23,6 +23,10 @@ const SIGN_IN_FAULTS = {
   provider_email_unverified: 'the provider has not verified the email address',
   provider_no_account: 'no account for the person at the provider',
   provider_account_exists: 'the address at the provider belongs to another account',
+  provider_other_address: 'the invitation is for another address',
+  provider_already_connected: 'the person at the provider has an account already',
+  provider_name_taken: 'the username of the invitation is in use',
+  link_not_valid: 'the invitation was used or withdrawn, or has expired',
 } as const satisfies Record<ProviderRefusal | 'disabled', string>;
 
 function failedSignIn(cause: string): string {
@@ -33,6 +37,7 @@ function failedSignIn(cause: string): string {
 const CONNECTED_BY: Readonly<Record<string, string>> = {
   first_sign_in: ', with a new account',
   address: ', by its verified address',
+  invitation: ', with the new account of an invitation',
 };
 
 /** A new action without a sentence does not compile. Its actor is not in it. */

@@ -54,6 +54,7 @@ const aStart = (over: Partial<NewProviderSignIn> = {}): NewProviderSignIn => ({
   browserHash: randomBytes(32),
   purpose: 'sign_in',
   sessionId: null,
+  invitationHash: null,
   nonce: 'nonce',
   codeVerifier: 'verifier',
   returnPath: '/containers',
@@ -92,6 +93,17 @@ function signInContract(test: OnStorage): void {
     const late = aStart();
     await providerSignIns.insert(late, 0);
     t.equal(await providerSignIns.spend(late.stateHash), null);
+  });
+
+  test('a sign-in of an invitation names it', async (t, { providerSignIns }) => {
+    const invitationHash = randomBytes(32);
+    const start = aStart({ purpose: 'invitation', invitationHash });
+    await providerSignIns.insert(start, 5);
+    const spent = await providerSignIns.spend(start.stateHash);
+    t.match(spent, { purpose: 'invitation', invitationHash });
+    await providerSignIns.arrive(spent?.id ?? '', claimsOf(randomUUID()), Buffer.from('sealed'));
+    const finished = await providerSignIns.finish(spent?.id ?? '', start.browserHash);
+    t.match(finished, { purpose: 'invitation', invitationHash, sessionId: null });
   });
 
   test('what arrived is finished once, by its browser', async (t, { providerSignIns }, storage) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { keepsWayIn } from '../../../src/domain/identity/openid/connected-identity.ts';
+import { decideAcceptance } from '../../../src/domain/identity/openid/invited-person.ts';
 import {
   decideArrival,
   signedInAgain,
@@ -59,6 +60,27 @@ t.test(
     }
   },
 );
+
+t.test('an invitation is accepted with a verified address, and the invited one', async (t) => {
+  const verified = { email: 'Ada@example.org', emailVerified: true };
+  const nobody = { isConnected: false, addressTaken: false, nameTaken: false };
+  const cases = [
+    [verified, null, nobody, null],
+    [verified, 'ada@EXAMPLE.org', nobody, null],
+    [verified, 'eve@example.org', nobody, 'provider_other_address'],
+    [{ ...verified, emailVerified: false }, null, nobody, 'provider_email_unverified'],
+    [{ ...verified, emailVerified: false }, 'ada@example.org', nobody, 'provider_email_unverified'],
+    [{ email: null, emailVerified: true }, null, nobody, 'provider_email_unverified'],
+    [verified, null, { ...nobody, addressTaken: true }, 'provider_account_exists'],
+    [verified, 'eve@example.org', { ...nobody, addressTaken: true }, 'provider_other_address'],
+    [verified, null, { ...nobody, nameTaken: true }, 'provider_name_taken'],
+    [verified, null, { ...nobody, isConnected: true, addressTaken: true }, 'provider_already_connected'],
+  ] as const;
+  for (const [claims, email, here, expected] of cases) {
+    const decided = decideAcceptance(claims, { email }, here);
+    t.same(decided.ok ? decided.value : decided.error, expected ?? { email: verified.email });
+  }
+});
 
 t.test('a username is made of what the provider says', async (t) => {
   t.equal(usernameFrom('ada', 'x@example.org', null), 'ada');

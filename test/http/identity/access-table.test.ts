@@ -76,6 +76,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/auth/passkey/verify': { ...publicly, ok: 400 },
   'GET /api/auth/oidc/start': { ...publicly, ok: 303 },
   'GET /api/auth/oidc/callback': { ...publicly, ok: 303 },
+  'POST /api/auth/oidc/invitation': { ...publicly, ok: 400 },
   'POST /api/auth/oidc/finish': { ...publicly, ok: 400 },
   'POST /api/auth/oidc/backchannel-logout': { ...publicly, ok: 400 },
   'POST /api/auth/device': { ...publicly, ok: 400 },

@@ -1,4 +1,5 @@
 import { BerthError, sentence } from './errors.ts';
+import { PROVIDER_WORDS } from './words/provider-words.ts';
 
 /** What went wrong, and what to do next. */
 export type Explanation = {
@@ -22,6 +23,7 @@ const inSeconds = (seconds: number | null): string => {
 
 /** What happened, and what to do next. `{wait}`: how long the service asks to wait; `{reason}`: its reason. */
 const BY_CODE: Readonly<Record<string, string>> = {
+  ...PROVIDER_WORDS,
   unreachable:
     'Berth cannot be reached. Check your connection and that the server is running, then try again.',
   unanswered:
@@ -31,7 +33,6 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Too many at once. Close a terminal or page you do not need, or wait for a command, upload or download to finish.',
   address_full:
     'Too many terminals and pages are open from your network. Close one you do not need. An administrator can raise the limit per address.',
-  rate_limited: 'Too many attempts. {wait}',
   setup_done: 'Berth is already set up. Sign in with the account that was created then.',
   setup_code_rejected: 'This set-up link is not valid. Use the link that Berth printed when it last started.',
   registration_closed: 'Registration is closed. Ask an administrator for an account.',
@@ -99,19 +100,6 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'This device already has a passkey for your account. Use that one, or add one from another device.',
   passkeys_unavailable:
     'Passkeys are not available here. They need HTTPS and a domain name. An administrator can set BERTH_PUBLIC_URL.',
-  provider_sign_in_expired:
-    'This sign-in is no longer valid. It took too long, was used already, or began in another browser. Start again.',
-  provider_denied:
-    'The provider refused. The sign-in was cancelled, or you may not use Berth there. Try again, or ask an administrator.',
-  provider_rejected:
-    "The provider's answer was not valid. Start again. If this keeps happening, an administrator can find the cause in the service log.",
-  provider_unavailable: 'The provider does not respond. Try again, or sign in another way.',
-  provider_email_unverified:
-    'The provider has not verified your email address. Verify it there, then try again.',
-  provider_no_account: 'You have no account here. Ask an administrator for one.',
-  provider_account_exists:
-    'An account with your email address exists already. Sign in to it another way, then connect the provider in Settings, under Security.',
-  provider_not_set_up: 'No provider is set up here. Sign in another way.',
   provider_other_person:
     'You signed in at the provider as somebody else. Use the sign-in that is connected to this account.',
   provider_time_missing:
@@ -122,8 +110,6 @@ const BY_CODE: Readonly<Record<string, string>> = {
   account_disabled: 'This account is disabled. {reason}Ask an administrator to enable it.',
   user_disabled: 'This account is disabled. Enable it first.',
   own_account: 'This is your own account. Another administrator can do this, or use your settings.',
-  link_not_valid:
-    'This link is not valid. It was used or withdrawn, has expired, or is incomplete. Ask your administrator for a new one.',
   link_limit_reached: 'There are too many open links. Withdraw some that nobody needs.',
   announcement_limit_reached: 'There are too many announcements. Delete one that has ended.',
   last_administrator: 'This is the last administrator. Make another person an administrator first.',

@@ -25,6 +25,13 @@ async function login(path: string, body: unknown): Promise<MfaRequired | null> {
 export const finishProvider = (id: string): Promise<MfaRequired | null> =>
   login('/api/auth/oidc/finish', { id });
 
+/** Sends the browser of somebody with an invitation to the OpenID provider. */
+export async function acceptAtProvider(code: string): Promise<void> {
+  const path = '/api/auth/oidc/invitation';
+  const { url } = await request<{ readonly url: string }>(path, { method: 'POST', body: { code } });
+  leaveFor(url);
+}
+
 /** Sends the browser to the OpenID provider; afterwards it goes to `returnPath`. */
 export const signInAtProvider = (returnPath: string): void =>
   leaveFor(`/api/auth/oidc/start?return=${encodeURIComponent(returnPath)}`);

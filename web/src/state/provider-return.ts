@@ -1,24 +1,16 @@
+import type { ProviderPurpose } from '../../../src/domain/identity/openid/provider-purpose.ts';
+import type { ReturnRefusal } from '../../../src/domain/identity/openid/provider-refusal.ts';
+import { PROVIDER_WORDS } from '../api/words/provider-words.ts';
+
 /** The page to which the OpenID provider sends the browser back. */
 export const PROVIDER_PATH = '/sign-in/provider';
-
-/** Why the service sends the browser back without a sign-in. */
-const REFUSALS = [
-  'provider_sign_in_expired',
-  'provider_denied',
-  'provider_rejected',
-  'provider_unavailable',
-  'provider_not_set_up',
-  'rate_limited',
-] as const;
-
-type ReturnRefusal = (typeof REFUSALS)[number];
 
 export type ProviderReturn =
   | { readonly kind: 'refused'; readonly code: ReturnRefusal }
   | {
       readonly kind: 'arrived';
       readonly id: string;
-      readonly purpose: 'sign_in' | 'link' | 'confirm';
+      readonly purpose: ProviderPurpose;
       readonly returnPath: string;
     };
 
@@ -40,13 +32,23 @@ export function takeProviderReturn(): ProviderReturn | null {
 
 /** Anybody can write a link to this page, so it shows no text of the address. */
 const refusalIn = (wanted: string): ReturnRefusal =>
-  REFUSALS.find((code) => code === wanted) ?? 'provider_rejected';
+  isIn(PROVIDER_WORDS, wanted) ? wanted : 'provider_rejected';
+
+const PURPOSES = {
+  sign_in: true,
+  invitation: true,
+  link: true,
+  confirm: true,
+} as const satisfies Record<ProviderPurpose, true>;
+
+const isIn = <Key extends string>(table: Readonly<Record<Key, unknown>>, key: string): key is Key =>
+  Object.hasOwn(table, key);
 
 /** What the part of the address behind `#` says; null when it says nothing. */
 export function returnIn(hash: URLSearchParams): ProviderReturn | null {
   const refused = hash.get('refused');
   if (refused !== null) return { kind: 'refused', code: refusalIn(refused) };
   const [id, purpose, to] = [hash.get('arrived'), hash.get('purpose'), hash.get('return') ?? '/'];
-  if (id === null || (purpose !== 'sign_in' && purpose !== 'link' && purpose !== 'confirm')) return null;
+  if (id === null || purpose === null || !isIn(PURPOSES, purpose)) return null;
   return { kind: 'arrived', id, purpose, returnPath: /^\/(?![/\\])/.test(to) ? to : '/' };
 }

@@ -1,7 +1,8 @@
 /** People at OpenID providers, and sign-ins there. */
 import type { Generated } from 'kysely';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
-import type { ProviderClaims, ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
+import type { ProviderClaims } from '../../../domain/identity/openid/provider-sign-in.ts';
 import type { Json } from './column-types.ts';
 
 export type IdentitiesTable = {
@@ -23,6 +24,7 @@ export type ProviderSignInsTable = {
   browser_hash: Buffer;
   purpose: ProviderPurpose;
   session_id: string | null;
+  invitation_hash: Buffer | null;
   nonce: string;
   code_verifier: string;
   return_path: string;

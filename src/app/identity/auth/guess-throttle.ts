@@ -23,7 +23,10 @@ export const digestWith =
   (...parts) =>
     createHmac('sha256', key()).update(JSON.stringify(parts)).digest();
 
-export const tooMany = (waitingMs: number): DomainError => ({
+/** Too many guesses or requests. */
+export type TooMany = Extract<DomainError, { readonly code: 'rate_limited' }>;
+
+export const tooMany = (waitingMs: number): TooMany => ({
   code: 'rate_limited',
   retryAfterSeconds: Math.max(1, Math.ceil(waitingMs / 1000)),
 });
@@ -94,7 +97,7 @@ export async function take(
   tx: Repositories,
   { what, origin }: { readonly what: string; readonly origin: Origin },
   perMinute: number,
-): Promise<Result<null, DomainError>> {
+): Promise<Result<null, TooMany>> {
   const key = digest(what, clientNetworkOf(origin.ipAddress).address);
   const limit: Limit = { kind: 'bucket', perMinute };
   const { tallies, now } = await tx.throttle.lock([key]);

@@ -25,11 +25,15 @@ export async function arrivalOf(
 ): Promise<Result<Arrival, ProviderRefusal>> {
   const identity = await tx.identities.find(claims.issuer, claims.subject);
   const email = claims.email && comparable(claims.email);
-  const found = identity !== null || email === null ? null : await tx.users.findForLogin(email);
-  // A username may look like an address; it is none.
-  const isOwner = found !== null && found.user.email?.toLowerCase() === email?.toLowerCase();
-  const byAddress = isOwner ? { user: found.user, opened: await isOpened(tx, found) } : null;
+  const found = identity !== null || email === null ? null : await ownerOfAddress(tx, email);
+  const byAddress = found && { user: found.user, opened: await isOpened(tx, found) };
   return decideArrival({ ...claims, email }, { identity, byAddress }, await tx.settings.read());
+}
+
+/** The account with this address. A username may look like an address; it is none. */
+export async function ownerOfAddress(tx: Repositories, email: string): Promise<UserWithPassword | null> {
+  const found = await tx.users.findForLogin(email);
+  return found?.user.email?.toLowerCase() === email.toLowerCase() ? found : null;
 }
 
 const isOpened = async (tx: Repositories, { user, passwordHash }: UserWithPassword): Promise<boolean> =>
@@ -81,19 +85,26 @@ export async function enter(
 
 const NAME_BYTES = 3;
 
+/** A free username close to what the provider says. */
+export async function freeName(tx: Repositories, wanted: string | null, email: string): Promise<string> {
+  const plain = usernameFrom(wanted, email, null);
+  const isTaken = (await tx.users.findForLogin(plain)) !== null;
+  return isTaken ? usernameFrom(wanted, email, randomBytes(NAME_BYTES).toString('hex')) : plain;
+}
+
 async function create(tx: Repositories, email: string, wanted: string | null): Promise<User> {
   const { oidcTier } = await tx.settings.read();
   const tier = (await tx.catalogue.tier(oidcTier)) === null ? TIER_OF.user : oidcTier;
-  const plain = usernameFrom(wanted, email, null);
-  const isTaken = (await tx.users.findForLogin(plain)) !== null;
-  const username = isTaken ? usernameFrom(wanted, email, randomBytes(NAME_BYTES).toString('hex')) : plain;
+  const username = await freeName(tx, wanted, email);
   const made = await makeAccount(tx, { email, username, passwordHash: null, role: 'user', tier });
   if (!made.ok) throw new Refusal(made.error);
   return made.value;
 }
 
-/** How a sign-in was connected. */
-export type ConnectedBy = 'first_sign_in' | 'address' | 'settings';
+/** How a sign-in was connected, and whether the account is as new. */
+const MAKES_ACCOUNT = { first_sign_in: true, invitation: true, address: false, settings: false } as const;
+
+export type ConnectedBy = keyof typeof MAKES_ACCOUNT;
 
 /** Connects a person to an account, in the caller's transaction. Throws a refusal when it is connected already. */
 export async function connect(
@@ -108,7 +119,7 @@ export async function connect(
   const details = JSON.stringify({ id: identity.id, issuer, by });
   await tx.audit.append({ userId: user.id, action: 'identity_linked', ...origin, details });
   if (by !== 'settings') await tx.identities.used(identity.id, email);
-  if (by !== 'first_sign_in') await tx.events.append(accountEvent(user, 'sign_in_connected'));
+  if (!MAKES_ACCOUNT[by]) await tx.events.append(accountEvent(user, 'sign_in_connected'));
   return identity;
 }
 

@@ -67,7 +67,11 @@ async function begin(
     return refuse({ code: 'confirmation_required', by: 'code' });
   }
   const { sessionId } = caller.credential;
-  return await startAtProvider(deps, { purpose, sessionId, browser, returnPath }, origin);
+  return await startAtProvider(
+    deps,
+    { purpose, sessionId, invitationHash: null, browser, returnPath },
+    origin,
+  );
 }
 
 /** A provider's sign-in does not replace the second factor. */

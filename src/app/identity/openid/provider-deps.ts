@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
-import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
-import type { ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
+import type { ProviderRefusal, ReturnRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import {
   PROVIDER_SIGN_IN_MINUTES,
   safeReturnPath,
@@ -23,12 +23,17 @@ export type ProviderDeps = {
   readonly keys: () => readonly Buffer[];
 };
 
+/** Why a browser does not get to the provider, or comes back without an answer. */
+export type Turned = Extract<DomainError, { readonly code: ReturnRefusal }>;
+
 /** Each start is a row. */
 const STARTS_A_MINUTE = 60;
 
 export type ProviderStart = {
   readonly purpose: ProviderPurpose;
+  /** See `NewProviderSignIn`. */
   readonly sessionId: string | null;
+  readonly invitationHash: Buffer | null;
   /** The secret of the browser's cookie; nothing arrives without it. */
   readonly browser: string;
   readonly returnPath: string | undefined;
@@ -37,9 +42,9 @@ export type ProviderStart = {
 /** Records a sign-in that starts, and returns where the browser signs in. */
 export async function startAtProvider(
   { storage, throttle, provider, redirectUri }: ProviderDeps,
-  { purpose, sessionId, browser, returnPath }: ProviderStart,
+  { purpose, sessionId, invitationHash, browser, returnPath }: ProviderStart,
   origin: Origin,
-): Promise<Result<URL, DomainError>> {
+): Promise<Result<URL, Turned>> {
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
   const taken = await throttle.consume('provider sign-in', origin, STARTS_A_MINUTE);
   if (!taken.ok) return taken;
@@ -53,6 +58,7 @@ export async function startAtProvider(
       browserHash: sha256(browser),
       purpose,
       sessionId,
+      invitationHash,
       nonce: secrets.nonce,
       codeVerifier: secrets.codeVerifier,
       returnPath: safeReturnPath(returnPath),
@@ -71,6 +77,10 @@ const COUNTS = {
   provider_email_unverified: true,
   provider_no_account: true,
   provider_account_exists: true,
+  provider_other_address: true,
+  provider_already_connected: true,
+  provider_name_taken: true,
+  link_not_valid: true,
   provider_denied: false,
   provider_unavailable: false,
 } as const satisfies Record<ProviderRefusal, boolean>;
@@ -84,7 +94,7 @@ export async function failedAtProvider(
   tx: Repositories,
   code: ProviderRefusal,
   origin: Origin,
-): Promise<DomainError> {
+): Promise<Turned> {
   if (COUNTS[code]) {
     const taken = await throttle.consumeIn(tx, 'provider answer', origin, FAILURES_A_MINUTE);
     if (!taken.ok) return taken.error;

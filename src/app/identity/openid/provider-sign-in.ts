@@ -1,8 +1,8 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import type { Origin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
-import type { ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { ProviderFailure, Redeemed } from '../../../ports/identity/openid/openid-provider.ts';
@@ -16,7 +16,8 @@ import { newSecret, sha256 } from '../auth/secrets.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
 import { openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
 import { arrivalOf, enter, lockOwner, ownerOf } from './arrival.ts';
-import { failedAtProvider, type ProviderDeps, startAtProvider } from './provider-deps.ts';
+import { acceptInvitation, startAcceptance } from './invited-person.ts';
+import { failedAtProvider, type ProviderDeps, startAtProvider, type Turned } from './provider-deps.ts';
 
 /** What the page does next: finish the sign-in, and go where it began. */
 export type Arrived = {
@@ -35,7 +36,11 @@ export function providerSignIn(deps: ProviderDeps) {
 
     /** Where the browser signs in. `browser`: the secret of its cookie. */
     start: (browser: string, returnPath: string | undefined, origin: Origin) =>
-      startAtProvider(deps, { purpose: 'sign_in', sessionId: null, browser, returnPath }, origin),
+      startAtProvider(deps, { ...SIGN_IN, browser, returnPath }, origin),
+
+    /** The same for somebody who accepts the invitation with this code. */
+    startAcceptance: (code: string, browser: string, origin: Origin) =>
+      startAcceptance(deps, code, browser, origin),
 
     /**
      * Verifies the provider's answer, which works once and in the browser that started. `search`: the query of the
@@ -44,10 +49,15 @@ export function providerSignIn(deps: ProviderDeps) {
     arrive: (browser: string | null, search: URLSearchParams, origin: Origin) =>
       arrive(deps, browser, search, origin),
 
-    /** Opens a session, or the second factor's step, as after the right password. Works once. */
+    /**
+     * Opens a session, or the second factor's step, as after the right password; makes the account first where an
+     * invitation is accepted. Works once.
+     */
     finish: (id: string, browser: string | null, origin: Origin) => finish(deps, id, browser, origin),
   };
 }
+
+const SIGN_IN = { purpose: 'sign_in', sessionId: null, invitationHash: null } as const;
 
 const OF_FAILURE = {
   denied: 'provider_denied',
@@ -60,7 +70,7 @@ async function arrive(
   browser: string | null,
   search: URLSearchParams,
   origin: Origin,
-): Promise<Result<Arrived, DomainError>> {
+): Promise<Result<Arrived, Turned>> {
   const { storage, provider, keys } = deps;
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
   const state = search.get('state') ?? '';
@@ -91,7 +101,7 @@ async function failed<T>(
   deps: ProviderDeps,
   code: ProviderRefusal,
   origin: Origin,
-): Promise<Result<T, DomainError>> {
+): Promise<Result<T, Turned>> {
   return await deps.storage.inTransaction(async (tx) =>
     refuse(await failedAtProvider(deps, tx, code, origin)),
   );
@@ -133,6 +143,7 @@ async function open(
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   const arrived = await takeArrived(tx, id, browser);
+  if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
   const { claims, sealedIdToken } = arrived;
   const first = await arrivalOf(tx, claims);

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Logger } from '../../../ports/logger.ts';
 import { decrypt } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { endSession } from '../sign-in/sign-in.ts';
@@ -12,6 +14,7 @@ import type { ProviderDeps } from './provider-deps.ts';
 export type SignOutDeps = Pick<ProviderDeps, 'storage' | 'provider' | 'keys'> & {
   /** Where the provider sends the browser after a sign-out; it must know this address. */
   readonly signedOutUrl: () => string;
+  readonly log: Pick<Logger, 'warn'>;
 };
 
 /** Who signs out does not wait for a provider that is down. */
@@ -24,7 +27,8 @@ export function providerSignOut(deps: SignOutDeps) {
   return {
     /**
      * Where the browser may sign out of the provider, too; null for a session that no provider opened, and when the
-     * provider does not respond within a second. The session may have ended.
+     * provider does not respond within a second. The session may have ended. Never throws: who signs out here is signed
+     * out.
      */
     urlOf: (caller: Caller) => urlOf(deps, caller),
 
@@ -36,21 +40,30 @@ export function providerSignOut(deps: SignOutDeps) {
   };
 }
 
-async function urlOf(
-  { storage, provider, keys, signedOutUrl }: SignOutDeps,
-  { credential }: Caller,
-): Promise<URL | null> {
-  if (provider === null || credential.kind !== 'login') return null;
-  const session = await storage.repositories.providerSessions.find(credential.sessionId);
-  if (session === null) return null;
-  const { sealedIdToken, subject } = session;
-  const idToken = sealedIdToken === null ? null : decrypt(keys(), sealedIdToken, subject);
-  const found = provider.signOutUrl(idToken?.toString() ?? null, signedOutUrl());
+async function urlOf(deps: SignOutDeps, { credential }: Caller): Promise<URL | null> {
+  if (deps.provider === null || credential.kind !== 'login') return null;
   const waited = new AbortController();
   try {
+    const session = await deps.storage.repositories.providerSessions.find(credential.sessionId);
+    if (session === null) return null;
+    const found = deps.provider.signOutUrl(hintOf(deps, session), deps.signedOutUrl());
     return await Promise.race([found, delay(SIGN_OUT_MS, null, { signal: waited.signal })]);
+  } catch (err) {
+    deps.log.warn({ err }, "the address of the provider's sign-out cannot be found");
+    return null;
   } finally {
     waited.abort();
+  }
+}
+
+/** The stored ID token; null when it cannot be read: the provider then asks whom to sign out. */
+function hintOf({ keys, log }: SignOutDeps, { sealedIdToken, subject }: ProviderSession): string | null {
+  if (sealedIdToken === null) return null;
+  try {
+    return decrypt(keys(), sealedIdToken, subject)?.toString() ?? null;
+  } catch (err) {
+    log.warn({ err }, 'the stored ID token of a session has been changed');
+    return null;
   }
 }
 

@@ -12,6 +12,7 @@ import { relyingPartyAt } from '../../../domain/identity/passkey.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { OpenIdProvider } from '../../../ports/identity/openid/openid-provider.ts';
 import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts';
+import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { passkeys } from '../../identity/account/passkeys.ts';
 import { passwords } from '../../identity/account/password.ts';
@@ -56,10 +57,10 @@ export type Identity = {
 /** Accounts, signing in, second factors, passkeys and the screen lock. */
 export function identity(
   { storage, hasher, clock, limits, openIdProvider: provider }: IdentityPorts,
-  options: { readonly keys: Keys; readonly secureCookie: boolean },
+  options: { readonly keys: Keys; readonly secureCookie: boolean; readonly log: Pick<Logger, 'warn'> },
   publicUrl: () => string,
 ): Identity {
-  const { keys, secureCookie } = options;
+  const { keys, secureCookie, log } = options;
   const newest = () => keys.live().map(({ throttle }) => throttle)[0] ?? Buffer.alloc(0);
   const throttle = loginThrottle(storage, newest);
   const inTurn = hashing({ hasher, limits });
@@ -83,7 +84,7 @@ export function identity(
     party: () => relyingPartyAt(publicUrl()),
   };
   const atProvider = openIdSignIn(
-    { storage, throttle, provider, keys: ofFactors.keys, confirmed },
+    { storage, throttle, provider, keys: ofFactors.keys, confirmed, log },
     secureCookie,
     publicUrl,
   );

@@ -3,7 +3,11 @@ import { providerSignInRoutes } from '../../../adapters/http/routes/identity/ope
 import type { Routes } from '../../../adapters/http/server.ts';
 import { type ConnectedDeps, connectedIdentities } from '../../identity/openid/connected-identities.ts';
 import { type ProviderSignIn, providerSignIn } from '../../identity/openid/provider-sign-in.ts';
-import { type ProviderSignOut, providerSignOut } from '../../identity/openid/provider-sign-out.ts';
+import {
+  type ProviderSignOut,
+  providerSignOut,
+  type SignOutDeps,
+} from '../../identity/openid/provider-sign-out.ts';
 
 export type OpenIdSignIn = {
   readonly signIn: ProviderSignIn;
@@ -13,7 +17,7 @@ export type OpenIdSignIn = {
 
 /** Signing in by an OpenID provider. */
 export function openIdSignIn(
-  ports: Omit<ConnectedDeps, 'redirectUri'>,
+  ports: Omit<ConnectedDeps & SignOutDeps, 'redirectUri' | 'signedOutUrl'>,
   secureCookie: boolean,
   publicUrl: () => string,
 ): OpenIdSignIn {

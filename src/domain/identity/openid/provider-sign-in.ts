@@ -4,15 +4,6 @@ import { emailFaults, type User, usernameFaults } from '../user.ts';
 import type { ConnectedIdentity } from './connected-identity.ts';
 import type { ProviderRefusal } from './provider-refusal.ts';
 
-/**
- * A sign-in at an OpenID provider:
- *
- *   started --the provider sends the browser back--> arrived --the page fetches it--> finished
- *
- * Each step works once, within minutes, and in the browser that started it.
- */
-export type ProviderPurpose = 'sign_in' | 'link' | 'confirm';
-
 export const PROVIDER_SIGN_IN_MINUTES = 10;
 
 /** The page that completes a sign-in, or shows why it failed. */
@@ -56,10 +47,8 @@ export function decideArrival(
 ): Result<Arrival, ProviderRefusal> {
   if (identity !== null) return ok({ kind: 'known', identity });
   if (!oidcCreateAccounts && !oidcMatchByEmail) return refuse('provider_no_account');
-  const { email, emailVerified } = claims;
-  if (email === null || !emailVerified || Object.keys(emailFaults(email)).length > 0) {
-    return refuse('provider_email_unverified');
-  }
+  const email = verifiedAddress(claims);
+  if (email === null) return refuse('provider_email_unverified');
   if (byAddress !== null) {
     const { user, opened } = byAddress;
     const may = oidcMatchByEmail && user.role !== 'admin' && !opened;
@@ -67,6 +56,13 @@ export function decideArrival(
   }
   return oidcCreateAccounts ? ok({ kind: 'create', email }) : refuse('provider_no_account');
 }
+
+/** The address that the provider has verified; null without one, or when it is no address. */
+export const verifiedAddress = ({
+  email,
+  emailVerified,
+}: Pick<ProviderClaims, 'email' | 'emailVerified'>): string | null =>
+  email !== null && emailVerified && Object.keys(emailFaults(email)).length === 0 ? email : null;
 
 const MAX_NAME = 32;
 

@@ -68,15 +68,20 @@ export function invitationFaults(
   };
 }
 
+/** Whether two addresses or names are the same, in any form of their letters. */
+export const isSameName = (a: string, b: string): boolean =>
+  comparable(a).toLowerCase() === comparable(b).toLowerCase();
+
 /** Faults of what the accepting person entered: an invitation may be for one address or name only. */
 export function acceptFaults(
   { email, username }: Invitation,
   entered: { readonly email: string; readonly username: string },
 ): FieldFaults {
-  const same = (a: string, b: string): boolean => comparable(a).toLowerCase() === comparable(b).toLowerCase();
   return {
-    ...(email === null || same(email, entered.email) ? {} : { email: `must be ${email}, which was invited` }),
-    ...(username === null || same(username, entered.username)
+    ...(email === null || isSameName(email, entered.email)
+      ? {}
+      : { email: `must be ${email}, which was invited` }),
+    ...(username === null || isSameName(username, entered.username)
       ? {}
       : { username: `must be ${username}, which was invited` }),
   };

@@ -1,12 +1,15 @@
 import type { SignedOut } from '../../../domain/identity/openid/logout-token.ts';
-import type { ProviderClaims, ProviderPurpose } from '../../../domain/identity/openid/provider-sign-in.ts';
+import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
+import type { ProviderClaims } from '../../../domain/identity/openid/provider-sign-in.ts';
 
 export type NewProviderSignIn = {
   readonly stateHash: Buffer;
   readonly browserHash: Buffer;
   readonly purpose: ProviderPurpose;
-  /** The session that connects or confirms; null for a sign-in. */
+  /** The session that connects or confirms; else null. */
   readonly sessionId: string | null;
+  /** The digest of the code of the invitation to accept; else null. */
+  readonly invitationHash: Buffer | null;
   readonly nonce: string;
   readonly codeVerifier: string;
   readonly returnPath: string;
@@ -14,7 +17,10 @@ export type NewProviderSignIn = {
 
 export type StartedProviderSignIn = NewProviderSignIn & { readonly id: string; readonly startedAt: Date };
 
-export type ArrivedProviderSignIn = Pick<StartedProviderSignIn, 'purpose' | 'sessionId' | 'startedAt'> & {
+export type ArrivedProviderSignIn = Pick<
+  StartedProviderSignIn,
+  'purpose' | 'sessionId' | 'invitationHash' | 'startedAt'
+> & {
   readonly claims: ProviderClaims;
   readonly sealedIdToken: Buffer;
 };

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import type { OpenIdProvider } from '../../../../src/ports/identity/openid/openid-provider.ts';
 import { type Forgery, scriptedProvider } from '../../../support/openid/scripted-provider.ts';
 import {
@@ -155,4 +156,19 @@ t.test('signing out offers the provider’s sign-out, to sessions that came from
   });
   const bob = as(scene.service, await aPerson(scene.service, 'bob'));
   t.same((await bob('POST', '/api/auth/logout')).json(), { logged_out: true, provider_sign_out_url: null });
+});
+
+t.test('a stored ID token that was changed does not hinder a sign-out', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const by = as(scene.service, (await signInBy(scene, ADA)).answer.json());
+  const { providerSessions } = (scene.service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  for (const [id, stored] of providerSessions) {
+    const changed = `${stored.sealedIdToken?.slice(0, -2)}${stored.sealedIdToken?.endsWith('00') ? '01' : '00'}`;
+    providerSessions.set(id, { ...stored, sealedIdToken: changed });
+  }
+  const left = await by('POST', '/api/auth/logout');
+  t.same([left.statusCode, left.json().logged_out], [200, true]);
+  const asked = new URL(left.json().provider_sign_out_url).searchParams;
+  t.equal(asked.has('id_token_hint'), false, 'the provider asks instead');
+  t.equal((await by('GET', '/api/me')).statusCode, 401);
 });

@@ -5,6 +5,7 @@ import type { MfaRequired } from '../../api/types.ts';
 import { go, isApart, navigate } from '../../lib/browser/router.ts';
 import { finishProvider } from '../../session/actions.ts';
 import { session } from '../../session/session.ts';
+import { accountLinks, INVITE_PATH } from '../../state/account-links.ts';
 import { type ProviderReturn, takeProviderReturn } from '../../state/provider-return.ts';
 import { toastOk } from '../../state/toasts.ts';
 import { Arriving, Button } from '../../ui/button.tsx';
@@ -38,9 +39,10 @@ async function complete(back: ProviderReturn | null): Promise<SecondFactor | nul
   if (back === null) throw new BerthError(0, 'provider_sign_in_expired', 'expired');
   if (back.kind === 'refused') throw new BerthError(0, back.code, back.code);
   const { id, purpose, returnPath } = back;
-  if (purpose === 'sign_in') {
+  if (purpose === 'sign_in' || purpose === 'invitation') {
     const waiting = await finishProvider(id);
     if (waiting !== null) return { waiting, returnPath };
+    if (purpose === 'invitation') accountLinks.invite.take();
   } else {
     if (session.value.kind !== 'signed_in') throw new BerthError(0, 'provider_sign_in_expired', 'expired');
     await finishIdentity(id);
@@ -63,6 +65,22 @@ function useReturn(): Step {
 }
 
 const toSignIn = (): void => navigate('/sign-in', { replace: true });
+
+/** To where the sign-in began: an invitation may wait for another way to accept it. */
+function WayBack() {
+  if (!accountLinks.invite.waits()) {
+    return (
+      <Button icon="back" onClick={toSignIn}>
+        Back to sign in
+      </Button>
+    );
+  }
+  return (
+    <Button icon="back" onClick={() => navigate(INVITE_PATH, { replace: true })}>
+      Back to the invitation
+    </Button>
+  );
+}
 
 type ProviderSecondStepProps = SecondFactor & { readonly onBack: () => void };
 
@@ -88,9 +106,7 @@ export function ProviderPage() {
         <AuthFrame title="Not signed in">
           <Problem failure={step.failure} />
           <div class="auth-more">
-            <Button icon="back" onClick={toSignIn}>
-              Back to sign in
-            </Button>
+            <WayBack />
           </div>
         </AuthFrame>
       );

@@ -13,9 +13,10 @@ export type StoredProviderSession = Omit<ProviderSession, 'sealedIdToken'> & {
 /** Stored people at OpenID providers, and sign-ins there. */
 export type OpenIdState = {
   identities: ConnectedIdentity[];
-  providerSignIns: (Omit<StartedProviderSignIn, 'stateHash' | 'browserHash'> & {
+  providerSignIns: (Omit<StartedProviderSignIn, 'stateHash' | 'browserHash' | 'invitationHash'> & {
     readonly stateHash: string;
     readonly browserHash: string;
+    readonly invitationHash: string | null;
     readonly expiresAt: Date;
     readonly isSpent: boolean;
     readonly claims: ProviderClaims | null;

@@ -17,6 +17,7 @@ export function memoryProviderSignIns(
         id: randomUUID(),
         stateHash: signIn.stateHash.toString('hex'),
         browserHash: signIn.browserHash.toString('hex'),
+        invitationHash: signIn.invitationHash?.toString('hex') ?? null,
         startedAt: now,
         expiresAt: new Date(now.getTime() + lifeMinutes * 60_000),
         isSpent: false,
@@ -32,7 +33,8 @@ export function memoryProviderSignIns(
       state.providerSignIns = state.providerSignIns.map((one) =>
         one === found ? { ...one, isSpent: true } : one,
       );
-      return { ...found, stateHash, browserHash: Buffer.from(found.browserHash, 'hex') };
+      const browserHash = Buffer.from(found.browserHash, 'hex');
+      return { ...found, stateHash, browserHash, invitationHash: bytesOf(found.invitationHash) };
     },
 
     async arrive(id, claims, sealedIdToken) {
@@ -51,6 +53,7 @@ export function memoryProviderSignIns(
       return {
         purpose,
         sessionId,
+        invitationHash: bytesOf(found.invitationHash),
         startedAt,
         claims,
         sealedIdToken: Buffer.from(found.sealedIdToken, 'hex'),
@@ -63,6 +66,8 @@ export function memoryProviderSignIns(
     },
   };
 }
+
+const bytesOf = (hex: string | null): Buffer | null => (hex === null ? null : Buffer.from(hex, 'hex'));
 
 type Whose = { readonly issuer: string; readonly subject: string; readonly sid: string | null };
 

@@ -21,6 +21,7 @@ export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
           browser_hash: signIn.browserHash,
           purpose: signIn.purpose,
           session_id: signIn.sessionId,
+          invitation_hash: signIn.invitationHash,
           nonce: signIn.nonce,
           code_verifier: signIn.codeVerifier,
           return_path: signIn.returnPath,
@@ -56,9 +57,9 @@ export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
         .returningAll()
         .executeTakeFirst();
       if (row === undefined || row.claims === null || row.sealed_id_token === null) return null;
-      const { purpose, sessionId, startedAt } = toStarted(row);
+      const { purpose, sessionId, invitationHash, startedAt } = toStarted(row);
       const { claims, sealed_id_token: sealedIdToken } = row;
-      return { purpose, sessionId, startedAt, claims: toClaims(claims), sealedIdToken };
+      return { purpose, sessionId, invitationHash, startedAt, claims: toClaims(claims), sealedIdToken };
     },
 
     async endAll(whom) {
@@ -90,6 +91,7 @@ const toStarted = (row: Selectable<ProviderSignInsTable>): StartedProviderSignIn
   browserHash: row.browser_hash,
   purpose: row.purpose,
   sessionId: row.session_id,
+  invitationHash: row.invitation_hash,
   nonce: row.nonce,
   codeVerifier: row.code_verifier,
   returnPath: row.return_path,

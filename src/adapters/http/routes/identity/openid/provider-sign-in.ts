@@ -1,9 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ProviderSignIn } from '../../../../../app/identity/openid/provider-sign-in.ts';
 import type { ProviderSignOut } from '../../../../../app/identity/openid/provider-sign-out.ts';
+import type { ReturnRefusal } from '../../../../../domain/identity/openid/provider-refusal.ts';
 import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
 import { orThrow } from '../../../errors.ts';
 import * as bodies from '../../../schema/identity/openid.ts';
+import { LinkCodeRequest } from '../../../schema/identity/people/account-links.ts';
 import { LoginBody } from '../../../schema/identity/sign-in.ts';
 import type { Routes } from '../../../server.ts';
 import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
@@ -31,6 +33,8 @@ export const providerSignInRoutes =
 const toPage = (reply: FastifyReply, outcome: Readonly<Record<string, string>>): FastifyReply =>
   reply.redirect(`${PROVIDER_PAGE}#${new URLSearchParams(outcome).toString()}`, 303);
 
+const turnBack = (reply: FastifyReply, refused: ReturnRefusal): FastifyReply => toPage(reply, { refused });
+
 /** As the browser sent it. */
 const queryOf = ({ url }: FastifyRequest): URLSearchParams => new URL(url, 'http://localhost').searchParams;
 
@@ -53,9 +57,7 @@ const redirectRoutes =
         const browser = keepBrowserSecret(request, reply, secureCookie);
         const returnPath = queryOf(request).get('return') ?? undefined;
         const started = await providerSignIn.start(browser, returnPath, request.origin);
-        return started.ok
-          ? reply.redirect(started.value.href, 303)
-          : toPage(reply, { refused: started.error.code });
+        return started.ok ? reply.redirect(started.value.href, 303) : turnBack(reply, started.error.code);
       },
     );
 
@@ -74,7 +76,7 @@ const redirectRoutes =
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
         const arrived = await providerSignIn.arrive(browser, queryOf(request), request.origin);
-        if (!arrived.ok) return toPage(reply, { refused: arrived.error.code });
+        if (!arrived.ok) return turnBack(reply, arrived.error.code);
         const { id, purpose, returnPath } = arrived.value;
         return toPage(reply, { arrived: id, purpose, return: returnPath });
       },
@@ -87,13 +89,39 @@ const finishRoutes =
     const answerLogin = loginAnswer(signedInAnswer(tokens, secureCookie));
 
     http.post(
+      '/api/auth/oidc/invitation',
+      {
+        config: publicly,
+        schema: {
+          operationId: 'auth.acceptAtProvider',
+          summary: 'Get the address to accept an invitation at the OpenID provider',
+          refusals: ['link_not_valid', 'provider_not_set_up', 'provider_unavailable'],
+          body: LinkCodeRequest,
+          response: { 200: bodies.ProviderUrl },
+        },
+      },
+      async (request, reply) => {
+        const browser = keepBrowserSecret(request, reply, secureCookie);
+        const { code } = request.body;
+        const started = await providerSignIn.startAcceptance(code, browser, request.origin);
+        return { url: orThrow(started).href };
+      },
+    );
+
+    http.post(
       '/api/auth/oidc/finish',
       {
         config: publicly,
         schema: {
           operationId: 'auth.finishProvider',
           summary: 'Open the session of a sign-in at the OpenID provider',
+          description: 'Where an invitation is accepted, it makes the account first.',
           refusals: [
+            'link_not_valid',
+            'provider_other_address',
+            'provider_already_connected',
+            'provider_name_taken',
+            'identity_taken',
             'provider_sign_in_expired',
             'provider_email_unverified',
             'provider_no_account',
