@@ -75,6 +75,30 @@ t.test('`await using` deletes a container that is made for the block, and no oth
   );
 });
 
+t.test('passkeys and connected sign-ins of the caller', async (t) => {
+  const { service, ada, berth } = await aScene(t);
+  const { passkeys, identities } = service.ports.storage.repositories;
+  const person = {
+    userId: ada.id,
+    issuer: 'https://id.example.org',
+    subject: 'ada',
+    email: 'ada@example.org',
+  };
+  const connected = await identities.insert(person);
+  const passkey = await passkeys.insert({
+    ...{ userId: ada.id, credentialId: 'one', name: 'laptop' },
+    ...{ publicKey: Buffer.from([1]), counter: 0, transports: [], backedUp: false },
+  });
+  t.match(await berth.me.identities.list().all(), [{ email: 'ada@example.org' }]);
+  t.match(await berth.me.identities.delete(connected?.id ?? ''), { deleted: true });
+  t.same(await berth.me.identities.list().all(), []);
+  t.match(await refusal(berth.me.identities.finish('x')), { code: 'provider_sign_in_expired' });
+  t.match(await berth.me.passkeys.rename(passkey?.id ?? '', 'phone'), { name: 'phone' });
+  t.match(await berth.me.passkeys.list().all(), [{ name: 'phone' }]);
+  t.match(await berth.me.passkeys.delete(passkey?.id ?? ''), { deleted: true });
+  t.same(await berth.me.passkeys.list().all(), []);
+});
+
 t.test('a list is read page by page', async (t) => {
   const { service, server } = await aScene(t);
   const admin = new Berth({ server, token: (await anAdmin(service)).token });

@@ -44,9 +44,48 @@ export function sessionsOf(api: Api) {
   };
 }
 
-/** The caller's profile and SSH keys. */
+/** The caller's passkeys. Needs a login token; a removal, and `password` or `code` if the sign-in is old. */
+const passkeysOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/me/passkeys'> = {}, options?: CallOptions) =>
+    new List<Schemas['Passkey']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/me/passkeys', { params, ...options }));
+      return { items: answer.passkeys, next: answer.next_cursor };
+    }),
+  /** What the browser's `navigator.credentials.create` needs. */
+  options: (body: Schemas['ConfirmationRequest'] = {}, options?: CallOptions) =>
+    dataOf(api.POST('/api/me/passkeys/options', { body, ...options })),
+  /** Adds what the browser made. */
+  register: (body: Schemas['PasskeyRegistration'], options?: CallOptions) =>
+    dataOf(api.POST('/api/me/passkeys/verify', { body, ...options })),
+  rename: (id: string, name: string, options?: CallOptions) =>
+    dataOf(api.PATCH('/api/me/passkeys/{id}', { body: { name }, ...at(id, options) })),
+  delete: (id: string, body: Schemas['ConfirmationRequest'] = {}, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/me/passkeys/{id}', { body, ...at(id, options) })),
+});
+
+/** The caller's sign-ins at the OpenID provider. Needs a login token; changes need the proofs of a passkey's. */
+const identitiesOf = (api: Api) => ({
+  list: (query: ListQuery<'/api/me/identities'> = {}, options?: CallOptions) =>
+    new List<Schemas['Identity']>(async (page) => {
+      const params = { query: { ...query, ...page } };
+      const answer = await dataOf(api.GET('/api/me/identities', { params, ...options }));
+      return { items: answer.identities, next: answer.next_cursor };
+    }),
+  /** Where the browser goes to connect a person, or to confirm. For browsers: the answer needs the cookie it sets. */
+  start: (body: Schemas['IdentityStart'], options?: CallOptions) =>
+    dataOf(api.POST('/api/me/identities/start', { body, ...options })),
+  finish: (id: string, options?: CallOptions) =>
+    dataOf(api.POST('/api/me/identities/finish', { body: { id }, ...options })),
+  delete: (id: string, body: Schemas['ConfirmationRequest'] = {}, options?: CallOptions) =>
+    dataOf(api.DELETE('/api/me/identities/{id}', { body, ...at(id, options) })),
+});
+
+/** The caller's profile, and what signs in to the account. */
 export function meOf(api: Api) {
   return {
+    passkeys: passkeysOf(api),
+    identities: identitiesOf(api),
     get: (options?: CallOptions) => dataOf(api.GET('/api/me', { ...options })),
     update: (body: Schemas['ProfileChange'], options?: CallOptions) =>
       dataOf(api.PATCH('/api/me', { body, ...options })),

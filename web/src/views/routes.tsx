@@ -15,6 +15,12 @@ import { NotFound } from './not-found.tsx';
 import { RecordingsPage } from './recordings/list-page.tsx';
 import { PlaybackPage } from './recordings/playback-page.tsx';
 import { SettingsPage } from './settings/page.tsx';
+import {
+  AfterReset,
+  CREDENTIALS_PATH,
+  CredentialsPage,
+  RESET_DONE_PATH,
+} from './settings/sign-ins/credentials-page.tsx';
 import { JoinPage } from './sharing/join.tsx';
 import { SnapshotsPage } from './snapshots/page.tsx';
 
@@ -37,10 +43,15 @@ const ROUTES: readonly Route[] = [
   { path: exactly(JOIN_PATH), page: () => <JoinPage /> },
   { path: exactly(DEVICE_PATH), page: () => <DevicePage /> },
   { path: exactly(INVITE_PATH), page: () => <LinkWhileSignedIn link={accountLinks.invite} /> },
-  { path: exactly(RESET_PATH), page: () => <LinkWhileSignedIn link={accountLinks.reset} /> },
+  {
+    path: exactly(RESET_PATH),
+    page: () => <LinkWhileSignedIn link={accountLinks.reset} next={RESET_DONE_PATH} />,
+  },
+  { path: exactly(RESET_DONE_PATH), page: () => <AfterReset /> },
   { path: exactly(PROVIDER_PATH), page: () => <ProviderWhileSignedIn /> },
   { path: exactly('/recordings'), page: () => <RecordingsPage /> },
   { path: /^\/recordings\/([^/]+)$/, page: (id) => <PlaybackPage key={id} id={id} /> },
+  { path: exactly(CREDENTIALS_PATH), page: () => <CredentialsPage /> },
   { path: within('/settings'), page: () => <SettingsPage /> },
   { path: within('/admin'), page: () => <AdminPage />, forAdmins: true },
 ];

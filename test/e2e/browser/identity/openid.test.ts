@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { violationsOf } from '../../../support/browser/axe.ts';
 import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts';
-import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
+import { openBrowser, openPage, shootBoth } from '../../../support/browser/page.ts';
 import { certifiedProvider } from '../../../support/openid/certified-provider.ts';
 import { providerPort } from '../../../support/openid/sign-in.ts';
 import { codeAt, enrol, from } from '../../../support/service/factors.ts';
-import { aPerson } from '../../../support/service/service.ts';
+import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
 
 t.setTimeout(120_000);
 
@@ -23,9 +23,10 @@ async function signOutByKeys(page: Page): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-t.test('connect, sign in by the provider, and leave when it signs out', async (t) => {
+/** A service that signs in by a provider; null without a browser. */
+async function aScene(t: Test) {
   const browser = await openBrowser(t);
-  if (browser === null) return;
+  if (browser === null) return null;
   const provider = await certifiedProvider(t);
   const allowedOrigins = new Set<string>();
   const ports = { openIdProvider: providerPort(provider) };
@@ -34,6 +35,52 @@ t.test('connect, sign in by the provider, and leave when it signs out', async (t
   const paged = { ...bound, address: bound.address.replace('127.0.0.1', 'localhost') };
   allowedOrigins.add(paged.address);
   provider.serve(paged.address);
+  return { browser, provider, paged };
+}
+
+t.test('an invitation is accepted with the provider', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, paged } = scene;
+  const root = await anAdmin(paged.service);
+  const invite = async (asked: object) => {
+    const { url } = (await as(paged.service, root)('POST', '/api/admin/invitations', asked)).json();
+    const { pathname, hash } = new URL(url);
+    return `${paged.address}${pathname}${hash}`;
+  };
+  const { page, faults } = await openPage(browser);
+  const onward = page.getByRole('button', { name: 'Continue with Example' });
+
+  await page.goto(await invite({ email: 'zoe@example.org' }));
+  await onward.waitFor();
+  t.same(await violationsOf(page), []);
+  await shootBoth(page, 'invitation-with-provider');
+  await onward.click();
+  await signInThere(page, 'grace');
+  await page.getByText('This invitation is for another email address').waitFor();
+  t.same(await violationsOf(page), []);
+  await shootBoth(page, 'invitation-refused');
+  await page.getByRole('button', { name: 'Back to the invitation' }).click();
+  await page.getByRole('heading', { name: 'You are invited' }).waitFor();
+  t.equal(await page.inputValue('[name=email]'), 'zoe@example.org', 'a password is still possible');
+
+  await page.goto(await invite({ username: 'countess' }));
+  await page.getByLabel('Username').waitFor();
+  t.equal(await page.inputValue('[name=username]'), 'countess');
+  await onward.click();
+  await page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
+  t.equal(page.url(), `${paged.address}/`);
+  t.equal(await page.evaluate('sessionStorage.length'), 0, 'no code is left behind');
+  t.same(
+    faults.filter((fault) => /^script|Content Security Policy/.test(fault)),
+    [],
+  );
+});
+
+t.test('connect, sign in by the provider, and leave when it signs out', async (t) => {
+  const scene = await aScene(t);
+  if (scene === null) return;
+  const { browser, provider, paged } = scene;
   const ada = await aPerson(paged.service, 'ada');
 
   const { page, faults } = await signedIn(browser, paged, 'ada');

@@ -124,6 +124,11 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   const link = await linkIn(page);
   await press(page, 'Done');
 
+  const { passkeys } = paged.service.ports.storage.repositories;
+  await passkeys.insert({
+    ...{ userId: ada.id, credentialId: 'one', name: 'A phone of somebody' },
+    ...{ publicKey: Buffer.from([1]), counter: 0, transports: [], backedUp: false },
+  });
   const other = await openPage(browser);
   await other.page.goto(link);
   await other.page.getByText('For ada.').waitFor();
@@ -132,6 +137,15 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await shootBoth(other.page, 'people-reset');
   await other.page.keyboard.type('a new one, longer than before');
   await other.page.keyboard.press('Enter');
+  await other.page.getByRole('heading', { level: 1, name: 'What can still sign in as you' }).waitFor();
+  await other.page.getByText('A phone of somebody').waitFor();
+  t.same(await violationsEverywhere(other.page), []);
+  await shootBoth(other.page, 'people-after-reset');
+  await press(other.page, 'Delete');
+  await other.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await other.page.getByText('Nothing else.').waitFor();
+  t.same(await passkeys.listOf(ada.id), []);
+  await press(other.page, 'Continue');
   await other.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
 
   await choose(page, 'ada', 'Disable…');

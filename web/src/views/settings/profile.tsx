@@ -8,6 +8,7 @@ import { PasswordField, TextField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { Section } from '../../ui/section.tsx';
 import { useForm } from '../auth/use-submit.ts';
+import { CREDENTIALS_PATH } from './sign-ins/credentials-page.tsx';
 import { useConfirmation } from './use-reauthentication.tsx';
 
 const NAME_INPUT = {
@@ -98,7 +99,15 @@ function Password() {
   const form = useForm({ old_password: '', new_password: '' }, change, ['password']);
   const fresh = form.field('new_password');
   return (
-    <Section title="Password" lead="Changing it signs you out everywhere else.">
+    <Section
+      title="Password"
+      lead={
+        <>
+          Changing it signs you out everywhere else. Passkeys, connected sign-ins, SSH keys, API tokens and
+          share links stay: <a href={CREDENTIALS_PATH}>check them</a>.
+        </>
+      }
+    >
       <form class="form" onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <PasswordField label="Current password" name="old_password" {...form.field('old_password')} />

@@ -6,6 +6,7 @@ import { accountLinks } from '../../../state/account-links.ts';
 import { Arriving, Button } from '../../../ui/button.tsx';
 import { PasswordField } from '../../../ui/fields/field.tsx';
 import { Problem } from '../../../ui/problem.tsx';
+import { RESET_DONE_PATH } from '../../settings/sign-ins/credentials-page.tsx';
 import { AuthFrame } from '../auth-frame.tsx';
 import { SecondStep } from '../second-factor-step.tsx';
 import { useFormFocus } from '../use-form-focus.ts';
@@ -13,11 +14,15 @@ import { useForm } from '../use-submit.ts';
 import { RefusedLink } from './refused-link.tsx';
 import { useOffer } from './use-offer.ts';
 
+const toNext = (): void => navigate(RESET_DONE_PATH, { replace: true });
+
 /** Sets a new password, or removes the second factor. */
 export function ResetPage() {
   const offer = useOffer(accountLinks.reset, checkReset);
   const [waiting, setWaiting] = useState<MfaRequired | null>(null);
-  if (waiting !== null) return <SecondStep waiting={waiting} onBack={() => navigate('/sign-in')} />;
+  if (waiting !== null) {
+    return <SecondStep waiting={waiting} onBack={() => navigate('/sign-in')} onDone={toNext} />;
+  }
   switch (offer.kind) {
     case 'checking':
       return <Arriving words="One moment…" />;
@@ -53,7 +58,7 @@ function ResetForm({ code, offer: { kind, username }, onWaiting }: ResetFormProp
   const { title, lead, hint, action } = WORDS[kind];
   const form = useForm({ password: '' }, async ({ password }) => {
     const waiting = await useReset(code, password);
-    if (waiting === null) navigate('/', { replace: true });
+    if (waiting === null) toNext();
     else onWaiting(waiting);
   });
   const self = useFormFocus(form.reason);

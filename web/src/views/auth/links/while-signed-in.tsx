@@ -6,12 +6,18 @@ import { toastFailure } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
 
+type Props = {
+  readonly link: AccountLinkCode;
+  /** Where to go when the link has been used. */
+  readonly next?: string;
+};
+
 /** The link of somebody who is signed in: perhaps it is for another account. */
-export function LinkWhileSignedIn({ link }: { readonly link: AccountLinkCode }) {
+export function LinkWhileSignedIn({ link, next = '/' }: Props) {
   const isUsed = !link.waits();
   useTitle('Sign out first');
   useEffect(() => {
-    if (isUsed) navigate('/', { replace: true });
+    if (isUsed) navigate(next, { replace: true });
   }, [isUsed]);
   if (isUsed) return null;
   const now = session.value;

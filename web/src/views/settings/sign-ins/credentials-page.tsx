@@ -1,0 +1,107 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { navigate } from '../../../lib/browser/router.ts';
+import { Button } from '../../../ui/button.tsx';
+import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
+import { useTitle } from '../../../ui/hooks/use-title.ts';
+import { Item, Items, Loading, Section } from '../../../ui/section.tsx';
+import { Removal } from '../remove-dialog.tsx';
+import { useConfirmation } from '../use-reauthentication.tsx';
+import { type Credential, credentialFacts, loadCredentials } from './load-credentials.ts';
+
+/** What a new password does not end, so that its user can. */
+export const CREDENTIALS_PATH = '/settings/credentials';
+
+/** The same after a reset link was used. */
+export const RESET_DONE_PATH = '/reset/done';
+
+const TITLE = 'What can still sign in as you';
+
+export function CredentialsPage() {
+  return (
+    <Page>
+      <Credentials of={useLoaded(loadCredentials)} lead="Beside your password and your sessions." />
+    </Page>
+  );
+}
+
+/** Goes on at once where nothing is left. */
+export function AfterReset() {
+  const list = useLoaded(loadCredentials);
+  const [isShown, setShown] = useState(false);
+  const isEmpty = list.value?.length === 0;
+  useEffect(() => {
+    if (isEmpty && !isShown) navigate('/', { replace: true });
+    else if (list.value !== null) setShown(true);
+  }, [isEmpty, list.value]);
+  if (!isShown && list.failure === null) return <Loading />;
+  return (
+    <Page>
+      <Credentials
+        of={list}
+        lead="The reset ended all other sessions, but not these. If somebody else was in your account, remove what you do not recognize."
+      />
+      <div class="section-actions">
+        <Button kind="primary" onClick={() => navigate('/', { replace: true })}>
+          Continue
+        </Button>
+      </div>
+    </Page>
+  );
+}
+
+function Page({ children }: { readonly children: ComponentChildren }) {
+  useTitle(TITLE);
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>{TITLE}</h1>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+type CredentialsProps = {
+  readonly of: ReturnType<typeof useLoaded<readonly Credential[]>>;
+  readonly lead: string;
+};
+
+function Credentials({ of, lead }: CredentialsProps) {
+  const [removed, setRemoved] = useState<Credential | null>(null);
+  const { confirmed, dialog } = useConfirmation();
+  return (
+    <Section title="Keys, tokens and links" lead={lead}>
+      <Items
+        of={of}
+        none="Nothing else."
+        row={(one) => (
+          <Item key={one.id} title={one.name} facts={credentialFacts(one)}>
+            <Button onClick={() => setRemoved(one)}>{one.action}</Button>
+          </Item>
+        )}
+      />
+      {dialog}
+      {removed !== null && (
+        <Removal
+          title={`${removed.action} “${removed.name}”?`}
+          action={removed.action}
+          done={`${removed.kind} removed`}
+          work={() => confirmed(removed.remove)}
+          onDone={() => void of.reload()}
+          onClose={() => setRemoved(null)}
+        >
+          <p>{CONSEQUENCE[removed.kind]}</p>
+        </Removal>
+      )}
+    </Section>
+  );
+}
+
+const CONSEQUENCE = {
+  Passkey: 'It no longer signs in to your account.',
+  'Connected sign-in': 'It no longer opens your account. Sessions that it has opened stay.',
+  'SSH key': 'It no longer opens your containers.',
+  'API token': 'Programs that use it, or a token made from it, are refused from now on.',
+  'Share link': 'Everybody who came by this link leaves the terminal.',
+} as const satisfies Record<Credential['kind'], string>;
