@@ -49,7 +49,8 @@ export async function startAtProvider(
   const taken = await throttle.consume('provider sign-in', origin, STARTS_A_MINUTE);
   if (!taken.ok) return taken;
   const secrets = { state: newSecret(), nonce: newSecret(), codeVerifier: newSecret() };
-  const again = purpose === 'confirm';
+  // An invitation is for one person, and somebody else may be signed in there in this browser.
+  const again = purpose === 'confirm' || purpose === 'invitation';
   const url = await provider.authorizationUrl({ ...secrets, redirectUri: redirectUri(), again });
   if (url === 'unavailable') return refuse({ code: 'provider_unavailable' });
   await storage.repositories.providerSignIns.insert(

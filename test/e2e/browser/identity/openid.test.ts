@@ -68,6 +68,7 @@ t.test('an invitation is accepted with the provider', async (t) => {
   await page.locator('[name=username][readonly]').waitFor();
   t.equal(await page.inputValue('[name=email]'), '', 'another link in the same tab counts');
   await onward.click();
+  await signInThere(page, 'grace');
   await page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
   t.equal(page.url(), `${paged.address}/`);
   t.equal(await page.evaluate('sessionStorage.length'), 0, 'no code is left behind');

@@ -37,6 +37,9 @@ const start = ({ service }: ProviderScene, code: string) =>
 async function arrive(scene: ProviderScene, code: string, who: AtProvider) {
   const started = await start(scene, code);
   const cookie = cookieOf(started);
+  const asked = new URL(started.json().url).searchParams;
+  if (asked.get('prompt') !== 'login')
+    throw new Error('the provider would let anybody in who is signed in there');
   const back = scene.provider.authorize(started.json().url, who);
   const { arrived = '', purpose } = outcomeOf(await callback(scene, back, cookie));
   return { arrived, cookie, back, purpose };
