@@ -4,8 +4,7 @@ import { FOLDER, TOOLS } from './common-scripts.ts';
  * `ID OFFSET SIZE END MOST NEXT`, with SIZE bytes as input: commits them as the segment at that offset, or those that are
  * new; with NEXT of `yes` only at the present end. An empty OFFSET is the present end; END of `yes` ends the input.
  * Prints `taken END`, `moved END`, `gap END`, `closed END`, `full END`, `ended`, `none` for a process without input, or
- * `short`. A link cannot replace a segment, so of two
- * writers one starts over.
+ * `short`. A link cannot replace a segment, so of two writers one starts over.
  */
 export const WRITE = `${TOOLS}
 cd "${FOLDER}/$1" 2>/dev/null || { echo ended; exit; }
@@ -52,6 +51,7 @@ while :; do
     exit
   fi
   ln "$piece" "in.$end" 2>/dev/null || continue
+  next=no
   rm -f "$new.rest"
   { echo 1<> bell; } 2>/dev/null
 done
