@@ -18,7 +18,8 @@ export async function memoryKillsOf(instanceId: string, runtimeId: string): Prom
   return null;
 }
 
-function killsIn(text: string): number | null {
+/** The count in such a file; null in another, as in those of kernels before 4.13. */
+export function killsIn(text: string): number | null {
   const count = /^oom_kill (\d+)$/m.exec(text)?.[1];
   return count === undefined ? null : Number(count);
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { killsIn } from '../../../../src/adapters/docker/host/memory-kills.ts';
 import { usageReader } from '../../../../src/adapters/docker/insight/container-usage.ts';
 
 /** An engine that knows the statistics of containers, and starts no program in them; it keeps what it was to start. */
@@ -40,4 +41,10 @@ t.test('a load does not measure the volume, a use does', async (t) => {
   t.same(programs.filter(measuresVolume), []);
   t.match(await usage('one'), { cpuMillicores: 5, diskBytes: null });
   t.equal(programs.filter(measuresVolume).length, 1);
+});
+
+t.test('the kernel counts programs ended for memory in control groups of both versions', async (t) => {
+  t.equal(killsIn('oom_kill_disable 0\nunder_oom 0\noom_kill 3\n'), 3);
+  t.equal(killsIn('low 0\nhigh 0\nmax 812\noom 5\noom_kill 4\noom_group_kill 0\n'), 4);
+  t.equal(killsIn('oom_kill_disable 0\nunder_oom 0\n'), null, 'a kernel that does not count');
 });
