@@ -330,3 +330,13 @@ if (url !== null) {
     t.match(warned, [{ kind: 'sessions', err: { message: /on fire/ } }]);
   });
 }
+
+t.test('a connection that is lost while its pool closes is no fault', async (t) => {
+  const lost: string[] = [];
+  const url = 'postgres://localhost/none';
+  const pool = openPool({ url, onIdleError: ({ message }) => lost.push(message) });
+  pool.emit('error', new Error('in use'));
+  await pool.end();
+  pool.emit('error', new Error('closed'));
+  t.same(lost, ['in use']);
+});

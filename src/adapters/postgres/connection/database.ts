@@ -130,8 +130,11 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     // The pool passes all its options to its clients. Statements that do not wait for each other share a round trip.
     ...{ pipeline: true, silenceMs: options.answerWithinMs ?? waits.silenceMs },
   });
-  // Without a listener, a lost idle connection ends the process. The pool attaches the whole client to its error.
-  pool.on('error', (error) => options.onIdleError?.(new Error(error.message)));
+  // Without a listener, a lost idle connection ends the process. The pool attaches the whole client to its error. A
+  // closed pool does not wait for its connections, so a server that stops next may still end them.
+  pool.on('error', (error) => {
+    if (!pool.ending) options.onIdleError?.(new Error(error.message));
+  });
   return pool;
 }
 
