@@ -51,9 +51,8 @@ const linesOf = (text: string): ReadonlySet<string> => new Set(text.split('\n'))
 async function withDocker(t: Test): Promise<Server | null> {
   const engine = await needs(t, 'engine');
   if (engine === null) return null;
-  const server = await aServer(t, aFolder(t));
+  const server = await aServer(t, aFolder(t), ['docker.io', 'docker-compose', 'iptables']);
   const { root, sh } = server;
-  await sh('apt-get update -q; DEBIAN_FRONTEND=noninteractive apt-get install -qy docker.io docker-compose');
   const archive = path.join(root, 'root/base.tar');
   await runOrThrow('docker', ['--host', engine.endpoint, 'save', '-o', archive, 'berth/debian:12'], {
     timeoutSeconds: 120,

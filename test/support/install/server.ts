@@ -18,9 +18,9 @@ export type Server = {
 };
 
 /** A build of the image installs and compiles everything. */
-const WORK_SECONDS = 900;
+const WORK_SECONDS = 1800;
 
-const PACKAGES = 'systemd,systemd-sysv,dbus,ca-certificates,iproute2,procps';
+const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps'];
 const CERTIFICATES = 'etc/ssl/certs/ca-certificates.crt';
 const HIERARCHIES = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids'];
 
@@ -49,12 +49,13 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 
 const FLAGS = ['--fork', '--pid', '--mount', '--uts', '--ipc', '--net', '--cgroup', '--kill-child'];
 
-/** Makes the Debian from this machine's package sources, and boots it. It ends with `t`, without a trace. */
-export async function aServer(t: Test, folder: string): Promise<Server> {
+/** Makes the Debian with these packages from this machine's sources, and boots it. It ends with `t`, without a trace. */
+export async function aServer(t: Test, folder: string, packages: readonly string[] = []): Promise<Server> {
   const root = path.join(folder, 'server');
   const absent = await missingPackages({ mmdebstrap: 'mmdebstrap' });
   if (absent.length > 0) await installPackages(absent, { progress: () => {}, log: console });
-  await runOrThrow('mmdebstrap', ['--quiet', '--variant=apt', `--include=${PACKAGES}`, 'bookworm', root], {
+  const include = `--include=${[...PACKAGES, ...packages].join(',')}`;
+  await runOrThrow('mmdebstrap', ['--quiet', '--variant=apt', include, 'bookworm', root], {
     timeoutSeconds: 600,
   });
   cpSync('/etc/resolv.conf', path.join(root, 'etc/resolv.conf'), { dereference: true });
