@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { CONTAINERS } from '../../src/cli/commands/containers/ls.ts';
 import { theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 
@@ -25,6 +26,17 @@ t.test('a container is created, stopped, started, deleted and restored by name',
   t.match(await run(['rm', 'box', '--yes']), { code: 0, stderr: /Undo: berth restore box/ });
   t.match(await run(['ls']), { code: 0, stdout: '', stderr: /No containers/ });
   t.match(await run(['restore', 'box', '--start']), { code: 0, stderr: 'box is running.\n' });
+});
+
+t.test('an agent has no limits to show', async (t) => {
+  const { run } = await aScene(t);
+  const made = await run(['create', 'dev', '--memory', '512m', '-o', 'json']);
+  const container = JSON.parse(made.stdout);
+  const agent = { ...container, agent: { platform: 'linux x64', last_seen_at: null } };
+  const { memory, cpu, disk } = CONTAINERS.columns;
+  const plain = (_: unknown, text: string): string => text;
+  t.equal(memory?.(container, plain), '512 MB');
+  for (const column of [memory, cpu, disk]) t.equal(column?.(agent, plain), '–');
 });
 
 t.test('a container that ends by itself is created without a name, found by label, and kept', async (t) => {

@@ -59,6 +59,9 @@ export const ls = () =>
       }),
     );
 
+/** An agent has no limits. */
+const limit = ({ agent }: Container, text: string): string => (agent === undefined ? text : '–');
+
 /** How containers are shown, also by other commands. */
 export const CONTAINERS: Shown<Container> = {
   columns: {
@@ -66,15 +69,18 @@ export const CONTAINERS: Shown<Container> = {
     status: (container, style) => statusText(container, style),
     image: ({ image }) => image,
     role: ({ role }) => role,
-    memory: ({ resources }) => sizeText(resources.memory_mb),
-    cpu: ({ resources }) => cpuText(resources.cpu_shares),
-    disk: ({ resources, volume }) => `${sizeText(volume.used_mb)} of ${sizeText(resources.disk_mb)}`,
+    memory: (container) => limit(container, sizeText(container.resources.memory_mb)),
+    cpu: (container) => limit(container, cpuText(container.resources.cpu_shares)),
+    disk: (container) => limit(container, diskText(container)),
     owner: ({ owner }) => owner.username,
     used: ({ last_used_at }) => ago(last_used_at),
   },
   name: ({ name }) => name,
   empty: 'No containers. Create one: berth create NAME',
 };
+
+const diskText = ({ resources, volume }: Container): string =>
+  `${sizeText(volume.used_mb)} of ${sizeText(resources.disk_mb)}`;
 
 export const DELETED: Shown<Container> = {
   columns: {
