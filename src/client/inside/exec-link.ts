@@ -14,6 +14,7 @@ import { Queue } from '../queue.ts';
 import { BerthError } from '../request/errors.ts';
 import { Heartbeat } from '../socket/heartbeat.ts';
 import type { Socket, SocketListener } from '../socket/socket.ts';
+import { broken, endedByClient, isFinal, isSignedOut, notOpened, signedOut } from './exec-failures.ts';
 import { ExecInput } from './exec-input.ts';
 
 /** A piece of output, as the command wrote it. */
@@ -286,25 +287,3 @@ export class ExecLink {
     if (this.#isLive) this.#socket?.send(encodeExecFrame(frame));
   }
 }
-
-const isSignedOut = (error: unknown): boolean => error instanceof BerthError && error.status === 401;
-
-/** Whether a refusal does not pass by itself. */
-const isFinal = (error: unknown): boolean =>
-  error instanceof BerthError && error.status >= 400 && error.status < 500 && error.status !== 429;
-
-export const endedByClient = (): BerthError =>
-  new BerthError(0, 'command_ended', 'the command was ended by its client');
-
-const notOpened = (): BerthError => new BerthError(0, 'unreachable', 'the WebSocket was not opened');
-
-const broken = (reason = ''): BerthError =>
-  new BerthError(
-    0,
-    'command_outcome_unknown',
-    reason === ''
-      ? 'the connection broke before the command ended'
-      : `the service closed the connection before the command ended: ${reason}`,
-  );
-
-const signedOut = (): BerthError => new BerthError(401, 'unauthorized', 'unauthorized');

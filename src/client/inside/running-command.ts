@@ -1,5 +1,6 @@
 import type { ExecSignal } from '../../protocol/exec-frames.ts';
-import { type CommandOutput, type ExecLink, endedByClient, type TerminalSize } from './exec-link.ts';
+import { endedByClient } from './exec-failures.ts';
+import type { CommandOutput, ExecLink, TerminalSize } from './exec-link.ts';
 
 /**
  * A command that runs in a container, with its input and output as bytes. Its output is for one `for await`, which ends

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ApiToken, type TokenEnd, tokenState } from '../../../domain/identity/token.ts';
 import { DEFAULT_SETTINGS } from '../../../domain/settings.ts';
 import type { Clock } from '../../../ports/clock.ts';
-import type { TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
+import type { NewToken, TokenRepository, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import { type MemoryState, useLimitsOf } from '../memory-state.ts';
 import { withoutPassword } from './user-repository.ts';
 
@@ -49,17 +49,20 @@ const revokeDescendants = (
       return withoutHash(changed);
     });
 
+function madeAt(createdAt: Date, { hash, lifeMs, notAfter, ...token }: NewToken): Stored {
+  const ends = [lifeMs === null ? null : new Date(createdAt.getTime() + lifeMs), notAfter];
+  const [expiresAt = null] = ends.filter((end) => end !== null).sort((a, b) => a.getTime() - b.getTime());
+  const unused = { id: randomUUID(), createdAt, expiresAt, ...UNUSED };
+  return { ...token, ...unused, hash: hash.toString('hex') };
+}
+
 export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository {
   const ownedBy = (userId: string) => state.apiTokens.filter((token) => token.userId === userId);
   const findOwned = (id: string, userId: string) => ownedBy(userId).find((token) => token.id === id);
 
   return {
-    async insert({ hash, lifeMs, notAfter, ...token }) {
-      const createdAt = clock.now();
-      const ends = [lifeMs === null ? null : new Date(createdAt.getTime() + lifeMs), notAfter];
-      const [expiresAt = null] = ends.filter((end) => end !== null).sort((a, b) => a.getTime() - b.getTime());
-      const unused = { id: randomUUID(), createdAt, expiresAt, ...UNUSED };
-      const stored: Stored = { ...token, ...unused, hash: hash.toString('hex') };
+    async insert(token) {
+      const stored = madeAt(clock.now(), token);
       state.apiTokens.push(stored);
       return withoutHash(stored);
     },
