@@ -1,11 +1,11 @@
 import type { Container } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
-import { ago, within } from '../../../lib/format/format.ts';
+import { ago, cpu, memory, within } from '../../../lib/format/format.ts';
 import { faultOf } from '../../../lib/outcome.ts';
 import { labelsOf } from '../../../state/catalogue-labels.ts';
 import { engineIsDown } from '../../../state/health.ts';
 import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
-import { CpuCell, MemoryCell, SpaceCell } from '../../containers/list/figure-cells.tsx';
+import { SpaceCell } from '../../containers/list/figure-cells.tsx';
 import { copy } from '../../containers/list/row.tsx';
 import { Status } from '../../containers/status.tsx';
 
@@ -18,21 +18,25 @@ export type ContainerRowProps = {
 
 /** Somebody's container, which cannot be opened from here. */
 export function ContainerRow({ container, onAct }: ContainerRowProps) {
-  const { name, owner } = container;
+  const { name, owner, resources } = container;
   const fault = faultOf(container);
   return (
     <div class="row">
       <div class="row-main">
-        <span class="row-name">{name}</span>
-        <span class={fault === null ? 'row-sub' : 'row-sub bad'}>
+        <span class="row-name" title={name}>
+          {name}
+        </span>
+        <span class={fault === null ? 'row-sub' : 'row-sub bad'} title={fault?.words}>
           <span class="narrow-only">{owner.username} · </span>
           {fault?.words ?? labelsOf(container)}
         </span>
       </div>
-      <span class="row-owner">{owner.username}</span>
+      <span class="row-owner" title={owner.username}>
+        {owner.username}
+      </span>
       <Status container={container} change={undefined} stale={engineIsDown()} />
-      <CpuCell container={container} />
-      <MemoryCell container={container} />
+      <span class="row-cpu">{cpu(resources.cpu_shares)}</span>
+      <span class="row-memory">{memory(resources.memory_mb)}</span>
       <SpaceCell container={container} />
       <span class="row-when">{whenOf(container)}</span>
       <div class="row-actions">

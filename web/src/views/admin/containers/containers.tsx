@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import type { Container } from '../../../api/types.ts';
 import { plural } from '../../../lib/format/format.ts';
+import { loadLabels } from '../../../state/catalogue-labels.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { Section } from '../../../ui/section.tsx';
@@ -38,6 +39,7 @@ export function AllContainers() {
   const [query, setQuery] = useState(firstQuery);
   const [asked, setAsked] = useState<Asked | null>(null);
   const list = useAllContainers(query);
+  useEffect(() => void loadLabels(), []);
   const change = (part: Partial<AdminContainerQuery>): void => {
     const next = { ...query, ...part };
     setQuery(next);

@@ -79,6 +79,9 @@ const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
   replicas: 'Processes',
 };
 
+const lasting = (since: string): string =>
+  lengthWords(Math.max(0, Math.floor((now.value.getTime() - Date.parse(since)) / 1_000)));
+
 function ComponentLine({
   of: { component, state, summary, detail, advice, since },
 }: {
@@ -94,12 +97,12 @@ function ComponentLine({
       <div>
         <strong>{state === 'ready' ? NAMES[component] : summary}</strong>
         {since !== null && (
-          <span class="since" title={at(since)}>
-            since {ago(since, now.value)}
+          <span class="since" title={`since ${at(since)}`}>
+            for {lasting(since)}
           </span>
         )}
         {detail !== null && <p>{sentence(detail)}</p>}
-        {advice !== null && <p>To fix it: {sentence(advice)}</p>}
+        {advice !== null && <p>{sentence(advice)}</p>}
         {command !== null && (
           <div class="command">
             <code>{command}</code>
@@ -118,7 +121,7 @@ function Replicas({ of }: { of: readonly ReplicaHealth[] }) {
         const faults = components.filter((one) => one.state !== 'ready').map(({ summary }) => summary);
         return (
           <li key={replica}>
-            <code>{replica.slice(0, 8)}</code> {state}, started {ago(started_at, now.value)}, last heard of{' '}
+            <code>{replica.slice(0, 8)}</code> {state}, started {ago(started_at, now.value)}, last seen{' '}
             {ago(seen_at, now.value)}
             {faults.length > 0 && `: ${faults.join(', ')}`}
           </li>
