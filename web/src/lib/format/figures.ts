@@ -4,12 +4,15 @@ export const cpuShare = (usedMillicores: number, limitMillicores: number): strin
 
 const MIB = 1_048_576;
 
-/** `132 of 512 MB`, `0.9 of 2 GB`: both in the unit of the limit. */
+/** Less than this is said in MB: it would be `0.0 GB`, or close to it. */
+const LITTLE_MB = 100;
+
+/** `132 of 512 MB`, `0.9 of 2 GB`, `24 MB of 2 GB`. */
 export function memoryUse(usedBytes: number, limitMb: number): string {
   const usedMb = usedBytes / MIB;
-  return limitMb >= 1024
-    ? `${(usedMb / 1024).toFixed(1)} of ${Number((limitMb / 1024).toFixed(1))} GB`
-    : `${Math.round(usedMb)} of ${limitMb} MB`;
+  if (limitMb < 1024) return `${Math.round(usedMb)} of ${limitMb} MB`;
+  const used = usedMb < LITTLE_MB ? `${Math.round(usedMb)} MB` : (usedMb / 1024).toFixed(1);
+  return `${used} of ${Number((limitMb / 1024).toFixed(1))} GB`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { toastWarning } from '../../state/toasts.ts';
 import { IconButton } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icon.tsx';
 import { shellWord } from '../../uploads/file-names.ts';
 import { uploadAll, uploads } from '../../uploads/uploads.ts';
 import type { TerminalController } from './controller/terminal-controller.ts';
@@ -60,6 +61,14 @@ export function useFileDrop(terminal: TerminalController | null, containerId: st
   return { isOver, handlers: { onDragOver: over, onDrop: drop, onDragLeave: () => setOver(false) } };
 }
 
+/** Where the files go that are above the terminal. */
+export const DropHint = () => (
+  <div class="drop-hint">
+    <Icon name="upload" size={24} />
+    Drop to upload to /workspace
+  </div>
+);
+
 /** The uploads to this container that are under way. */
 export function Uploads({ containerId }: { containerId: string }) {
   const own = uploads.value.filter((one) => one.containerId === containerId);
@@ -70,6 +79,9 @@ export function Uploads({ containerId }: { containerId: string }) {
         <li key={id}>
           <span>{name}</span>
           <progress value={share} aria-label={`Upload of ${name}`} />
+          <span class="share" aria-hidden="true">
+            {Math.floor(share * 100)} %
+          </span>
           <IconButton icon="close" label={`Cancel the upload of ${name}`} onClick={cancel} />
         </li>
       ))}

@@ -6,7 +6,7 @@ import type { TerminalAction } from '../../../terminal/panes/shortcuts.ts';
 import { Problem } from '../../../ui/problem.tsx';
 import type { TerminalController } from '../controller/terminal-controller.ts';
 import { CopyOffer } from '../copy-offer.tsx';
-import { mayUpload, Uploads, useFileDrop } from '../file-drop.tsx';
+import { DropHint, mayUpload, Uploads, useFileDrop } from '../file-drop.tsx';
 import { canConnect, type Known } from '../overlay-state.ts';
 import { PlainShell } from '../plain-shell.tsx';
 import { SearchBar } from '../search-bar.tsx';
@@ -91,7 +91,7 @@ export function PaneView(props: PaneProps) {
       {failure !== null && <Problem failure={failure} />}
       <div class={hostClass(terminal)} ref={host} />
       {terminal && <PaneExtras pane={pane} terminal={terminal} />}
-      {files.isOver && <div class="drop-hint">Drop to upload to /workspace</div>}
+      {files.isOver && <DropHint />}
       {isActive && <Uploads containerId={containerId} />}
       {props.children}
     </section>
