@@ -30,8 +30,8 @@ export function OpenTerminals() {
       title="Open terminals"
       lead={
         value === null || value.length === 0
-          ? 'Of all users. Their contents stay private.'
-          : `${plural(value.length, 'open terminal')}. Their contents stay private.`
+          ? 'Of all users. What they show stays private.'
+          : `${plural(value.length, 'open terminal')}. What they show stays private.`
       }
     >
       {failure !== null && (

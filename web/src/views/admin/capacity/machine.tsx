@@ -76,7 +76,7 @@ export function Machine({ node, title }: { readonly node: NodeCapacity; readonly
   return (
     <Section
       title={title}
-      lead="Used by all programs of the machine. Promised are the limits of running containers; for the disk, of all containers."
+      lead="Used: by all programs on the machine. Promised: the limits of the running containers, and of all containers for the disk."
     >
       <div class="resources">
         {resourcesOf(node).map(({ name, lines }) => (

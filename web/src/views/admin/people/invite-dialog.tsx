@@ -41,7 +41,7 @@ export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
       fields={['email', 'role', 'tier']}
       work={(proof) => invite({ ...body, ...proof })}
       onDone={({ url }) =>
-        onMade({ title: 'Invitation', words: `Send it to ${body.email ?? 'the person'}.`, url })
+        onMade({ title: 'Invitation', words: `Send this link to ${body.email ?? 'the person'}.`, url })
       }
       onClose={onClose}
     >
@@ -96,7 +96,7 @@ export function TierField({ value, tiers, onInput, error }: TierFieldProps) {
       onInput={onInput}
       options={known.map((tier) => [tier, tier] as const)}
       error={error}
-      hint="Sets the limits."
+      hint="Limits how many containers the person may have, and how large."
     />
   );
 }

@@ -6,7 +6,7 @@ export type MadeLink = { readonly title: string; readonly words: string; readonl
 export const LinkDialog = ({ made, onClose }: { readonly made: MadeLink; readonly onClose: () => void }) => (
   <SecretDialog
     title={made.title}
-    words={`${made.words} Copy the link now: it is not shown again.`}
+    words={`${made.words} Copy it now: it is not shown again.`}
     secret={made.url}
     label="Copy the link"
     onClose={onClose}

@@ -7,6 +7,7 @@ import { session } from '../../../session/session.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { usePages } from '../../../ui/hooks/use-pages.ts';
+import { Icon } from '../../../ui/icon.tsx';
 import { Problem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';
@@ -117,15 +118,17 @@ function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
 
 function Search({ value, onInput }: { readonly value: string; readonly onInput: (text: string) => void }) {
   return (
-    <input
-      class="people-search"
-      type="search"
-      aria-label="Search people"
-      placeholder="Name or email"
-      maxLength={100}
-      value={value}
-      onInput={(event) => onInput(event.currentTarget.value)}
-    />
+    <div class="filter people-search">
+      <Icon name="search" />
+      <input
+        type="search"
+        aria-label="Search people"
+        placeholder="Name or email"
+        maxLength={100}
+        value={value}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </div>
   );
 }
 

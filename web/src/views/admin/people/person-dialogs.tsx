@@ -100,7 +100,7 @@ function ResetDialog({
       action="Create link"
       busy="Creating"
       work={(proof) => makeResetLink(user.id, kind, proof)}
-      onDone={({ url }) => onMade({ title: 'Reset link', words: `Send it to ${user.username}.`, url })}
+      onDone={({ url }) => onMade({ title: 'Reset link', words: `Send this link to ${user.username}.`, url })}
       onClose={onClose}
     >
       {() => (
