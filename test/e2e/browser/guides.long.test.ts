@@ -11,7 +11,7 @@ import {
   waitForLine,
 } from '../../support/browser/page.ts';
 import { photograph } from '../../support/browser/photograph.ts';
-import { openShop } from '../../support/browser/shop.ts';
+import { inNewPane, makeShop, openShop } from '../../support/browser/shop.ts';
 import { aQuickInstallation, client } from '../../support/process/running-service.ts';
 
 t.setTimeout(600_000);
@@ -38,13 +38,16 @@ t.test("the guides' steps lead where they say", async (t) => {
 
   // docs/guide/terminal.md
   const made = await call('POST', '/api/containers', { name: 'web-api' });
+  await makeShop(call, String(made.body['db_id']));
   await page.goto(`${address}/containers/${made.body['db_id']}`);
   await openShop(page);
-  await picture(page, 'terminal');
   await page.keyboard.press('Control+Shift+E');
-  await page.locator('.pane').nth(1).waitFor();
-  await typeUntilAnswered(page, 'cd shop; git status | head -1', /On branch/);
+  await inNewPane(page, 'cd shop; clear; git show --color prices', /cents\(\)/);
   await picture(page, 'panes');
+  await page.keyboard.press('Control+Shift+O');
+  await inNewPane(page, 'cd shop; clear; bash test/run.sh', /keeps cents/);
+  await picture(page, 'terminal');
+  await page.keyboard.press('Control+Shift+X');
   await page.keyboard.press('Control+Shift+X');
 
   // docs/guide/sharing.md

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { signedIn } from '../../support/browser/page.ts';
+import { makeShop } from '../../support/browser/shop.ts';
 import {
   aQuickInstallation,
   client,
@@ -121,6 +122,7 @@ async function containersOf({ calls: { ada, bob, root } }: World): Promise<World
   const { url } = await done(ada('POST', `/api/containers/${ids['web-api']}/collaborations`, share));
   await done(bob('POST', '/api/collaborations/join', { code: String(url).split('code=')[1] }));
   await done(root('POST', '/api/containers', { name: 'registry', ...SMALL }));
+  await makeShop(ada, String(ids['web-api']));
   await namesFor(ada);
   return ids;
 }

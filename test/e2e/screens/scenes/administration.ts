@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import { PROMPT, waitForLine } from '../../../support/browser/page.ts';
+import { answering, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
 import { done } from '../world.ts';
 
 const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
@@ -83,7 +84,24 @@ export const ADMINISTRATION: readonly Scene[] = (
     { name: 'person-reset-second-factor', ...PEOPLE, steps: personDialog('mia', 'Reset second factor…') },
     { name: 'person-disable', ...PEOPLE, steps: personDialog('mia', 'Disable…') },
     { name: 'person-delete', ...PEOPLE, steps: personDialog('ada', 'Delete…') },
+    {
+      name: 'open-terminals-live',
+      route: async ({ open, ids, address }) => {
+        // why: it is in the list while it is open
+        const page = await open('ada', 'wide');
+        await page.goto(`${address}/containers/${ids['web-api']}`);
+        await waitForLine(page, PROMPT);
+        return '/admin/terminals';
+      },
+      shows: 'Browser',
+    },
     { name: 'open-terminals', ...terminals },
+    {
+      name: 'open-terminals-none',
+      ...terminals,
+      before: (page) => answering(page, /\/api\/admin\/terminals$/, () => ({ terminals: [] })),
+      shows: 'No terminal is open',
+    },
     {
       name: 'open-terminal-close',
       ...terminals,
@@ -92,7 +110,22 @@ export const ADMINISTRATION: readonly Scene[] = (
         await page.getByRole('dialog').waitFor();
       },
     },
-    { name: 'capacity', route: '/admin/capacity', shows: 'Usage by person' },
+    {
+      name: 'capacity',
+      route: '/admin/capacity',
+      shows: 'Promised',
+      steps: (page) => seeing(page, /^ada/),
+    },
+    {
+      name: 'capacity-usage',
+      route: '/admin/capacity',
+      shows: 'Promised',
+      steps: async (page) => {
+        await seeing(page, /^ada/);
+        await page.getByRole('heading', { name: 'Usage by person' }).scrollIntoViewIfNeeded();
+        await page.mouse.wheel(0, 2_000);
+      },
+    },
     { name: 'tiers', route: '/admin/tiers', shows: 'enterprise' },
     { name: 'tier-new', ...entry('tiers', 'enterprise', /^Add/) },
     { name: 'tier-change', ...entry('tiers', 'enterprise', 'Change pro') },
@@ -114,6 +147,16 @@ export const ADMINISTRATION: readonly Scene[] = (
       expects: /409/,
     },
     { name: 'audit', route: '/admin/audit', shows: /Created/ },
+    {
+      name: 'audit-nothing-found',
+      route: '/admin/audit',
+      shows: /Created/,
+      steps: async (page) => {
+        await page.getByLabel('Who').fill('nobody of this name');
+        await page.keyboard.press('Enter');
+        await seeing(page, 'No matching records');
+      },
+    },
     { name: 'service-settings', route: '/admin/settings', shows: 'Deleted containers' },
     {
       name: 'service-settings-refused',
@@ -137,6 +180,20 @@ export const ADMINISTRATION: readonly Scene[] = (
       },
     },
     { name: 'announcements', route: '/admin/announcements', before: announced, shows: 'Shown now' },
+    {
+      name: 'announcement-change',
+      route: '/admin/announcements',
+      before: announced,
+      shows: 'Shown now',
+      steps: pressing(/^Change “The server/),
+    },
+    {
+      name: 'announcement-delete',
+      route: '/admin/announcements',
+      before: announced,
+      shows: 'Shown now',
+      steps: pressing(/^Delete “The server/),
+    },
   ] satisfies readonly Scene[]
 ).map((scene) => ({ ...scene, who: 'root' }));
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
 import { PROMPT, typeLine, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
-import { openShop } from '../../../support/browser/shop.ts';
+import { inNewPane, openShop } from '../../../support/browser/shop.ts';
 import { answering, button, choosing, press, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
@@ -32,20 +32,15 @@ export const TERMINALS: readonly Scene[] = [
   {
     name: 'terminal',
     ...WEB_API,
-    steps: async (page) => {
-      await open(page);
-      await typeLine(page, 'clear; cd; rm -rf shop');
-      await openShop(page);
-    },
+    steps: openShop,
   },
   {
     name: 'terminal-panes',
     ...WEB_API,
     steps: async (page) => {
-      await open(page);
+      await openShop(page);
       await page.keyboard.press('Control+Shift+E');
-      await page.locator('.pane .xterm-rows').nth(1).waitFor();
-      await typeUntilAnswered(page, 'cd shop; git status | head -1', /On branch/);
+      await inNewPane(page, 'cd shop; clear; git show --color prices', /cents\(\)/);
     },
   },
   {
@@ -63,6 +58,7 @@ export const TERMINALS: readonly Scene[] = [
       await open(page);
       await page.keyboard.press('Control+Shift+F');
       await page.getByLabel('Search the output').fill('cart');
+      await seeing(page, /^\d+ of \d+$/);
     },
   },
   {
@@ -105,6 +101,7 @@ export const TERMINALS: readonly Scene[] = [
     before: (page) =>
       page.routeWebSocket(TERMINAL, (socket) => void socket.close({ code: 1011, reason: 'test' })),
     steps: (page) => seeing(page, /Retrying in [3-9]/),
+    expects: /426/,
   },
   {
     name: 'terminal-replaced',
