@@ -216,7 +216,7 @@ t.test('an administrator finds, stops, deletes and gives away a container, by ke
   t.equal(await focused(page), 'to', 'one can type at once');
   await page.keyboard.type('nobody');
   await page.keyboard.press('Enter');
-  await page.getByText('must be the name of a person here').waitFor();
+  await page.getByText('nobody here has that name').waitFor();
   await page.fill('[name=to]', 'bob');
   t.same(await violationsEverywhere(page), []);
   await shootBoth(page, 'admin-give');

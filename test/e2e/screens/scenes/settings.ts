@@ -222,11 +222,14 @@ export const SETTINGS: readonly Scene[] = [
       await dialog(page);
     },
   },
-  { name: 'activity', route: '/settings/activity', shows: /Created/ },
+  {
+    name: 'activity',
+    route: '/settings/activity',
+    steps: (page) => page.locator('tr.record').first().waitFor(),
+  },
   {
     name: 'activity-record',
     route: '/settings/activity',
-    shows: /Created/,
     steps: async (page) => {
       await page.locator('tr.record summary').first().click();
       await page.locator('details[open] pre').first().waitFor();

@@ -32,7 +32,7 @@ const whichIs =
 const AGENT = { agent: { platform: 'linux x64', last_seen_at: new Date().toISOString() }, image: null };
 
 /** Bytes a second, so that an upload can be seen. */
-const SLOW_BYTES = 400_000;
+const SLOW_BYTES = 1_000_000;
 
 async function dragOver(page: Page, kind: 'dragover' | 'drop', megabytes: number): Promise<void> {
   const files = await page.evaluateHandle(
@@ -83,7 +83,7 @@ export const TERMINAL_STATES: readonly Scene[] = [
         ...{ offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: SLOW_BYTES },
       });
       await dragOver(page, 'drop', 20);
-      await page.locator('.uploads progress:not([value="0"])').first().waitFor();
+      await page.locator('.uploads progress:not([value="0"], [value^="0.0"])').first().waitFor();
     },
   },
   {

@@ -207,7 +207,7 @@ export const FAULTS: readonly Scene[] = [
     name: 'banner-engine',
     route: '/',
     before: (page) => answering(page, /\/readyz$/, engineDown({})),
-    shows: 'The container engine is not running',
+    shows: 'Containers cannot start at the moment',
   },
   {
     name: 'banner-unreachable',

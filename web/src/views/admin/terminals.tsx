@@ -89,7 +89,7 @@ function TerminalTable({ terminals, onClose }: TableProps) {
         <tr>
           <th scope="col">Person and container</th>
           <th scope="col" class="wide-only">
-            In
+            Client
           </th>
           <th scope="col" class="wide-only">
             From

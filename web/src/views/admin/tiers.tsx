@@ -14,7 +14,7 @@ const requests = (perMinute: number): string =>
 
 const factsOf = (tier: Tier): string =>
   [
-    `up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it`,
+    `Up to ${memory(tier.memory_mb.max)}, ${cpu(tier.cpu_shares.max)}, ${disk(tier.disk_mb.max)} disk and ${disk(tier.layer_mb)} outside it`,
     `${plural(tier.max_containers, 'container')}, ${plural(tier.max_agents, 'agent')}`,
     `${requests(tier.requests_per_minute)}, ${plural(tier.max_terminals, 'terminal')}, ${plural(tier.max_commands, 'command')}`,
   ].join(' · ');

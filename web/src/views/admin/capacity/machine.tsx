@@ -57,7 +57,7 @@ function resourcesOf({ cpu: processor, memory: ram, disk: promisedDisk, disks }:
       lines: [
         ...disks.map(({ kind, used_mb, total_mb, free_mb }, index) =>
           line(
-            index === 0 ? 'Used' : kind === 'engine' ? 'Engine' : 'Other',
+            index === 0 ? 'Used' : kind === 'engine' ? 'Engine' : 'Other disk',
             used_mb,
             total_mb,
             disk,

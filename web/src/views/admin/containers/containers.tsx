@@ -56,7 +56,7 @@ export function AllContainers() {
       <Filters query={query} onChange={change} />
       {failure !== null && (
         <Problem failure={failure}>
-          <Button onClick={() => void list.reload()}>Try again now</Button>
+          <Button onClick={() => void list.reload()}>Try again</Button>
         </Problem>
       )}
       {value === null && failure === null && <ListSkeleton />}

@@ -14,7 +14,7 @@ export function GiveDialog({ container, onDone, onClose }: ActDialogProps) {
   const [name, setName] = useState(container.name);
   return (
     <ConfirmedDialog
-      title={`Give ${container.name} to…`}
+      title={`Give ${container.name} to another person`}
       action="Give"
       busy="Giving"
       danger
@@ -50,7 +50,7 @@ export function GiveDialog({ container, onDone, onClose }: ActDialogProps) {
             value={name}
             onInput={setName}
             error={faults['name']}
-            hint="From then on."
+            hint="What the container is called from then on."
             input={{ ...VERBATIM, name: 'name', maxLength: 64 }}
           />
         </>

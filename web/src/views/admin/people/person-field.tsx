@@ -70,7 +70,7 @@ export async function personCalled(text: string): Promise<ManagedUser> {
     if (person !== undefined) return person;
     cursor = page.next;
   } while (cursor !== null);
-  throw invalidPerson('must be the name of a person here');
+  throw invalidPerson('nobody here has that name');
 }
 
 const invalidPerson = (to: string): BerthError =>

@@ -40,7 +40,7 @@ export function HealthPage() {
   return (
     <>
       <Section title="Now" lead="The components of the service, as its processes last found them.">
-        {health.failure !== null && <Problem failure={health.failure} />}
+        {health.failure !== null && <Unknown of={health} />}
         {health.value === null ? (
           health.failure === null && <Loading />
         ) : (
@@ -56,7 +56,7 @@ export function HealthPage() {
         title={`The last ${TIMELINE_DAYS} days`}
         lead="When something was not ready, and for how long."
       >
-        {history.failure !== null && <Problem failure={history.failure} />}
+        {history.failure !== null && <Unknown of={history} />}
         {history.value === null ? history.failure === null && <Loading /> : <Timeline of={history.value} />}
         {history.more !== null && (
           <Button onClick={history.more} busy={history.busy ? 'Loading' : undefined}>
@@ -67,6 +67,14 @@ export function HealthPage() {
     </>
   );
 }
+
+type Unread = { readonly failure: unknown; readonly reload: () => Promise<void> };
+
+const Unknown = ({ of: { failure, reload } }: { of: Unread }) => (
+  <Problem failure={failure}>
+    <Button onClick={() => void reload()}>Try again</Button>
+  </Problem>
+);
 
 const TONES = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
 const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {

@@ -15,7 +15,7 @@ export function EndLink({ container }: { container: Container }) {
       title={`${end.reason}. Select to keep it for 1 h.`}
       onClick={() => void keep(container)}
     >
-      {end.words} · keep 1 h
+      {end.words} · keep&nbsp;1&nbsp;h
     </button>
   );
 }

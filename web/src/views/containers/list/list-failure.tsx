@@ -7,7 +7,7 @@ export function ListFailure() {
   if (listFailure.value === null) return null;
   return (
     <Problem failure={listFailure.value}>
-      <Button onClick={() => void refreshContainers()}>Try again now</Button>
+      <Button onClick={() => void refreshContainers()}>Try again</Button>
     </Problem>
   );
 }
