@@ -13,7 +13,7 @@ import { processTools } from './process-tools.ts';
 import { type Tool, type ToolContext, ToolRefusal } from './tool.ts';
 
 /** Often enough: clients give up calls that seem dead after about a minute. */
-const PROGRESS_MS = 2_000;
+const PROGRESS_MS = 1_000;
 
 const INSTRUCTIONS =
   'Berth runs Linux containers. Files are in /workspace, which survives restarts; all else in a container may not. ' +
@@ -33,7 +33,7 @@ export function mcpServer(context: ToolContext, version: string): Server {
     const token = params._meta?.progressToken;
     const calling = called(tool, context, params.arguments ?? {}, signal);
     if (token === undefined || !context.notifies) return await calling;
-    const stop = everyFewSeconds((seconds) => {
+    const stop = everySecond((seconds) => {
       const progress = { progressToken: token, progress: seconds, message: `${tool.name}: ${seconds} s` };
       sendNotification({ method: 'notifications/progress', params: progress }).catch(() => {});
     });
@@ -43,7 +43,7 @@ export function mcpServer(context: ToolContext, version: string): Server {
 }
 
 /** Calls back with the seconds that have passed. Returns a function that stops it. */
-function everyFewSeconds(report: (seconds: number) => void): () => void {
+function everySecond(report: (seconds: number) => void): () => void {
   const startMs = performance.now();
   const timer = setInterval(() => report(Math.round((performance.now() - startMs) / 1000)), PROGRESS_MS);
   return () => clearInterval(timer);

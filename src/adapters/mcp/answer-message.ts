@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { mcpServer } from '../../mcp/server.ts';
 import type { ToolContext } from '../../mcp/tool.ts';
@@ -11,10 +13,16 @@ export type Message = {
   readonly protocolVersion: string | null;
 };
 
-/** `status` 202 without a body for a notification, 400 for a version that the SDK does not know. */
-export type Answered = { readonly status: number; readonly body: unknown };
+/**
+ * `status` 202 without a body for a notification, 400 for a version that the SDK does not know. `events`: the answer
+ * comes last in a stream of server-sent events.
+ */
+export type Answered = { readonly status: number; readonly body: unknown } | { readonly events: Readable };
 
-/** Answers one message by a server that lives as long, so nothing is kept between messages. Rejects when `left`. */
+/**
+ * Answers one message by a server that lives as long, so nothing is kept between messages. Rejects when `left`. Where
+ * the context notifies, the answer is a stream.
+ */
 export async function answerMessage(
   context: ToolContext,
   version: string,
@@ -22,26 +30,34 @@ export async function answerMessage(
   left: AbortSignal,
 ): Promise<Answered> {
   const server = mcpServer(context, version);
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !context.notifies });
   await server.connect(transport);
   const gone = Promise.withResolvers<never>();
   const stop = (): void => gone.reject(left.reason);
   left.addEventListener('abort', stop, { once: true });
   if (left.aborted) stop();
+  let isStreamed = false;
   try {
     const answer = await Promise.race([
       transport.handleRequest(requestOf(protocolVersion), { parsedBody: body }),
       gone.promise,
     ]);
+    if (answer.body !== null && answer.headers.get('content-type') === 'text/event-stream') {
+      const events = Readable.fromWeb(answer.body as ReadableStream);
+      left.addEventListener('abort', () => void events.destroy(), { once: true });
+      events.once('close', () => void server.close());
+      isStreamed = true;
+      return { events };
+    }
     return { status: answer.status, body: answer.status === 202 ? null : await answer.json() };
   } finally {
     left.removeEventListener('abort', stop);
     // ends a tool that still runs
-    await server.close();
+    if (!isStreamed) await server.close();
   }
 }
 
-/** The route has checked the message, and answers in JSON whatever the client accepts. */
+/** The route has checked the message and what the client accepts. */
 const requestOf = (protocolVersion: string | null): Request =>
   new Request(ADDRESS, {
     method: 'POST',

@@ -17,6 +17,7 @@ const MAX_BODY_BYTES = 262_144;
 /** Longer than the longest command. */
 const TIMEOUT_MS = 700_000;
 const MAX_CONTAINERS = 50;
+const STREAM_TYPE = 'text/event-stream';
 
 const McpQuery = Type.Object(
   {
@@ -62,6 +63,7 @@ export function mcpRoute(http: FastifyInstance, deps: McpDeps): void {
       summary: 'Send a message of the Model Context Protocol',
       querystring: McpQuery,
       body: McpMessage,
+      alsoAs: [STREAM_TYPE],
       response: { 200: McpAnswer, 202: Type.Null({ description: 'Taken: a notification has no answer.' }) },
     },
     handler: async (request, reply) => answer(http, request, reply, deps),
@@ -96,13 +98,25 @@ async function answer(http: FastifyInstance, request: FastifyRequest, reply: Fas
     headers: { 'user-agent': request.origin.userAgent },
     timeoutMs: TIMEOUT_MS,
   });
-  const context = { berth, scope: scopeOf(request), notifies: false };
+  const context = { berth, scope: scopeOf(request), notifies: wantsProgress(request) };
   const { 'mcp-protocol-version': named } = request.headers;
   const message = { body: request.body, protocolVersion: typeof named === 'string' ? named : null };
-  const { status, body } = await answerMessage(context, deps.version, message, left.signal);
+  const answered = await answerMessage(context, deps.version, message, left.signal);
+  if ('events' in answered) {
+    reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no');
+    return reply.send(answered.events);
+  }
+  const { status, body } = answered;
   if (status === 400)
     throw new Refusal({ code: 'validation_failed', fields: { 'MCP-Protocol-Version': 'is not supported' } });
   return status === 202 ? reply.code(202).send() : body;
+}
+
+/** Whether the client reads a stream and asks in its call how it goes on. */
+function wantsProgress({ headers, body }: FastifyRequest): boolean {
+  const { params } = body as Static<typeof McpMessage>;
+  const meta = (params as { readonly _meta?: { readonly progressToken?: unknown } } | undefined)?._meta;
+  return meta?.progressToken !== undefined && headers.accept?.includes(STREAM_TYPE) === true;
 }
 
 /** The authentication hook has accepted it. */
