@@ -48,11 +48,26 @@ async function aShell(t: Test, program: string, args: readonly string[], setUp: 
   t.teardown(() => service.http.close());
   const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
   const ada = await aPerson(service, 'ada');
-  for (const name of ['webserver', 'database']) await as(service, ada)('POST', '/api/containers', { name });
+  const ids = new Map<string, string>();
+  for (const name of ['webserver', 'database'])
+    ids.set(name, (await as(service, ada)('POST', '/api/containers', { name })).json().db_id);
+  for (const [name, file] of [
+    ['database', 'notes.txt'],
+    ['database', 'folder/one'],
+  ])
+    await service.http.inject({
+      ...{
+        method: 'PUT',
+        url: `/api/containers/${ids.get(name ?? '')}/files?path=${file}`,
+        payload: Buffer.from('x'),
+      },
+      headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/octet-stream' },
+    });
   const { token } = await anApiToken(service, ada);
   const { home, env } = theCommand(t, address, token);
   const bin = path.join(home, 'bin');
   mkdirSync(bin);
+  writeFileSync(path.join(home, 'here.txt'), '');
   writeFileSync(path.join(bin, 'berth'), `#!/bin/sh\nexec ${process.execPath} ${BUILT} "$@"\n`);
   chmodSync(path.join(bin, 'berth'), 0o755);
   const variables = { ...env, PATH: `${bin}:${env.PATH}`, TERM: 'xterm', PS1: '$ ' };
@@ -105,6 +120,16 @@ for (const [program, args, setUp] of [
       ['berth create box --mem\t', /--memory/],
       ['512m --cp\t', /--cpu/],
       ['0.1\r', /box is running/],
+    );
+    await line(
+      ['berth cp database:no\t', /database:notes\.txt/],
+      [' he\t', /here\.txt/],
+      ['\r', /Copied 1 file/],
+    );
+    await line(
+      ['berth cp data\t', /database:/],
+      ['fo\t', /database:folder\//],
+      ["\u0015echo pa''st\r", /past/],
     );
     await line(['berth ls --output=na\t', /--output=name/], ['\r', /database/]);
     await atPrompt();

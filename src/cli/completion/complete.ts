@@ -3,7 +3,8 @@ import tab from '@bomb.sh/tab/commander';
 import { type Cli, openCli } from '../cli.ts';
 import type { Io } from '../io/io.ts';
 import { type AnyCommand, globalOptionsOf } from '../options.ts';
-import { VALUES, type Value } from './values.ts';
+import type { Value } from './value.ts';
+import { VALUES } from './values.ts';
 
 /** A shell waits at TAB: rather no names than late ones. */
 const LIMIT_MS = 2000;
@@ -22,16 +23,20 @@ export async function complete(root: AnyCommand, args: readonly string[], io: Io
   const cli = openCli(io, globalOptionsOf(root));
   const words = new Set(args.slice(0, -1));
   for (const [name, each] of completion.commands) {
-    if (name.split(' ').every((word) => words.has(word))) await addValues(each, cli);
+    if (name.split(' ').every((word) => words.has(word))) await addValues(each, cli, args.at(-1) ?? '');
   }
   completion.parse([...args]);
 }
 
-async function addValues({ arguments: ofCommand, options }: Completed, cli: Cli): Promise<void> {
+async function addValues(
+  { arguments: ofCommand, options }: Completed,
+  cli: Cli,
+  word: string,
+): Promise<void> {
   for (const [name, target] of [...ofCommand, ...options]) {
     const find = VALUES[name];
     if (find === undefined) continue;
-    const values = await inTime(find(cli));
+    const values = await inTime(find(cli, word));
     target.handler = (add: (value: string, description: string) => void) => {
       for (const { value, description } of values) if (SAFE.test(value)) add(value, description);
     };

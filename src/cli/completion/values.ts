@@ -1,11 +1,18 @@
 import type { Cli } from '../cli.ts';
+import { copyEnds } from './paths.ts';
+import type { Value } from './value.ts';
 
-export type Value = { readonly value: string; readonly description: string };
+/** `word`: what is typed of it. */
+type Find = (cli: Cli, word: string) => Promise<readonly Value[]>;
+
+const copied: Find = (cli, word) => copyEnds(cli, word, () => containerNames(cli));
 
 /** What completes an argument, by the argument's name in the help: `[container]`, `<profile>`. */
-export const VALUES: Readonly<Record<string, (cli: Cli) => Promise<readonly Value[]>>> = {
+export const VALUES: Readonly<Record<string, Find>> = {
   container: containerNames,
   containers: containerNames,
+  source: copied,
+  target: copied,
   'user-container': async (cli) => {
     const containers = await cli.berth().admin.containers.list().all();
     return containers.map(({ name, owner, status }) => ({
