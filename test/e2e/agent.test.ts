@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import path from 'node:path';
-import type { ClientChannel } from 'ssh2';
+import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
+import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
 import t, { type Test } from 'tap';
 import { isThere, runProcess } from '../support/child.ts';
 import { aFolder } from '../support/folder.ts';
@@ -10,7 +14,10 @@ import { waitFor } from '../support/patience.ts';
 import { inside } from '../support/process/fault-scene.ts';
 import { client, register, sharedService } from '../support/process/running-service.ts';
 import { sshOverWebSocket } from '../support/ssh/ssh-client.ts';
+import { sftpServer } from '../support/ssh/ssh-programs.ts';
 import { sha256, terminalClient } from '../support/terminal/terminal-client.ts';
+
+type Done<T> = (error: Error | null | undefined, value: T) => void;
 
 const service = await sharedService(t);
 if (service !== null)
@@ -42,7 +49,7 @@ if (service !== null)
     await waitFor(isRunning, { what: running.errors });
     const id = (await found())[0]?.id ?? '';
     t.equal(await inside(call, id, 'pwd'), `${folder}\n`);
-    await overSsh(t, address, id, token);
+    await overSsh(t, address, id, token, folder);
     const at = { address: address.replace('http', 'ws'), token, dbId: id };
     const first = await terminalClient(at, {}, { origin: address });
     first.socket.send(Buffer.from('X=kept; echo "it is $X"\r'));
@@ -61,8 +68,8 @@ if (service !== null)
     t.match(elsewhere.errors(), /does not run on .*: .*It needs Linux with glibc on x64 or arm64/);
   });
 
-/** A command with a terminal, whose size changes and which its channel ends. */
-async function overSsh(t: Test, address: string, id: string, token: string): Promise<void> {
+/** A command with a terminal, whose size changes and which its channel ends; files, and forwards both ways. */
+async function overSsh(t: Test, address: string, id: string, token: string, home: string): Promise<void> {
   const ssh = await sshOverWebSocket(address, id, { token });
   const run = (command: string) =>
     new Promise<ClientChannel>((resolve, reject) =>
@@ -86,5 +93,51 @@ async function overSsh(t: Test, address: string, id: string, token: string): Pro
   left.close();
   const number = Number(/pid=(\d+)\./.exec(String(pid))?.[1]);
   await waitFor(() => !isThere(number), { what: 'a closed channel ends its command' });
+  await filesOverSsh(t, ssh, home);
+  await forwardsOverSsh(t, ssh);
   ssh.end();
+}
+
+async function filesOverSsh(t: Test, ssh: Client, home: string): Promise<void> {
+  await sftpServer();
+  const sftp = await promisify(ssh.sftp.bind(ssh) as (done: Done<SFTPWrapper>) => void)();
+  const content = randomBytes(300_000);
+  await promisify(sftp.writeFile.bind(sftp) as (path: string, data: Buffer, done: Done<void>) => void)(
+    path.join(home, 'sent'),
+    content,
+  );
+  t.ok(readFileSync(path.join(home, 'sent')).equals(content), 'sftp writes on the machine');
+  const read = await promisify(sftp.readFile.bind(sftp) as (path: string, done: Done<Buffer>) => void)(
+    path.join(home, 'sent'),
+  );
+  t.ok(read.equals(content), 'and reads');
+  sftp.end();
+}
+
+/** To a port of the machine, and from one. */
+async function forwardsOverSsh(t: Test, ssh: Client): Promise<void> {
+  const echo = createServer((socket) => socket.pipe(socket));
+  t.teardown(() => echo.close());
+  await once(echo.listen(0, '127.0.0.1'), 'listening');
+  const { port } = echo.address() as AddressInfo;
+  const said = async (stream: Duplex, text: string): Promise<string> => {
+    stream.write(text);
+    const [answer] = await once(stream, 'data');
+    stream.destroy();
+    return String(answer);
+  };
+  const out = await new Promise<Duplex>((resolve, reject) =>
+    ssh.forwardOut('127.0.0.1', 0, '127.0.0.1', port, (error, stream) =>
+      error ? reject(error) : resolve(stream),
+    ),
+  );
+  t.equal(await said(out, 'to the machine'), 'to the machine');
+  ssh.on('tcp connection', (_details, accept) => {
+    const stream = accept();
+    stream.pipe(stream);
+  });
+  const bound = await new Promise<number>((resolve, reject) =>
+    ssh.forwardIn('127.0.0.1', 0, (error, at) => (error ? reject(error) : resolve(at))),
+  );
+  t.equal(await said(connect(bound, '127.0.0.1'), 'from the machine'), 'from the machine');
 }

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { installPackages, missingPackages } from '../../../src/adapters/docker/engine/host-packages.ts';
@@ -10,7 +10,15 @@ const PROGRAMS = { ssh: 'openssh-client', scp: 'openssh-client', sftp: 'openssh-
 
 /** Ensures the distribution's SSH programs. */
 export async function sshPrograms(): Promise<void> {
-  const missing = [...new Set(await missingPackages(PROGRAMS))];
+  await install([...new Set(await missingPackages(PROGRAMS))]);
+}
+
+/** Ensures that this machine can serve files by SFTP. */
+export async function sftpServer(): Promise<void> {
+  if (!existsSync('/usr/lib/openssh/sftp-server')) await install(['openssh-sftp-server']);
+}
+
+async function install(missing: readonly string[]): Promise<void> {
   const log = { warn() {}, info() {}, error() {} };
   if (missing.length > 0) await installPackages(missing, { progress() {}, log });
 }
