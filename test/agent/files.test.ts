@@ -40,7 +40,9 @@ function filesOf(t: Test) {
     open: (name: string, folder_as: 'archive' | 'listing' = 'listing') =>
       done({ type: 'file_open', path: name, folder_as }),
     write: (name: string, content: Uint8Array | string, max_bytes = 10_000_000) =>
-      done({ type: 'file_write', path: name, max_bytes }, Buffer.from(content)),
+      done({ type: 'file_write', path: name, max_bytes, only_new: false }, Buffer.from(content)),
+    add: (name: string, content: string) =>
+      done({ type: 'file_write', path: name, max_bytes: 100, only_new: true }, Buffer.from(content)),
     remove: (name: string) => done({ type: 'file_remove', path: name }),
     stat: (name: string) => done({ type: 'file_stat', path: name }),
   };
@@ -95,8 +97,8 @@ t.test('a folder is listed, and archived without what is neither file nor folder
 });
 
 t.test('what cannot be used is refused, and nothing changes', async (t) => {
-  const { home, open, write, remove, stat } = filesOf(t);
-  await write('plain', 'old');
+  const { home, open, write, add, remove, stat } = filesOf(t);
+  await add('plain', 'old');
   mkdirSync(path.join(home, 'folder'));
   symlinkSync('/etc', path.join(home, 'far'));
   symlinkSync('folder', path.join(home, 'near'));
@@ -116,6 +118,7 @@ t.test('what cannot be used is refused, and nothing changes', async (t) => {
     ['file_in_the_way', () => write('plain/below', 'x')],
     ['file_in_the_way', () => write('folder', 'x')],
     ['file_in_the_way', () => write('', 'x')],
+    ['file_in_the_way', () => add('plain', 'x')],
     ['file_in_the_way', () => remove('')],
     ['file_outside', () => open('far/passwd')],
     ['file_outside', () => write('far/new', 'x')],
@@ -139,7 +142,7 @@ t.test(
     const left = path.join(home, '.berth-upload-1-left');
     writeFileSync(left, '');
     utimesSync(left, 1, 1);
-    const talk = ask({ type: 'file_write', path: 'tool', max_bytes: 100 });
+    const talk = ask({ type: 'file_write', path: 'tool', max_bytes: 100, only_new: false });
     await talk.send(Buffer.from('half'));
     talk.channel.reset('unwanted');
     await write('tool', 'new');

@@ -138,3 +138,23 @@ t.test('entries of an archive that leave the target are refused', async (t) => {
   t.same(readdirSync(at('in')), ['target']);
   t.same(Object.keys(digests(at('in/target'))).sort(), ['good', path.join('l', 'w')]);
 });
+
+t.test('--no-replace replaces nothing, either way', async (t) => {
+  const { run, box, at } = await aScene(t);
+  mkdirSync(at('dir'));
+  for (const name of ['dir/one', 'two']) writeFileSync(at(name), 'here');
+  for (const name of ['dir/one', 'two', 'dir/new']) await box.files.write(name, 'there');
+  const taken = { code: 1, stderr: /in the way|Not replaced/ };
+  t.match(await run(['cp', '-n', './two', 'dev:two']), taken);
+  t.match(await run(['cp', '--no-replace', './dir', 'dev:']), taken);
+  t.match(await run(['cp', '-n', '-', 'dev:two'], 'typed'), taken);
+  t.match(await run(['cp', '-n', 'dev:two', './two']), taken);
+  t.match(await run(['cp', '-n', 'dev:dir/.', './dir']), taken);
+  for (const name of ['dir/one', 'two']) {
+    t.equal(readFileSync(at(name), 'utf8'), 'here', name);
+    t.equal(await box.files.read(name), 'there', name);
+  }
+  t.equal(readFileSync(at('dir/new'), 'utf8'), 'there', 'what is new is copied');
+  t.match(await run(['cp', '-n', './two', 'dev:three']), { code: 0 });
+  t.match(await run(['cp', '-n', 'dev:three', './three']), { code: 0 });
+});

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { BerthError } from '../../src/client/request/errors.ts';
 import { freeName, shellWord } from '../../web/src/uploads/file-names.ts';
-import { withFreeNames } from '../../web/src/uploads/free-names.ts';
+import { atFreeName, withFreeNames } from '../../web/src/uploads/free-names.ts';
 
 t.test('an upload replaces no file', async (t) => {
   const taken = new Set(['a.txt', 'a-2.txt', 'Makefile', '.env']);
@@ -64,4 +65,29 @@ t.test('a name is free again when its upload failed', async (t) => {
   const fail = () => Promise.reject(new Error('cut off'));
   await t.rejects(withFreeNames('c', filesOf('a.txt'), nothing, fail), { message: 'cut off' });
   t.same(await withFreeNames('c', filesOf('a.txt'), nothing, namesOf), ['a.txt']);
+});
+
+t.test('a name that somebody else takes meanwhile is not replaced', async (t) => {
+  const stored: string[] = [];
+  const send = async (path: string) => {
+    if (['/workspace/a.txt', '/workspace/a-2.txt'].includes(path))
+      throw new BerthError(409, 'file_in_the_way', '');
+    stored.push(path);
+  };
+  const path = await withFreeNames(
+    'c',
+    filesOf('a.txt'),
+    nothing,
+    async ([named]) => named && atFreeName(named, send),
+  );
+  t.same([path, stored], ['/workspace/a-3.txt', ['/workspace/a-3.txt']]);
+  let tries = 0;
+  const never = async (): Promise<void> => {
+    tries += 1;
+    throw new BerthError(409, 'file_in_the_way', '');
+  };
+  await t.rejects(
+    withFreeNames('c', filesOf('a.txt'), nothing, async ([named]) => named && atFreeName(named, never)),
+  );
+  t.equal(tries, 10);
 });

@@ -35,9 +35,10 @@ export const agentFiles = (hub: AgentHub): ContainerFiles => ({
       return await opened(stream, reply, room);
     }),
 
-  write: (handle, path, content, maxBytes) =>
+  write: (handle, path, content, maxBytes, mayReplace = true) =>
     refused(async () => {
-      const written = await upload(hub.peerOf(handle), pathOf(path), content, maxBytes);
+      const request = { path: pathOf(path), max_bytes: maxBytes, only_new: !mayReplace };
+      const written = await upload(hub.peerOf(handle), request, content);
       return { sizeBytes: written.size_bytes, isNew: written.is_new };
     }),
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Readable } from 'node:stream';
-import type { Channel, Peer, ResultOf } from '../../protocol/agent/index.ts';
+import { NotOffered } from '../../ports/containers/container-runtime.ts';
+import type { Channel, Peer, RequestOf, ResultOf } from '../../protocol/agent/index.ts';
 import { AgentFault, errorOf, notDone, sendWithin, tooMany } from './requests.ts';
 
 type Written = ResultOf<'file_write'>;
@@ -11,18 +12,23 @@ type Written = ResultOf<'file_write'>;
  */
 export async function upload(
   peer: Peer,
-  path: string,
+  request: Omit<RequestOf<'file_write'>, 'type'>,
   content: Readable,
-  maxBytes: number,
 ): Promise<Written> {
+  const { max_bytes: maxBytes, only_new } = request;
   const changes = new EventEmitter();
   const { promise, resolve, reject } = Promise.withResolvers<Written>();
+  /** Whether the agent replaces no file. */
+  const knows = Promise.withResolvers<boolean>();
   let hasEnded = false;
   promise.catch(() => undefined);
   const channel = peer.open(
-    { type: 'file_write', path, max_bytes: maxBytes },
+    { type: 'file_write', ...request },
     {
-      accepted: () => void changes.emit('room'),
+      accepted: (reply) => {
+        knows.resolve(reply.type === 'file_write' && reply.only_new);
+        changes.emit('room');
+      },
       room: () => void changes.emit('room'),
       finished: (result) => {
         resolve(result as Written);
@@ -31,6 +37,7 @@ export async function upload(
       reset: (fault) => {
         // Without its end the agent writes nothing.
         reject(fault.code === 'lost' && !hasEnded ? notDone() : errorOf(fault));
+        knows.resolve(true);
         changes.emit('room');
       },
     },
@@ -38,6 +45,8 @@ export async function upload(
   if (channel === null) throw tooMany();
   try {
     await sendAll(channel, content, maxBytes, changes);
+    // An older agent would replace the file at the end of the content.
+    if (only_new && !(await knows.promise)) throw new NotOffered('this agent always replaces files');
     hasEnded = true;
     channel.end();
     return await promise;

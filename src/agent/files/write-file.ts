@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Channel, ChannelHandlers, RequestOf } from '../../protocol/agent/index.ts';
 import { FileFault, faultCode } from './file-fault.ts';
@@ -20,7 +20,7 @@ type Target = ResolvedPath & { readonly old: Stats | null };
  * and after any failure, the old content stays.
  */
 export function writeFile(home: string, request: RequestOf<'file_write'>, channel: Channel): ChannelHandlers {
-  const upload = new Upload(request.max_bytes, channel);
+  const upload = new Upload(request, channel);
   void upload.begin(home, request.path);
   return {
     data: (_stream, bytes) => upload.add(bytes),
@@ -31,6 +31,7 @@ export function writeFile(home: string, request: RequestOf<'file_write'>, channe
 
 class Upload {
   readonly #maxBytes: number;
+  readonly #isOnlyNew: boolean;
   readonly #channel: Channel;
   #bytes = 0;
   #target: Target | null = null;
@@ -40,19 +41,21 @@ class Upload {
   /** Each step begins when the one before it is done. */
   #steps: Promise<void> = Promise.resolve();
 
-  constructor(maxBytes: number, channel: Channel) {
-    this.#maxBytes = maxBytes;
+  constructor({ max_bytes, only_new }: RequestOf<'file_write'>, channel: Channel) {
+    this.#maxBytes = max_bytes;
+    this.#isOnlyNew = only_new;
     this.#channel = channel;
   }
 
   begin(home: string, wanted: string): void {
     this.#then(async () => {
       const target = await targetOf(home, wanted);
+      if (this.#isOnlyNew && target.old !== null) throw new FileFault('file_in_the_way');
       await clearOld(target.folder);
       this.#temporary = path.join(target.folder, `${TEMPORARY}${process.pid}-${randomUUID()}`);
       this.#file = await open(this.#temporary, 'wx', NEW_MODE);
       this.#target = target;
-      this.#channel.accept({ type: 'file_write' });
+      this.#channel.accept({ type: 'file_write', only_new: this.#isOnlyNew });
     });
   }
 
@@ -73,10 +76,18 @@ class Upload {
       await file.sync();
       await file.close();
       this.#file = null;
-      await rename(this.#temporary, pathOf(target));
-      this.#temporary = '';
+      await this.#put(pathOf(target));
       this.#channel.finish({ type: 'file_write', size_bytes: this.#bytes, is_new: target.old === null });
     });
+  }
+
+  /** Unlike a rename, a link never takes a name that is taken. */
+  async #put(target: string): Promise<void> {
+    if (this.#isOnlyNew) {
+      await link(this.#temporary, target);
+      await rm(this.#temporary);
+    } else await rename(this.#temporary, target);
+    this.#temporary = '';
   }
 
   abandon(): void {

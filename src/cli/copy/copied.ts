@@ -7,6 +7,11 @@ import { bytesText } from '../values/sizes.ts';
 /** What has been copied so far. */
 export type Copied = { files: number; bytes: number };
 
+export type CopyOptions = {
+  /** Whether files that are there are replaced. */
+  readonly replace: boolean;
+};
+
 export const copiedText = ({ files, bytes }: Copied): string =>
   `${files} ${files === 1 ? 'file' : 'files'}, ${bytesText(bytes)}`;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream, rmSync } from 'node:fs';
-import { chmod, mkdir, rename, stat } from 'node:fs/promises';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
+import { chmod, link, mkdir, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ReadEntry } from 'tar/read-entry';
@@ -10,7 +10,7 @@ import type { Container } from '../../client/index.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { printable } from '../io/io.ts';
 import { writeTo } from '../io/streams.ts';
-import { type Copied, counted } from './copied.ts';
+import { type Copied, type CopyOptions, counted } from './copied.ts';
 import { lastName } from './copy-end.ts';
 
 type Content = ReadableStream<Uint8Array>;
@@ -21,12 +21,13 @@ export async function download(
   source: string,
   target: string,
   copied: Copied,
+  options: CopyOptions,
 ): Promise<void> {
   const { kind, content } = await container.files.open(source);
   const isInside = /(^|[/\\])\.?$/.test(target) || (await statOf(target))?.isDirectory() === true;
   const into = isInside ? path.join(target, lastName(source)) : target;
-  if (kind === 'folder') return await unpack(content, into, copied);
-  await save(content, into, await isExecutable(container, source), copied);
+  if (kind === 'folder') return await unpack(content, into, copied, options);
+  await save(content, into, await isExecutable(container, source), copied, options);
   copied.files += 1;
 }
 
@@ -56,8 +57,18 @@ async function isExecutable({ files }: Container, source: string): Promise<boole
 }
 
 /** The old file stays until the new one is whole. Devices and pipes are written to. */
-async function save(content: Content, target: string, executable: boolean, copied: Copied): Promise<void> {
+async function save(
+  content: Content,
+  target: string,
+  executable: boolean,
+  copied: Copied,
+  { replace }: CopyOptions,
+): Promise<void> {
   const found = await statOf(target);
+  if (found !== null && !replace) {
+    await content.cancel();
+    throw isThere(target);
+  }
   if (found !== null && !found.isFile())
     return await pipeline(counted(content, copied), createWriteStream(target));
   await mkdir(path.dirname(target), { recursive: true });
@@ -69,7 +80,9 @@ async function save(content: Content, target: string, executable: boolean, copie
     if (found !== null) await chmod(draft, found.mode & 0o777);
     if (executable)
       await chmod(draft, (found === null ? 0o777 & ~process.umask() : found.mode | 0o111) & 0o777);
-    await rename(draft, target);
+    if (replace) await rename(draft, target);
+    // why: a link never takes a name that is taken
+    else await link(draft, target);
   } finally {
     discard();
     process.off('exit', discard);
@@ -80,15 +93,25 @@ async function save(content: Content, target: string, executable: boolean, copie
  * Unpacks a folder's tar, without its first folder. Only files and folders below the target are written: every other
  * entry is refused, and the copy fails after the rest is there.
  */
-async function unpack(content: Content, target: string, copied: Copied): Promise<void> {
+async function unpack(
+  content: Content,
+  target: string,
+  copied: Copied,
+  { replace }: CopyOptions,
+): Promise<void> {
   await mkdir(target, { recursive: true });
   const refused: string[] = [];
+  const kept: string[] = [];
   const unpacking = new Unpack({
     cwd: target,
     preserveOwner: false,
     filter(name, entry) {
       if (!(entry instanceof ReadEntry) || !isSafe(name, entry)) {
         refused.push(name);
+        return false;
+      }
+      if (!replace && isTaken(target, name, entry)) {
+        kept.push(name);
         return false;
       }
       // why: the package takes `a:b` for a drive
@@ -105,7 +128,17 @@ async function unpack(content: Content, target: string, copied: Copied): Promise
   await closed;
   if (refused.length > 0)
     throw new CliError(`Not copied, since unsafe or broken: ${printable(refused.join(', '))}`);
+  if (kept.length > 0) throw isThere(printable(kept.join(', ')));
 }
+
+const isThere = (name: string): CliError =>
+  new CliError(`Not replaced: ${name}`, {
+    code: 'file_in_the_way',
+    next: 'To replace it: leave out --no-replace',
+  });
+
+const isTaken = (target: string, name: string, { type }: ReadEntry): boolean =>
+  type !== 'Directory' && existsSync(path.join(target, ...name.split('/').slice(1)));
 
 /** The package reads names from a Buffer only. */
 async function feed(content: Content, unpacking: Unpack): Promise<void> {

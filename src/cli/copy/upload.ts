@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { Container } from '../../client/index.ts';
 import type { Cli } from '../cli.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import { type Copied, counted, patiently } from './copied.ts';
+import { type Copied, type CopyOptions, counted, patiently } from './copied.ts';
 import { below, isFolderName } from './copy-end.ts';
 import { onEach, type Walked, walk } from './walk.ts';
 
@@ -19,6 +19,7 @@ export async function upload(
   source: string,
   target: string,
   copied: Copied,
+  options: CopyOptions,
 ): Promise<void> {
   const found = await lstat(source);
   if (found.isSymbolicLink())
@@ -28,12 +29,12 @@ export async function upload(
   const root = await rootIn(container, source, target);
   if (found.isFile()) {
     const isExecutable = (found.mode & 0o111) !== 0;
-    await send(container, source, root, copied, new AbortController().signal);
+    await send(container, source, root, copied, { ...options, signal: new AbortController().signal });
     if (isExecutable) await inContainer(container, ['chmod', '+x', '--'], [root]);
     return;
   }
   if (!found.isDirectory()) throw new CliError(`${source} is neither a file nor a folder.`);
-  await uploadFolder(container, source, root, walk(source, notify), copied);
+  await uploadFolder(container, source, root, walk(source, notify), copied, options);
 }
 
 async function uploadFolder(
@@ -42,6 +43,7 @@ async function uploadFolder(
   root: string,
   content: AsyncIterable<Walked>,
   copied: Copied,
+  options: CopyOptions,
 ): Promise<void> {
   const executable: string[] = [];
   const folders: string[] = [];
@@ -49,7 +51,7 @@ async function uploadFolder(
     const target = below(root, each.below);
     if (each.kind === 'empty folder') folders.push(target);
     else {
-      await send(container, path.join(source, each.below), target, copied, signal);
+      await send(container, path.join(source, each.below), target, copied, { ...options, signal });
       if (each.isExecutable) executable.push(target);
     }
   });
@@ -64,9 +66,10 @@ export async function uploadStream(
   container: Container,
   target: string,
   copied: Copied,
+  options: CopyOptions,
 ): Promise<void> {
   if (isFolderName(target)) throw usageError('Name the file that gets standard input.');
-  await container.files.write(target, bodyOf(input, copied));
+  await container.files.write(target, bodyOf(input, copied), options);
   copied.files += 1;
 }
 
@@ -82,21 +85,21 @@ async function send(
   source: string,
   target: string,
   copied: Copied,
-  signal: AbortSignal,
+  options: CopyOptions & { readonly signal: AbortSignal },
 ): Promise<void> {
   await patiently(async () => {
     const sent: Copied = { files: 0, bytes: 0 };
     // why: a file that cannot be read fails here, not as a broken request
     const content = (await open(source)).createReadStream();
     try {
-      await container.files.write(target, bodyOf(content, copied, sent), { signal });
+      await container.files.write(target, bodyOf(content, copied, sent), options);
     } catch (failure) {
       copied.bytes -= sent.bytes;
       throw failure;
     } finally {
       content.destroy();
     }
-  }, signal);
+  }, options.signal);
   copied.files += 1;
 }
 

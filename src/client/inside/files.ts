@@ -85,11 +85,16 @@ export class Files {
   }
 
   /**
-   * Creates or replaces a file, with missing folders above it; the old one stays until the new one is complete. Browsers
-   * send streams over HTTP/2 only.
+   * Creates or replaces a file, with missing folders above it; the old one stays until the new one is complete. With
+   * `replace: false` a file that is there is `file_in_the_way`. Browsers send streams over HTTP/2 only.
    */
-  async write(path: string, content: Content, { signal }: Call = {}): Promise<Schemas['FileWritten']> {
-    return await this.#requester.json<Schemas['FileWritten']>(this.#at(path), {
+  async write(
+    path: string,
+    content: Content,
+    { signal, replace = true }: Call & { readonly replace?: boolean } = {},
+  ): Promise<Schemas['FileWritten']> {
+    const url = replace ? this.#at(path) : `${this.#at(path)}&replace=false`;
+    return await this.#requester.json<Schemas['FileWritten']>(url, {
       method: 'PUT',
       headers: { 'content-type': 'application/octet-stream' },
       content,

@@ -47,7 +47,12 @@ export const REQUESTS = {
   },
   file_open: { path, folder_as: exactly('archive', 'listing') },
   /** The content follows, and its end. */
-  file_write: { path, max_bytes: whole },
+  file_write: {
+    path,
+    max_bytes: whole,
+    /** A file that is there is refused. */
+    only_new: isTrue,
+  },
   file_remove: { path },
   file_stat: { path },
 };
@@ -73,7 +78,8 @@ export const REPLIES = {
   archive: {},
   /** One JSON object a line follows: see `decodeEntry`. */
   listing: {},
-  file_write: {},
+  /** An older agent replaces a file whatever `only_new` was. */
+  file_write: { only_new: isTrue },
 };
 
 /** In an open shell, or in a command with a terminal, from the service. */

@@ -26,6 +26,8 @@ export type Machine = {
   readonly asked: string[];
   session: string | null;
   peer: Peer | null;
+  /** As agents were before they could keep a file that is there. */
+  alwaysReplaces?: boolean;
 };
 
 export const aMachine = (name = 'laptop', id: string = randomUUID()): Machine => ({
@@ -223,14 +225,16 @@ function serveCommand({ command, stdin }: Of<'exec'>, channel: Channel): Channel
 }
 
 function serveFile(
-  { files }: Machine,
+  { files, alwaysReplaces = false }: Machine,
   request: Of<'file_open'> | Of<'file_write'> | Of<'file_remove'>,
   channel: Channel,
 ): ChannelHandlers {
   const { path } = request;
   const file = files.get(path);
   if (request.type === 'file_write') {
-    channel.accept({ type: 'file_write' });
+    const onlyNew = request.only_new && !alwaysReplaces;
+    if (onlyNew && file !== undefined) channel.reset('file_in_the_way');
+    else channel.accept({ type: 'file_write', only_new: onlyNew });
     const chunks: Uint8Array[] = [];
     return {
       data(_stream, bytes) {
@@ -238,6 +242,7 @@ function serveFile(
         chunks.push(bytes);
       },
       ended() {
+        if (onlyNew && files.has(path)) return channel.reset('file_in_the_way');
         const content = Buffer.concat(chunks);
         files.set(path, content);
         channel.finish({ type: 'file_write', size_bytes: content.length, is_new: file === undefined });

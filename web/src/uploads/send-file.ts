@@ -19,7 +19,9 @@ type UploadOptions = {
 
 type Refusal = { readonly code?: string; readonly error?: string } | null;
 
-/** Sends a file to that path. Rejects with a {@link BerthError}, or with the signal's reason. */
+/**
+ * Sends a file to that path, where there must be none. Rejects with a {@link BerthError}, or with the signal's reason.
+ */
 export async function uploadFile(
   containerId: string,
   path: string,
@@ -30,7 +32,7 @@ export async function uploadFile(
   await new Promise<void>((resolve, reject) => {
     // why: fetch does not say how much of a body is sent
     const request = new XMLHttpRequest();
-    request.open('PUT', filesOf(containerId, path));
+    request.open('PUT', `${filesOf(containerId, path)}&replace=false`);
     request.setRequestHeader('authorization', `Bearer ${token}`);
     request.setRequestHeader('content-type', 'application/octet-stream');
     request.responseType = 'json';

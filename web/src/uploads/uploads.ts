@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { toastFailure } from '../state/toasts.ts';
-import { withFreeNames } from './free-names.ts';
+import { atFreeName, type Named, withFreeNames } from './free-names.ts';
 import { namesInWorkspace, uploadFile } from './send-file.ts';
 
 type Upload = {
@@ -17,10 +17,10 @@ export const uploads = signal<readonly Upload[]>([]);
 
 let lastId = 0;
 
-async function upload(containerId: string, name: string, file: File): Promise<string | null> {
+async function upload(containerId: string, named: Named<File>): Promise<string | null> {
+  const { file, name } = named;
   lastId += 1;
   const id = lastId;
-  const path = `/workspace/${name}`;
   const aborting = new AbortController();
   const cancel = (): void => aborting.abort();
   uploads.value = [...uploads.value, { id, containerId, name, share: 0, cancel }];
@@ -28,8 +28,9 @@ async function upload(containerId: string, name: string, file: File): Promise<st
     uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, share } : one));
   };
   try {
-    await uploadFile(containerId, path, file, { onProgress, signal: aborting.signal });
-    return path;
+    return await atFreeName(named, (path) =>
+      uploadFile(containerId, path, file, { onProgress, signal: aborting.signal }),
+    );
   } catch (failure) {
     if (!aborting.signal.aborted) toastFailure(failure, `${name} was not uploaded`);
     return null;
@@ -44,8 +45,8 @@ export async function uploadAll(containerId: string, files: readonly File[]): Pr
   const namesThere = () => namesInWorkspace(containerId);
   try {
     await withFreeNames(containerId, files, namesThere, async (named) => {
-      for (const { file, name } of named) {
-        const path = await upload(containerId, name, file);
+      for (const each of named) {
+        const path = await upload(containerId, each);
         if (path !== null) paths.push(path);
       }
     });

@@ -28,10 +28,10 @@ export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles 
         { piece: () => calls.work.piece(id), transfer: () => calls.work.transfer(id) },
       );
     },
-    async write(handle, path, content, maxBytes) {
+    async write(handle, path, content, maxBytes, mayReplace = true) {
       const { id } = await own.require(handle);
       const release = await calls.work.transfer(id);
-      return await upload(calls, id, path, content, maxBytes).finally(release);
+      return await upload(calls, id, path, content, { maxBytes, mayReplace }).finally(release);
     },
     async remove(handle, path) {
       const { id } = await own.require(handle);

@@ -1,6 +1,6 @@
 /**
  * Programs for `sh` that work on a user's files. Names are arguments and used only behind `./`, so none is an option;
- * the first output line is a word and its figures. They need cat, dd, find, mkdir, mv, rm, stat and tar, as in Debian,
+ * the first output line is a word and its figures. They need cat, dd, find, ln, mkdir, mv, rm, stat and tar, as in Debian,
  * Alpine and BusyBox.
  */
 
@@ -13,7 +13,7 @@ export const ENTER = `
 unset CDPATH TAR_OPTIONS
 say() { printf '%s\\n' "$*"; exit 0; }
 inside() { case "$(pwd -P)/" in "$home"/*) ;; *) say outside;; esac; }
-for tool in cat dd find mkdir mv rm stat tar; do command -v "$tool" >/dev/null || say no_tools; done
+for tool in cat dd find ln mkdir mv rm stat tar; do command -v "$tool" >/dev/null || say no_tools; done
 make=$1; shift
 cd -P "$1" || say absent
 home=$(pwd -P); shift
@@ -31,6 +31,11 @@ const ONLY_A_FILE = `
 [ -L "./$name" ] && say special
 [ -d "./$name" ] && say in_the_way
 [ -e "./$name" ] && ! [ -f "./$name" ] && say special
+`;
+
+/** For an upload that may not replace a file. */
+const NOT_THERE = `
+[ "$replaces" = new ] && [ -e "./$name" ] && say in_the_way
 `;
 
 /**
@@ -70,12 +75,12 @@ say failed
 `;
 
 /**
- * `TEMPORARY`, then as ENTER: prints \`ready\`, writes its input to the temporary file, and prints \`received SIZE\`.
+ * `TEMPORARY replace|new`, then as ENTER: prints \`ready\`, writes its input to the temporary file, and prints \`received SIZE\`.
  */
 export const RECEIVE = `
-temporary=$1; shift
+temporary=$1; replaces=$2; shift 2
 ${ENTER}
-${ONLY_A_FILE}
+${ONLY_A_FILE}${NOT_THERE}
 find . -maxdepth 1 -name '.berth-upload-*' -type f -mtime +0 -exec rm -f {} +
 set -C
 put() { echo ready >&3; dd bs=65536 conv=fsync; }
@@ -84,14 +89,15 @@ say "received $(stat -c %s "./$temporary")"
 `;
 
 /**
- * \`TEMPORARY SIZE\`, then as ENTER: renames the temporary file, with the owner and mode of the file it replaces.
+ * \`TEMPORARY SIZE replace|new\`, then as ENTER: renames the temporary file, with the owner and mode of the file it
+ * replaces; with \`new\` it replaces none, since a link never takes a name that is taken.
  * Prints \`new\` or \`replaced\`.
  */
 export const COMMIT = `
-temporary=$1; size=$2; shift 2
+temporary=$1; size=$2; replaces=$3; shift 3
 ${ENTER}
 [ "$(stat -c %s "./$temporary")" = "$size" ] || say failed
-${ONLY_A_FILE}
+${ONLY_A_FILE}${NOT_THERE}
 found=new
 if [ -f "./$name" ]; then
   found=replaced
@@ -101,7 +107,12 @@ if [ -f "./$name" ]; then
   while [ \${#rights} -gt 3 ]; do rights=\${rights#?}; done
   chmod "$rights" "./$temporary"
 fi
-mv -fT "./$temporary" "./$name" 2>/dev/null || { ! [ -d "./$name" ] && mv -f "./$temporary" "./$name"; } || say failed
+if [ "$replaces" = new ]; then
+  ln -T "./$temporary" "./$name" || { [ -e "./$name" ] && say in_the_way; say failed; }
+  rm -f "./$temporary"
+else
+  mv -fT "./$temporary" "./$name" 2>/dev/null || { ! [ -d "./$name" ] && mv -f "./$temporary" "./$name"; } || say failed
+fi
 case "$(sync --version 2>/dev/null)" in *GNU*) sync . ;; esac
 say $found
 `;

@@ -19,12 +19,15 @@ export async function upload(
   id: string,
   path: FilePath,
   content: Readable,
-  maxBytes: number,
+  { maxBytes, mayReplace }: { readonly maxBytes: number; readonly mayReplace: boolean },
 ): Promise<Result<Written, FileError>> {
   const temporary = `.berth-upload-${randomUUID()}`;
   const start = (script: string, args: readonly string[], stdin = false): Promise<ScriptRun> =>
     startScript(calls, id, { script, args, stdin });
-  const receiving = await start(RECEIVE, [temporary, ...where('make', path)], true).catch(unchanged);
+  const replaces = mayReplace ? 'replace' : 'new';
+  const receiving = await start(RECEIVE, [temporary, replaces, ...where('make', path)], true).catch(
+    unchanged,
+  );
   const first = await answerOf(receiving);
   if (first[0] !== 'ready') {
     await receiving.finish();
@@ -35,7 +38,7 @@ export async function upload(
     const received = await receive(receiving, content, maxBytes, () => calls.work.piece(id));
     if (!received.ok) return received;
     const sizeBytes = received.value;
-    const commit = await start(COMMIT, [temporary, String(sizeBytes), ...where('keep', path)]);
+    const commit = await start(COMMIT, [temporary, String(sizeBytes), replaces, ...where('keep', path)]);
     const answer = await outcomeOf(commit);
     await commit.finish();
     isDone = answer[0] === 'new' || answer[0] === 'replaced';

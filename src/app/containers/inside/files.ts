@@ -59,7 +59,10 @@ export const openFile =
     return ok({ path: path.value, opened: opened.value });
   };
 
-/** Writes a file completely or not at all. The container's disk limits its size, or the agent's own. */
+/**
+ * Writes a file completely or not at all; one that is there only if `mayReplace`. The container's disk limits its size,
+ * or the agent's own.
+ */
 export const writeFile =
   (deps: AccessDeps) =>
   async (
@@ -68,6 +71,7 @@ export const writeFile =
     content: Readable,
     caller: Caller,
     origin: Origin,
+    mayReplace = true,
   ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
     if (!found.ok) return found;
@@ -76,7 +80,7 @@ export const writeFile =
     const { container, handle } = found.value;
     const maxBytes = isAgent(container) ? Number.MAX_SAFE_INTEGER : container.resources.diskMb * MIB;
     const used = await deps.uses.begin(container, 'file');
-    const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes));
+    const writing = refuseIfStopped(deps.files.write(handle, path.value, content, maxBytes, mayReplace));
     const written = await refuseIfUnknown('file_outcome_unknown', writing).finally(used);
     if (!written.ok) return written;
     await noted(deps, 'file_uploaded', found.value, path.value, caller, origin);

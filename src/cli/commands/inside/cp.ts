@@ -1,7 +1,7 @@
 import type { Cli } from '../../cli.ts';
 import { usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
-import { copying } from '../../copy/copied.ts';
+import { type CopyOptions, copying } from '../../copy/copied.ts';
 import { type CopyEnd, copyEnd } from '../../copy/copy-end.ts';
 import { download, downloadStream } from '../../copy/download.ts';
 import { upload, uploadStream } from '../../copy/upload.ts';
@@ -24,27 +24,42 @@ export const cp = () =>
   command('cp', 'Copy a file or folder into a container, or out of it')
     .argument('<source>', 'what to copy: ./dir, dev:path or -')
     .argument('<target>', 'where to: dev:path, ./dir or -')
+    .option('-n, --no-replace', 'fail rather than replace a file')
     .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, source, target) => {
+      withCli(async (cli, source, target, { replace = true }) => {
         const [from, to] = [copyEnd(source), copyEnd(target)];
-        if (from.kind === 'container' && to.kind !== 'container') await copyOut(cli, from, to, target);
-        else if (to.kind === 'container' && from.kind !== 'container') await copyIn(cli, from, to, target);
+        if (from.kind === 'container' && to.kind !== 'container')
+          await copyOut(cli, from, to, target, { replace });
+        else if (to.kind === 'container' && from.kind !== 'container')
+          await copyIn(cli, from, to, target, { replace });
         else throw usageError('One of the two is in a container, such as dev:src; the other is not.');
       }),
     );
 
-async function copyIn(cli: Cli, from: Exclude<CopyEnd, InContainer>, to: InContainer, name: string) {
+async function copyIn(
+  cli: Cli,
+  from: Exclude<CopyEnd, InContainer>,
+  to: InContainer,
+  name: string,
+  options: CopyOptions,
+) {
   const container = await findContainer(cli, to.container);
   await copying(cli, name, (copied) =>
     from.kind === 'stream'
-      ? uploadStream(cli.io.in, container, to.path, copied)
-      : upload(cli, container, from.path, to.path, copied),
+      ? uploadStream(cli.io.in, container, to.path, copied, options)
+      : upload(cli, container, from.path, to.path, copied, options),
   );
 }
 
-async function copyOut(cli: Cli, from: InContainer, to: Exclude<CopyEnd, InContainer>, name: string) {
+async function copyOut(
+  cli: Cli,
+  from: InContainer,
+  to: Exclude<CopyEnd, InContainer>,
+  name: string,
+  options: CopyOptions,
+) {
   const container = await findContainer(cli, from.container);
   if (to.kind === 'stream') await downloadStream(container, from.path, cli.io.out);
-  else await copying(cli, name, (copied) => download(container, from.path, to.path, copied));
+  else await copying(cli, name, (copied) => download(container, from.path, to.path, copied, options));
 }

@@ -33,13 +33,15 @@ export interface ContainerFiles {
   ): Promise<Result<Opened, FileError>>;
   /**
    * Creates missing folders and replaces the target atomically: until then, and after a failure, the old content stays.
-   * Leaves unread content unread. Throws `OutcomeUnknown` only when the target may have been replaced.
+   * With `mayReplace` of false, a file that is there is `file_in_the_way`, whenever it comes. Leaves unread content
+   * unread. Throws `NotOffered`, and `OutcomeUnknown` only when the target may have been replaced.
    */
   write(
     handle: RuntimeHandle,
     path: FilePath,
     content: Readable,
     maxBytes: number,
+    mayReplace?: boolean,
   ): Promise<Result<Written, FileError>>;
   /** Removes a file, a link, or a folder with its contents. Throws `OutcomeUnknown`. */
   remove(handle: RuntimeHandle, path: FilePath): Promise<Result<null, FileError>>;

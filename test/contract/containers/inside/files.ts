@@ -25,13 +25,14 @@ export function filesOf(files: ContainerFiles, handle: RuntimeHandle) {
     value(await files.open(handle, path, folderAs));
   return {
     open,
-    write: async (path: FilePath, content: Buffer | string | Readable, maxBytes = LIMIT) =>
+    write: async (path: FilePath, content: Buffer | string | Readable, maxBytes = LIMIT, mayReplace = true) =>
       value(
         await files.write(
           handle,
           path,
           content instanceof Readable ? content : Readable.from([Buffer.from(content)]),
           maxBytes,
+          mayReplace,
         ),
       ),
     remove: async (path: FilePath) => value(await files.remove(handle, path)),
@@ -142,7 +143,16 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
   });
 
   await t.test('a missing or obstructed path is refused', async (t) => {
-    await files.write(['plain'], 'x');
+    await files.write(['plain'], 'x', LIMIT, false);
+    await t.rejects(
+      files.write(['plain'], 'y', LIMIT, false),
+      { message: 'file_in_the_way' },
+      'not replaced',
+    );
+    const race = [1, 2, 3].map((n) => files.write(['raced'], String(n), LIMIT, false));
+    const won = (await Promise.allSettled(race)).filter(({ status }) => status === 'fulfilled');
+    t.equal(won.length, 1, 'of many at once one creates it');
+    t.equal(String(await files.read(['plain'])), 'x');
     const absent = { message: 'file_not_found' };
     const inTheWay = { message: 'file_in_the_way' };
     await Promise.all([

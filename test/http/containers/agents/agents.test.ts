@@ -196,6 +196,14 @@ t.test('commands and files of an agent go through the usual endpoints', async (t
   const put = await by('PUT', `${at}/files?path=notes`, Buffer.from('hello') as unknown as object, headers);
   t.match(put.json(), { size: 5, created: true }, put.body);
   t.equal((await by('GET', `${at}/files?path=notes`)).body, 'hello');
+  const add = async () =>
+    (
+      await by('PUT', `${at}/files?path=notes&replace=false`, Buffer.from('x') as unknown as object, headers)
+    ).json();
+  t.equal((await add()).code, 'file_in_the_way');
+  machine.alwaysReplaces = true;
+  t.equal((await add()).code, 'not_for_agents', 'an older agent is not trusted with it');
+  t.equal((await by('GET', `${at}/files?path=notes`)).body, 'hello');
   t.equal((await by('DELETE', `${at}/files?path=notes`)).statusCode, 200);
   t.equal((await by('GET', `${at}/files?path=notes`)).json().code, 'file_not_found');
 });

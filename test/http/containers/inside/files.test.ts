@@ -88,6 +88,12 @@ t.test('every unavailable path is refused in its own words', async (t) => {
   t.equal((await call('DELETE', `${url}/files?path=nope`)).statusCode, 404);
   t.same((await put('file/below', 'x')).statusCode, 409);
   t.match((await put('folder', 'x')).json(), { code: 'file_in_the_way' });
+  const add = (name: string) =>
+    call('PUT', `${url}/files?path=${name}&replace=false`, Buffer.from('x'), {
+      'content-type': 'text/plain',
+    });
+  t.match((await add('file')).json(), { code: 'file_in_the_way' });
+  t.equal((await add('another')).statusCode, 201);
 });
 
 t.test('each refusal of files has its status and words', async (t) => {

@@ -8,6 +8,14 @@ const Path = Type.String({
 
 export const FilesQuery = Closed({ path: Type.Optional(Path) });
 export const FileQuery = Closed({ path: Path });
+export const UploadQuery = Closed({
+  path: Path,
+  replace: Type.Optional(
+    Type.Union([Type.Literal('true'), Type.Literal('false')], {
+      description: '`false`: 409 `file_in_the_way` if there is a file. Default `true`.',
+    }),
+  ),
+});
 
 export const FolderBody = Named(
   'Folder',

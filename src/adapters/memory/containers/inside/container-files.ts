@@ -42,15 +42,19 @@ export function memoryFiles(runtime: Observed): ContainerFiles & { readonly sear
       if (node.kind === 'folder' && folderAs === 'listing') return ok(await listing(node, room));
       return ok(opened(node, path));
     },
-    async write(handle, path, content, maxBytes) {
+    async write(handle, path, content, maxBytes, mayReplace = true) {
       const folder = makeFolders(await homeOf(handle), path.slice(0, -1));
       const name = path.at(-1) ?? '';
       if (!folder.ok) return folder;
       if (folder.value.inside.get(name)?.kind === 'folder') return refuse({ code: 'file_in_the_way' });
+      const { inside } = folder.value;
+      const isTaken = (): boolean => !mayReplace && inside.has(name);
+      if (isTaken()) return refuse({ code: 'file_in_the_way' });
       const bytes = await readAll(content, maxBytes);
       if (bytes === null) return refuse({ code: 'file_too_large' });
-      const isNew = !folder.value.inside.has(name);
-      folder.value.inside.set(name, { kind: 'file', content: bytes, modifiedAt: new Date() });
+      if (isTaken()) return refuse({ code: 'file_in_the_way' });
+      const isNew = !inside.has(name);
+      inside.set(name, { kind: 'file', content: bytes, modifiedAt: new Date() });
       return ok({ sizeBytes: bytes.length, isNew });
     },
     async remove(handle, path) {

@@ -15,6 +15,7 @@ import {
   FolderBody,
   RemovedBody,
   UploadedBody,
+  UploadQuery,
 } from '../../../schema/containers/files.ts';
 import type { Routes } from '../../../server.ts';
 import {
@@ -119,7 +120,7 @@ function uploadRoute(
         ],
         takes: 'application/octet-stream',
         params: ContainerParams,
-        querystring: FileQuery,
+        querystring: UploadQuery,
         response: { 200: UploadedBody, 201: UploadedBody },
       },
     },
@@ -130,7 +131,7 @@ function uploadRoute(
       const content = request.body instanceof Readable ? request.body : Readable.from([]);
       const { params, query, caller, origin } = request;
       const { path, sizeBytes, isNew } = orThrow(
-        await access.writeFile(params.id, query.path, content, caller, origin),
+        await access.writeFile(params.id, query.path, content, caller, origin, query.replace !== 'false'),
       );
       return reply.code(isNew ? 201 : 200).send({ path: pathText(path), size: sizeBytes, created: isNew });
     },
