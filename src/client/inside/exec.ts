@@ -3,7 +3,8 @@ import { randomKey } from '../random-key.ts';
 import type { Requester } from '../request/requester.ts';
 import { answerWithoutUpgrade } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
-import { type ExecDial, ExecLink } from './exec-link.ts';
+import { ExecLink } from './exec-link.ts';
+import type { ExecDial } from './exec-sockets.ts';
 import { RunningCommand } from './running-command.ts';
 
 export type ExecOptions = {

@@ -1,0 +1,155 @@
+import { decodeExecServerFrame, type ExecServerFrame, encodeExecFrame } from '../../protocol/exec-frames.ts';
+import { nextTryMs } from '../backoff.ts';
+import type { BerthError } from '../request/errors.ts';
+import { Heartbeat } from '../socket/heartbeat.ts';
+import type { Socket, SocketListener } from '../socket/socket.ts';
+import { broken, isFinal, isSignedOut, notOpened, signedOut } from './exec-failures.ts';
+
+/** How the sockets of a command are opened. */
+export type ExecDial = {
+  /** Opens one with a valid token. */
+  open(listener: SocketListener): Promise<Socket>;
+  /** Why the service would refuse one; null when it would not. */
+  refusal(): Promise<BerthError | null>;
+};
+
+export type ExecSocketsListener = {
+  opened(): void;
+  frame(frame: ExecServerFrame | null): void;
+  bytes(data: Uint8Array): void;
+  lost(): void;
+  /** There will be no other socket. */
+  failed(error: unknown): void;
+};
+
+const TIMES = { pingEveryMs: () => 10_000, overdueAfterMs: 10_000, silentAfterMs: 30_000 };
+const HANDSHAKE_MS = 15_000;
+const RETRY = { firstMs: 250, maxMs: 4_000 };
+/** The service keeps a command without a socket for as long. */
+const RESUME_WITHIN_MS = 60_000;
+
+const UNAUTHORIZED = 4001;
+/** A lost line, and a proxy that goes away. */
+const LOST_CODES: readonly number[] = [1001, 1006];
+
+/** The sockets of a command, one after the other. */
+export class ExecSockets {
+  readonly #dial: ExecDial;
+  readonly #listener: ExecSocketsListener;
+  #heartbeat: Heartbeat | null = null;
+  #socket: Socket | null = null;
+  #isBegun = false;
+  #isOver = false;
+  #attempt = 0;
+  #lostAtMs: number | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(dial: ExecDial, listener: ExecSocketsListener) {
+    this.#dial = dial;
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  /** Whether the command may run: a socket has passed its start. */
+  get isBegun(): boolean {
+    return this.#isBegun;
+  }
+
+  send(data: string | Uint8Array<ArrayBuffer>): void {
+    this.#socket?.send(data);
+  }
+
+  /** The present socket passes the command's frames: another one follows its loss. */
+  connected(): void {
+    this.#isBegun = true;
+    this.#attempt = 0;
+    this.#lostAtMs = null;
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#drop(true);
+  }
+
+  #connect(): void {
+    const heartbeat = new Heartbeat(TIMES, {
+      ping: (t) => this.send(encodeExecFrame({ type: 'ping', t })),
+      overdue: () => {},
+      silent: () => this.#again(),
+    });
+    const isCurrent = (): boolean => heartbeat === this.#heartbeat && !this.#isOver;
+    this.#heartbeat = heartbeat;
+    this.#retry = setTimeout(() => this.#again(), HANDSHAKE_MS);
+    const listener: SocketListener = {
+      opened: () => isCurrent() && this.#onOpened(heartbeat),
+      text: (message) => isCurrent() && this.#onText(message, heartbeat),
+      bytes: (data) => {
+        heartbeat.heard();
+        if (isCurrent()) this.#listener.bytes(data);
+      },
+      closed: (code, reason, opened) => isCurrent() && this.#onClosed(code, reason, opened),
+    };
+    this.#dial.open(listener).then(
+      (socket) => {
+        if (isCurrent()) this.#socket = socket;
+        else socket.drop(true);
+      },
+      (error) => isCurrent() && (this.#isBegun ? this.#again() : this.#listener.failed(error)),
+    );
+  }
+
+  #onOpened(heartbeat: Heartbeat): void {
+    clearTimeout(this.#retry);
+    heartbeat.begin();
+    this.#listener.opened();
+  }
+
+  #onText(message: string, heartbeat: Heartbeat): void {
+    const frame = decodeExecServerFrame(message);
+    heartbeat.heard();
+    if (frame?.type === 'pong') heartbeat.answered(frame.t);
+    this.#listener.frame(frame);
+  }
+
+  #onClosed(code: number, reason: string, opened: boolean): void {
+    if (opened && code === UNAUTHORIZED) this.#listener.failed(signedOut());
+    else if (!opened) void this.#notOpened();
+    else if (LOST_CODES.includes(code)) this.#again();
+    else this.#listener.failed(broken(reason));
+  }
+
+  /** The answer to a plain request says why, and lets an expired token be renewed. */
+  async #notOpened(): Promise<void> {
+    this.#drop();
+    const refusal = await this.#dial.refusal().catch((error: unknown) => error);
+    const { failed } = this.#listener;
+    if (this.#isOver) return;
+    if (this.#isBegun) {
+      if (isFinal(refusal)) failed(isSignedOut(refusal) ? refusal : broken());
+      else this.#again();
+    } else if (refusal !== null) failed(refusal);
+    else if (this.#attempt > 0) failed(notOpened());
+    else this.#again();
+  }
+
+  #again(): void {
+    this.#drop();
+    this.#listener.lost();
+    const nowMs = performance.now();
+    this.#lostAtMs ??= nowMs;
+    if (nowMs - this.#lostAtMs > RESUME_WITHIN_MS)
+      return void this.#listener.failed(this.#isBegun ? broken() : notOpened());
+    const delayMs = this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY);
+    this.#attempt += 1;
+    this.#retry = setTimeout(() => this.#connect(), delayMs);
+  }
+
+  /** `final`: the command is no longer needed. */
+  #drop(final = false): void {
+    clearTimeout(this.#retry);
+    this.#heartbeat?.stop();
+    this.#heartbeat = null;
+    this.#socket?.drop(final);
+    this.#socket = null;
+  }
+}
