@@ -14,9 +14,9 @@ const PASSWORD = 'correct horse battery';
 
 /**
  * `ada` has containers in many states, `bob` joins her terminal, `eve` has nothing, `mia` has a second factor, `lou` a
- * passcode, `old` signed in long ago, `root` is the administrator.
+ * passcode, `old` signed in long ago, `kim` only when her scenes begin, `root` is the administrator.
  */
-export const PEOPLE = ['ada', 'bob', 'eve', 'mia', 'lou', 'old', 'root'] as const;
+export const PEOPLE = ['ada', 'bob', 'eve', 'mia', 'lou', 'old', 'kim', 'root'] as const;
 export type Who = (typeof PEOPLE)[number];
 
 type Call = ReturnType<typeof client>;

@@ -38,8 +38,13 @@ export const SETTINGS: readonly Scene[] = [
     },
     expects: /403|401/,
   },
-  { name: 'settings-security', ...SECURITY },
-  { name: 'settings-security-set', who: 'lou', ...SECURITY },
+  { name: 'settings-security', ...SECURITY, steps: (page) => seeing(page, 'no passkeys yet') },
+  {
+    name: 'settings-security-set',
+    who: 'lou',
+    ...SECURITY,
+    steps: (page) => seeing(page, 'no passkeys yet'),
+  },
   {
     name: 'settings-passkeys',
     ...SECURITY,
@@ -71,7 +76,7 @@ export const SETTINGS: readonly Scene[] = [
   },
   {
     name: 'second-factor-set-up',
-    who: 'eve',
+    who: 'kim',
     ...SECURITY,
     steps: async (page) => {
       await press(page, 'Set up');
@@ -80,7 +85,7 @@ export const SETTINGS: readonly Scene[] = [
   },
   {
     name: 'second-factor-set-up-refused',
-    who: 'eve',
+    who: 'kim',
     ...SECURITY,
     steps: async (page) => {
       await press(page, 'Set up');

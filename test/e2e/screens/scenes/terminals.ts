@@ -235,11 +235,8 @@ export const FAULTS: readonly Scene[] = [
     route: '/',
     shows: 'docs',
     before: (page) =>
-      answering(
-        page,
-        /\/start$/,
-        () => ({ error: 'failed to start container', code: 'internal_error' }),
-        500,
+      page.route(/\/start$/, (route) =>
+        route.fulfill({ status: 500, json: { error: 'failed to start container', code: 'internal_error' } }),
       ),
     steps: async (page) => {
       await press(page, 'Start');

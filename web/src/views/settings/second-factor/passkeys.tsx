@@ -27,7 +27,7 @@ const factsOf = ({ created_at, last_used_at, backed_up }: Passkey): string =>
   [
     `added ${ago(created_at, now.value)}`,
     last_used_at === null ? 'never used' : `used ${ago(last_used_at, now.value)}`,
-    ...(backed_up ? ['synchronised'] : []),
+    ...(backed_up ? ['synced'] : []),
   ].join(' · ');
 
 const IMPOSSIBLE =
