@@ -18,7 +18,7 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   login_token_required: {
     exit: EXIT.notSignedIn,
     words: 'This needs a sign-in; an API token is not enough.',
-    next: 'Sign in: berth login. Use neither BERTH_TOKEN nor --token.',
+    next: 'Sign in without a token: berth login',
   },
   insufficient_scope: { next: 'Use a token with more scopes: berth tokens create NAME --scope read,write' },
   not_authorized: { next: 'Ask the owner or an administrator.' },
