@@ -70,3 +70,10 @@ t.test('the service stops within what systemd and Docker wait', async (t) => {
   t.equal(waits.length, 3);
   for (const seconds of waits) t.ok(Number(seconds) > Number(within), `${seconds} s`);
 });
+
+t.test('the image is built from files that its context has', async (t) => {
+  const kept = readFileSync('.dockerignore', 'utf8').matchAll(/^!(.+)$/gm);
+  const given = [...kept].map(([, name]) => name).toSorted();
+  const copies = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
+  t.same([...new Set(copies.flatMap(([, names = '']) => names.split(' ')))].toSorted(), given);
+});

@@ -136,7 +136,7 @@ const SOURCES = [
 export async function copyCheckout({ root }: Server, { built }: { built: boolean }): Promise<void> {
   const target = path.join(root, 'opt/berth');
   mkdirSync(target, { recursive: true });
-  const folders = ['db', 'docs', 'scripts', 'src', 'web', ...(built ? ['dist', 'node_modules'] : [])];
+  const folders = ['db', 'docs', 'scripts', 'src', 'test', 'web', ...(built ? ['dist', 'node_modules'] : [])];
   await runOrThrow('cp', ['-a', ...SOURCES, ...folders, target], { timeoutSeconds: 300 });
 }
 
