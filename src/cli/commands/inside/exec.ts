@@ -12,7 +12,8 @@ import { variables } from '../../values/variables.ts';
 
 const HELP = `
 Standard input, output and signals are passed on as they come, byte for byte. The command ends with the
-program's exit code, or ${EXIT.timedOut} at its time limit. A second Ctrl-C ends the program.
+program's exit code, or ${EXIT.timedOut} at its time limit. A second Ctrl-C ends the program. A lost connection
+is continued for a minute; then the program ends.
 
 Examples:
   berth exec dev -- npm test
