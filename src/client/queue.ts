@@ -5,6 +5,8 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   readonly #taken: (value: T) => void;
   readonly #left: () => void;
   #values: T[] = [];
+  /** Where the waiting values begin. To remove each of many from the front would move all that follow. */
+  #first = 0;
   #end: { readonly error: unknown } | 'done' | null = null;
   #waiting: ((step: Step<T> | Promise<Step<T>>) => void)[] = [];
 
@@ -15,7 +17,7 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   }
 
   get length(): number {
-    return this.#values.length;
+    return this.#values.length - this.#first;
   }
 
   push(value: T): void {
@@ -26,13 +28,14 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
 
   /** Puts a taken value back, before the waiting ones. */
   putBack(value: T): void {
-    this.#values.unshift(value);
+    this.#values = [value, ...this.#values.slice(this.#first)];
+    this.#first = 0;
     this.#serve();
   }
 
   /** Drops the waiting values, and puts `value` in its place. */
   replace(value: T): void {
-    this.#values = [];
+    this.#drop();
     this.push(value);
   }
 
@@ -50,7 +53,7 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   }
 
   async return(): Promise<Step<T>> {
-    this.#values = [];
+    this.#drop();
     this.end();
     this.#left();
     return { done: true, value: undefined };
@@ -62,12 +65,27 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
 
   #serve(): void {
     while (this.#waiting.length > 0) {
-      const [value] = this.#values;
-      const step = this.#values.length > 0 ? { done: false as const, value: value as T } : this.#last();
+      const isValue = this.length > 0;
+      const value = this.#values[this.#first] as T;
+      const step = isValue ? { done: false as const, value } : this.#last();
       if (step === null) return;
       this.#waiting.shift()?.(step);
-      if (this.#values.shift() !== undefined) this.#taken(value as T);
+      if (!isValue) continue;
+      this.#remove();
+      if (value !== undefined) this.#taken(value);
     }
+  }
+
+  #remove(): void {
+    this.#first += 1;
+    if (this.#first * 2 < this.#values.length) return;
+    this.#values = this.#values.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #drop(): void {
+    this.#values = [];
+    this.#first = 0;
   }
 
   #last(): Step<T> | Promise<Step<T>> | null {

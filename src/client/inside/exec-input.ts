@@ -34,12 +34,19 @@ export class ExecInput {
   }
 
   #confirm(received: number): void {
-    for (let [first] = this.#kept; first !== undefined; [first] = this.#kept) {
-      const known = received - this.#start;
-      if (known <= 0) return;
-      this.#start += Math.min(known, first.length);
-      if (known < first.length) this.#kept[0] = first.slice(known);
-      else this.#kept.shift();
+    let known = received - this.#start;
+    if (known <= 0) return;
+    let count = 0;
+    for (const { length } of this.#kept) {
+      if (length > known) break;
+      known -= length;
+      this.#start += length;
+      count += 1;
     }
+    this.#kept.splice(0, count);
+    const [first] = this.#kept;
+    if (first === undefined || known === 0) return;
+    this.#kept[0] = first.slice(known);
+    this.#start += known;
   }
 }

@@ -2,20 +2,30 @@ import type { ExecStream } from '../../../protocol/exec-frames.ts';
 
 /** How much output may be unconfirmed, so that it can be sent again. */
 export const KEPT_BYTES = 1_048_576;
-const PIECE_BYTES = 65_536;
+const BLOCK_BYTES = 65_536;
+
+const MARKS = { stdout: 1, stderr: 2 } as const satisfies Record<ExecStream, number>;
 
 export type OutputPiece = { readonly stream: ExecStream; readonly data: Buffer };
 
-/** Output of a command, from the first byte that its client may lack. Offsets count the bytes of both streams. */
+/** Bytes of both streams in their order, and the stream of each. */
+type Block = { readonly bytes: Buffer; readonly marks: Buffer };
+
+/**
+ * Output of a command, from the first byte that its client may lack. Offsets count the bytes of both streams. However
+ * small the pieces were, it takes about two bytes of memory for each byte.
+ */
 export class ExecOutput {
   readonly #isKept: boolean;
-  #pieces: OutputPiece[] = [];
-  /** How many of the pieces were sent. */
-  #sent = 0;
-  /** Offset of the first piece. */
-  #start = 0;
+  #blocks: Block[] = [];
+  /** Offset of the first block. */
+  #blocksStart = 0;
+  /** Offset up to which the client has it. */
+  #confirmed = 0;
   /** Offset of what is sent next. */
   #next = 0;
+  /** Offset of what is added next. */
+  #end = 0;
   /** Offset up to which the client has room. */
   #limit = 0;
 
@@ -25,12 +35,19 @@ export class ExecOutput {
   }
 
   get isSent(): boolean {
-    return this.#sent === this.#pieces.length;
+    return this.#next === this.#end;
   }
 
   add(stream: ExecStream, data: Buffer): void {
-    for (let at = 0; at < data.length; at += PIECE_BYTES)
-      this.#pieces.push({ stream, data: data.subarray(at, at + PIECE_BYTES) });
+    for (let taken = 0; taken < data.length; ) {
+      const at = (this.#end - this.#blocksStart) % BLOCK_BYTES;
+      if (this.#end - this.#blocksStart === this.#blocks.length * BLOCK_BYTES) this.#blocks.push(aBlock());
+      const { bytes, marks } = this.#blockAt(this.#end);
+      const copied = data.copy(bytes, at, taken);
+      marks.fill(MARKS[stream], at, at + copied);
+      taken += copied;
+      this.#end += copied;
+    }
   }
 
   /** The client has room for so many bytes more. */
@@ -40,48 +57,44 @@ export class ExecOutput {
 
   /** What to send next; null when there is nothing, or no room for it. */
   take(): OutputPiece | null {
-    const kept = this.#isKept ? this.#start + KEPT_BYTES : Number.POSITIVE_INFINITY;
-    const room = Math.min(this.#limit, kept) - this.#next;
-    if (this.isSent || room <= 0) return null;
-    this.#split(this.#sent, room);
-    const piece = this.#pieces[this.#sent] as OutputPiece;
-    this.#sent += 1;
-    this.#next += piece.data.length;
+    const kept = this.#isKept ? this.#confirmed + KEPT_BYTES : Number.POSITIVE_INFINITY;
+    const room = Math.min(this.#limit, kept, this.#end) - this.#next;
+    if (room <= 0) return null;
+    const { bytes, marks } = this.#blockAt(this.#next);
+    const from = (this.#next - this.#blocksStart) % BLOCK_BYTES;
+    const stream = marks[from] === MARKS.stderr ? 'stderr' : 'stdout';
+    const most = marks.subarray(from, from + room);
+    const other = most.indexOf(stream === 'stdout' ? MARKS.stderr : MARKS.stdout);
+    const data = bytes.subarray(from, from + (other === -1 ? most.length : other));
+    this.#next += data.length;
     if (!this.#isKept) this.confirm(this.#next);
-    return piece;
+    return { stream, data };
   }
 
   /** The client has all output before `offset`. */
   confirm(offset: number): void {
-    for (let [first] = this.#pieces; this.#sent > 0 && first !== undefined; [first] = this.#pieces) {
-      if (this.#start + first.data.length > offset) return;
-      this.#pieces.shift();
-      this.#sent -= 1;
-      this.#start += first.data.length;
-    }
+    this.#confirmed = Math.max(this.#confirmed, Math.min(offset, this.#next));
+    const count = Math.floor((this.#confirmed - this.#blocksStart) / BLOCK_BYTES);
+    this.#blocks.splice(0, count);
+    this.#blocksStart += count * BLOCK_BYTES;
   }
 
   /** Continues at `offset`, without room; false when that was never sent, or is no longer kept. */
   resumeAt(offset: number): boolean {
-    if (offset < this.#start || offset > this.#next) return false;
+    if (offset < this.#confirmed || offset > this.#next) return false;
     this.confirm(offset);
-    if (offset > this.#start) {
-      this.#split(0, offset - this.#start);
-      this.confirm(offset);
-    }
-    this.#sent = 0;
     this.#next = offset;
     this.#limit = offset;
     return true;
   }
 
-  /** Makes two pieces of a longer one. */
-  #split(index: number, bytes: number): void {
-    const piece = this.#pieces[index];
-    if (piece === undefined || piece.data.length <= bytes) return;
-    const { stream, data } = piece;
-    const parts = [data.subarray(0, bytes), data.subarray(bytes)].map((part) => ({ stream, data: part }));
-    this.#pieces.splice(index, 1, ...parts);
-    if (index < this.#sent) this.#sent += 1;
+  #blockAt(offset: number): Block {
+    return this.#blocks[Math.floor((offset - this.#blocksStart) / BLOCK_BYTES)] as Block;
   }
 }
+
+const aBlock = (): Block => ({
+  bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES),
+  // A byte of no stream must not pass for one.
+  marks: Buffer.alloc(BLOCK_BYTES),
+});
