@@ -101,6 +101,9 @@ export type KillChain = {
   stop(settings?: NodeJS.ProcessEnv): Promise<void>;
 };
 
+/** Within the 15 minutes of a login token; all rounds of a test take longer. */
+const LOGIN_MS = 600_000;
+
 /** All of it ends with `t`; null when the test was skipped. */
 export async function aKillChain(
   t: Test,
@@ -112,13 +115,14 @@ export async function aKillChain(
   const { installation, next } = faultsOf(set.installation);
   const invariants = new Invariants(set.url, engine.docker);
   t.teardown(() => invariants.close());
-  let token: string | null = null;
+  let login: { readonly token: string; readonly atMs: number } | null = null;
   let running: Running | null = null;
 
   async function call(): Promise<Call> {
     running ??= await startService(t, installation, FAULTY);
-    token ??= await signInAdmin(running);
-    return client(running.address, token);
+    if (login === null || performance.now() - login.atMs > LOGIN_MS)
+      login = { token: await signInAdmin(running), atMs: performance.now() };
+    return client(running.address, login.token);
   }
 
   return {
