@@ -1,11 +1,12 @@
 import t from 'tap';
 import { ProcessInputs } from '../../../src/app/containers/processes/process-inputs.ts';
+import { inputBuffer } from '../../../src/client/terminal/input-buffer.ts';
 import { ok, refuse } from '../../../src/domain/result.ts';
 import type { ProcessInput } from '../../../src/ports/containers/processes/container-processes.ts';
 
 /** A process whose answers to writes may be lost, before or after it has taken them. */
 function aProcess() {
-  const inputs = new ProcessInputs();
+  const replicas = [new ProcessInputs(), new ProcessInputs()] as const;
   let taken = '';
   let loses: 'question' | 'answer' | null = null;
   const unknown = refuse({ code: 'process_outcome_unknown' } as const);
@@ -17,9 +18,9 @@ function aProcess() {
     taken += data;
     return lost === 'answer' ? unknown : ok({ kind: 'taken', inputOffset: taken.length } as const);
   };
-  const send = async (writer: string, text: string, offset: number | null = null) => {
+  const send = async (writer: string, text: string, offset: number | null = null, replica: 0 | 1 = 0) => {
     const input = { data: Buffer.from(text), offset, isLast: false };
-    const sent = await inputs.write('process', writer, input, write);
+    const sent = await replicas[replica].write('process', writer, input, write);
     return sent.ok ? sent.value : sent.error.code;
   };
   return {
@@ -56,4 +57,69 @@ t.test('input whose fate is unknown is taken once, whoever comes next', async (t
     t.same(await send('ada', 'two ', 4), { kind: 'taken', inputOffset: 8 }, what);
     t.equal(taken(), what === 'answer' ? 'one two bob ' : 'one bob two ');
   }
+});
+
+/** A client as it types over connections to one replica or the other. */
+function aClient(send: ReturnType<typeof aProcess>['send'], writer: string) {
+  const buffer = inputBuffer();
+  let replica: 0 | 1 = 0;
+  let next = 0;
+  const attach = async (to: 0 | 1) => {
+    replica = to;
+    const ready = await send(writer, '', null, replica);
+    next = typeof ready === 'object' && 'inputOffset' in ready ? ready.inputOffset : Number.NaN;
+    buffer.rewind(next);
+  };
+  const type = async (text: string, { isAcknowledged = true } = {}) => {
+    buffer.push(Buffer.from(text));
+    for (let piece = buffer.next(); piece !== null; piece = buffer.next()) {
+      await send(writer, Buffer.from(piece).toString(), next, replica);
+      next += piece.length;
+      if (isAcknowledged) buffer.acknowledge(next);
+    }
+  };
+  return { attach, type, pendingBytes: () => buffer.pendingBytes() };
+}
+
+t.test('a client that moves between replicas is heard once', async (t) => {
+  for (const isAcknowledged of [true, false]) {
+    const { send, taken } = aProcess();
+    const ada = aClient(send, 'ada');
+    await ada.attach(0);
+    await ada.type('one ');
+    await ada.attach(1);
+    await ada.type('two ', { isAcknowledged });
+    await ada.attach(0);
+    await ada.type('three ');
+    await ada.attach(1);
+    await ada.attach(0);
+    await ada.type('four ');
+    t.equal(taken(), 'one two three four ');
+    t.equal(ada.pendingBytes(), 0);
+  }
+});
+
+t.test('nor is a client counted wrong that comes back after another has seen its input', async (t) => {
+  const { send, taken } = aProcess();
+  const ada = aClient(send, 'ada');
+  const bob = aClient(send, 'bob');
+  await ada.attach(0);
+  await bob.attach(0);
+  await ada.type('one ');
+  await ada.attach(1);
+  await ada.type('two ');
+  await bob.type('bob ');
+  await ada.attach(0);
+  await ada.type('three ');
+  await bob.type('again ');
+  t.equal(taken(), 'one two bob three again ');
+});
+
+t.test('input of a client that was forgotten while it is connected is taken', async (t) => {
+  const { send, taken } = aProcess();
+  await send('ada', '');
+  await send('ada', 'one ', 0);
+  for (let count = 0; count < 1_100; count += 1) await send(`other ${count}`, '.');
+  t.same(await send('ada', 'two ', 4), { kind: 'taken', inputOffset: 8 });
+  t.match(taken(), /^one [.]{1100}two $/);
 });

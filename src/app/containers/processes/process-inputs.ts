@@ -5,12 +5,19 @@ import type { InputOutcome, ProcessInput } from '../../../ports/containers/proce
 type Outcome = Result<InputOutcome, DomainError>;
 type Write = (input: ProcessInput) => Promise<Outcome>;
 
-/** `unsure`: the last write, when it is not known whether the process has taken it. */
+/** How much of a writer's input the process has, and the value of `moves` when the writer was last active here. */
+type Writer = { taken: number; moves: number };
+
+/**
+ * `unsure`: the last write, when it is not known whether the process has taken it. `moves` counts how often input was
+ * found that came by another way.
+ */
 type Inputs = {
   turn: Promise<unknown>;
   end: number | null;
   unsure: { readonly writer: string; readonly offset: number; readonly bytes: number } | null;
-  readonly taken: Map<string, number>;
+  moves: number;
+  readonly writers: Map<string, Writer>;
 };
 
 const MAX_PROCESSES = 4_096;
@@ -19,7 +26,8 @@ const NOTHING: ProcessInput = { data: Buffer.alloc(0), offset: null, isLast: fal
 
 /**
  * Input of several writers to a process. Each counts its own bytes, from what the process had when it came, so nobody's
- * input counts as a repeat of another's. Another process of the service does not know them: there a writer comes anew.
+ * input counts as a repeat of another's. Another process of the service does not know them: there a writer comes anew,
+ * and here too when input has come by another way since it left, for that may be its own.
  */
 export class ProcessInputs {
   readonly #all = new Map<string, Inputs>();
@@ -35,38 +43,58 @@ export class ProcessInputs {
   #of(processId: string): Inputs {
     const known = this.#all.get(processId);
     this.#all.delete(processId);
-    const inputs = known ?? { turn: Promise.resolve(), end: null, unsure: null, taken: new Map() };
+    const inputs = known ?? {
+      turn: Promise.resolve(),
+      end: null,
+      unsure: null,
+      moves: 0,
+      writers: new Map(),
+    };
     this.#all.set(processId, inputs);
     dropOldest(this.#all, MAX_PROCESSES);
     return inputs;
   }
 }
 
-async function writeOf(inputs: Inputs, writer: string, input: ProcessInput, write: Write): Promise<Outcome> {
-  const asked = await settle(inputs, write);
+async function writeOf(inputs: Inputs, name: string, input: ProcessInput, write: Write): Promise<Outcome> {
+  const asked = await settle(inputs, write, input.offset === null);
   if (typeof asked !== 'number') return asked;
-  const taken = inputs.taken.get(writer) ?? asked;
-  inputs.taken.delete(writer);
-  inputs.taken.set(writer, taken);
-  dropOldest(inputs.taken, MAX_WRITERS);
-  const from = input.offset ?? taken;
-  if (from > taken) return ok({ kind: 'gap', inputOffset: taken });
-  const data = input.data.subarray(taken - from);
-  if (data.length === 0 && !input.isLast) return ok({ kind: 'taken', inputOffset: taken });
-  const written = await append(inputs, writer, { ...input, data }, asked, write);
+  const writer = writerOf(inputs, name, input.offset, asked);
+  const from = input.offset ?? writer.taken;
+  if (from > writer.taken) return ok({ kind: 'gap', inputOffset: writer.taken });
+  const data = input.data.subarray(writer.taken - from);
+  if (data.length === 0 && !input.isLast) return ok({ kind: 'taken', inputOffset: writer.taken });
+  const written = await append(inputs, name, { ...input, data }, asked, write);
   if (!written.ok || !('inputOffset' in written.value)) return written;
-  return ok({ ...written.value, inputOffset: inputs.taken.get(writer) ?? taken });
+  return ok({ ...written.value, inputOffset: writer.taken });
 }
 
-/** Learns how much input the process has, and whether it took the last write. */
-async function settle(inputs: Inputs, write: Write): Promise<number | Outcome> {
+/** `offset` is null for a writer that comes. One that goes on, and was forgotten, has never been counted wrong. */
+function writerOf(inputs: Inputs, name: string, offset: number | null, end: number): Writer {
+  const { writers, moves } = inputs;
+  const known = writers.get(name);
+  const isStale = known === undefined || (offset === null && known.moves !== moves);
+  const writer = isStale ? { taken: offset ?? end, moves } : known;
+  writers.delete(name);
+  writers.set(name, writer);
+  dropOldest(writers, MAX_WRITERS);
+  return writer;
+}
+
+/** Learns whether the process took the last write, and, where `isAsked`, how much input it has now. */
+async function settle(inputs: Inputs, write: Write, isAsked: boolean): Promise<number | Outcome> {
   const { end, unsure } = inputs;
-  if (end !== null && unsure === null) return end;
+  if (end !== null && unsure === null && !isAsked) return end;
   const asked = await write(NOTHING);
   if (!asked.ok || asked.value.kind !== 'taken') return asked;
   const { inputOffset } = asked.value;
-  if (unsure !== null && inputOffset >= unsure.offset + unsure.bytes)
-    count(inputs, unsure.writer, unsure.bytes);
+  let expected = end;
+  if (unsure !== null) {
+    const isTaken = inputOffset >= unsure.offset + unsure.bytes;
+    if (isTaken) count(inputs, unsure.writer, unsure.bytes);
+    expected = unsure.offset + (isTaken ? unsure.bytes : 0);
+  }
+  if (inputOffset !== expected) inputs.moves += 1;
   inputs.unsure = null;
   inputs.end = inputOffset;
   return inputOffset;
@@ -86,15 +114,21 @@ async function append(
     const written = await write({ ...input, offset, isNext: true });
     if (!written.ok) return written;
     inputs.unsure = null;
+    const isTaken = written.value.kind === 'taken';
+    if (isTaken) count(inputs, writer, bytes);
     inputs.end = 'inputOffset' in written.value ? written.value.inputOffset : null;
-    if (written.value.kind === 'taken') count(inputs, writer, bytes);
+    if (inputs.end !== offset + (isTaken ? bytes : 0)) inputs.moves += 1;
     if (written.value.kind !== 'moved') return written;
     offset = written.value.inputOffset;
   }
 }
 
-const count = ({ taken }: Inputs, writer: string, bytes: number): void =>
-  void taken.set(writer, (taken.get(writer) ?? 0) + bytes);
+function count({ writers, moves }: Inputs, name: string, bytes: number): void {
+  const writer = writers.get(name);
+  if (writer === undefined) return;
+  writer.taken += bytes;
+  writer.moves = moves;
+}
 
 function dropOldest(map: Map<string, unknown>, most: number): void {
   const [oldest] = map.keys();
