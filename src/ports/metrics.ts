@@ -65,7 +65,7 @@ export interface Metrics {
   engineWaited(wait: EngineWait): void;
   /** An event was sent this long after its commit. */
   eventSent(lagSeconds: number): void;
-  /** Replaces what was last found of these components. */
+  /** Replaces all that was last found: a component that is not among these has no state any more. */
   healthFound(components: readonly ComponentState[]): void;
   readonly terminalBytes: TerminalBytes;
   /** The last registered reader is used. */

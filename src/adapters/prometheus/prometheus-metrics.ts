@@ -78,6 +78,7 @@ export function prometheusMetrics(): Metrics {
     engineWaited: ({ work, outcome, seconds }) => waits.observe({ work, outcome }, seconds),
     eventSent: (seconds) => lag.observe(Math.max(0, seconds)),
     healthFound: (components) => {
+      health.reset();
       for (const { component, state } of components) health.set({ component }, STATES[state]);
     },
     terminalBytes,

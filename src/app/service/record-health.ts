@@ -3,6 +3,7 @@ import {
   absenceBefore,
   type ComponentReport,
   findingsOf,
+  type HealthState,
   type NewOutage,
   type Outage,
   outageChanges,
@@ -56,16 +57,29 @@ export function recordHealth({ storage, replica, readiness, monotonicMs, metrics
     async pass(): Promise<void> {
       const askedMs = monotonicMs();
       const { parts } = await readiness();
-      metrics.healthFound([{ component: 'database', state: parts.database.status }]);
+      // Without the database nobody knows what other processes find.
+      const publishOwn = (database: HealthState): void => {
+        const own = REPORTED.map((component) => ({ component, state: parts[component].status }));
+        metrics.healthFound([{ component: 'database', state: database }, ...own]);
+      };
       if (parts.database.status !== 'ready') {
+        publishOwn(parts.database.status);
         known.lostMs ??= askedMs;
         known.writtenSinceMs = null;
         return;
       }
       const reports = REPORTED.map((component) => reportOf(component, parts[component]));
       const pass = { replica, reports, known, nowMs: monotonicMs() };
-      const findings = await storage.inTransaction((tx) => record(tx, pass));
-      metrics.healthFound([...findings].map(([component, { state }]) => ({ component, state })));
+      const findings = await storage
+        .inTransaction((tx) => record(tx, pass))
+        .catch((error: unknown) => {
+          publishOwn('down');
+          throw error;
+        });
+      metrics.healthFound([
+        { component: 'database', state: 'ready' },
+        ...[...findings].map(([component, { state }]) => ({ component, state })),
+      ]);
       known.lostMs = null;
       known.writtenSinceMs ??= askedMs;
       known.isFirst = false;

@@ -50,7 +50,7 @@ function aWorld() {
     return answer.json().outages as { component: string; reason: string; seconds: number | null }[];
   };
   const measured = async (): Promise<string> => (await metrics.text()).body;
-  return { clock, start, pass, outages, measured };
+  return { clock, ports, start, pass, outages, measured };
 }
 
 const brief = (all: readonly { component: string; reason: string; seconds: number | null }[]) =>
@@ -101,6 +101,39 @@ t.test('an outage is recorded from its start to its end, with an event for admin
   await pass(5, one);
   await again.until(() => again.messages.length >= 2);
   t.same(readAgain.messages, [], 'nor afterwards');
+});
+
+t.test('while the database fails, the metric has what this process finds, and nothing older', async (t) => {
+  const { ports, start, pass, measured } = aWorld();
+  const [one, two] = [await start(), await start()];
+  const states = async () =>
+    Object.fromEntries(
+      [...(await measured()).matchAll(/^berth_component_state\{component="(\w+)"\} (\d)$/gm)].map(
+        ([, component, state]) => [component, Number(state)],
+      ),
+    );
+  const own = { database: 2, engine: 0, image: 0, disk: 1, isolation: 0 };
+  await pass(120, one, two);
+  two.parts.engine = LOST;
+  await pass(5, one, two);
+  await pass(5, one);
+  t.same(await states(), { database: 0, engine: 2, image: 0, disk: 0, isolation: 0, replicas: 0 });
+  one.parts.disk = SILENT;
+  one.parts.database = LOST;
+  await pass(5, one);
+  t.same(await states(), own, 'it does not answer');
+  one.parts.database = READY;
+  one.parts.disk = READY;
+  await pass(5, one);
+  one.parts.disk = SILENT;
+  const { health } = ports.storage.repositories;
+  const { lock } = health;
+  Object.assign(health, { lock: () => Promise.reject(new Error('too many connections')) });
+  await t.rejects(one.service.recordHealth(), { message: 'too many connections' });
+  t.same(await states(), own, 'it answers, and refuses to write');
+  Object.assign(health, { lock });
+  await pass(5, one);
+  t.match(await states(), { database: 0, disk: 1 });
 });
 
 t.test('an outage of the database is written afterwards, once', async (t) => {
