@@ -15,6 +15,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
+import { lockCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken } from './token-records.ts';
 
 type Limits = Pick<NewToken, 'parentId' | 'depth' | 'containers' | 'maxUses' | 'usesLeft' | 'notAfter'>;
@@ -38,7 +39,8 @@ export const deriveToken =
     if (!asked.ok) return asked;
     const { name, scopes, lifeMs } = asked.value;
     return await orRollBack(inTransaction, async (tx) => {
-      await tx.users.lock(user.id);
+      const present = await lockCaller(tx, caller);
+      if (!present.ok) return present;
       const containers = await chosen(tx, asked.value, caller);
       if (!containers.ok) return containers;
       const request = { ...asked.value, containers: containers.value };

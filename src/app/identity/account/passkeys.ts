@@ -21,6 +21,8 @@ import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
+import { endOthersOf } from './end-others.ts';
+import { lockCaller } from './lock-caller.ts';
 
 export type PasskeyDeps = {
   readonly storage: Storage;
@@ -33,7 +35,10 @@ export type Passkeys = ReturnType<typeof passkeys>;
 
 type OwnPasskeyDeps = PasskeyDeps & { readonly confirmed: RequireRecentSignIn };
 
-/** A user's own passkeys. Adding and removing them needs a recent sign-in or a confirmation. */
+/**
+ * A user's own passkeys. Adding and removing them needs a recent sign-in or a confirmation; removing one ends the user's
+ * other sessions.
+ */
 export function passkeys(deps: OwnPasskeyDeps) {
   return {
     list: ({ user }: Caller): Promise<readonly Passkey[]> =>
@@ -76,16 +81,18 @@ async function begin(
 
 async function register(
   deps: OwnPasskeyDeps,
-  { user }: Caller,
+  caller: Caller,
   { answer, wanted }: { readonly answer: RegistrationAnswer; readonly wanted: string | undefined },
   origin: Origin,
 ): Promise<Result<Passkey, DomainError>> {
+  const { user } = caller;
   const name = checkedName(wanted ?? DEFAULT_PASSKEY_NAME);
   if (!name.ok) return name;
   const made = await prove(deps, answer, user.id);
   if (!made.ok) return made;
   return await orRollBack(deps.storage.inTransaction, async (tx) => {
-    await tx.users.lock(user.id);
+    const present = await lockCaller(tx, caller);
+    if (!present.ok) return present;
     if ((await tx.passkeys.listOf(user.id)).length >= MAX_PASSKEYS) {
       return refuse({ code: 'passkey_limit_reached', max: MAX_PASSKEYS });
     }
@@ -138,10 +145,13 @@ async function remove(
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
   return await orRollBack(storage.inTransaction, async (tx) => {
+    const present = await lockCaller(tx, caller);
+    if (!present.ok) return present;
     if (!isUuid(id) || !(await tx.passkeys.remove(id, user.id))) {
       return refuse({ code: 'passkey_not_found' });
     }
     await tx.audit.append({ userId: user.id, action: 'passkey_removed', ...origin, details: id });
+    await endOthersOf(tx, caller, origin);
     return ok(null);
   });
 }

@@ -3,10 +3,12 @@ import type { Caller, Origin } from '../../../domain/identity/caller.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import type { Repositories, Storage } from '../../../ports/storage.ts';
+import type { Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { type Hashing, unasked } from '../limits/hashing-queue.ts';
 import type { RequireRecentSignIn } from '../sign-in/reauthentication.ts';
+import { endOthersOf } from './end-others.ts';
+import { lockCaller } from './lock-caller.ts';
 
 export type PasswordDeps = {
   readonly storage: Storage;
@@ -31,7 +33,7 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
     { old, wanted, code }: NewPassword,
     origin: Origin,
   ): Promise<Result<null, DomainError>> {
-    const { user, credential } = caller;
+    const { user } = caller;
     const { password: fault } = passwordFaults(wanted, namesOf(user));
     if (fault !== undefined) return refuse({ code: 'validation_failed', fields: { newPassword: fault } });
     const current = (await storage.repositories.users.lockForSignIn(user.id))?.passwordHash ?? null;
@@ -49,10 +51,10 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
     );
     if (!hashed.ok) return hashed;
     const replacement = hashed.value;
-    const keepId = credential.kind === 'login' ? credential.sessionId : null;
     return await storage.inTransaction(async (tx) => {
       // Lock the user first, as everywhere: opposite orders would deadlock.
-      await tx.users.lock(user.id);
+      const present = await lockCaller(tx, caller);
+      if (!present.ok) return present;
       const right = await throttle.tryCode(
         tx,
         'password',
@@ -70,7 +72,8 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
         return refuse({ code: 'wrong_password' });
       }
       await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
-      await endOthers(tx, user.id, keepId, origin);
+      await tx.accountLinks.withdrawFor(user.id);
+      await endOthersOf(tx, caller, origin, REVOKED_FOR.passwordChanged);
       return ok(null);
     });
   },
@@ -78,34 +81,23 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
 
 async function setFirst(
   { storage, hashing }: Pick<PasswordDeps, 'storage' | 'hashing'>,
-  { user, credential }: Caller,
+  caller: Caller,
   wanted: string,
   origin: Origin,
 ): Promise<Result<null, DomainError>> {
+  const { user } = caller;
   const hashed = await hashing.inTurn({ userId: user.id }, unasked, (hasher) => hasher.hash(wanted));
   if (!hashed.ok) return hashed;
   return await storage.inTransaction(async (tx) => {
-    await tx.users.lock(user.id);
+    const present = await lockCaller(tx, caller);
+    if (!present.ok) return present;
     // A reset link may have set one meanwhile.
     const { passwordSet } = await tx.screenLocks.protectionOf(user.id);
     if (passwordSet) return refuse({ code: 'wrong_password' });
     await tx.users.setPassword(user.id, hashed.value);
     await tx.audit.append({ userId: user.id, action: 'password_changed', ...origin, details: '' });
-    await endOthers(tx, user.id, credential.kind === 'login' ? credential.sessionId : null, origin);
+    await tx.accountLinks.withdrawFor(user.id);
+    await endOthersOf(tx, caller, origin, REVOKED_FOR.passwordChanged);
     return ok(null);
   });
-}
-
-async function endOthers(
-  tx: Repositories,
-  userId: string,
-  keepId: string | null,
-  origin: Origin,
-): Promise<void> {
-  await tx.pending.endAll(userId, 'second_factor');
-  await tx.accountLinks.withdrawFor(userId);
-  const ended = await tx.sessions.revokeOthers(userId, keepId, REVOKED_FOR.passwordChanged);
-  await tx.agentEnrolments.endAll(userId);
-  if (ended.length === 0) return;
-  await tx.audit.append({ userId, action: 'sessions_revoked_others', ...origin, details: keepId ?? '' });
 }

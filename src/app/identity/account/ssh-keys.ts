@@ -12,6 +12,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { mayMakeLasting } from './lasting-credential.ts';
+import { lockCaller } from './lock-caller.ts';
 
 export type SshKeys = ReturnType<typeof sshKeys>;
 
@@ -41,7 +42,8 @@ export const sshKeys = (
     if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
     const { type, publicKey: line, fingerprint } = parsed;
     return await orRollBack(inTransaction, async (tx) => {
-      await tx.users.lock(user.id);
+      const present = await lockCaller(tx, caller);
+      if (!present.ok) return present;
       const lasting = await mayMakeLasting(tx, caller);
       if (!lasting.ok) return lasting;
       if ((await tx.sshKeys.count(user.id)) >= MAX_SSH_KEYS)

@@ -6,6 +6,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { deriveToken } from './child-tokens.ts';
+import { lockCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken, recordEnd, UNLIMITED } from './token-records.ts';
 
 export type ApiTokenDeps = {
@@ -33,14 +34,16 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
      */
     async create(
       request: TokenRequest,
-      { user }: Caller,
+      caller: Caller,
       origin: Origin,
       note?: NoteToken,
     ): Promise<Result<MintedToken, DomainError>> {
+      const { user } = caller;
       const granted = mayGrant(user, request.scopes);
       if (!granted.ok) return granted;
       return await orRollBack(inTransaction, async (tx) => {
-        await tx.users.lock(user.id);
+        const present = await lockCaller(tx, caller);
+        if (!present.ok) return present;
         return await insertToken(tx, { ...request, ...UNLIMITED, userId: user.id }, origin, note);
       });
     },

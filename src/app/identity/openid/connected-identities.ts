@@ -11,6 +11,8 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
+import { endOthersOf } from '../account/end-others.ts';
+import { lockCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { connect, disconnect } from './arrival.ts';
 import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
@@ -46,7 +48,7 @@ export function connectedIdentities(deps: ConnectedDeps) {
     finish: (id: string, browser: string | null, caller: Caller, origin: Origin) =>
       finish(deps, { id, browser }, caller, origin),
 
-    /** Refused when the account would have no way in. */
+    /** Ends the user's other sessions. Refused when the account would have no way in. */
     remove: (id: string, given: Proofs, caller: Caller, origin: Origin) =>
       remove(deps, id, given, caller, origin),
   };
@@ -89,13 +91,14 @@ async function finish(
 ): Promise<Result<Connected, DomainError>> {
   const { credential } = caller;
   const sessionId = credential.kind === 'login' ? credential.sessionId : null;
+  const arrived = await storage.inTransaction((tx) => takeArrived(tx, id, browser));
+  if (arrived === null || arrived.sessionId === null || arrived.sessionId !== sessionId) {
+    return refuse({ code: 'provider_sign_in_expired' });
+  }
   try {
     return await storage.inTransaction(async (tx): Promise<Result<Connected, DomainError>> => {
-      await tx.users.lock(caller.user.id);
-      const arrived = await takeArrived(tx, id, browser);
-      if (arrived === null || arrived.sessionId === null || arrived.sessionId !== sessionId) {
-        return refuse({ code: 'provider_sign_in_expired' });
-      }
+      const present = await lockCaller(tx, caller);
+      if (!present.ok) return present;
       return arrived.purpose === 'confirm'
         ? await confirm(tx, arrived, caller, origin)
         : await link(tx, arrived, caller, origin);
@@ -153,13 +156,15 @@ async function remove(
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
   return await orRollBack(storage.inTransaction, async (tx) => {
-    await tx.users.lock(user.id);
+    const present = await lockCaller(tx, caller);
+    if (!present.ok) return present;
     const owned = await tx.identities.listOf(user.id);
     const found = owned.find((one) => isUuid(id) && one.id === id.toLowerCase());
     if (found === undefined) return refuse({ code: 'identity_not_found' });
     const { passwordSet } = await tx.screenLocks.protectionOf(user.id);
     if (!keepsWayIn(passwordSet, owned.length)) return refuse({ code: 'identity_needed' });
     await disconnect(tx, user, found, origin);
+    await endOthersOf(tx, caller, origin);
     return ok(null);
   });
 }

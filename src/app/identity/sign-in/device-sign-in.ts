@@ -105,35 +105,57 @@ async function insertFresh(
     : { deviceCode, userCode, expiresAt };
 }
 
-const poll = (
+async function poll(
   { storage }: DeviceSignInDeps,
   deviceCode: string,
   origin: Origin,
-): Promise<Result<SignedIn, DomainError>> =>
-  storage.inTransaction(async (tx): Promise<Result<SignedIn, DomainError>> => {
-    const hash = sha256(deviceCode);
-    const found = await tx.deviceSignIns.lock(hash);
-    if (found === null) return refuse({ code: 'expired_token' });
-    const decided = decidePoll(found.signIn, found.now);
-    switch (decided.kind) {
-      case 'too_fast':
-        return refuse({ code: 'slow_down', retryAfterSeconds: decided.retryAfterSeconds });
-      case 'wait':
-        await tx.deviceSignIns.polled(hash);
-        return refuse({ code: 'authorization_pending' });
-      case 'denied':
-        await tx.deviceSignIns.remove(hash);
-        return refuse({ code: 'access_denied' });
-      case 'approved': {
-        await tx.deviceSignIns.remove(hash);
-        const user = await stillApprovedBy(tx, decided.sessionId);
-        if (user === null) return refuse({ code: 'access_denied' });
-        // A sign-out at the provider ends the sessions of programs, too.
-        const provider = await tx.providerSessions.find(decided.sessionId);
-        return ok(await openSession(tx, user, origin, provider));
-      }
-    }
-  });
+): Promise<Result<SignedIn, DomainError>> {
+  const hash = sha256(deviceCode);
+  const asked = await storage.inTransaction((tx) => decisionOf(tx, hash));
+  if (!asked.ok) return asked;
+  return await storage.inTransaction((tx) => openApproved(tx, hash, asked.value, origin));
+}
+
+type Approved = Extract<DeviceDecision, { readonly kind: 'approved' }>;
+
+async function decisionOf(
+  { deviceSignIns }: Repositories,
+  hash: Buffer,
+): Promise<Result<Approved, DomainError>> {
+  const found = await deviceSignIns.lock(hash);
+  if (found === null) return refuse({ code: 'expired_token' });
+  const decided = decidePoll(found.signIn, found.now);
+  switch (decided.kind) {
+    case 'too_fast':
+      return refuse({ code: 'slow_down', retryAfterSeconds: decided.retryAfterSeconds });
+    case 'wait':
+      await deviceSignIns.polled(hash);
+      return refuse({ code: 'authorization_pending' });
+    case 'denied':
+      await deviceSignIns.remove(hash);
+      return refuse({ code: 'access_denied' });
+    case 'approved':
+      return ok(decided);
+  }
+}
+
+/** Locks the user first, as a reset does: it ends the approving session, and no session may open behind it. */
+async function openApproved(
+  tx: Repositories,
+  hash: Buffer,
+  { userId, sessionId }: Approved,
+  origin: Origin,
+): Promise<Result<SignedIn, DomainError>> {
+  await tx.users.lock(userId);
+  // Another poll may have fetched it.
+  if ((await tx.deviceSignIns.lock(hash)) === null) return refuse({ code: 'expired_token' });
+  await tx.deviceSignIns.remove(hash);
+  const user = await stillApprovedBy(tx, sessionId);
+  if (user === null) return refuse({ code: 'access_denied' });
+  // A sign-out at the provider ends the sessions of programs, too.
+  const provider = await tx.providerSessions.find(sessionId);
+  return ok(await openSession(tx, user, origin, provider));
+}
 
 /** The approving user, unless the approving session was locked, or it or the account has ended since. */
 async function stillApprovedBy(tx: Repositories, sessionId: string): Promise<User | null> {

@@ -1,7 +1,8 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Origin } from '../../../domain/identity/caller.ts';
-import { signedInLately } from '../../../domain/identity/session.ts';
+import { sessionEnd, signedInLately } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
@@ -60,6 +61,12 @@ export function provePassword({
   };
 }
 
+/** Whether the session was opened or confirmed lately; null when it has ended. */
+function isRecent(found: SessionWithUser | null): boolean | null {
+  if (found === null || sessionEnd(found.session, found.now, found.idleMinutes) !== null) return null;
+  return signedInLately(found.session, found.now);
+}
+
 /**
  * Whether the caller owns the account, not just a login token: by a recent sign-in, or by the proofs that a sign-in
  * needs. Guests have neither.
@@ -72,9 +79,9 @@ export function requireRecentSignIn(deps: ReauthenticationDeps): RequireRecentSi
   return async ({ user, credential }, given, origin) => {
     if (user.guestUntil !== null) return refuse({ code: 'account_required' });
     if (credential.kind !== 'login') return refuse({ code: 'login_token_required' });
-    const found = await repositories.sessions.findWithUser(credential.sessionId);
-    if (found === null) return refuse({ code: 'unauthorized' });
-    if (signedInLately(found.session, found.now)) return ok(null);
+    const recent = isRecent(await repositories.sessions.findWithUser(credential.sessionId));
+    if (recent === null) return refuse({ code: 'unauthorized' });
+    if (recent) return ok(null);
     const factor = await repositories.factors.totp(user.id);
     if (factor?.confirmedAt != null) {
       if (given.code === undefined) return refuse({ code: 'confirmation_required', by: 'code' });

@@ -5,7 +5,9 @@ import {
   codeAt,
   from,
   logIn,
+  register,
   STEP_MS,
+  signIn,
   withMfa,
 } from '../../../support/service/factors.ts';
 import {
@@ -147,6 +149,20 @@ t.test('a reset of the second factor needs the password, and leaves none', async
   service.clock.advance(1_000);
   t.equal(await statusOf(service, who), 401);
   t.ok(actions(service).includes('second_factor_reset'));
+});
+
+t.test('whoever kept a passkey through a reset loses the session with it', async (t) => {
+  const { service, ada, make, use } = await aScene();
+  const { passkey, key } = await register(service, ada);
+  const owner = (await use((await make()).code)).json();
+  const intruder = (await signIn(service, key)).json();
+  t.equal(await statusOf(service, intruder), 200, 'the reset keeps the passkey');
+  const removal = await as(service, owner)('DELETE', `/api/me/passkeys/${passkey.id}`);
+  t.equal(removal.statusCode, 200);
+  service.clock.advance(1_000);
+  t.equal(await statusOf(service, intruder), 401);
+  t.equal(await statusOf(service, owner), 200);
+  t.equal(actions(service).at(-1), 'sessions_revoked_others');
 });
 
 t.test('resets are for sign-ins, not for API tokens', async (t) => {

@@ -102,6 +102,7 @@ const changeRoutes =
         schema: {
           operationId: 'passkeys.delete',
           summary: 'Delete a passkey',
+          description: "Ends the user's other sessions.",
           refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
           params: IdParams,
           body: schema.ConfirmationRequest,

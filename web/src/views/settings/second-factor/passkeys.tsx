@@ -133,7 +133,9 @@ function ActionDialog({ action: { what, passkey }, confirmed, onDone, onClose }:
       onDone={onDone}
       onClose={onClose}
     >
-      <p>You can no longer sign in with it. Remove it from your device as well.</p>
+      <p>
+        You can no longer sign in with it, and your other sessions end. Remove it from your device as well.
+      </p>
     </Removal>
   );
 }

@@ -99,8 +99,8 @@ function Credentials({ of, lead }: CredentialsProps) {
 }
 
 const CONSEQUENCE = {
-  Passkey: 'It no longer signs in to your account.',
-  'Connected sign-in': 'It no longer opens your account. Sessions that it has opened stay.',
+  Passkey: 'It no longer signs in to your account, and your other sessions end.',
+  'Connected sign-in': 'It no longer opens your account, and your other sessions end.',
   'SSH key': 'It no longer opens your containers.',
   'API token': 'Programs that use it, or a token made from it, are refused from now on.',
   'Share link': 'Everybody who came by this link leaves the terminal.',

@@ -52,6 +52,7 @@ const changeRoutes =
         schema: {
           operationId: 'identities.delete',
           summary: 'Disconnect a sign-in',
+          description: "Ends the user's other sessions.",
           refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
           params: IdParams,
           body: ConfirmationRequest,

@@ -1,0 +1,36 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { Caller } from '../../../domain/identity/caller.ts';
+import { sessionEnd } from '../../../domain/identity/session.ts';
+import { tokenStillGood } from '../../../domain/identity/token.ts';
+import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+
+/**
+ * Locks the caller's user until the transaction ends; refused when the credential ended since the request was admitted.
+ * Whatever makes a credential begins with it: a reset locks the user too, and nothing may be made behind it.
+ */
+export async function lockCaller(
+  tx: Repositories,
+  { user, credential }: Caller,
+): Promise<Result<null, DomainError>> {
+  if (!(await tx.users.lock(user.id))) return refuse({ code: 'unauthorized' });
+  switch (credential.kind) {
+    case 'login':
+      return (await isActive(tx, credential.sessionId)) ? ok(null) : refuse({ code: 'unauthorized' });
+    case 'api_token': {
+      const [found] = await tx.tokens.findAllByIdWithUser([credential.tokenId]);
+      const isGood = found !== undefined && tokenStillGood(found.token, found.user, found.now);
+      return isGood ? ok(null) : refuse({ code: 'api_token_rejected' });
+    }
+    case 'ssh_key': {
+      const keys = await tx.sshKeys.listOwned(user.id);
+      return keys.some(({ id }) => id === credential.keyId) ? ok(null) : refuse({ code: 'unauthorized' });
+    }
+  }
+}
+
+async function isActive({ sessions }: Repositories, sessionId: string): Promise<boolean> {
+  const found = await sessions.findWithUser(sessionId);
+  if (found === null || found.user.disabledAt !== null) return false;
+  return sessionEnd(found.session, found.now, found.idleMinutes) === null;
+}
