@@ -141,6 +141,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     409,
     'the username of this invitation is already in use: ask an administrator for a new invitation',
   ],
+  provider_not_asked: [
+    403,
+    'the sign-in provider did not ask who you are: sign out there and try again, or ask an administrator for an invitation for your email address',
+  ],
   provider_not_set_up: [404, 'no sign-in provider is set up here'],
   provider_other_person: [
     403,

@@ -26,6 +26,7 @@ const SIGN_IN_FAULTS = {
   provider_other_address: 'the invitation is for another address',
   provider_already_connected: 'the person at the provider has an account already',
   provider_name_taken: 'the username of the invitation is in use',
+  provider_not_asked: 'the provider did not ask who it is',
   link_not_valid: 'the invitation was used or withdrawn, or has expired',
 } as const satisfies Record<ProviderRefusal | 'disabled', string>;
 

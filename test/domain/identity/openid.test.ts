@@ -62,7 +62,10 @@ t.test(
 );
 
 t.test('an invitation is accepted with a verified address, and the invited one', async (t) => {
-  const verified = { email: 'Ada@example.org', emailVerified: true };
+  const asked = new Date('2026-01-01T12:00:00Z');
+  const verified = { email: 'Ada@example.org', emailVerified: true, authTime: asked };
+  const before = { ...verified, authTime: new Date('2026-01-01T11:59:00Z') };
+  const unsaid = { ...verified, authTime: null };
   const nobody = { isConnected: false, addressTaken: false, nameTaken: false };
   const cases = [
     [verified, null, nobody, null],
@@ -70,14 +73,19 @@ t.test('an invitation is accepted with a verified address, and the invited one',
     [verified, 'eve@example.org', nobody, 'provider_other_address'],
     [{ ...verified, emailVerified: false }, null, nobody, 'provider_email_unverified'],
     [{ ...verified, emailVerified: false }, 'ada@example.org', nobody, 'provider_email_unverified'],
-    [{ email: null, emailVerified: true }, null, nobody, 'provider_email_unverified'],
+    [{ ...verified, email: null }, null, nobody, 'provider_email_unverified'],
+    [before, null, nobody, 'provider_not_asked'],
+    [before, 'ada@example.org', nobody, 'provider_not_asked'],
+    [unsaid, null, nobody, 'provider_not_asked'],
+    [unsaid, 'ada@example.org', nobody, null],
+    [unsaid, 'eve@example.org', nobody, 'provider_other_address'],
     [verified, null, { ...nobody, addressTaken: true }, 'provider_account_exists'],
     [verified, 'eve@example.org', { ...nobody, addressTaken: true }, 'provider_other_address'],
     [verified, null, { ...nobody, nameTaken: true }, 'provider_name_taken'],
     [verified, null, { ...nobody, isConnected: true, addressTaken: true }, 'provider_already_connected'],
   ] as const;
   for (const [claims, email, here, expected] of cases) {
-    const decided = decideAcceptance(claims, { email }, here);
+    const decided = decideAcceptance(claims, { email }, here, asked);
     t.same(decided.ok ? decided.value : decided.error, expected ?? { email: verified.email });
   }
 });

@@ -37,7 +37,7 @@ export async function startAcceptance(
 export async function acceptInvitation(
   deps: Pick<ProviderDeps, 'throttle'>,
   tx: Repositories,
-  { claims, sealedIdToken, invitationHash }: ArrivedProviderSignIn,
+  { claims, sealedIdToken, invitationHash, startedAt }: ArrivedProviderSignIn,
   origin: Origin,
 ): Promise<Result<SignedIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
@@ -47,7 +47,7 @@ export async function acceptInvitation(
   if ((await tx.catalogue.tier(invitation.tier)) === null) return await fail('link_not_valid');
   const email = claims.email && comparable(claims.email);
   const here = await alreadyHere(tx, { ...claims, email }, invitation);
-  const decided = decideAcceptance({ ...claims, email }, invitation, here);
+  const decided = decideAcceptance({ ...claims, email }, invitation, here, startedAt);
   if (!decided.ok) return await fail(decided.error);
   const user = await join(tx, invitation, decided.value.email, claims.username);
   if (!(await tx.accountLinks.use(id, user.id))) throw new Refusal({ code: 'link_not_valid' });

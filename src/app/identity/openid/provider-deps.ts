@@ -81,10 +81,17 @@ const COUNTS = {
   provider_other_address: true,
   provider_already_connected: true,
   provider_name_taken: true,
+  provider_not_asked: true,
   link_not_valid: true,
   provider_denied: false,
   provider_unavailable: false,
 } as const satisfies Record<ProviderRefusal, boolean>;
+
+const isProviderRefusal = (code: string): code is ProviderRefusal => code in COUNTS;
+
+/** The reason to record for a refusal that rolled a sign-in back: another request was faster, so the next try decides. */
+export const providerRefusalOf = ({ code }: DomainError): ProviderRefusal =>
+  isProviderRefusal(code) ? code : 'provider_sign_in_expired';
 
 /**
  * Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. The

@@ -17,7 +17,13 @@ import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-
 import { openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
 import { arrivalOf, enter, lockOwner, ownerOf } from './arrival.ts';
 import { acceptInvitation, startAcceptance } from './invited-person.ts';
-import { failedAtProvider, type ProviderDeps, startAtProvider, type Turned } from './provider-deps.ts';
+import {
+  failedAtProvider,
+  type ProviderDeps,
+  providerRefusalOf,
+  startAtProvider,
+  type Turned,
+} from './provider-deps.ts';
 
 /** What the page does next: finish the sign-in, and go where it began. */
 export type Arrived = {
@@ -107,7 +113,7 @@ async function failed<T>(
   );
 }
 
-/** Takes what arrived in this browser, once; null for anything else. */
+/** Takes what arrived in this browser, once; null for anything else. Needs a transaction that does not refuse. */
 export async function takeArrived(
   tx: Repositories,
   id: string,
@@ -124,25 +130,25 @@ async function finish(
   browser: string | null,
   origin: Origin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
+  const { inTransaction } = deps.storage;
+  // By itself, so that no refusal rolls it back: it would work again.
+  const arrived = await inTransaction((tx) => takeArrived(tx, id, browser));
   try {
-    return await deps.storage.inTransaction((tx) => open(deps, tx, { id, browser }, origin));
+    return await inTransaction((tx) => open(deps, tx, arrived, origin));
   } catch (error) {
-    if (error instanceof Refusal) return refuse(error.error);
+    if (error instanceof Refusal) return await failed(deps, providerRefusalOf(error.error), origin);
     throw error;
   }
 }
 
-type Ticket = { readonly id: string; readonly browser: string | null };
-
-/** A refusal stays recorded, and nothing is written before the last one. */
+/** A refusal stays recorded, and nothing is written before the last one. Throws a refusal to roll back. */
 async function open(
   deps: ProviderDeps,
   tx: Repositories,
-  { id, browser }: Ticket,
+  arrived: ArrivedProviderSignIn | null,
   origin: Origin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
-  const arrived = await takeArrived(tx, id, browser);
   if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
   const { claims, sealedIdToken } = arrived;

@@ -11,6 +11,7 @@ export type ProviderRefusal =
   | 'provider_other_address'
   | 'provider_already_connected'
   | 'provider_name_taken'
+  | 'provider_not_asked'
   | 'link_not_valid';
 
 /** Why a browser comes back from the provider to the page without a sign-in. */

@@ -5,7 +5,9 @@ import type { Forgery } from '../../../support/openid/scripted-provider.ts';
 import {
   type Answer,
   aProviderScene,
+  atProvider,
   begin,
+  COOKIE,
   callback,
   cookieOf,
   finish,
@@ -215,6 +217,40 @@ t.test('a linked person is never taken over by another session or another purpos
   const asSignIn = await finish(scene, next['arrived'] ?? '', secret);
   t.equal(asSignIn.json().code, 'provider_sign_in_expired', 'it opens no session');
   t.equal(auditOf(service, 'identity_linked').length, 0);
+});
+
+t.test('an answer that was refused does not work later', async (t) => {
+  const scene = await aProviderScene(t, OPEN);
+  const { service, provider } = scene;
+  const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
+  t.equal((await atProvider(scene, 'link', EVE, bob)).statusCode, 200);
+  const started = await as(service, ada)('POST', '/api/me/identities/start', { purpose: 'link' });
+  const cookie = cookieOf(started);
+  const { arrived: id } = outcomeOf(
+    await callback(scene, provider.authorize(started.json().url, EVE), cookie),
+  );
+  const link = async () =>
+    (
+      await as(service, ada)('POST', '/api/me/identities/finish', { id }, { cookie: `${COOKIE}=${cookie}` })
+    ).json().code;
+  t.equal(await link(), 'identity_taken');
+  const [{ id: connected }] = (await as(service, bob)('GET', '/api/me/identities')).json().identities;
+  t.equal((await as(service, bob)('DELETE', `/api/me/identities/${connected}`)).statusCode, 200);
+  t.equal(await link(), 'provider_sign_in_expired', 'though nobody has it any more');
+
+  const { identities } = service.ports.storage.repositories;
+  const { insert } = identities;
+  const entry = await begin(scene);
+  const there = outcomeOf(await callback(scene, provider.authorize(entry.url, EVE), entry.cookie));
+  const open = () => finish(scene, there['arrived'] ?? '', entry.cookie);
+  // Another request connects the person first.
+  Object.assign(identities, { insert: async () => null });
+  t.equal((await open()).json().code, 'provider_sign_in_expired');
+  t.match(auditOf(service, 'login_failed').at(-1), { details: 'provider_sign_in_expired' });
+  const failures = auditOf(service, 'login_failed').length;
+  Object.assign(identities, { insert });
+  t.equal((await open()).json().code, 'provider_sign_in_expired', 'nor when it would be let in');
+  t.equal(auditOf(service, 'login_failed').length, failures + 1);
 });
 
 t.test('after a sign-in the page stays on this origin', async (t) => {

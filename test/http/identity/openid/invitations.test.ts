@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
-import type { AtProvider } from '../../../support/openid/scripted-provider.ts';
+import type { AtProvider, Forgery } from '../../../support/openid/scripted-provider.ts';
 import {
   aProviderScene,
   atProvider,
@@ -34,19 +34,19 @@ const start = ({ service }: ProviderScene, code: string) =>
   as(service, null)('POST', '/api/auth/oidc/invitation', { code });
 
 /** To the provider and back: what the page then finishes, and in which browser. */
-async function arrive(scene: ProviderScene, code: string, who: AtProvider) {
+async function arrive(scene: ProviderScene, code: string, who: AtProvider, forgery: Forgery = {}) {
   const started = await start(scene, code);
   const cookie = cookieOf(started);
   const asked = new URL(started.json().url).searchParams;
   if (asked.get('prompt') !== 'login')
     throw new Error('the provider would let anybody in who is signed in there');
-  const back = scene.provider.authorize(started.json().url, who);
+  const back = scene.provider.authorize(started.json().url, who, forgery);
   const { arrived = '', purpose } = outcomeOf(await callback(scene, back, cookie));
   return { arrived, cookie, back, purpose };
 }
 
-async function accept(scene: ProviderScene, code: string, who: AtProvider) {
-  const { arrived, cookie } = await arrive(scene, code, who);
+async function accept(scene: ProviderScene, code: string, who: AtProvider, forgery: Forgery = {}) {
+  const { arrived, cookie } = await arrive(scene, code, who, forgery);
   return await finish(scene, arrived, cookie);
 }
 
@@ -168,6 +168,20 @@ t.test('an account gets a verified address, and the invited one', async (t) => {
   t.match(await stateOf(scene, id), { state: 'open' }, 'refusals leave it open');
   const joined = await accept(scene, code, { ...ADA, email: 'ADA@example.org' });
   t.match(joined.json(), { user: { username: 'countess', email: 'ADA@example.org' } });
+});
+
+t.test('whoever is only signed in at the provider gets no account by an invitation for anyone', async (t) => {
+  const scene = await aScene(t);
+  const unsaid: Forgery = { without: ['auth_time'] };
+  const { id, code } = await invite(scene);
+  const stale = { ...ADA, auth_time: Date.parse('2025-12-31') / 1000 };
+  await refused(t, scene, accept(scene, code, stale), 'provider_not_asked');
+  await refused(t, scene, accept(scene, code, ADA, unsaid), 'provider_not_asked');
+  t.match(await stateOf(scene, id), { state: 'open' });
+  const named = await invite(scene, { email: 'ada@example.org' });
+  await refused(t, scene, accept(scene, named.code, stale), 'provider_not_asked');
+  const joined = await accept(scene, named.code, ADA, unsaid);
+  t.equal(joined.statusCode, 200, 'the invited address says who it is');
 });
 
 t.test('an account that exists is neither opened nor copied', async (t) => {

@@ -20,6 +20,8 @@ export const PROVIDER_WORDS = {
     'You have an account here already. Sign in with the provider: you need no invitation.',
   provider_name_taken:
     'The username of this invitation is in use already. Ask your administrator for a new invitation.',
+  provider_not_asked:
+    'The provider did not ask who you are. Sign out there and try again, or ask your administrator for an invitation for your email address.',
   provider_not_set_up: 'No provider is set up here. Sign in another way.',
   link_not_valid:
     'This link is not valid. It was used or withdrawn, has expired, or is incomplete. Ask your administrator for a new one.',

@@ -121,7 +121,7 @@ const finishRoutes =
             'provider_other_address',
             'provider_already_connected',
             'provider_name_taken',
-            'identity_taken',
+            'provider_not_asked',
             'provider_sign_in_expired',
             'provider_email_unverified',
             'provider_no_account',
