@@ -77,6 +77,23 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
 });
 
+t.test('a username that is the id of another user, or its start, never passes for that user', async (t) => {
+  const service = await aServiceInTime();
+  t.teardown(() => service.http.close());
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const { run } = theCommand(t, address, (await anAdmin(service)).token);
+  const bob = await aPerson(service, 'bob');
+  await aPerson(service, 'eve');
+  const { state } = service.ports.storage as unknown as { state: { users: { username: string }[] } };
+  const eve = state.users.find(({ username }) => username === 'eve');
+  const call = (username: string) => Object.assign(eve ?? {}, { username });
+
+  call(bob.id);
+  t.match(await run(['admin', 'users', 'disable', bob.id]), { code: 0, stderr: 'bob is disabled.\n' });
+  call(bob.id.slice(0, 8));
+  t.match(await run(['admin', 'users', 'enable', bob.id.slice(0, 8)]), { code: 1, stderr: /Several users/ });
+});
+
 t.test('an administrator lists, stops, deletes, restores and gives away containers of users', async (t) => {
   const service = await aServiceInTime();
   t.teardown(() => service.http.close());

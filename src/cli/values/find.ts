@@ -50,7 +50,7 @@ export type Named<T> = {
 
 const SHORTEST_ID = 4;
 
-/** The one item of a name or the start of an id; without one a person picks. */
+/** The one item of a name or the start of an id; without one a person picks. A name never passes for an id. */
 export async function findOne<T>(
   cli: Cli,
   items: readonly T[],
@@ -59,9 +59,7 @@ export async function findOne<T>(
 ): Promise<T> {
   const label = (item: T) => names(item).find((name) => name !== null) ?? id(item);
   if (given === undefined) return await pickOne(cli, what, items, label);
-  const exact = items.filter((item) => id(item) === given || names(item).includes(given));
-  const started = items.filter((item) => given.length >= SHORTEST_ID && id(item).startsWith(given));
-  const found = exact.length > 0 ? exact : started;
+  const found = foundBy(items, given, id, names);
   const [first, second] = found;
   if (first === undefined) throw unknown(what, given, items.map(label), `See them: ${list}`);
   if (second === undefined) return first;
@@ -70,6 +68,13 @@ export async function findOne<T>(
     code: 'ambiguous',
     next: `Give an id: ${ids}`,
   });
+}
+
+function foundBy<T>(items: readonly T[], given: string, id: Named<T>['id'], names: Named<T>['names']) {
+  const exact = items.filter((item) => id(item) === given);
+  if (exact.length > 0) return exact;
+  const isStart = given.length >= SHORTEST_ID;
+  return items.filter((item) => names(item).includes(given) || (isStart && id(item).startsWith(given)));
 }
 
 async function pickOne<T>(

@@ -1,6 +1,7 @@
 import type { DomainError } from '../errors.ts';
 import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
+import { isUuid } from '../uuid.ts';
 import { isCommonPassword, isOwnName } from './common-passwords.ts';
 import { canPassForAnother, hasUnseen } from './confusable-names.ts';
 
@@ -41,10 +42,12 @@ export function emailFaults(email: string): FieldFaults {
   return canPassForAnother(email) ? { email: 'must not mix letters that look like others' } : {};
 }
 
-export const usernameFaults = (username: string): FieldFaults =>
-  USERNAME.test(username)
-    ? {}
-    : { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
+/** A username that is an id could name two users. */
+export function usernameFaults(username: string): FieldFaults {
+  if (!USERNAME.test(username))
+    return { username: 'must be 1 to 39 letters, digits, dots, hyphens or underscores' };
+  return isUuid(username) ? { username: 'must not be an id' } : {};
+}
 
 /** Names that look like the service or its operators. */
 const OFFICIAL = new Set([

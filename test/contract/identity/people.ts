@@ -52,6 +52,8 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     await users.change(newest, { role: 'user', tier: 'free' });
     const { username } = (await people.find(newest))?.user ?? { username: '' };
     t.same(await chosen({ search: username.slice(2).toUpperCase() }), [newest], 'by a part of the name');
+    t.same(await chosen({ search: newest.toUpperCase() }), [newest], 'by the id');
+    t.same(await chosen({ search: newest.slice(0, 8) }), [], 'not by a part of the id');
     for (const search of ['%', '_', '\\\\']) t.same(await chosen({ search }), [], `no pattern: ${search}`);
     for (const bad of ['x', '', NOBODY, Buffer.from('1_x').toString('base64url')]) {
       await t.rejects(people.page({ after: bad, limit: 3 }), UnknownPage, bad);

@@ -134,12 +134,17 @@ t.test('a guest cannot be named like the service or its operators', async (t) =>
   t.match(guestNameFaults('-x'), { username: /letters/ });
 });
 
+const ID = '0b6f2a52-5a0e-4c62-9d7e-0c1f1d2e3a4b';
+
 t.test('every fault of a new user is named at once', async (t) => {
   t.same(personFaults(GOOD), {});
   const faults = personFaults({ email: 'x', username: '-', password: 'short' });
   t.same(Object.keys(faults), ['email', 'username', 'password']);
   for (const username of ['', '.a', 'a b', 'a/b', 'ä', 'x'.repeat(40)])
     t.match(personFaults({ ...GOOD, username }), { username: String }, JSON.stringify(username));
+  for (const username of [ID, ID.toUpperCase()])
+    t.same(personFaults({ ...GOOD, username }), { username: 'must not be an id' }, username);
+  t.same(personFaults({ ...GOOD, username: ID.slice(1) }), {});
 });
 
 t.test('a password has 8 to 1024 characters and is not trimmed', async (t) => {

@@ -1,7 +1,7 @@
 import type { User } from '../../../domain/identity/user.ts';
 import type { Page, PageRequest } from '../../pagination.ts';
 
-/** Absent fields do not filter. `search`: part of a name or email, ignoring case. */
+/** Absent fields do not filter. `search`: part of a name or email, or the id, ignoring case. */
 export type PersonFilter = {
   readonly role?: 'user' | 'admin';
   readonly tier?: string;

@@ -35,7 +35,8 @@ export function memoryPeople(state: MemoryState): PersonRepository {
           user.deletedAt === null &&
           (role === undefined || user.role === role) &&
           (tier === undefined || user.tier === tier) &&
-          [user.username, user.email ?? ''].some((name) => name.toLowerCase().includes(text)),
+          (user.id === text ||
+            [user.username, user.email ?? ''].some((name) => name.toLowerCase().includes(text))),
       );
       const { items, next } = pageOf(matching.reverse(), request);
       return { items: items.map(toPerson), next };

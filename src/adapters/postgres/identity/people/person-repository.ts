@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
+import { isUuid } from '../../../../domain/uuid.ts';
 import type { Person, PersonRepository } from '../../../../ports/identity/people/person-repository.ts';
 import { direction, isAfter, position, toPage } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
@@ -34,6 +35,7 @@ export function postgresPeople(db: Db): PersonRepository {
             eb.or([
               eb('username', 'ilike', containing(search ?? '')),
               eb('email', 'ilike', containing(search ?? '')),
+              ...(isUuid(search ?? '') ? [eb('id', '=', (search ?? '').toLowerCase())] : []),
             ]),
           ),
         )

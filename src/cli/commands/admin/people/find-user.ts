@@ -13,7 +13,10 @@ export const aUser = () => new Argument('[user]', 'a username, email address or 
 export const allUsers = (cli: Cli): Promise<User[]> =>
   cli.progress('Listing users', cli.berth().admin.users.list().all());
 
-/** Reads all users only where the search finds none of exactly that name or address. */
+/** What the start of an id consists of. */
+const MAY_START_ID = /^[0-9a-f]{4}[0-9a-f-]*$/;
+
+/** Reads all users where the text may be an id, or the search finds none of exactly that name or address. */
 export async function findUser(cli: Cli, given: string | undefined): Promise<User> {
   const named = given === undefined ? [] : await usersCalled(cli, given);
   return await findOne(cli, named.length > 0 ? named : await allUsers(cli), given, {
@@ -27,7 +30,7 @@ export async function findUser(cli: Cli, given: string | undefined): Promise<Use
 const namesOf = ({ username, email }: User) => [username, email];
 
 async function usersCalled(cli: Cli, given: string): Promise<User[]> {
-  if (given === '' || given.length > LONGEST_SEARCH) return [];
+  if (given === '' || given.length > LONGEST_SEARCH || MAY_START_ID.test(given)) return [];
   const found: User[] = [];
   for await (const user of cli.berth().admin.users.list({ search: given }))
     if (namesOf(user).includes(given)) found.push(user);
