@@ -86,8 +86,16 @@ export const acceptInvitation = (code: string, person: Person): Promise<void> =>
   enter('/api/auth/invitations/accept', { code, ...person });
 
 /** Null when signed in; else what the second step asks for. `password`: see `ResetOffer`. */
-export const useReset = (code: string, password: string): Promise<MfaRequired | null> =>
-  login('/api/auth/resets/use', { code, password });
+export async function useReset(code: string, password: string): Promise<MfaRequired | null> {
+  const waiting = await login('/api/auth/resets/use', { code, password });
+  wasReset = true;
+  return waiting;
+}
+
+let wasReset = false;
+
+/** Whether this page, since it was loaded, has used a reset link. */
+export const hasReset = (): boolean => wasReset;
 
 export const enterAsGuest = (): Promise<void> => enter('/api/auth/guest', {});
 

@@ -1,13 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { navigate } from '../../../lib/browser/router.ts';
+import { hasReset } from '../../../session/actions.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
+import { Icon } from '../../../ui/icon.tsx';
 import { Item, Items, Loading, Section } from '../../../ui/section.tsx';
 import { Removal } from '../remove-dialog.tsx';
 import { useConfirmation } from '../use-reauthentication.tsx';
-import { type Credential, credentialFacts, loadCredentials } from './load-credentials.ts';
+import { type Credential, credentialFacts, type Loaded, loadCredentials } from './load-credentials.ts';
 
 /** What a new password does not end, so that its user can. */
 export const CREDENTIALS_PATH = '/settings/credentials';
@@ -25,11 +27,20 @@ export function CredentialsPage() {
   );
 }
 
-/** Goes on at once where nothing is left. */
+/** Goes on at once where this page has used no reset link. */
 export function AfterReset() {
+  const isTrue = hasReset();
+  useEffect(() => {
+    if (!isTrue) navigate('/', { replace: true });
+  }, []);
+  return isTrue ? <LeftByReset /> : <Loading />;
+}
+
+/** Goes on at once where nothing is left. */
+function LeftByReset() {
   const list = useLoaded(loadCredentials);
   const [isShown, setShown] = useState(false);
-  const isEmpty = list.value?.length === 0;
+  const isEmpty = list.value?.credentials.length === 0 && list.value.missing.length === 0;
   useEffect(() => {
     if (isEmpty && !isShown) navigate('/', { replace: true });
     else if (list.value !== null) setShown(true);
@@ -63,18 +74,20 @@ function Page({ children }: { readonly children: ComponentChildren }) {
 }
 
 type CredentialsProps = {
-  readonly of: ReturnType<typeof useLoaded<readonly Credential[]>>;
+  readonly of: ReturnType<typeof useLoaded<Loaded>>;
   readonly lead: string;
 };
 
 function Credentials({ of, lead }: CredentialsProps) {
   const [removed, setRemoved] = useState<Credential | null>(null);
   const { confirmed, dialog } = useConfirmation();
+  const missing = of.value?.missing ?? [];
   return (
     <Section title="Keys, tokens and links" lead={lead}>
+      {missing.length > 0 && <Missing kinds={missing} reload={of.reload} />}
       <Items
-        of={of}
-        none="Nothing else."
+        of={{ ...of, value: of.value?.credentials ?? null }}
+        none={missing.length === 0 ? 'Nothing else.' : 'Nothing else was found.'}
         row={(one) => (
           <Item key={one.id} title={one.name} facts={credentialFacts(one)}>
             <Button onClick={() => setRemoved(one)}>{one.action}</Button>
@@ -97,6 +110,30 @@ function Credentials({ of, lead }: CredentialsProps) {
     </Section>
   );
 }
+
+type MissingProps = {
+  readonly kinds: Loaded['missing'];
+  readonly reload: () => Promise<void>;
+};
+
+const Missing = ({ kinds, reload }: MissingProps) => (
+  <div class="problem" role="alert">
+    <Icon name="warning" size={18} />
+    <div>
+      <strong>The list is not complete</strong>
+      <p>These could not be read: {kinds.map((kind) => PLURAL[kind]).join(', ')}.</p>
+      <Button onClick={() => void reload()}>Try again</Button>
+    </div>
+  </div>
+);
+
+const PLURAL = {
+  Passkey: 'passkeys',
+  'Connected sign-in': 'connected sign-ins',
+  'SSH key': 'SSH keys',
+  'API token': 'API tokens',
+  'Share link': 'share links',
+} as const satisfies Record<Credential['kind'], string>;
 
 const CONSEQUENCE = {
   Passkey: 'It no longer signs in to your account, and your other sessions end.',

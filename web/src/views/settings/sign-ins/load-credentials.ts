@@ -1,4 +1,5 @@
-import { listContainers } from '../../../api/containers/containers.ts';
+import { listOwn } from '../../../api/containers/containers.ts';
+import { hasStatus } from '../../../api/errors.ts';
 import {
   deleteIdentity,
   deletePasskey,
@@ -11,9 +12,26 @@ import {
   revokeToken,
 } from '../../../api/identity/account.ts';
 import { leaveCollaboration, listCollaborations } from '../../../api/terminals/collaborations.ts';
+import type { Container } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { ago } from '../../../lib/format/format.ts';
 import { tokenIsOver } from '../../../lib/format/token-facts.ts';
+
+const AT_ONCE = 4;
+
+type Part = { readonly kind: Credential['kind']; readonly read: () => Promise<readonly Credential[]> };
+
+/** Some parts at once. A part that fails leaves the others. */
+async function readParts(parts: readonly Part[]): Promise<Loaded> {
+  const credentials: Credential[] = [];
+  const missing = new Set<Credential['kind']>();
+  for (let from = 0; from < parts.length; from += AT_ONCE) {
+    const some = parts.slice(from, from + AT_ONCE);
+    const read = some.map(({ kind, read }) => read().catch(() => void missing.add(kind)));
+    credentials.push(...(await Promise.all(read)).flatMap((found) => found ?? []));
+  }
+  return { credentials, missing: [...missing] };
+}
 
 /** What opens the account, or a container of it, beside password and session. */
 export type Credential = {
@@ -71,25 +89,46 @@ const tokens = async (): Promise<readonly Credential[]> =>
       remove: () => revokeToken(token.id),
     }));
 
-async function shareLinks(): Promise<readonly Credential[]> {
-  const own = (await listContainers()).filter(({ id }) => !id?.startsWith('agent:'));
-  const shares = own.map(async ({ db_id, name }) =>
-    (await listCollaborations(db_id)).map(
-      ({ id, created_at, mode }): Credential => ({
-        id,
-        name: `${name}, to ${mode === 'view' ? 'watch' : 'work in'}`,
-        kind: 'Share link',
-        created_at,
-        action: 'End',
-        remove: () => leaveCollaboration(id),
-      }),
-    ),
-  );
-  return (await Promise.all(shares)).flat();
+/** Of one own container; none where it was deleted meanwhile. */
+async function sharesOf({ db_id, name }: Container): Promise<readonly Credential[]> {
+  const shares = await listCollaborations(db_id).catch((failure) => {
+    if (hasStatus(failure, 404)) return [];
+    throw failure;
+  });
+  return shares.map(({ id, created_at, mode }) => ({
+    id,
+    name: `${name}, to ${mode === 'view' ? 'watch' : 'work in'}`,
+    kind: 'Share link',
+    created_at,
+    action: 'End',
+    remove: () => leaveCollaboration(id),
+  }));
 }
 
+async function shareLinks(): Promise<Loaded> {
+  const own = (await listOwn()).filter(({ id }) => !id?.startsWith('agent:'));
+  return await readParts(own.map((container) => ({ kind: 'Share link', read: () => sharesOf(container) })));
+}
+
+/** `missing`: the kinds that could not be read, or only in part. */
+export type Loaded = {
+  readonly credentials: readonly Credential[];
+  readonly missing: readonly Credential['kind'][];
+};
+
 /** All of the signed-in user. */
-export async function loadCredentials(): Promise<readonly Credential[]> {
-  const loaded = [passkeys(), identities(), sshKeys(), tokens(), shareLinks()];
-  return (await Promise.all(loaded)).flat();
+export async function loadCredentials(): Promise<Loaded> {
+  const [others, shares] = await Promise.all([
+    readParts([
+      { kind: 'Passkey', read: passkeys },
+      { kind: 'Connected sign-in', read: identities },
+      { kind: 'SSH key', read: sshKeys },
+      { kind: 'API token', read: tokens },
+    ]),
+    shareLinks().catch((): Loaded => ({ credentials: [], missing: ['Share link'] })),
+  ]);
+  return {
+    credentials: [...others.credentials, ...shares.credentials],
+    missing: [...others.missing, ...shares.missing],
+  };
 }
