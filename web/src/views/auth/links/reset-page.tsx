@@ -19,18 +19,26 @@ const toNext = (): void => navigate(RESET_DONE_PATH, { replace: true });
 /** Sets a new password, or removes the second factor. */
 export function ResetPage() {
   const offer = useOffer(accountLinks.reset, checkReset);
-  const [waiting, setWaiting] = useState<MfaRequired | null>(null);
-  if (waiting !== null) {
-    return <SecondStep waiting={waiting} onBack={() => navigate('/sign-in')} onDone={toNext} />;
-  }
   switch (offer.kind) {
     case 'checking':
       return <Arriving words="One moment…" />;
     case 'refused':
       return <RefusedLink title="Reset link" failure={offer.failure} />;
     case 'open':
-      return <ResetForm code={offer.code} offer={offer.value} onWaiting={setWaiting} />;
+      return <Reset key={offer.code} code={offer.code} offer={offer.value} />;
   }
+}
+
+type ResetProps = { readonly code: string; readonly offer: ResetOffer };
+
+/** One link: the next one in the same tab starts anew. */
+function Reset(reset: ResetProps) {
+  const [waiting, setWaiting] = useState<MfaRequired | null>(null);
+  return waiting === null ? (
+    <ResetForm {...reset} onWaiting={setWaiting} />
+  ) : (
+    <SecondStep waiting={waiting} onBack={() => navigate('/sign-in')} onDone={toNext} />
+  );
 }
 
 const WORDS = {
@@ -48,11 +56,7 @@ const WORDS = {
   },
 } as const;
 
-type ResetFormProps = {
-  readonly code: string;
-  readonly offer: ResetOffer;
-  readonly onWaiting: (waiting: MfaRequired) => void;
-};
+type ResetFormProps = ResetProps & { readonly onWaiting: (waiting: MfaRequired) => void };
 
 function ResetForm({ code, offer: { kind, username }, onWaiting }: ResetFormProps) {
   const { title, lead, hint, action } = WORDS[kind];
