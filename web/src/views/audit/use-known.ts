@@ -29,7 +29,7 @@ export function useKnown(of: AuditOf, records: readonly AuditRecord[]): Known {
       case 'machine':
         return linkOfContainer(id, { own, deleted, others });
       case 'user':
-        return of === 'all' && !gone.includes(id) ? linkOfUser(names.get(id)) : null;
+        return of === 'all' && !gone.includes(id) ? linkTo('/admin', { search: id }) : null;
       case 'recording':
         return recordings.includes(id) ? `/recordings/${encodeURIComponent(id)}` : null;
       case 'thing':
@@ -50,9 +50,6 @@ function linkOfContainer(id: string, { own, deleted, others }: Containers): stri
   const { name: q, owner, deleted_at } = found;
   return linkTo('/admin/containers', { q, owner: owner.username, ...(deleted_at && { deleted: 'true' }) });
 }
-
-const linkOfUser = (name: string | undefined): string | null =>
-  name === undefined ? null : linkTo('/admin', { search: name });
 
 const linkTo = (path: string, query: Readonly<Record<string, string>>): string =>
   `${path}?${new URLSearchParams(query)}`;
