@@ -71,6 +71,8 @@ t.test('the list has the containers of everybody, in pages, and no agents', asyn
   const read = async (query = '') => (await byRoot('GET', `${ALL}${query}`)).json();
   const names = async (query: string): Promise<string[]> =>
     (await read(query)).containers.map((one: { name: string }) => one.name);
+  await read(`?ids=${web}`);
+  t.same(auditOf(service, 'containers_listed'), [], 'to read some by their ids is no view of all');
   t.match(await read(), { total: 3, next_cursor: null });
   t.match((await read('?owner=ada')).containers, [{ name: 'dev', owner: { id: ada.id, username: 'ada' } }]);
   t.same(await names(`?owner=${bob.id}`), ['web']);

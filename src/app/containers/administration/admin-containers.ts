@@ -37,7 +37,10 @@ export type AdminContainers = ReturnType<typeof adminContainers>;
 export function adminContainers(deps: AdminContainerDeps) {
   const isNew = oncePer(NOTE_EVERY_MS, () => deps.clock.now().getTime());
   return {
-    /** An administrator's view is recorded, once in a while per session or token. */
+    /**
+     * An administrator's view is recorded, once in a while per session or token. To read some by their ids, as for their
+     * names, is no view of all.
+     */
     async list(
       request: AdministeredRequest,
       filter: AdministeredFilter,
@@ -46,7 +49,7 @@ export function adminContainers(deps: AdminContainerDeps) {
     ): Promise<Page<ListedContainer> & { readonly total: number }> {
       const { repositories } = deps.storage;
       const page = await listed(repositories, request, filter);
-      if (isNew(credentialId(credential))) {
+      if (filter.dbIds === undefined && isNew(credentialId(credential))) {
         const action = 'containers_listed';
         await repositories.audit.append({ userId: user.id, action, ...origin, details: '' });
       }
