@@ -35,13 +35,19 @@ export function PersonField({ isSuggested, ...field }: PersonFieldProps) {
   );
 }
 
+/** The most that the service searches for, in characters. */
+const LONGEST_SEARCH = 100;
+
+/** Addresses may be longer, so a search may also find others. */
+const searched = (text: string): string => text.slice(0, LONGEST_SEARCH);
+
 /** People whose name or address contains the text. */
 function usePeople(text: string): readonly ManagedUser[] {
   const [people, setPeople] = useState<readonly ManagedUser[]>([]);
   useEffect(() => {
     let isOld = false;
     const read = async (): Promise<void> => {
-      const { items } = await listUsers(text.trim())(null).catch(() => ({ items: [] }));
+      const { items } = await listUsers(searched(text.trim()))(null).catch(() => ({ items: [] }));
       if (!isOld) setPeople(items);
     };
     const timer = setTimeout(() => void read(), PAUSE_MS);
@@ -63,7 +69,7 @@ export async function personCalled(text: string): Promise<ManagedUser> {
   // The search finds all names that contain the text, so the person may be on a later page.
   let cursor: string | null = null;
   do {
-    const page: Page<ManagedUser> = await listUsers(wanted)(cursor);
+    const page: Page<ManagedUser> = await listUsers(searched(wanted))(cursor);
     const person = page.items.find(
       ({ username, email }) => username.toLowerCase() === wanted || email?.toLowerCase() === wanted,
     );
