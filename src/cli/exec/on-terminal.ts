@@ -3,14 +3,22 @@ import type { Io } from '../io/io.ts';
 import type { RawTerminal } from '../io/raw-terminal.ts';
 import { writeTo } from '../io/streams.ts';
 
-/** Shows a program on the user's terminal until it ends. Returns its exit code. */
+const INTERRUPT = 0x03;
+
+/** Shows a program on the user's terminal until it ends. Returns its exit code. While the line is lost, a second Ctrl-C ends it. */
 export async function showOnTerminal(
   running: RunningCommand,
   raw: RawTerminal,
   io: Io,
 ): Promise<number | null> {
+  let interrupts = 0;
   const restore = raw.begin({
-    input: (bytes) => void running.write(bytes),
+    input(bytes) {
+      if (running.isConnected) interrupts = 0;
+      else interrupts += bytes.filter((byte) => byte === INTERRUPT).length;
+      if (interrupts > 1) running.close();
+      else void running.write(bytes);
+    },
     resized: (size) => running.resize(size),
     ended: () => running.close(),
   });

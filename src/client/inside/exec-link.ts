@@ -10,7 +10,7 @@ import {
 import { deferred } from '../deferred.ts';
 import { Queue } from '../queue.ts';
 import { BerthError } from '../request/errors.ts';
-import { broken, endedByClient } from './exec-failures.ts';
+import { endedByClient } from './exec-failures.ts';
 import { ExecInput } from './exec-input.ts';
 import { type ExecDial, ExecSockets } from './exec-sockets.ts';
 
@@ -47,7 +47,7 @@ export class ExecLink {
   #size: TerminalSize | null = null;
   #wake = (): void => {};
 
-  constructor(dial: ExecDial, start: ExecStart & { readonly run: string }) {
+  constructor(dial: ExecDial, start: ExecStart & { readonly run: string }, onLost: () => unknown = () => {}) {
     this.#start = start;
     this.started = this.#started.promise;
     this.exitCode = this.#exited.promise;
@@ -67,10 +67,17 @@ export class ExecLink {
       frame: (frame) => this.#onFrame(frame),
       bytes: (data) => this.#onBytes(data),
       lost: () => {
+        const wasLive = this.#isLive;
         this.#isLive = false;
+        if (wasLive) onLost();
       },
       failed: (error) => this.fail(error),
     });
+  }
+
+  /** Whether the line is there: false between its loss and its return. */
+  get isConnected(): boolean {
+    return this.#isLive;
   }
 
   async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -142,8 +149,8 @@ export class ExecLink {
         this.#input.allow(frame.bytes, frame.received);
         return void this.#wake();
       case 'refused':
-        // A service without the command cannot say what became of it.
-        return void this.fail(this.#isLive ? new BerthError(0, frame.code, frame.error, frame) : broken());
+        if (!this.#isLive) return void this.#sockets.refused();
+        return void this.fail(new BerthError(0, frame.code, frame.error, frame));
       case 'exit':
         return void this.#exit(frame.exit_code);
     }

@@ -25,6 +25,9 @@ export type ExecSocketsListener = {
 const TIMES = { pingEveryMs: () => 10_000, overdueAfterMs: 10_000, silentAfterMs: 30_000 };
 const HANDSHAKE_MS = 15_000;
 const RETRY = { firstMs: 250, maxMs: 4_000 };
+/** Another process of the service than the command's refuses it: a proxy may choose that one a few times. */
+const REFUSALS = 8;
+const REFUSED_RETRY = { firstMs: 100, maxMs: 800 };
 /** The service keeps a command without a socket for as long. */
 const RESUME_WITHIN_MS = 60_000;
 
@@ -41,6 +44,7 @@ export class ExecSockets {
   #isBegun = false;
   #isOver = false;
   #attempt = 0;
+  #refusals = 0;
   #lostAtMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -62,8 +66,15 @@ export class ExecSockets {
   /** The present socket passes the command's frames: another one follows its loss. */
   connected(): void {
     this.#isBegun = true;
-    this.#attempt = 0;
+    this.#refusals = 0;
     this.#lostAtMs = null;
+  }
+
+  /** The service that answered does not have the command. */
+  refused(): void {
+    this.#refusals += 1;
+    if (this.#refusals >= REFUSALS) this.#listener.failed(broken());
+    else this.#again(nextTryMs(this.#refusals, null, REFUSED_RETRY));
   }
 
   end(): void {
@@ -85,7 +96,9 @@ export class ExecSockets {
       text: (message) => isCurrent() && this.#onText(message, heartbeat),
       bytes: (data) => {
         heartbeat.heard();
-        if (isCurrent()) this.#listener.bytes(data);
+        if (!isCurrent()) return;
+        this.#attempt = 0;
+        this.#listener.bytes(data);
       },
       closed: (code, reason, opened) => isCurrent() && this.#onClosed(code, reason, opened),
     };
@@ -107,7 +120,10 @@ export class ExecSockets {
   #onText(message: string, heartbeat: Heartbeat): void {
     const frame = decodeExecServerFrame(message);
     heartbeat.heard();
-    if (frame?.type === 'pong') heartbeat.answered(frame.t);
+    if (frame?.type === 'pong') {
+      heartbeat.answered(frame.t);
+      this.#attempt = 0;
+    }
     this.#listener.frame(frame);
   }
 
@@ -132,14 +148,15 @@ export class ExecSockets {
     else this.#again();
   }
 
-  #again(): void {
+  /** A line that is lost again before anything came over it is tried later each time. */
+  #again(afterMs: number | null = null): void {
     this.#drop();
     this.#listener.lost();
     const nowMs = performance.now();
     this.#lostAtMs ??= nowMs;
     if (nowMs - this.#lostAtMs > RESUME_WITHIN_MS)
       return void this.#listener.failed(this.#isBegun ? broken() : notOpened());
-    const delayMs = this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY);
+    const delayMs = afterMs ?? (this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY));
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.#connect(), delayMs);
   }

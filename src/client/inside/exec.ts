@@ -17,6 +17,8 @@ export type ExecOptions = {
   readonly timeoutSeconds?: number;
   /** Runs it in a terminal: all output is then stdout. `term` is the terminal's type, `xterm-256color` by default. */
   readonly terminal?: { readonly cols: number; readonly rows: number; readonly term?: string };
+  /** Called when the line is lost; the next attempt follows by itself. */
+  readonly onLost?: () => unknown;
   /** Ends the command when aborted. */
   readonly signal?: AbortSignal;
 };
@@ -29,11 +31,11 @@ export async function openExec(
   openSocket: OpenSocket,
   path: string,
   command: string | readonly string[],
-  { stdin = false, env, cwd, timeoutSeconds, terminal, signal }: ExecOptions = {},
+  { stdin = false, env, cwd, timeoutSeconds, terminal, onLost, signal }: ExecOptions = {},
 ): Promise<RunningCommand> {
   signal?.throwIfAborted();
-  const link = new ExecLink(dialOf(requester, openSocket, path), {
-    type: 'start',
+  const start = {
+    type: 'start' as const,
     command: typeof command === 'string' ? ['sh', '-c', command] : command,
     env: env ?? null,
     workdir: cwd ?? null,
@@ -41,7 +43,8 @@ export async function openExec(
     stdin,
     terminal: terminal === undefined ? null : { term: TERM, ...terminal },
     run: randomKey(),
-  });
+  };
+  const link = new ExecLink(dialOf(requester, openSocket, path), start, onLost);
   const stop = (): void => link.fail(signal?.reason);
   signal?.addEventListener('abort', stop, { once: true });
   void link.over.then(() => signal?.removeEventListener('abort', stop));

@@ -5,7 +5,7 @@ import type { CommandOutput, ExecLink, TerminalSize } from './exec-link.ts';
 /**
  * A command that runs in a container, with its input and output as bytes. Its output is for one `for await`, which ends
  * with the command; a slow loop slows the command. A lost line is continued at the byte. When that does not succeed
- * within a minute, the service ends the command, and the loop throws `command_outcome_unknown`.
+ * within a minute, the loop throws `command_outcome_unknown`, and the service ends the command.
  */
 export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDisposable {
   /** The exit code; null when the time limit ended the command. Rejects when the loop throws. */
@@ -16,6 +16,11 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
   constructor(link: ExecLink) {
     this.#link = link;
     this.exitCode = link.exitCode;
+  }
+
+  /** False while the line is lost. */
+  get isConnected(): boolean {
+    return this.#link.isConnected;
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<CommandOutput, void, undefined> {
@@ -45,7 +50,10 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
     this.#link.resize(size);
   }
 
-  /** Ends the command, and the loop. While the line is lost, the service ends the command within a minute. */
+  /**
+   * Ends the command, and the loop. While the line is lost, the service ends the command within about two minutes: it
+   * notices the loss after up to 75 s, and then waits a minute.
+   */
   close(): void {
     this.#link.fail(endedByClient(), 'quietly');
   }

@@ -71,6 +71,8 @@ const onTerminal: Run = async ({ io }, find, program, options) => {
   const { TERM: term } = io.env;
   const isKnown = term !== undefined && /^[a-zA-Z0-9.+_-]{1,64}$/.test(term) && term !== 'dumb';
   const terminal = { ...raw.size(), ...(isKnown && { term }) };
-  const running = await (await find()).exec(program, { ...options, stdin: true, terminal });
+  const onLost = () =>
+    raw.isRaw() && raw.note('connection lost, reconnecting… Ctrl-C twice ends the command');
+  const running = await (await find()).exec(program, { ...options, stdin: true, terminal, onLost });
   return await showOnTerminal(running, raw, io);
 };
