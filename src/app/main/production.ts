@@ -33,6 +33,7 @@ import { step } from './process/console-progress.ts';
 import { closeService, drain } from './process/drain.ts';
 import { reconcileLoop } from './process/reconcile-loop.ts';
 import type { Stops } from './process/shutdown-stack.ts';
+import { sparingLog } from './process/sparing-log.ts';
 
 const CREATE_WAIT_MS = 20_000;
 const VERIFY_MS = 1_000;
@@ -74,6 +75,8 @@ export async function production(options: ProductionOptions): Promise<Production
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   const lock = lockDataDir(config.dataDir);
   opened.add('data folder', async () => lock.release());
+  // It marks the folder as one of Berth, so that a start which fails from here on can be uninstalled.
+  await loadReplica(config.dataDir);
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const opening = [openStorage({ ...options, signal }), openEngine({ ...options, signal })] as const;
@@ -183,11 +186,13 @@ const portsOf = async (
 
 /** Until `stopWith` is called, the engine alone is stopped. */
 async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<FoundEngine> {
-  const engine = await findEngine(config, { log, signal });
+  const searchLog = sparingLog(log);
+  const engine = await findEngine(config, { log: searchLog, signal });
   let stop = engine.stop;
   opened.add('container engine', () => stop(), SERVERS_WITHIN_MS);
   return {
     engine,
+    searchLog,
     stopWith: (other) => {
       stop = other;
     },

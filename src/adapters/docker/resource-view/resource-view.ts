@@ -72,18 +72,25 @@ export async function openView(
   waits: boolean,
 ): Promise<ResourceView> {
   const view = await ownFolder(at);
-  const fault = await prepare(at, view);
-  if (fault !== null) return noView(`its files cannot be mounted: ${fault}`);
+  let fault = await prepare(at, view);
+  if (fault !== null) return noView(notMounted(fault));
   if (setting !== 'auto') return setting === 'off' ? noView('it is turned off') : viewFrom(setting, true);
   const installing = installLxcfs(install);
   if (waits) await installing;
   const supervise = async (): Promise<void> => {
-    if (!(await isPrepared(at, view))) await prepare(at, view);
+    fault = (await isPrepared(at, view)) ? null : await prepare(at, view);
+    if (fault !== null) return;
     if ((await isInstalled()) && !(await isSupervised(view))) await startSupervisor(view);
   };
   await supervise();
-  return { mounts: viewMounts(view), fault: () => viewFault(view), supervise };
+  return {
+    mounts: viewMounts(view),
+    fault: async () => (fault === null ? await viewFault(view) : notMounted(fault)),
+    supervise,
+  };
 }
+
+const notMounted = (fault: string): string => `its files cannot be mounted: ${fault}`;
 
 const isInstalled = async (): Promise<boolean> => (await which('lxcfs')) !== null;
 
@@ -124,13 +131,17 @@ async function ownFolder(at: Layout): Promise<string> {
 /** Copies of a data folder have the same containers, so the same view: each has a file there with its path. */
 const ownersOf = (view: string): string => join(view, 'owners');
 
-/** Makes and claims the view. Returns the fault, or null. */
+/** Makes and claims the view. Returns the fault, or null. Never throws: the engine runs without a view too. */
 async function prepare(at: Layout, view: string): Promise<string | null> {
-  const { code, stderr } = await run('sh', ['-c', PREPARE_VIEW, 'berth', view, ...files()]);
-  if (code !== 0) return lastLines(stderr, 1);
-  await mkdir(ownersOf(view), { recursive: true, mode: 0o700 });
-  await writeFile(join(ownersOf(view), at.hash), dirname(at.home), { mode: 0o600 });
-  return null;
+  try {
+    const { code, stderr } = await run('sh', ['-c', PREPARE_VIEW, 'berth', view, ...files()]);
+    if (code !== 0) return lastLines(stderr, 1);
+    await mkdir(ownersOf(view), { recursive: true, mode: 0o700 });
+    await writeFile(join(ownersOf(view), at.hash), dirname(at.home), { mode: 0o600 });
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 async function isPrepared(at: Layout, view: string): Promise<boolean> {

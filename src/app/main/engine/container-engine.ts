@@ -1,8 +1,9 @@
 import type { Engine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
 import type { Parts } from '../health/readiness.ts';
+import type { SparingLog } from '../process/sparing-log.ts';
 import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
-import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
+import { type EngineParts, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
 import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
 
@@ -14,6 +15,8 @@ const SPREAD_EVERY_MS = 10_000;
 
 export type FoundEngine = {
   readonly engine: Engine;
+  /** Of the search, which is repeated while there is no engine. */
+  readonly searchLog: SparingLog;
   /** Receives, before anything starts, the function that stops the engine and all its work. */
   readonly stopWith: (stop: () => Promise<void>) => void;
 };
@@ -32,7 +35,7 @@ const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting
  * signal comes first; the function given to `stopWith` stops what was started.
  */
 export async function useEngine(
-  { engine: found, stopWith }: FoundEngine,
+  { engine: found, searchLog, stopWith }: FoundEngine,
   setUp: EngineSetUp,
 ): Promise<EngineInUse> {
   const { log, signal } = setUp;
@@ -54,7 +57,7 @@ export async function useEngine(
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
   const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
   const stopSpreading = repeat(SPREAD_EVERY_MS, () => slot.spread(), log);
-  const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot), log);
+  const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot.runtime.ping), log);
   stopWith(async () => {
     clearTimeout(timer);
     unwatch();
@@ -73,26 +76,29 @@ export async function useEngine(
       preparing = (await attach(engine, setUp, slot, parts, isolation.begin)).background;
     } catch (error) {
       signal.throwIfAborted();
-      log.error({ err: error }, 'engine is not usable');
+      searchLog.error({ err: error }, 'engine is not usable');
       const detail = 'the engine is not usable';
       parts.engine = { status: 'degraded', detail, reason: 'unusable', mend: 'see the log' };
     }
-    if (parts.engine.status === 'ready') unwatch = slot.runtime.watch(setUp.onHint);
-    else timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
+    if (parts.engine.status === 'ready') {
+      unwatch = slot.runtime.watch(setUp.onHint);
+      searchLog.over('a container engine is in use');
+    } else timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
   };
   const modeNow = searchModes(setUp.config);
   const searchAgain = (): void => {
     if (signal.aborted) return;
     const search = async (): Promise<void> => {
       const mode = modeNow();
-      const other = engine.kind === 'none' ? await findEngine(setUp.config, { log, signal, mode }) : engine;
+      const other =
+        engine.kind === 'none' ? await findEngine(setUp.config, { log: searchLog, signal, mode }) : engine;
       // A search for external engines says nothing about the private one, so its status stays.
       if (other.kind !== 'none' || mode === 'auto') engine = other;
       await bringUp();
     };
     searching = search().catch((err: unknown) => {
       if (signal.aborted) return;
-      log.warn({ err }, 'could not search for a container engine');
+      searchLog.warn({ err }, 'could not search for a container engine');
       timer = setTimeout(searchAgain, SEARCH_AGAIN_MS);
     });
   };
@@ -100,13 +106,19 @@ export async function useEngine(
   return { ...slot, parts };
 }
 
-/** Restarts a killed private engine, whose containers kept running, and the supervisor of its lxcfs. */
-async function revive(engine: Engine, slot: EngineSlot): Promise<void> {
+/**
+ * Restarts a killed private engine, whose containers kept running, and then the supervisor of its lxcfs. Each is tried
+ * whatever becomes of the other; throws the first fault.
+ */
+export async function revive(engine: Engine, ping: () => Promise<unknown>): Promise<void> {
   if (engine.kind !== 'private') return;
-  await engine.view.supervise();
-  const answers = await slot.runtime.ping().then(
+  const answers = await ping().then(
     () => true,
     () => false,
   );
-  if (!answers) await engine.revive();
+  try {
+    if (!answers) await engine.revive();
+  } finally {
+    await engine.view.supervise();
+  }
 }

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, renameSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { isRoot, mountsBelow } from '../../../../src/adapters/docker/host/host-commands.ts';
@@ -64,5 +64,20 @@ else {
     t.notOk(isShown(source));
     await repair();
     t.ok(isShown(source));
+  });
+
+  t.test('a view that cannot be claimed is a fault to report, never one to throw', async (t) => {
+    const dataDir = path.join(aFolder(t), 'data');
+    const { source, repair, stop } = await opened(t, dataDir);
+    await stop();
+    const inTheWay = path.join(viewOf(source), 'owners');
+    mkdirSync(viewOf(source));
+    writeFileSync(inTheWay, '');
+    await repair();
+    const settings = { progress: () => {}, log: silentLog };
+    const { mounts, fault } = await openView(layoutOf(dataDir), 'auto', settings, false);
+    t.same(mounts, []);
+    t.match(await fault(), /^its files cannot be mounted: .*owners/);
+    rmSync(inTheWay);
   });
 }
