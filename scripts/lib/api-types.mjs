@@ -5,6 +5,7 @@ import { capture } from './command.mjs';
 import { Fault } from './fault.mjs';
 import { modernNode, toolEnvironment } from './node.mjs';
 
+const CLIENT = path.join('src', 'client');
 const PRINTER = path.join('test', 'support', 'service', 'print-open-api.ts');
 const TYPES = path.join('src', 'client', 'generated', 'openapi.d.ts');
 const GOOD_ANSWERS = path.join('.tap', 'openapi-good-answers.json');
@@ -14,11 +15,13 @@ export const DOCUMENT = path.join('.tap', 'openapi.json');
 
 /**
  * Writes the API document, and the client's types of it, unless they are up to date. Does nothing in a tree without
- * the service.
+ * the client; one with it, but without the printer of the document, is not complete.
  * @param {string} root
  */
 export async function writeApiTypes(root) {
-  if (!existsSync(path.join(root, PRINTER))) return;
+  if (!existsSync(path.join(root, CLIENT))) return;
+  if (!existsSync(path.join(root, PRINTER)))
+    throw new Fault(`The types of ${CLIENT} need ${PRINTER}, which is missing`);
   const printed = await capture(modernNode(root), [PRINTER], { cwd: root });
   if (printed.code !== 0) throw new Fault(`${printed.output}\nPrinting the API document failed`);
   const stamp = `// of ${createHash('sha256').update(printed.stdout).digest('hex')}\n`;

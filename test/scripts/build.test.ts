@@ -47,6 +47,12 @@ t.test('both halves are built once, and stay fresh until a source changes', asyn
   await failsAndChangesNothing(t, root);
 });
 
+t.test('a tree with the client, but not the printer of its types, is refused', async (t) => {
+  const root = aTree(t, { ...SOURCES, 'src/client/index.ts': '' });
+  await t.rejects(build(t, root), { message: /src\/client need .*print-open-api\.ts, which is missing/ });
+  t.notOk(existsSync(path.join(root, SERVER)));
+});
+
 /** Builds a tree whose service has a wrong type. */
 async function failsAndChangesNothing(t: Test, root: string): Promise<void> {
   rmSync(path.join(root, 'web'), { recursive: true });
