@@ -88,8 +88,11 @@ t.test('the unit of systemd serves, survives a kill, stops and is uninstalled wi
   t.match(await sh('systemctl show --property=Result,ExecMainStatus berth'), /Result=success/);
   t.match(await sh('systemctl show --property=ExecMainStatus --value berth'), '0', 'in order, and in time');
 
-  const uninstall =
-    'cd /opt/berth; BERTH_DATA_DIR=/var/lib/berth node_modules/node-linux-*/bin/node dist/app/main/bin/berth.js uninstall';
+  const uninstall = [
+    'systemd-run --quiet --pipe --wait --collect -p EnvironmentFile=/etc/berth/berth.env',
+    '-p WorkingDirectory=/opt/berth -E BERTH_DATA_DIR=/var/lib/berth',
+    '/opt/berth/node_modules/node-linux-*/bin/node dist/app/main/bin/berth.js uninstall',
+  ].join(' ');
   t.match(
     await sh(`${uninstall} </dev/null || echo "=$?"`),
     /all containers and their files[\s\S]*=1$/,
