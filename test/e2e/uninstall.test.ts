@@ -6,6 +6,8 @@ import t from 'tap';
 import { INSTANCE_LABEL, networkName } from '../../src/adapters/docker/engine/engine-names.ts';
 import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import { shortHash } from '../../src/adapters/docker/network/subnet.ts';
+import { writeRecord } from '../../src/adapters/docker/private-engine/engine-record.ts';
+import { layoutOf } from '../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { engineAt } from '../support/engine/engine.ts';
 import { installationOf } from '../support/engine/instance.ts';
 import { aFolder } from '../support/folder.ts';
@@ -89,6 +91,7 @@ t.test('uninstalling refuses a folder that is not of Berth', async (t) => {
 t.test('no command makes a new database where the settings of the service are missing', async (t) => {
   const dataDir = aFolder(t);
   for (const name of ['lock', 'replica']) writeFileSync(path.join(dataDir, name), '');
+  await writeRecord(layoutOf(dataDir), { kind: 'private', remap: false });
   for (const command of [
     ['audit', 'verify'],
     ['uninstall', '--yes'],

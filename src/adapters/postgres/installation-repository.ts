@@ -1,6 +1,15 @@
+import { sql } from 'kysely';
 import type { InstallationRepository } from '../../ports/installation-repository.ts';
 import type { Db } from './schema/database-schema.ts';
 import { changedOne, onlyAs, run } from './sql.ts';
+
+/** The installation's id; null in a database whose first migration has not ended. */
+export async function installationId(db: Db): Promise<string | null> {
+  const tables = await sql<{ made: boolean }>`select to_regclass('installation') is not null as made`.execute(
+    db,
+  );
+  return tables.rows[0]?.made === true ? await postgresInstallation(db).id() : null;
+}
 
 export const postgresInstallation = (db: Db): InstallationRepository => ({
   id: () =>

@@ -56,8 +56,13 @@ export async function externalEngine(dataDir: string): Promise<string | null> {
   return record?.kind === 'external' ? record.endpoint : null;
 }
 
-/** Whether a folder is a data folder of Berth, by a file that only these have. */
+/** Whether the installation has begun to use an engine, where something of it may be left. */
+export const hasUsedEngine = async (dataDir: string): Promise<boolean> =>
+  (await readRecord(layoutOf(dataDir))) !== null;
+
+/** Whether a folder is a data folder of Berth, by a file that only these have; or the end of a removed one. */
 export async function isDataFolder(dataDir: string): Promise<boolean> {
   const names: readonly string[] = await readdir(dataDir).catch(() => []);
+  if (names.length === 1 && names[0] === 'lock') return true;
   return ['lock', 'replica'].every((name) => names.includes(name));
 }

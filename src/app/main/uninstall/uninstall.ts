@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type Docker from 'dockerode';
 import { addressOf, probe } from '../../../adapters/docker/engine/engine-probe.ts';
@@ -11,6 +12,7 @@ import {
 import {
   externalEngine,
   hasRemapUser,
+  hasUsedEngine,
   installedPackages,
   isDataFolder,
   removeFromMachine,
@@ -20,7 +22,7 @@ import {
 import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts';
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
-import { postgresInstallation } from '../../../adapters/postgres/installation-repository.ts';
+import { installationId } from '../../../adapters/postgres/installation-repository.ts';
 import { listeningFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import type { Config } from '../config.ts';
@@ -31,7 +33,8 @@ import { removeDataFolder } from './data-folder.ts';
 import { removeUnit, unitOf } from './unit.ts';
 
 type Found = {
-  readonly instanceId: string;
+  /** In the labels of everything that the installation has made; null when nothing of that is left. */
+  readonly instanceId: string | null;
   /** An engine that Berth did not start; null with a private one. */
   readonly engine: { readonly docker: Docker; readonly leftovers: EngineLeftovers } | null;
   readonly hasUser: boolean;
@@ -50,7 +53,7 @@ export async function uninstall(
   const { dataDir } = config;
   if (!(await isDataFolder(dataDir)))
     return { code: 1, says: `${dataDir} is not a data folder of Berth: set BERTH_DATA_DIR to the right one` };
-  const missing = missingDatabase(config);
+  const missing = (await needsId(config)) ? missingDatabase(config) : null;
   if (missing !== null) return missing;
   const lock = lockDataDirOrNull(dataDir);
   if (lock === null) return { code: 1, says: 'Berth is running: stop it first' };
@@ -75,10 +78,13 @@ export async function uninstall(
 async function find(config: Config, root: string): Promise<Found> {
   const instanceId = await instanceIdOf(config);
   const endpoint = config.dockerHost ?? (await externalEngine(config.dataDir));
-  const docker = endpoint === null ? null : await engineAt(endpoint);
+  const docker = endpoint === null || instanceId === null ? null : await engineAt(endpoint);
   return {
     instanceId,
-    engine: docker === null ? null : { docker, leftovers: await countOnEngine(docker, instanceId) },
+    engine:
+      docker === null || instanceId === null
+        ? null
+        : { docker, leftovers: await countOnEngine(docker, instanceId) },
     hasUser: await hasRemapUser(config.dataDir),
     unit: await unitOf(root),
   };
@@ -97,9 +103,12 @@ async function runningElsewhere(config: Config): Promise<Outcome | null> {
   };
 }
 
-/** The id in the labels of everything that the installation has made. */
-const instanceIdOf = (config: Config): Promise<string> =>
-  inDatabase(config, (db) => postgresInstallation(db).id());
+/** False after a first start that failed before it had a database, and when an earlier removal got to the files. */
+const needsId = async ({ dataDir }: Config): Promise<boolean> =>
+  (await hasUsedEngine(dataDir)) && !existsSync(path.join(dataDir, 'postgres'));
+
+const instanceIdOf = async (config: Config): Promise<string | null> =>
+  missingDatabase(config) === null ? await inDatabase(config, installationId) : null;
 
 async function inDatabase<T>({ databaseUrl, dataDir }: Config, work: (db: Db) => Promise<T>): Promise<T> {
   const server = databaseUrl === null ? await startEmbedded(path.join(dataDir, 'postgres')) : null;
@@ -120,14 +129,11 @@ async function engineAt(endpoint: string): Promise<Docker> {
   );
 }
 
-function listOf({ dataDir, databaseUrl }: Config, { engine, hasUser, unit }: Found): readonly string[] {
-  const has = engine?.leftovers;
+function listOf({ dataDir, databaseUrl }: Config, found: Found): readonly string[] {
+  const { hasUser, unit } = found;
   return [
     'This removes for good:',
-    has === undefined
-      ? `- all containers and their files, with the private engine in ${dataDir}`
-      : `- containers (${has.containers}) and volumes (${has.volumes}) in the engine, with all files`,
-    '- the network of the containers and its packet filter rules',
+    ...containersOf(dataDir, found),
     ...(hasUser ? ['- the user dockremap, unless another engine runs with it'] : []),
     ...(unit === null ? [] : [`- ${unit} and /etc/berth`]),
     `- ${dataDir}: ${databaseUrl === null ? 'all accounts, ' : ''}recordings and keys`,
@@ -135,16 +141,27 @@ function listOf({ dataDir, databaseUrl }: Config, { engine, hasUser, unit }: Fou
   ];
 }
 
+function containersOf(dataDir: string, { engine, instanceId }: Found): readonly string[] {
+  if (instanceId === null) return ['- what a failed first start, or an earlier removal, has left'];
+  const has = engine?.leftovers;
+  return [
+    has === undefined
+      ? `- all containers and their files, with the private engine in ${dataDir}`
+      : `- containers (${has.containers}) and volumes (${has.volumes}) in the engine, with all files`,
+    '- the network of the containers and its packet filter rules',
+  ];
+}
+
 /** What could not be removed, in sentences. */
 async function remove({ dataDir }: Config, found: Found): Promise<readonly string[]> {
   const { engine, instanceId, hasUser, unit } = found;
-  if (engine !== null) {
+  if (engine !== null && instanceId !== null) {
     await removeFromEngine(engine.docker, instanceId);
     await removeBaseImage(engine.docker);
   }
   if (isRoot()) {
     await removePrivateEngine(dataDir);
-    await removeFromMachine(instanceId);
+    if (instanceId !== null) await removeFromMachine(instanceId);
   }
   if (unit !== null) await removeUnit(unit);
   const userLeft = hasUser && !(await removeRemapUser());

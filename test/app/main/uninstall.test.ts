@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { readConfig } from '../../../src/app/main/config.ts';
+import type { Outcome } from '../../../src/app/main/outcome.ts';
+import { uninstall } from '../../../src/app/main/uninstall/uninstall.ts';
+import { aFolder } from '../../support/folder.ts';
+
+const EXTERNAL = JSON.stringify({ kind: 'external', endpoint: 'unix:///nowhere/docker.sock' });
+
+/** Removes a data folder with these files, without questions. */
+async function removed(t: Test, files: readonly string[]): Promise<{ outcome: Outcome; dataDir: string }> {
+  const dataDir = path.join(aFolder(t), 'data');
+  for (const name of files) {
+    mkdirSync(path.dirname(path.join(dataDir, name)), { recursive: true });
+    writeFileSync(path.join(dataDir, name), name === 'engine/engine.json' ? EXTERNAL : '');
+  }
+  const read = readConfig({ BERTH_DATA_DIR: dataDir });
+  if ('faults' in read) throw new Error(read.faults.join());
+  return { outcome: await uninstall(read.config, aFolder(t), async () => true), dataDir };
+}
+
+t.test(
+  'an interrupted removal, and a failed first start, can be uninstalled without a database',
+  async (t) => {
+    const lefts = {
+      'during its files': ['lock', 'replica', 'recordings/one', 'secret.json', 'postgres/half'],
+      'during its database': ['lock', 'replica', 'postgres.removed/pgdata/PG_VERSION'],
+      'after its database': ['lock', 'replica'],
+      'before the last file': ['lock'],
+      'a first start without a database': ['lock', 'replica', 'postgres/postgres.log', 'engine/engine.json'],
+    };
+    for (const [what, files] of Object.entries(lefts)) {
+      const { outcome, dataDir } = await removed(t, files);
+      t.match(outcome, { code: 0, says: /is uninstalled/ }, what);
+      t.notOk(existsSync(dataDir), what);
+    }
+  },
+);
+
+t.test('what is left in an engine is not abandoned: without its database nothing is removed', async (t) => {
+  const files = ['lock', 'replica', 'engine/engine.json'];
+  const { outcome, dataDir } = await removed(t, files);
+  t.match(outcome, { code: 78, says: /has no database/ });
+  t.same(readdirSync(dataDir).toSorted(), ['engine', 'lock', 'replica']);
+});
