@@ -5,7 +5,7 @@ export class Queue<T> implements AsyncIterableIterator<T, void, undefined> {
   readonly #taken: (value: T) => void;
   readonly #left: () => void;
   #values: T[] = [];
-  /** Where the waiting values begin. To remove each of many from the front would move all that follow. */
+  /** Index of the first waiting value. Removing each from the front would move all that follow. */
   #first = 0;
   #end: { readonly error: unknown } | 'done' | null = null;
   #waiting: ((step: Step<T> | Promise<Step<T>>) => void)[] = [];

@@ -25,7 +25,7 @@ export type OperationStep = {
   readonly outcome: 'ok' | 'failed';
 };
 
-/** What the newest reports say of a component of the service. */
+/** The state of a component of the service in the newest reports. */
 export type ComponentState = { readonly component: string; readonly state: 'ready' | 'degraded' | 'down' };
 
 /** Plain counters for the code that moves the bytes: a lookup per chunk would cost more than the chunk. */

@@ -55,7 +55,7 @@ export const EXEC_CLIENT_FRAMES = {
   /** The first frame of a socket that continues a command. */
   resume: {
     run,
-    /** The bytes of output that the client has, of both streams. */
+    /** How many bytes of output the client has, of both streams. */
     received: offset,
   },
   resize: { cols: side, rows: side },
@@ -67,7 +67,7 @@ export const EXEC_CLIENT_FRAMES = {
   room: {
     /** The service may send this many more bytes of output. */
     bytes: integer(1, Number.MAX_SAFE_INTEGER),
-    /** The bytes of output that the client has: they are never sent again. */
+    /** How many bytes of output the client has: they are never sent again. */
     received: optional(offset),
   },
 };
@@ -75,18 +75,18 @@ export const EXEC_CLIENT_FRAMES = {
 export const EXEC_SERVER_FRAMES = {
   /** The command runs. */
   started: {},
-  /** The command of `resume` goes on: the client sends what comes after. */
+  /** The command of `resume` goes on. The client sends the input and signals that the service lacks. */
   resumed: {
-    /** The bytes of input that the service has. */
+    /** How many bytes of input the service has. */
     received: count,
-    /** The signals that it has got. */
+    /** How many signals the service has. */
     signals: count,
   },
   pong: { t: echoed },
   room: {
     /** The client may send this many more bytes of input. */
     bytes: count,
-    /** The bytes of input that the service has. */
+    /** How many bytes of input the service has; null from an older service. */
     received: numberOrNull,
   },
   /** The last frame, after all output. null: ended by its time limit. */

@@ -18,7 +18,7 @@ export async function upload(
   const { max_bytes: maxBytes, only_new } = request;
   const changes = new EventEmitter();
   const { promise, resolve, reject } = Promise.withResolvers<Written>();
-  /** Whether the agent replaces no file. */
+  /** Whether the agent obeys `only_new`; an older one does not. */
   const knows = Promise.withResolvers<boolean>();
   let hasEnded = false;
   promise.catch(() => undefined);

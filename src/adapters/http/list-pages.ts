@@ -8,13 +8,13 @@ type Page<T> = {
   readonly next?: { readonly next_cursor: string | null };
 };
 type Item = { readonly [field: string]: unknown };
-/** What an item is sorted by for a field; null comes last. */
+/** The value by which an item is sorted when the query sorts by `field`; null comes last. */
 type SortKeys<T> = (item: T, field: string) => unknown;
 
 const MOST = 200;
 
 /**
- * The requested page of a list that the service has read whole: items whose fields equal the query's filters, sorted and
+ * The requested page of a list that the service has read completely: items whose fields equal the query's filters, sorted and
  * cut. `key` names the field that identifies an item. Items are sorted by their fields, unless `sortKeyOf` says otherwise.
  */
 export function pageOf<T extends object>(

@@ -20,8 +20,8 @@ export type Message = {
 export type Answered = { readonly status: number; readonly body: unknown } | { readonly events: Readable };
 
 /**
- * Answers one message by a server that lives as long, so nothing is kept between messages. Rejects when `left`. Where
- * the context notifies, the answer is a stream.
+ * Answers one message by a server of its own, so nothing is kept between messages. Rejects when the client has `left`.
+ * The answer is a stream if the context has `notifies`.
  */
 export async function answerMessage(
   context: ToolContext,

@@ -112,7 +112,7 @@ async function answer(http: FastifyInstance, request: FastifyRequest, reply: Fas
   return status === 202 ? reply.code(202).send() : body;
 }
 
-/** Whether the client reads a stream and asks in its call how it goes on. */
+/** Whether the client accepts a stream and its call has a progress token. */
 function wantsProgress({ headers, body }: FastifyRequest): boolean {
   const { params } = body as Static<typeof McpMessage>;
   const meta = (params as { readonly _meta?: { readonly progressToken?: unknown } } | undefined)?._meta;

@@ -5,7 +5,7 @@ type Connected = {
   readonly terminal: LiveTerminal;
   settle(stream: TerminalStream | null): void;
   fail(error: unknown): void;
-  /** Of the stream opened for it. */
+  /** Settles when the stream that is opened for the socket is open, or has failed; null without one. */
   opening: Promise<void> | null;
 };
 

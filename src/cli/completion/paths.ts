@@ -4,12 +4,12 @@ import type { Cli } from '../cli.ts';
 import { findContainer } from '../values/find.ts';
 import type { Value } from './value.ts';
 
-/** `dev:src/`, and what follows it. */
+/** A path in a container, such as `dev:src/ma`. */
 const IN_CONTAINER = /^(?<name>[^/:]+):(?<folder>(?:.*\/)?)[^/]*$/s;
 
 type Entry = { readonly name: string; readonly isFolder: boolean };
 
-/** What may follow in an end of a copy: local paths, names of containers, and paths in the one that is named. */
+/** Completes the source or target of a copy: local paths, names of containers, and paths in the container it names. */
 export async function copyEnds(cli: Cli, word: string, names: () => Promise<readonly Value[]>) {
   const { name, folder = '' } = IN_CONTAINER.exec(word)?.groups ?? {};
   if (name !== undefined) return pathsOf(await entriesIn(cli, name, folder), `${name}:${folder}`, name);

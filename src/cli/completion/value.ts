@@ -1,2 +1,2 @@
-/** What may follow, with words about it. */
+/** A completion, and the description that some shells show beside it. */
 export type Value = { readonly value: string; readonly description: string };

@@ -2,7 +2,7 @@ import type { Cli } from '../cli.ts';
 import { copyEnds } from './paths.ts';
 import type { Value } from './value.ts';
 
-/** `word`: what is typed of it. */
+/** `word`: what has been typed so far. */
 type Find = (cli: Cli, word: string) => Promise<readonly Value[]>;
 
 const copied: Find = (cli, word) => copyEnds(cli, word, () => containerNames(cli));

@@ -8,7 +8,7 @@ import { bytesText } from '../values/sizes.ts';
 export type Copied = { files: number; bytes: number };
 
 export type CopyOptions = {
-  /** Whether files that are there are replaced. */
+  /** Whether existing files are replaced. */
   readonly replace: boolean;
 };
 

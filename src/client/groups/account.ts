@@ -64,7 +64,7 @@ const passkeysOf = (api: Api) => ({
     dataOf(api.DELETE('/api/me/passkeys/{id}', { body, ...at(id, options) })),
 });
 
-/** The caller's sign-ins at the OpenID provider. Needs a login token; changes need the proofs of a passkey's. */
+/** The caller's sign-ins at the OpenID provider. Needs a login token; changes need what those of passkeys need. */
 const identitiesOf = (api: Api) => ({
   list: (query: ListQuery<'/api/me/identities'> = {}, options?: CallOptions) =>
     new List<Schemas['Identity']>(async (page) => {

@@ -73,8 +73,8 @@ export class Process {
   }
 
   /**
-   * Connects to it for its output, input, size and signals over one socket, which reconnects by itself. Of several
-   * clients each is heard whole.
+   * Connects to it for its output, input, size and signals over one socket, which reconnects by itself. Several
+   * clients may send input at the same time: all of it arrives.
    */
   async attach(options: AttachOptions = {}): Promise<AttachedProcess> {
     options.signal?.throwIfAborted();

@@ -6,7 +6,7 @@ const commit = (now: 'old' | 'fresh' | 'none'): Step => ({ do: 'commit', now });
 const DONE: Step = { do: 'finish', outcome: 'done' };
 const UNCHANGED: Step = { do: 'finish', outcome: 'unchanged' };
 
-/** Whether it has programs, which use the volume. */
+/** Whether the engine container has programs, which use the volume. */
 const isUp = (state: ObservedState): boolean => state === 'running' || state === 'paused';
 
 /** The next step of an operation, given the facts. If a step was not done, the same one is planned again. */

@@ -51,7 +51,7 @@ export type AdminContainerQuery = {
   readonly sort: string;
 };
 
-/** The most that a request takes. */
+/** The most ids that a request takes. */
 const IDS_AT_ONCE = 100;
 
 type ContainersAnswer = {

@@ -6,7 +6,7 @@ type Taken = { readonly names: Set<string>; uploads: number };
 
 const takenIn = new Map<string, Taken>();
 
-/** A file, and the name that it gets. `another`: a next name, where somebody else has taken that one. */
+/** A file and its name for the upload. `another` returns a next name, when somebody else has taken that one. */
 export type Named<F> = { readonly file: F; readonly name: string; another(): string };
 
 /**

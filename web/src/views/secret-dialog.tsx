@@ -11,7 +11,7 @@ export type SecretDialogProps = {
   readonly onClose: () => void;
 };
 
-/** Shows a token or a link, this once. */
+/** Shows a token or a link, which can never be shown again. */
 export const SecretDialog = ({ title, words, secret, label, onClose }: SecretDialogProps) => (
   <Dialog title={title} onClose={onClose} narrow locked>
     <div class="dialog-body">

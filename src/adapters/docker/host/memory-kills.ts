@@ -1,7 +1,7 @@
 import { parentFolders } from './container-groups.ts';
 import { readText } from './host-commands.ts';
 
-/** Of version 1 and of version 2. */
+/** The file with the count in control groups of version 1, and in those of version 2. */
 const FILES = ['memory.oom_control', 'memory.events'];
 
 /**

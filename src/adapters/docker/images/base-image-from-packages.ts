@@ -21,7 +21,7 @@ import {
 } from './base-image-recipe.ts';
 
 const BUILD_SECONDS = 900;
-/** A longer step is reported again. */
+/** A step that takes longer is reported again, this often. */
 const REPORT_MS = 15_000;
 
 /** Builds the image from the packages of this machine's distribution and imports it as the draft. */

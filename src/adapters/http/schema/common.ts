@@ -12,7 +12,7 @@ export const Named = <T extends TSchema>(title: string, schema: T): T => ({ ...s
 export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** Several containers, as a query names them. */
+/** Ids of containers in a query. */
 export const DbIds = Type.String({
   pattern: '^[0-9a-f-]{36}(,[0-9a-f-]{36}){0,99}$',
   description: 'Up to 100 `db_id`s, with commas.',

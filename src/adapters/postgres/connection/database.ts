@@ -130,8 +130,8 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     // The pool passes all its options to its clients. Statements that do not wait for each other share a round trip.
     ...{ pipeline: true, silenceMs: options.answerWithinMs ?? waits.silenceMs },
   });
-  // Without a listener, a lost idle connection ends the process. The pool attaches the whole client to its error. A
-  // closed pool does not wait for its connections, so a server that stops next may still end them.
+  // Without a listener, a lost idle connection ends the process. The pool attaches the client to the error, so only the
+  // message is passed on. A closed pool does not wait for its connections: a server that stops next may still end them.
   pool.on('error', (error) => {
     if (!pool.ending) options.onIdleError?.(new Error(error.message));
   });

@@ -5,7 +5,7 @@ import type { UsersTable } from '../schema/identity-tables.ts';
 import { fromJson, toUseLimits } from '../sql.ts';
 import { toUser } from './user-repository.ts';
 
-/** Selected beside a credential: its user, as JSON, and what limits their requests. */
+/** Columns beside a credential's own: its user, as JSON, and what limits the user's requests. */
 export type OwnerColumns = {
   readonly user: Selectable<UsersTable>;
   readonly now: Date;

@@ -9,7 +9,7 @@ const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 type Search = {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** The setting's by default. */
+  /** By default that of the setting `BERTH_ENGINE`. */
   readonly mode?: Config['engine'];
 };
 

@@ -18,7 +18,7 @@ export const STATUSES = [
 
 type Container = Schemas['Container'];
 
-/** The words of `--sort`, and the fields behind them. Names rise; times and amounts fall. */
+/** The words of `--sort`, and the fields behind them. Names ascend; times and amounts descend. */
 const SORTS = {
   name: 'name',
   status: 'status',

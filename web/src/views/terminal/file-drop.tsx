@@ -61,7 +61,7 @@ export function useFileDrop(terminal: TerminalController | null, containerId: st
   return { isOver, handlers: { onDragOver: over, onDrop: drop, onDragLeave: () => setOver(false) } };
 }
 
-/** Where the files go that are above the terminal. */
+/** While files are dragged over the terminal: where they would go. */
 export const DropHint = () => (
   <div class="drop-hint">
     <Icon name="upload" size={24} />

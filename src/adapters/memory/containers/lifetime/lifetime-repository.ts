@@ -12,7 +12,7 @@ import { replace } from '../container-repository.ts';
 
 const ENDING_STATES: readonly string[] = ['running', 'stopped', 'failed'];
 
-/** null: never. */
+/** null for no end. */
 const after = (now: Date, seconds: number | null): Date | null =>
   seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
 
@@ -24,7 +24,7 @@ function endsWithin({ startedAt, createdAt, lifetime }: Container, now: Date, se
   return end <= now.getTime() + seconds * 1_000;
 }
 
-/** As a tier allows from now. */
+/** The lifetime within the tier's limits, counted from now. */
 function limited(lifetime: Lifetime, { maxTtlSeconds, maxIdleSeconds }: Tier, now: Date): Lifetime {
   const { endsAt, idleSeconds, keptUntil } = lifetime;
   const latest = new Date(now.getTime() + maxTtlSeconds * 1_000);

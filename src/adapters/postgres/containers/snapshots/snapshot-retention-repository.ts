@@ -50,7 +50,7 @@ const decisions = (db: Db): Pick<SnapshotRetentionRepository, 'review' | 'giveUp
   },
 
   async giveUp(ownerId, { mb, count }) {
-    // The sum of those deleted before it is smaller than what is needed.
+    // A snapshot is given up while those deleted before it do not free enough.
     const { rows } = await sql<{ id: string }>`
       update snapshots set purged_at = clock_timestamp() where id in (
         select id from (

@@ -14,12 +14,12 @@ type PersonFieldProps = {
   readonly hint: string;
   readonly value: string;
   readonly onInput: (text: string) => void;
-  /** Which people are suggested. */
+  /** Whether to suggest this user, who may own containers. */
   readonly isSuggested: (user: ManagedUser) => boolean;
   readonly error?: string | undefined;
 };
 
-/** A username, with people suggested who may own containers. `personCalled` finds the person afterwards. */
+/** A field for a username that suggests people who may own containers. `personCalled` finds the person afterwards. */
 export function PersonField({ isSuggested, ...field }: PersonFieldProps) {
   const suggested = usePeople(field.value).filter((user) => mayOwn(user) && isSuggested(user));
   const list = useId();

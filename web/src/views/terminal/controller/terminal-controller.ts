@@ -21,7 +21,7 @@ export type TerminalController = TerminalView & {
   /** The browser says that it is offline. */
   doubt(): void;
   type(text: string): void;
-  /** `final`: it is no longer needed. */
+  /** `final`: the terminal is no longer needed. */
   dispose(final: boolean): void;
 };
 

@@ -25,7 +25,7 @@ export const insightRoutes =
     resourceRoutes(access, outputs)(http, tokens);
   };
 
-/** The output and the ports of its programs. */
+/** The output and the ports of a container's programs. */
 const programRoutes =
   (access: Pick<ContainerAccess, 'logs' | 'ports'>, cutOff: AbortGuard): Routes =>
   (http) => {
@@ -72,7 +72,7 @@ const programRoutes =
     );
   };
 
-/** What it uses, and what a recreate would lose. */
+/** What a container uses, and what a recreate would lose. */
 const resourceRoutes =
   (access: Pick<ContainerAccess, 'usage' | 'changes'>, outputs: OutputSlots): Routes =>
   (http) => {
