@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Runs CHROMIUM with these arguments, unable to open netlink sockets: Chromium then never sees network interfaces come
 # and go. With each container, one does, and Chromium fails the connections that it is opening at that moment. Nor does
-# it load the popups of its address bar: two hidden pages for each context.
+# it load the popups of its address bar, which are two hidden pages for each context, or processes that it might need.
 use strict;
 use warnings;
 use POSIX ();
@@ -25,6 +25,6 @@ my $program = pack 'Sx6P', scalar @filter, $code;
 syscall($prctl, $NO_NEW_PRIVILEGES, 1, 0, 0, 0) == 0 or die "no_new_privs: $!\n";
 syscall($prctl, $SECCOMP, $FILTER, $program, 0, 0) == 0 or die "seccomp: $!\n";
 # Only the last list counts, so the names join the one that is given.
-my $popups = 'WebUIOmniboxPopup,WebUIOmniboxAimPopup';
-my @arguments = map { /^--disable-features=/ ? "$_,$popups" : $_ } @ARGV;
+my $features = 'WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess';
+my @arguments = map { /^--disable-features=/ ? "$_,$features" : $_ } @ARGV;
 exec $browser, @arguments or die "$browser: $!\n";
