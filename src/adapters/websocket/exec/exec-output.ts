@@ -95,6 +95,6 @@ export class ExecOutput {
 
 const aBlock = (): Block => ({
   bytes: Buffer.allocUnsafeSlow(BLOCK_BYTES),
-  // A byte of no stream must not pass for one.
+  // Zero is no stream's mark, so an unwritten byte belongs to none.
   marks: Buffer.alloc(BLOCK_BYTES),
 });

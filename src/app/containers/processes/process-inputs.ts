@@ -25,9 +25,9 @@ const MAX_WRITERS = 1_024;
 const NOTHING: ProcessInput = { data: Buffer.alloc(0), offset: null, isLast: false };
 
 /**
- * Input of several writers to a process. Each counts its own bytes, from what the process had when it came, so nobody's
- * input counts as a repeat of another's. Another process of the service does not know them: there a writer comes anew,
- * and here too when input has come by another way since it left, for that may be its own.
+ * Input of several writers to a process. Each writer counts its own bytes, from what the process had when the writer
+ * connected, so no input counts as a repeat of another writer's. A writer starts again at the end of all input on another
+ * replica, and on this one when other input has arrived since it was last active: that input may be its own.
  */
 export class ProcessInputs {
   readonly #all = new Map<string, Inputs>();
@@ -69,7 +69,7 @@ async function writeOf(inputs: Inputs, name: string, input: ProcessInput, write:
   return ok({ ...written.value, inputOffset: writer.taken });
 }
 
-/** `offset` is null for a writer that comes. One that goes on, and was forgotten, has never been counted wrong. */
+/** `offset` is null for a writer that connects. A forgotten writer that sends its own offset continues there. */
 function writerOf(inputs: Inputs, name: string, offset: number | null, end: number): Writer {
   const { writers, moves } = inputs;
   const known = writers.get(name);

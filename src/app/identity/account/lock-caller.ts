@@ -7,7 +7,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 
 /**
  * Locks the caller's user until the transaction ends; refused when the credential ended since the request was admitted.
- * Whatever makes a credential begins with it: a reset locks the user too, and nothing may be made behind it.
+ * Each use case that creates a credential calls it first. A reset locks the user too, so none is created after the reset.
  */
 export async function lockCaller(
   tx: Repositories,

@@ -3,11 +3,11 @@ import type { Logger } from '../../../ports/logger.ts';
 export const AGAIN_AFTER_MS = 300_000;
 
 export type SparingLog = Logger & {
-  /** Says, once, that the faults logged since the last call are over; nothing without any. */
+  /** Logs once that the faults since the last call are over; logs nothing if there were none. */
   readonly over: (message: string) => void;
 };
 
-/** The log of work that is tried again and again: the same fault is logged at once, then every `AGAIN_AFTER_MS`. */
+/** A log for repeated work: the same fault is logged at once, then every `AGAIN_AFTER_MS`. */
 export function sparingLog(log: Logger, nowMs: () => number = () => performance.now()): SparingLog {
   const loggedAtMs = new Map<string, number>();
   let isFaulty = false;

@@ -16,7 +16,7 @@ export const allUsers = (cli: Cli): Promise<User[]> =>
 /** What the start of an id consists of. */
 const MAY_START_ID = /^[0-9a-f]{4}[0-9a-f-]*$/;
 
-/** Reads all users where the text may be an id, or the search finds none of exactly that name or address. */
+/** Reads all users when the text may be an id, or when no user has exactly that name or address. */
 export async function findUser(cli: Cli, given: string | undefined): Promise<User> {
   const named = given === undefined ? [] : await usersCalled(cli, given);
   return await findOne(cli, named.length > 0 ? named : await allUsers(cli), given, {

@@ -39,7 +39,7 @@ export type Credential = {
   readonly name: string;
   readonly kind: 'Passkey' | 'Connected sign-in' | 'SSH key' | 'API token' | 'Share link';
   readonly created_at: string;
-  /** Undefined where nobody knows. */
+  /** Undefined for kinds whose use is not recorded. */
   readonly last_used_at?: string | null | undefined;
   readonly action: 'Delete' | 'Disconnect' | 'Remove' | 'Revoke' | 'End';
   readonly remove: (proof: Proof) => Promise<unknown>;
