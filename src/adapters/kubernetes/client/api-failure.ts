@@ -1,0 +1,59 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import {
+  RuntimeBusy,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
+
+/** The body of a refusal, a `Status` of the API. */
+const Refusal = Type.Object({
+  kind: Type.Literal('Status'),
+  message: Type.Optional(Type.String()),
+  reason: Type.Optional(Type.String()),
+});
+type Refusal = Static<typeof Refusal>;
+
+/** The API server refused a call. */
+export class ApiFailure extends RuntimeFailure {
+  readonly status: number;
+  /** A word of the API, such as `AlreadyExists`; empty without one. */
+  readonly reason: string;
+  constructor(message: string, status: number, reason: string) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+const RETRY_SECONDS = 2;
+
+/** The fault of an answer with this status of 400 or above. `retryAfter`: that header. */
+export function failureOf(status: number, body: string, retryAfter: string | undefined): Error {
+  const { message = body.slice(0, 500), reason = '' } = refusalIn(body) ?? {};
+  const words = `${status} ${reason}: ${message}`;
+  if (status === 429) return new RuntimeBusy('engine_busy', Number(retryAfter) || RETRY_SECONDS);
+  // Expired credentials say nothing about the containers.
+  if (status === 401) return new RuntimeUnavailable(`the cluster refuses Berth's credentials: ${words}`);
+  if (status >= 500) return new RuntimeUnavailable(`the cluster does not serve this now: ${words}`);
+  return new ApiFailure(words, status, reason);
+}
+
+function refusalIn(body: string): Refusal | null {
+  try {
+    const value: unknown = JSON.parse(body);
+    return Value.Check(Refusal, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Turns expected statuses into null: 404 "no such thing", 409 "exists, or has changed". */
+export async function orNull<T>(expected: readonly number[], call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiFailure && expected.includes(error.status)) return null;
+    throw error;
+  }
+}

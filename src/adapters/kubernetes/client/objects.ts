@@ -1,0 +1,96 @@
+import { type Static, Type } from '@sinclair/typebox';
+
+/** What Berth reads of the API's objects; whatever else they have is ignored. */
+const Words = Type.Record(Type.String(), Type.String());
+
+export const Metadata = Type.Object({
+  name: Type.String(),
+  uid: Type.String(),
+  resourceVersion: Type.String(),
+  labels: Type.Optional(Words),
+  annotations: Type.Optional(Words),
+  creationTimestamp: Type.Optional(Type.String()),
+  /** It is being deleted. */
+  deletionTimestamp: Type.Optional(Type.String()),
+});
+
+export const Bare = Type.Object({ metadata: Metadata });
+export type Bare = Static<typeof Bare>;
+
+const ContainerStatus = Type.Object({
+  name: Type.String(),
+  state: Type.Optional(
+    Type.Object({
+      waiting: Type.Optional(
+        Type.Object({ reason: Type.Optional(Type.String()), message: Type.Optional(Type.String()) }),
+      ),
+      running: Type.Optional(Type.Object({ startedAt: Type.String() })),
+      terminated: Type.Optional(
+        Type.Object({ exitCode: Type.Integer(), reason: Type.Optional(Type.String()) }),
+      ),
+    }),
+  ),
+});
+
+const Condition = Type.Object({
+  type: Type.String(),
+  status: Type.String(),
+  reason: Type.Optional(Type.String()),
+  message: Type.Optional(Type.String()),
+});
+
+export const Pod = Type.Object({
+  metadata: Metadata,
+  spec: Type.Object({ nodeName: Type.Optional(Type.String()) }),
+  status: Type.Optional(
+    Type.Object({
+      phase: Type.Optional(Type.String()),
+      reason: Type.Optional(Type.String()),
+      message: Type.Optional(Type.String()),
+      conditions: Type.Optional(Type.Array(Condition)),
+      initContainerStatuses: Type.Optional(Type.Array(ContainerStatus)),
+      containerStatuses: Type.Optional(Type.Array(ContainerStatus)),
+    }),
+  ),
+});
+export type Pod = Static<typeof Pod>;
+
+export const Claim = Type.Object({
+  metadata: Metadata,
+  spec: Type.Object({
+    storageClassName: Type.Optional(Type.String()),
+    resources: Type.Object({ requests: Type.Object({ storage: Type.String() }) }),
+  }),
+  status: Type.Optional(
+    Type.Object({
+      phase: Type.Optional(Type.String()),
+      capacity: Type.Optional(Type.Object({ storage: Type.Optional(Type.String()) })),
+    }),
+  ),
+});
+export type Claim = Static<typeof Claim>;
+
+export const Secret = Type.Object({ metadata: Metadata, data: Type.Optional(Words) });
+export type Secret = Static<typeof Secret>;
+
+/** One page of a list. `continue` asks for the next. */
+export const pageOf = <T extends typeof Bare | typeof Pod | typeof Claim>(item: T) =>
+  Type.Object({
+    metadata: Type.Object({
+      resourceVersion: Type.Optional(Type.String()),
+      continue: Type.Optional(Type.String()),
+    }),
+    items: Type.Array(item),
+  });
+
+/** A line of a watch. */
+export const WatchLine = Type.Object({
+  type: Type.String(),
+  object: Type.Object({
+    code: Type.Optional(Type.Integer()),
+    metadata: Type.Optional(Type.Object({ resourceVersion: Type.Optional(Type.String()) })),
+  }),
+});
+
+/** Any answer. */
+export const Anything = Type.Unknown();
