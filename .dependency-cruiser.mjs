@@ -149,11 +149,18 @@ export default {
     ]),
     {
       name: 'adapters-are-islands',
-      comment: 'adapters meet only in the composition root',
+      comment:
+        'adapters meet only in the composition root; the engines run the same scripts in their containers',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/' },
-      to: { path: '^src/adapters/([^/]+)/', pathNot: '^src/adapters/$1/' },
+      to: { path: '^src/adapters/([^/]+)/', pathNot: ['^src/adapters/$1/', '^src/adapters/scripts/'] },
     },
+    layer(
+      'scripts-know-no-engine',
+      'scripts for `sh` run in the containers of any engine',
+      '^src/adapters/scripts/',
+      ['^src/adapters/scripts/', '^src/(domain|ports|concurrency)/', pure, 'node_modules/(lru-cache|tar)/'],
+    ),
     {
       name: 'only-http-sees-the-app',
       comment: 'driven adapters implement ports; only driving ones (http, websocket, ssh) call use cases',

@@ -4,7 +4,11 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type Docker from 'dockerode';
 import type { Test } from 'tap';
-import { type DockerAccess, dockerAccess } from '../../../src/adapters/docker/container-access.ts';
+import {
+  type DockerAccess,
+  dockerAccess,
+  dockerTerminals,
+} from '../../../src/adapters/docker/container-access.ts';
 import { dockerRuntime } from '../../../src/adapters/docker/containers/container-runtime.ts';
 import { runtimeSettings } from '../../../src/adapters/docker/containers/runtime-settings.ts';
 import { pinCores } from '../../../src/adapters/docker/cores/core-spreader.ts';
@@ -24,7 +28,6 @@ import {
   type RunningEngine,
 } from '../../../src/adapters/docker/private-engine/open-engine.ts';
 import { viewFault, viewMounts } from '../../../src/adapters/docker/resource-view/resource-view.ts';
-import { dockerTerminals } from '../../../src/adapters/docker/terminals/terminal-backend.ts';
 import { COUNTED, type DiskSettings } from '../../../src/adapters/docker/volumes/container-volumes.ts';
 import type { ContainerEngine } from '../../../src/ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../src/ports/containers/container-images.ts';

@@ -1,6 +1,8 @@
 import type Docker from 'dockerode';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
+import { INIT_SCRIPT } from '../../scripts/exec/process-scripts.ts';
+import { TOOLS_FOLDER } from '../../scripts/terminals/tmux/tmux-volume-scripts.ts';
 import type { ChooseCores } from '../cores/core-spreader.ts';
 import {
   DB_ID_LABEL,
@@ -10,9 +12,7 @@ import {
   OPERATION_LABEL,
   OWNER_LABEL,
 } from '../engine/engine-names.ts';
-import { INIT_SCRIPT } from '../exec/process-scripts.ts';
 import type { ProcessLimits } from '../host/process-limits.ts';
-import { TOOLS_FOLDER } from '../terminals/tmux/tmux-volume-scripts.ts';
 import { containerName, hostnameInside } from './container-names.ts';
 
 export type RuntimeSettings = {

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type Docker from 'dockerode';
+import { printedBy } from '../../scripts/exec/run-script.ts';
 import { type EngineCalls, engineCalls, LIMITS } from '../engine/engine-client.ts';
 import { CANARY_LABEL } from '../engine/engine-names.ts';
-import { printedBy } from '../exec/exec.ts';
+import { dockerPrograms } from '../exec/container-programs.ts';
 import { ownAddresses } from '../network/host-network.ts';
 import { inspect } from './create-container.ts';
 import { createOptions, type RuntimeSettings } from './create-options.ts';
@@ -111,7 +112,7 @@ async function answersItself(calls: EngineCalls, neighbour: string, there: strin
 
 /** The addresses and engine sockets that a container reaches. */
 async function dial(calls: EngineCalls, id: string, targets: readonly string[]): Promise<readonly string[]> {
-  const lines = (await printedBy(calls, id, CANARY_DIAL, targets, DIAL_BYTES, DIAL_SECONDS))
+  const lines = (await printedBy(dockerPrograms(calls), id, CANARY_DIAL, targets, DIAL_BYTES, DIAL_SECONDS))
     .toString()
     .trim()
     .split('\n');

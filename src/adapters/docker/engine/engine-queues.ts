@@ -7,6 +7,7 @@ import {
   WORK_LIMITS,
 } from '../../../domain/fair-queue.ts';
 import { RuntimeBusy } from '../../../ports/containers/container-runtime.ts';
+import type { Release } from '../../../ports/containers/inside/container-programs.ts';
 import type { EngineWait } from '../../../ports/metrics.ts';
 
 /** Queues for expensive engine work besides process starts; a container's owner is charged. */
@@ -23,9 +24,6 @@ export type WorkTurns = {
   /** Reports every future wait, except of pieces. */
   listen(listener: (wait: EngineWait) => void): void;
 };
-
-/** Gives the turn back; idempotent. */
-export type Release = () => void;
 
 /** `ownerOf`: the user who is charged. */
 export function workTurns(ownerOf: (runtimeId: string) => string): WorkTurns {
@@ -98,29 +96,4 @@ function line({ limits, wait, late, work, ownerOf, onWait }: Rules): Line {
     },
     waiting: () => queue.now().waiting.length,
   };
-}
-
-/** The piece of a stream per turn, since a turn costs some 30 microseconds. */
-const BYTES_OF_A_TURN = 262_144;
-
-/** Passes a stream on, with a turn per 256 KiB. A slow reader occupies none. */
-export async function* inTurns(
-  source: AsyncIterable<Buffer>,
-  turn: () => Promise<Release>,
-  bytesOfATurn = BYTES_OF_A_TURN,
-): AsyncGenerator<Buffer> {
-  const pieces = source[Symbol.asyncIterator]();
-  let left = 0;
-  try {
-    for (;;) {
-      const release = left > 0 ? null : await turn();
-      if (release !== null) left = bytesOfATurn;
-      const piece = await pieces.next().finally(() => release?.());
-      if (piece.done) return;
-      left -= piece.value.length;
-      yield piece.value;
-    }
-  } finally {
-    await pieces.return?.();
-  }
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 
 /** A GET with a streamed answer. A caller that leaves must destroy it. */
@@ -26,14 +25,3 @@ export const engineStream = (
     answer.on('error', () => {});
     return answer;
   });
-
-/** The generator as a stream. Destroying it calls `end` first, since a waiting generator would not notice. */
-export function readableOf(bytes: AsyncGenerator<Buffer>, end: () => void): Readable {
-  const readable = Readable.from(bytes, { objectMode: false });
-  const destroy = readable._destroy.bind(readable);
-  readable._destroy = (error, done) => {
-    end();
-    destroy(error, done);
-  };
-  return readable;
-}

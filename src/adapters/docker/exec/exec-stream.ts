@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type Docker from 'dockerode';
 import { poll, pollUntil } from '../../../concurrency/poll.ts';
@@ -117,19 +116,6 @@ export async function exitCodeOf(
 /** Whether it looks like the engine's own words about a command that it could not start. */
 export const isStartReport = (output: Buffer): boolean =>
   output.subarray(0, 24).includes('OCI runtime exec failed');
-
-/** Whether the stream is over in time. It must be read by someone. */
-export async function closesWithin(stream: Duplex, seconds: number): Promise<boolean> {
-  if (stream.closed) return true;
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), seconds * 1000);
-  return await once(stream, 'close', { signal: limit.signal })
-    .then(
-      () => true,
-      () => stream.closed,
-    )
-    .finally(() => clearTimeout(timer));
-}
 
 /** How long a program may take to start before a resize of its terminal is given up. */
 const STARTS_MS = 2_000;

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { ContainerInsight, LogRequest } from '../../../ports/containers/inside/container-insight.ts';
+import { readableOf } from '../../scripts/exec/readable-of.ts';
 import type { EngineCalls } from '../engine/engine-client.ts';
 import type { Ownership } from '../engine/ownership.ts';
-import { engineStream, readableOf } from '../exec/engine-stream.ts';
+import { engineStream } from '../exec/engine-stream.ts';
 import { frames } from '../exec/stream-demux.ts';
 import { memoryKillsOf } from '../host/memory-kills.ts';
 import { usageReader } from './container-usage.ts';

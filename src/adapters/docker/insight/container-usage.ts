@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { ContainerNotRunning } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerLoad, ContainerUsage } from '../../../ports/containers/inside/container-insight.ts';
+import { cpuSeenInside } from '../../scripts/insight/cpu-usage.ts';
+import { diskReader } from '../../scripts/insight/disk-usage.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
-import { cpuSeenInside } from './cpu-usage.ts';
-import { diskReader } from './disk-usage.ts';
+import { dockerPrograms } from '../exec/container-programs.ts';
 
 const FRESH_MS = 1000;
 /** Closer readings say little about the processor. */
@@ -39,7 +40,7 @@ export type KillsOf = (id: string) => Promise<number | null>;
  */
 export function usageReader(calls: EngineCalls, killsOf: KillsOf): UsageReader {
   const samples = new LRUCache<string, Sample>({ max: MAX_KNOWN });
-  const disk = diskReader(calls);
+  const disk = diskReader(dockerPrograms(calls));
   const read = async (id: string): Promise<ContainerLoad> => {
     const before = samples.get(id);
     samples.delete(id);
@@ -84,7 +85,7 @@ async function cpuOf(
   now: Sample,
 ): Promise<number> {
   if (isUseful(before, now)) return millicores(before, now);
-  const seen = await cpuSeenInside(calls, id).catch(() => null);
+  const seen = await cpuSeenInside(dockerPrograms(calls), id).catch(() => null);
   return seen ?? millicores(now, await sample(calls, id));
 }
 

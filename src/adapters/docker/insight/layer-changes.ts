@@ -10,10 +10,11 @@ import {
 } from '../../../domain/containers/layer/layer-changes.ts';
 import { isOfTheLayer } from '../../../domain/containers/layer/loss-report.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { startScript } from '../../scripts/exec/script-process.ts';
+import { DEBIAN, debianPackagesOf } from '../../scripts/insight/debian-packages.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
+import { dockerPrograms } from '../exec/container-programs.ts';
 import { engineStream } from '../exec/engine-stream.ts';
-import { startScript } from '../exec/script-process.ts';
-import { DEBIAN, debianPackagesOf } from './debian-packages.ts';
 
 /** The most entries kept: the list is in memory, at a hundred bytes per path. */
 const MAX_LISTED = 50_000;
@@ -139,7 +140,7 @@ async function measured(
   changes: readonly PathChange[],
 ): Promise<ReadonlyMap<string, Size>> {
   const there = changes.filter(({ kind }) => kind !== 'removed');
-  const run = await startScript(calls, id, { script: MEASURE, args: [], stdin: true });
+  const run = await startScript(dockerPrograms(calls), id, { script: MEASURE, args: [], stdin: true });
   try {
     const feeding = run.feed(
       Readable.from(there.map(({ path }) => Buffer.from(`${path}\0`))),
@@ -180,7 +181,7 @@ async function packages(
   names: readonly string[],
 ): Promise<LayerChanges['debian']> {
   if (names.length === 0) return [];
-  const run = await startScript(calls, id, { script: DEBIAN, args: names });
+  const run = await startScript(dockerPrograms(calls), id, { script: DEBIAN, args: names });
   try {
     return await debianPackagesOf(run.rest(), MAX_OUTPUT_BYTES);
   } finally {

@@ -1,10 +1,11 @@
 import { statfs } from 'node:fs/promises';
 import type { HostSpace } from '../../../domain/containers/disk-quota.ts';
 import type { VolumeReader } from '../../../ports/containers/container-disk.ts';
+import { diskBytes } from '../../scripts/insight/disk-usage.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { runOneShot } from '../engine/one-shot-container.ts';
+import { dockerPrograms } from '../exec/container-programs.ts';
 import { isRoot, run } from '../host/host-commands.ts';
-import { diskBytes } from '../insight/disk-usage.ts';
 
 /** A slower measurement is unknown until the next pass. */
 const COUNT_SECONDS = 20;
@@ -35,7 +36,7 @@ export async function countedBytes(
   }
   return reader.running === null
     ? await countedBeside(calls, instanceId, volume, reader.image)
-    : await diskBytes(calls, reader.running.runtimeId, COUNT_SECONDS);
+    : await diskBytes(dockerPrograms(calls), reader.running.runtimeId, COUNT_SECONDS);
 }
 
 function countedBeside(

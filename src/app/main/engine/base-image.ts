@@ -1,6 +1,6 @@
 import { ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
 import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
-import { ensureTools } from '../../../adapters/docker/terminals/tmux/tmux-volume.ts';
+import { ensureTools } from '../../../adapters/docker/volumes/tools-volume.ts';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Parts } from '../health/readiness.ts';

@@ -1,6 +1,6 @@
-import { containerHelpers } from '../../../adapters/docker/exec/container-helpers.ts';
 import { sshHostKeyRoutes } from '../../../adapters/http/routes/identity/ssh-host-keys.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
+import { containerHelpers } from '../../../adapters/scripts/exec/container-helpers.ts';
 import { makeHostKey } from '../../../adapters/ssh/host-key-maker.ts';
 import { sshListener } from '../../../adapters/ssh/ssh-listener.ts';
 import { sshServer } from '../../../adapters/ssh/ssh-server.ts';

@@ -10,13 +10,13 @@ import { dockerRuntime } from '../../../../src/adapters/docker/containers/contai
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
-import { ownership } from '../../../../src/adapters/docker/engine/ownership.ts';
-import { dockerCommands } from '../../../../src/adapters/docker/exec/container-commands.ts';
+import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
-import { printedBy } from '../../../../src/adapters/docker/exec/exec.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
 import { frameReader } from '../../../../src/adapters/docker/exec/stream-demux.ts';
 import { overfill } from '../../../../src/adapters/docker/volumes/quota-probe.ts';
+import { shellCommands } from '../../../../src/adapters/scripts/exec/container-commands.ts';
+import { printedBy } from '../../../../src/adapters/scripts/exec/run-script.ts';
 import { CappedOutput } from '../../../../src/domain/capped-output.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { storedContainer } from '../../../support/database/stored.ts';
@@ -268,17 +268,16 @@ t.test('a command may print single bytes', async (t) => {
   const calls = await printingEngine(t, singles);
   inOneChunk(calls);
   const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
-  const own = ownership(calls, 'any');
-  own.remember(handle.runtimeId);
+  const programs = dockerPrograms(calls);
   const limits = { maxOutputBytes: 60_000 };
   const { exitCode, stdout, stderr, truncated } = await runIn(
-    dockerCommands(calls, own),
+    shellCommands(programs, async () => handle.runtimeId),
     handle,
     ['true'],
     limits,
   );
   t.same([exitCode, stdout.length, stderr.length, truncated], [0, COUNT / 2, COUNT / 2, false]);
-  t.equal((await printedBy(calls, 'any', 'true', [], 1000)).length, 1000, 'also one of our own programs');
+  t.equal((await printedBy(programs, 'any', 'true', [], 1000)).length, 1000, 'also one of our own programs');
 });
 
 t.test('output is kept up to its limit and copied', async (t) => {

@@ -10,7 +10,7 @@ import { cgroupName, INSTANCE_LABEL } from '../../../../src/adapters/docker/engi
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
-import { runScript } from '../../../../src/adapters/docker/exec/exec.ts';
+import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import {
   isRoot,
   processes,
@@ -29,6 +29,7 @@ import {
 import { findDaemon } from '../../../../src/adapters/docker/private-engine/private-engine.ts';
 import { layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
 import { viewMounts, viewOf } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
+import { runScript } from '../../../../src/adapters/scripts/exec/run-script.ts';
 import { runProcess } from '../../../support/child.ts';
 import { canRunLxcfs, engineOrSkip } from '../../../support/engine/engine.ts';
 import { waitFor } from '../../../support/patience.ts';
@@ -200,10 +201,10 @@ async function deadLxcfs(t: Test): Promise<void> {
   const isPossible = await canRunLxcfs();
   const expectedKb = isPossible ? 65_536 : Math.floor(totalmem() / 1024);
   const early = await runTiny(first.docker, 'none', null, viewMounts(view));
-  const calls = engineCalls(first.docker);
+  const programs = dockerPrograms(engineCalls(first.docker));
   /** Null while lxcfs does not answer. */
   const seenBy = async ({ id }: Docker.Container): Promise<number | null> =>
-    Number(await runScript(calls, id, 'read _ kb _ < /proc/meminfo && echo "$kb"', [])) || null;
+    Number(await runScript(programs, id, 'read _ kb _ < /proc/meminfo && echo "$kb"', [])) || null;
   const sees = async (container: Docker.Container, says: string): Promise<void> => {
     const isSeen = async (): Promise<boolean> => (await seenBy(container)) === expectedKb;
     await waitFor(isSeen, { what: says });

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
-import { ownership } from '../../../../src/adapters/docker/engine/ownership.ts';
-import { dockerCommands } from '../../../../src/adapters/docker/exec/container-commands.ts';
+import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
+import { shellCommands } from '../../../../src/adapters/scripts/exec/container-commands.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 /** A running command in a terminal, at an engine that answers sizes and ends signals only when it is asked to. */
@@ -34,9 +34,7 @@ async function aCommand(t: Test) {
   const { port } = server.address() as AddressInfo;
   const calls = engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
   const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
-  const own = ownership(calls, 'any');
-  own.remember(handle.runtimeId);
-  const command = await dockerCommands(calls, own).open(handle, {
+  const command = await shellCommands(dockerPrograms(calls), async () => handle.runtimeId).open(handle, {
     command: ['sh'],
     terminal: { term: 'xterm', cols: 80, rows: 24 },
     timeoutSeconds: null,

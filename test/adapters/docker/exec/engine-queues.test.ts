@@ -1,8 +1,10 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { inTurns, type Release, workTurns } from '../../../../src/adapters/docker/engine/engine-queues.ts';
+import { workTurns } from '../../../../src/adapters/docker/engine/engine-queues.ts';
+import { inTurns } from '../../../../src/adapters/scripts/files/in-turns.ts';
 import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.ts';
+import type { Release } from '../../../../src/ports/containers/inside/container-programs.ts';
 import type { EngineWait } from '../../../../src/ports/metrics.ts';
 
 /** Containers `ada-1`, `ada-2` … belong to Ada, and so on. */

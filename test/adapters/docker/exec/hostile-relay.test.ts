@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { containerHelpers } from '../../../../src/adapters/docker/exec/container-helpers.ts';
+import { containerHelpers } from '../../../../src/adapters/scripts/exec/container-helpers.ts';
 import type {
   CommandEvent,
   ContainerCommands,

@@ -9,10 +9,10 @@ import {
   InputWriter,
   PLAIN_INPUT,
   TMUX_INPUT,
-} from '../../../../src/adapters/docker/terminals/input-writer.ts';
-import { isKnownToTmux } from '../../../../src/adapters/docker/terminals/tmux/tmux-characters.ts';
-import { asTmuxKeys, incompleteInput } from '../../../../src/adapters/docker/terminals/tmux/tmux-keys.ts';
-import { CHOOSE_TMUX } from '../../../../src/adapters/docker/terminals/tmux/tmux-volume-scripts.ts';
+} from '../../../../src/adapters/scripts/terminals/input-writer.ts';
+import { isKnownToTmux } from '../../../../src/adapters/scripts/terminals/tmux/tmux-characters.ts';
+import { asTmuxKeys, incompleteInput } from '../../../../src/adapters/scripts/terminals/tmux/tmux-keys.ts';
+import { CHOOSE_TMUX } from '../../../../src/adapters/scripts/terminals/tmux/tmux-volume-scripts.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { standingTime } from '../../../support/time.ts';
 

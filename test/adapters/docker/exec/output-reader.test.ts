@@ -1,5 +1,5 @@
 import t from 'tap';
-import { followOutput } from '../../../../src/adapters/docker/processes/output-reader.ts';
+import { followOutput } from '../../../../src/adapters/scripts/processes/output-reader.ts';
 import type {
   CommandEvent,
   ContainerCommands,

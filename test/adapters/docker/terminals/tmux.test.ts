@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { IBuffer } from '@xterm/headless';
 import t, { type Test } from 'tap';
-import { dockerTerminals } from '../../../../src/adapters/docker/terminals/terminal-backend.ts';
+import { dockerTerminals } from '../../../../src/adapters/docker/container-access.ts';
 import {
   asScrollback,
   endOf,
   snapshotOf,
-} from '../../../../src/adapters/docker/terminals/tmux/tmux-history.ts';
+} from '../../../../src/adapters/scripts/terminals/tmux/tmux-history.ts';
 import { terminalEnds } from '../../../../src/app/terminals/cleanup/terminal-ends.ts';
 import { CLOSE, type CloseReason } from '../../../../src/domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../../src/domain/terminals/terminal-end.ts';

@@ -8,9 +8,9 @@ import { runtimeSettings } from '../../../../src/adapters/docker/containers/runt
 import { removeStale } from '../../../../src/adapters/docker/containers/stale-containers.ts';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
-import { containerHelpers } from '../../../../src/adapters/docker/exec/container-helpers.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
-import { ensureTools } from '../../../../src/adapters/docker/terminals/tmux/tmux-volume.ts';
+import { ensureTools } from '../../../../src/adapters/docker/volumes/tools-volume.ts';
+import { containerHelpers } from '../../../../src/adapters/scripts/exec/container-helpers.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
 import {
   aBox,

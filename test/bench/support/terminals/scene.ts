@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { WebSocket } from 'ws';
-import { dockerTerminals } from '../../../../src/adapters/docker/terminals/terminal-backend.ts';
+import { dockerTerminals } from '../../../../src/adapters/docker/container-access.ts';
 import type { PtyStream } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { administrator, type Client } from '../load.ts';
 import { installation, type WholeService } from '../whole-service.ts';

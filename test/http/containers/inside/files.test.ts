@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
-import { listing } from '../../../../src/adapters/docker/files/folder-listing.ts';
 import { listingAnswer } from '../../../../src/adapters/http/replies/listing-reply.ts';
 import { memoryAccess, memoryRuntime } from '../../../../src/adapters/memory/index.ts';
+import { listing } from '../../../../src/adapters/scripts/files/folder-listing.ts';
 import { FILE_LIMITS } from '../../../../src/domain/containers/files.ts';
 import { refuse } from '../../../../src/domain/result.ts';
 import { TerminalNotStarted } from '../../../../src/ports/terminals/terminal-backend.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { sparePool } from '../../../../../src/adapters/docker/terminals/spares/spare-pool.ts';
+import { sparePool } from '../../../../../src/adapters/scripts/terminals/spares/spare-pool.ts';
 import { standingTime } from '../../../../support/time.ts';
 
 type Spare = { readonly of: string; beats: number; isEnded: boolean; fail(): void };

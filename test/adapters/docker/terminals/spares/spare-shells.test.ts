@@ -8,8 +8,8 @@ import {
   SPARE_READY,
   spareLine,
   spareProgram,
-} from '../../../../../src/adapters/docker/terminals/spares/spare-scripts.ts';
-import { outputUntil } from '../../../../../src/adapters/docker/terminals/terminal-start.ts';
+} from '../../../../../src/adapters/scripts/terminals/spares/spare-scripts.ts';
+import { outputUntil } from '../../../../../src/adapters/scripts/terminals/terminal-start.ts';
 import type { RuntimeHandle } from '../../../../../src/ports/containers/container-runtime.ts';
 import type { PtyStream } from '../../../../../src/ports/terminals/terminal-backend.ts';
 import { aTerminal, reader } from '../../../../contract/terminals/terminal-backend.ts';

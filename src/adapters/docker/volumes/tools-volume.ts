@@ -1,12 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { removeStale } from '../../containers/stale-containers.ts';
-import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../../engine/engine-client.ts';
-import { INSTANCE_LABEL, PASSING_LABEL, TOOLS_LABEL } from '../../engine/engine-names.ts';
-import { runOneShot } from '../../engine/one-shot-container.ts';
-import { shortHash } from '../../network/subnet.ts';
-import { FILL_TOOLS, TOOLS_COMPLETE, TOOLS_FOLDER } from './tmux-volume-scripts.ts';
+import {
+  FILL_TOOLS,
+  TOOLS_COMPLETE,
+  TOOLS_FOLDER,
+} from '../../scripts/terminals/tmux/tmux-volume-scripts.ts';
+import { removeStale } from '../containers/stale-containers.ts';
+import { type EngineCalls, engineCalls, inspectThing, LIMITS, orNull } from '../engine/engine-client.ts';
+import { INSTANCE_LABEL, PASSING_LABEL, TOOLS_LABEL } from '../engine/engine-names.ts';
+import { runOneShot } from '../engine/one-shot-container.ts';
+import { shortHash } from '../network/subnet.ts';
 
 const FILL_SECONDS = 60;
 

@@ -9,55 +9,55 @@ import type {
   ContainerCommands,
   ControlledCommand,
 } from '../../../ports/containers/inside/container-commands.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import type { Ownership } from '../engine/ownership.ts';
-import { endMarked, signalMarked } from './exec.ts';
-import { closesWithin, exitCodeOf, isStartReport, openExec, resizeExec } from './exec-stream.ts';
-import { drainAfterExit, hasExited } from './exec-tail.ts';
-import { type Frame, frames, unframedOutput } from './stream-demux.ts';
+import type {
+  ContainerPrograms,
+  FindRuntimeId,
+  ProgramOutput,
+} from '../../../ports/containers/inside/container-programs.ts';
+import { closesWithin } from './closes-within.ts';
+import { endMarked, signalMarked } from './run-script.ts';
 
 /** How long a killed command may keep its connection. */
 const LET_GO_SECONDS = 2;
 const COMMAND_NOT_FOUND = 127;
 
-/** Streamed commands in containers of one Docker engine. */
-export function dockerCommands(calls: EngineCalls, own: Ownership): ContainerCommands {
+/** Streamed commands in containers of one engine. */
+export function shellCommands(programs: ContainerPrograms, find: FindRuntimeId): ContainerCommands {
   return {
     async open(handle, request) {
       const { command, env, workdir, stdin, terminal, timeoutSeconds } = request;
-      const { id } = await own.require(handle);
+      const id = await find(handle);
       const marker = randomUUID();
-      const { exec, stream } = await openExec(calls, id, {
+      const program = await programs.start(id, {
         command: terminal === undefined ? command : sized(command, terminal),
         env: { ...(terminal === undefined ? {} : { TERM: terminal.term }), ...env, BERTH_EXEC: marker },
         ...(workdir === undefined ? {} : { workdir }),
-        tty: terminal !== undefined,
+        form: terminal === undefined ? 'apart' : 'terminal',
         stdin: stdin !== undefined,
       });
+      const { stream } = program;
       sendInput(stream, stdin, terminal === undefined);
-      const ending = endable(stream, () => endMarked(calls, id, `BERTH_EXEC=${marker}`, 0));
+      const ending = endable(stream, () => endMarked(programs, id, `BERTH_EXEC=${marker}`, 0));
       let late = false;
       const timeUp = (): void => {
         late = true;
         void ending.timeUp();
       };
       const timer = timeoutSeconds === null ? undefined : setTimeout(timeUp, timeoutSeconds * 1000).unref();
-      const exitCode = async (): Promise<number | null> => (late ? null : await exitCodeOf(calls, exec));
-      const bytes = drainAfterExit(stream, hasExited(calls, exec));
-      const output = terminal === undefined ? frames(bytes) : unframedOutput(bytes);
+      const exitCode = async (): Promise<number | null> => (late ? null : await program.exitCode());
       const stopTimer = (): void => clearTimeout(timer);
       const end = async (): Promise<void> => {
         stopTimer();
         await ending.end();
       };
-      const all = events(output, ending, { exitCode, over: stopTimer });
+      const all = events(program.output(), ending, { exitCode, over: stopTimer });
       return {
-        events: withoutReport(all, command),
+        events: withoutReport(all, command, programs.isStartReport),
         end,
         ...controls({
-          signal: (name) => signalMarked(calls, id, `BERTH_EXEC=${marker}`, name),
+          signal: (name) => signalMarked(programs, id, `BERTH_EXEC=${marker}`, name),
           resize: async ({ cols, rows }) => {
-            if (terminal !== undefined) await resizeExec(calls, exec, cols, rows);
+            if (terminal !== undefined) await program.resize(cols, rows);
           },
         }),
       };
@@ -139,7 +139,7 @@ export function endable(stream: Duplex, kill: () => Promise<void>): Ending {
 
 /** A lost connection leaves the command its time limit. */
 async function* events(
-  output: AsyncIterable<Frame>,
+  output: AsyncIterable<ProgramOutput>,
   ending: Ending,
   ends: { readonly exitCode: () => Promise<number | null>; readonly over: () => void },
 ): AsyncGenerator<CommandEvent> {
@@ -166,6 +166,7 @@ async function* events(
 async function* withoutReport(
   source: AsyncIterable<CommandEvent>,
   command: readonly string[],
+  isStartReport: ContainerPrograms['isStartReport'],
 ): AsyncGenerator<CommandEvent> {
   let startReport: CommandEvent | null = null;
   let isFirst = true;

@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { within } from '../../../concurrency/timeout.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
+import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import { startScript } from '../exec/script-process.ts';
 
 const FRESH_MS = 30_000;
 const WAIT_MS = 1_500;
 const MAX_KNOWN = 1000;
+
+type Starts = Pick<ContainerPrograms, 'start'>;
 
 /**
  * `FOLDER`: prints the KiB in use. A separate file system knows them; a folder of a shared one is counted, which may
@@ -24,12 +26,12 @@ fi
 `;
 
 /** A container's volume use, cached for 30 s. A request waits at most 1.5 s and then gets the last value, or null. */
-export function diskReader(calls: EngineCalls): (id: string) => Promise<number | null> {
+export function diskReader(programs: Starts): (id: string) => Promise<number | null> {
   const known = new LRUCache<string, { readonly bytes: number | null }>({
     max: MAX_KNOWN,
     ttl: FRESH_MS,
     ignoreFetchAbort: true,
-    fetchMethod: async (id) => ({ bytes: await diskBytes(calls, id).catch(() => null) }),
+    fetchMethod: async (id) => ({ bytes: await diskBytes(programs, id).catch(() => null) }),
   });
   return async (id) => {
     const last = known.peek(id, { allowStale: true });
@@ -38,8 +40,8 @@ export function diskReader(calls: EngineCalls): (id: string) => Promise<number |
 }
 
 /** Measures now; null when the container's tools print no number. Throws when they take too long. */
-export async function diskBytes(calls: EngineCalls, id: string, seconds?: number): Promise<number | null> {
-  const run = await startScript(calls, id, { script: DISK, args: ['/workspace'] });
+export async function diskBytes(programs: Starts, id: string, seconds?: number): Promise<number | null> {
+  const run = await startScript(programs, id, { script: DISK, args: ['/workspace'] });
   try {
     const kib = Number(await run.line(seconds));
     await run.finish();

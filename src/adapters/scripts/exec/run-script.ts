@@ -1,30 +1,32 @@
-import type { Duplex } from 'node:stream';
 import { within } from '../../../concurrency/timeout.ts';
 import { CappedOutput } from '../../../domain/capped-output.ts';
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+} from '../../../ports/containers/inside/container-programs.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import { openExec } from './exec-stream.ts';
 import { END_MARKED, SIGNAL_MARKED } from './process-scripts.ts';
-import { frameReader } from './stream-demux.ts';
+
+type Starts = Pick<ContainerPrograms, 'start'>;
 
 /** Ends every process in the container with one of these NAME=VALUE lines in its environment. Never throws. */
 export async function endMarked(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   markers: string,
   polls: number,
 ): Promise<void> {
-  await runScript(calls, runtimeId, END_MARKED, [markers, String(polls)]).catch(() => {});
+  await runScript(programs, runtimeId, END_MARKED, [markers, String(polls)]).catch(() => {});
 }
 
 /** Sends a signal, named without `SIG`, to those processes. Never throws. */
 export async function signalMarked(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   markers: string,
   signal: string,
 ): Promise<void> {
-  await runScript(calls, runtimeId, SIGNAL_MARKED, [markers, signal]).catch(() => {});
+  await runScript(programs, runtimeId, SIGNAL_MARKED, [markers, signal]).catch(() => {});
 }
 
 const SCRIPT_SECONDS = 10;
@@ -33,29 +35,29 @@ const SCRIPT_BYTES = 64 * 1024;
 
 /** Runs one of Berth's scripts and returns its output. */
 export async function runScript(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   script: string,
   args: readonly string[],
 ): Promise<string> {
-  return (await printedBy(calls, runtimeId, script, args, SCRIPT_BYTES)).toString();
+  return (await printedBy(programs, runtimeId, script, args, SCRIPT_BYTES)).toString();
 }
 
 /** For longer output: the first `maxBytes`. */
 export async function printedBy(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   script: string,
   args: readonly string[],
   maxBytes: number,
   seconds = SCRIPT_SECONDS,
 ): Promise<Buffer> {
-  return (await printed(calls, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
+  return (await printed(programs, runtimeId, [script, ...args], { maxBytes, seconds })).bytes;
 }
 
 /** For longer output: null unless it ends in time. `room`: how much may be buffered. */
 export async function printedWhole(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   script: string,
   args: readonly string[],
@@ -63,7 +65,7 @@ export async function printedWhole(
   room?: OutputRoom,
 ): Promise<Buffer> {
   const limits = { maxBytes, seconds: SCRIPT_SECONDS, room };
-  const { bytes, isWhole } = await printed(calls, runtimeId, [script, ...args], limits);
+  const { bytes, isWhole } = await printed(programs, runtimeId, [script, ...args], limits);
   return isWhole ? bytes : Buffer.alloc(0);
 }
 
@@ -74,39 +76,36 @@ type Limits = {
 };
 
 async function printed(
-  calls: EngineCalls,
+  programs: Starts,
   runtimeId: string,
   [script = '', ...args]: readonly string[],
   { maxBytes, seconds, room }: Limits,
 ): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
   const command = ['sh', '-c', script, 'berth', ...args];
-  const { stream } = await openExec(calls, runtimeId, { command, env: {}, tty: false, stdin: false });
+  const program = await programs.start(runtimeId, { command, env: {}, form: 'apart', stdin: false });
   const out = new CappedOutput(maxBytes);
-  const reading = keepOutput(stream, out, room);
+  const reading = keepOutput(program, out, room);
   const isWhole = await within(
     seconds * 1000,
     reading.then(() => true),
     false,
   );
-  if (!isWhole) stream.destroy();
+  if (!isWhole) program.stream.destroy();
   return { bytes: out.bytes(), isWhole };
 }
 
 /** Keeps stdout, up to its end, whatever that is. Never throws. */
-async function keepOutput(stream: Duplex, stdout: CappedOutput, room?: OutputRoom): Promise<void> {
+async function keepOutput(program: ContainerProgram, stdout: CappedOutput, room?: OutputRoom): Promise<void> {
   room?.unwanted.addEventListener('abort', () => stdout.drop(), { once: true });
-  const framesOf = frameReader();
   let freeBytes = room?.freeBytes ?? Number.POSITIVE_INFINITY;
   try {
-    for await (const chunk of stream) {
-      for (const { stream: name, data } of framesOf(chunk)) {
-        freeBytes -= data.length;
-        if (freeBytes < 0) {
-          freeBytes = Number.POSITIVE_INFINITY;
-          await room?.more();
-        }
-        if (name === 'stdout') stdout.add(data);
+    for await (const { stream, data } of program.output()) {
+      freeBytes -= data.length;
+      if (freeBytes < 0) {
+        freeBytes = Number.POSITIVE_INFINITY;
+        await room?.more();
       }
+      if (stream === 'stdout') stdout.add(data);
     }
   } catch {
     // a broken connection ends it too; its output is kept

@@ -3,11 +3,13 @@ import { FILE_LIMITS, type FileError, type FilePath } from '../../../domain/cont
 import { ok, type Result } from '../../../domain/result.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
 import type { ContainerFiles, Opened } from '../../../ports/containers/inside/container-files.ts';
+import type {
+  ContainerPrograms,
+  FindRuntimeId,
+  Release,
+} from '../../../ports/containers/inside/container-programs.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import { inTurns, type Release } from '../engine/engine-queues.ts';
-import type { Ownership } from '../engine/ownership.ts';
-import { readableOf } from '../exec/engine-stream.ts';
+import { readableOf } from '../exec/readable-of.ts';
 import { type ScriptRun, startScript } from '../exec/script-process.ts';
 import { onlyFilesAndFolders } from './archive-filter.ts';
 import { answerOf, outcomeOf, refusal, where } from './file-replies.ts';
@@ -15,27 +17,28 @@ import { OPEN, REMOVE } from './file-scripts.ts';
 import { fileTime } from './file-times.ts';
 import { upload } from './file-upload.ts';
 import { listing } from './folder-listing.ts';
+import { inTurns } from './in-turns.ts';
 
-/** Files in containers of one Docker engine, through programs that run as the container's user. */
-export function dockerFiles(calls: EngineCalls, own: Ownership): ContainerFiles {
+/** Files in containers of one engine, through programs that run as the container's user. */
+export function shellFiles(programs: ContainerPrograms, find: FindRuntimeId): ContainerFiles {
   return {
     async open(handle, path, folderAs, room) {
-      const { id } = await own.require(handle);
-      const run = await startScript(calls, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
+      const id = await find(handle);
+      const run = await startScript(programs, id, { script: OPEN, args: [folderAs, ...where('keep', path)] });
       return await opened(
         run,
         { path, folderAs, room },
-        { piece: () => calls.work.piece(id), transfer: () => calls.work.transfer(id) },
+        { piece: () => programs.piece(id), transfer: () => programs.transfer(id) },
       );
     },
     async write(handle, path, content, maxBytes, mayReplace = true) {
-      const { id } = await own.require(handle);
-      const release = await calls.work.transfer(id);
-      return await upload(calls, id, path, content, { maxBytes, mayReplace }).finally(release);
+      const id = await find(handle);
+      const release = await programs.transfer(id);
+      return await upload(programs, id, path, content, { maxBytes, mayReplace }).finally(release);
     },
     async remove(handle, path) {
-      const { id } = await own.require(handle);
-      const run = await startScript(calls, id, { script: REMOVE, args: where('keep', path) });
+      const id = await find(handle);
+      const run = await startScript(programs, id, { script: REMOVE, args: where('keep', path) });
       const answer = await outcomeOf(run);
       await run.finish();
       return answer[0] === 'removed' ? ok(null) : refusal(answer, run);

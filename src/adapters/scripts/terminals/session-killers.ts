@@ -1,10 +1,12 @@
-import type Docker from 'dockerode';
 import { batchByKey } from '../../../concurrency/batch.ts';
 import { pollUntil } from '../../../concurrency/poll.ts';
 import { RuntimeFailure } from '../../../ports/containers/container-runtime.ts';
-import { type EngineCalls, LIMITS, statusOf } from '../engine/engine-client.ts';
-import { endMarked, printedBy } from '../exec/exec.ts';
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+} from '../../../ports/containers/inside/container-programs.ts';
 import { END_SESSIONS } from '../exec/process-scripts.ts';
+import { endMarked, printedBy } from '../exec/run-script.ts';
 
 /** Twentieths of a second between SIGHUP and SIGKILL. */
 const DETACH_POLLS = 20;
@@ -25,25 +27,24 @@ type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean>
 export type TerminalEnders = ReturnType<typeof terminalEnders>;
 
 /** Starting a program in a container costs far more than its work, so one program ends everything requested at once. */
-export function terminalEnders(calls: EngineCalls) {
+export function terminalEnders(programs: ContainerPrograms) {
   const marked = (polls: number) =>
     batchByKey<string>(MOST_MARKS, async (runtimeId, marks) => {
-      await endMarked(calls, runtimeId, marks.join('\n'), polls);
+      await endMarked(programs, runtimeId, marks.join('\n'), polls);
       return [];
     });
   const endAttached = marked(DETACH_POLLS);
   const endLeft = marked(REAP_POLLS);
   return {
-    /** Ends the programs with these NAME=VALUE marks, of the exec `exec`. Throws when they remain. */
-    attached: (runtimeId: string, marks: readonly string[], exec: Docker.Exec): Promise<void> =>
+    /** Ends the programs with these NAME=VALUE marks, which `program` started. Throws when they remain. */
+    attached: (runtimeId: string, marks: readonly string[], program: ContainerProgram): Promise<void> =>
       untilEnded(
-        calls,
-        exec,
+        program,
         async () => void (await Promise.all(marks.map((mark) => endAttached(runtimeId, mark)))),
       ),
     leftover: (runtimeId: string, marker: string) => endLeft(runtimeId, markOf(marker)),
     /** Throws when the session remains or its state is unknown. */
-    session: batchByKey<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(calls, runtimeId, asked)),
+    session: batchByKey<Ending>(MOST_SESSIONS, (runtimeId, asked) => endSessions(programs, runtimeId, asked)),
   };
 }
 
@@ -51,7 +52,7 @@ export function terminalEnders(calls: EngineCalls) {
 export const markOf = (marker: string): string => `BERTH_TERM=${marker}`;
 
 async function endSessions(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   runtimeId: string,
   asked: readonly Ending[],
 ): Promise<readonly (Error | null)[]> {
@@ -60,7 +61,9 @@ async function endSessions(
   const names = asked.filter((_, at) => !wanted[at]).map(({ name }) => name);
   const args = [String(END_POLLS), ...names];
   const said =
-    names.length === 0 ? '' : await printedBy(calls, runtimeId, END_SESSIONS, args, SAID_BYTES, END_SECONDS);
+    names.length === 0
+      ? ''
+      : await printedBy(programs, runtimeId, END_SESSIONS, args, SAID_BYTES, END_SECONDS);
   const gone = new Set(said.toString('latin1').split('\n'));
   return asked.map(({ name }, at) =>
     wanted[at] || gone.has(`gone ${name}`) ? null : new RuntimeFailure('a session did not end in time'),
@@ -71,22 +74,12 @@ async function endSessions(
  * Closing the connection alone would leave the process running. It may not have started when it is searched for, so the
  * engine decides about its end.
  */
-async function untilEnded(calls: EngineCalls, exec: Docker.Exec, end: () => Promise<void>): Promise<void> {
+async function untilEnded(program: ContainerProgram, end: () => Promise<void>): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await end();
     // The stream ends a moment before the engine records the end.
-    const isOver = async (): Promise<boolean> => !(await isRunning(calls, exec));
+    const isOver = async (): Promise<boolean> => !(await program.isRunning());
     if (await pollUntil(isOver, { withinMs: ATTEMPT_MS, everyMs: LOOK_EVERY_MS })) return;
   }
   throw new RuntimeFailure('a terminal did not end in time');
-}
-
-/** A restarted engine knows no earlier program: the reaper finds those still running. */
-async function isRunning(calls: EngineCalls, exec: Docker.Exec): Promise<boolean> {
-  try {
-    return (await calls.read(LIMITS.inspect, (abortSignal) => exec.inspect({ abortSignal }))).Running;
-  } catch (error) {
-    if (statusOf(error) === 404) return false;
-    throw error;
-  }
 }

@@ -1,11 +1,12 @@
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+} from '../../../ports/containers/inside/container-programs.ts';
 import {
   type PtyStream,
   TerminalNotStarted,
   type TerminalRequest,
 } from '../../../ports/terminals/terminal-backend.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import { type OpenExec, openExec } from '../exec/exec-stream.ts';
-import { unframed } from '../exec/raw-stream.ts';
 import { OPEN_TERMINAL, SHELL_WITHOUT_TTY } from './open-scripts.ts';
 import { closeOpened, ptyStream } from './pty-stream.ts';
 import { markOf, type TerminalEnders } from './session-killers.ts';
@@ -16,29 +17,28 @@ import { tmuxAttachment } from './tmux/tmux-attachment.ts';
 import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux/tmux-history.ts';
 
 export type ShellKind = 'in_tmux' | 'plain' | 'without_tty';
-export type Started = OpenReport & { readonly opened: OpenExec; readonly pty: PtyStream };
+export type Started = OpenReport & { readonly opened: ContainerProgram; readonly pty: PtyStream };
 const ENVIRONMENT = { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' };
 /** Its program runs already. */
 const SPARE_REPORTS_WITHIN_SECONDS = 5;
 const PLAIN: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
 
 /** Starts terminals' programs, in a waiting spare if there is one. */
-export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
-  const spares = spareShells(calls, ENVIRONMENT, OPEN_TERMINAL);
+export function ptyOpener(programs: ContainerPrograms, ends: TerminalEnders) {
+  const spares = spareShells(programs, ENVIRONMENT, OPEN_TERMINAL);
 
   async function start(runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<Started> {
     const { marker, startAfter } = request;
     const tty = shell !== 'without_tty';
-    const raw = await openExec(calls, runtimeId, {
+    const opened = await programs.start(runtimeId, {
       command: ['sh', '-c', ...openingCommand(request, shell)],
       env: { ...ENVIRONMENT, BERTH_TERM: marker },
-      tty,
+      form: tty ? 'terminal' : 'joined',
       stdin: true,
       ...(startAfter === undefined ? {} : { startAfter }),
     });
-    const opened = tty ? raw : { ...raw, stream: unframed(raw.stream) };
-    const end = () => ends.attached(runtimeId, [markOf(marker)], opened.exec);
-    const report = tty ? openReport(calls, runtimeId, opened, request) : PLAIN;
+    const end = () => ends.attached(runtimeId, [markOf(marker)], opened);
+    const report = tty ? openReport(programs, runtimeId, opened, request) : PLAIN;
     const reported = await unlessItFails(report, () => closeOpened(opened, end));
     return asStarted(runtimeId, request, opened, reported, end);
   }
@@ -52,9 +52,9 @@ export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
     await unlessItFails(request.startAfter, async () => endSpare(opened));
     listenTo(spare);
     opened.stream.write(line);
-    const end = () => ends.attached(runtimeId, [spare.mark, markOf(request.marker)], opened.exec);
+    const end = () => ends.attached(runtimeId, [spare.mark, markOf(request.marker)], opened);
     try {
-      const reported = await openReport(calls, runtimeId, opened, request, SPARE_REPORTS_WITHIN_SECONDS);
+      const reported = await openReport(programs, runtimeId, opened, request, SPARE_REPORTS_WITHIN_SECONDS);
       return asStarted(runtimeId, request, opened, reported, end);
     } catch (error) {
       // It must not start beside the program that takes its part.
@@ -67,14 +67,14 @@ export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
   function asStarted(
     runtimeId: string,
     request: TerminalRequest,
-    opened: OpenExec,
+    opened: ContainerProgram,
     report: OpenReport,
     end: () => Promise<void>,
   ): Started {
     const { marker, muxSession } = request;
     const attached = { session: muxSession, shown: shownSession(request), marker };
-    const tmux = report.isTmux ? tmuxAttachment(calls, runtimeId, attached) : null;
-    return { ...report, opened, pty: ptyStream(calls, opened, tmux, end) };
+    const tmux = report.isTmux ? tmuxAttachment(programs, runtimeId, attached) : null;
+    return { ...report, opened, pty: ptyStream(opened, tmux, end) };
   }
 
   async function begin(
@@ -85,7 +85,7 @@ export function ptyOpener(calls: EngineCalls, ends: TerminalEnders) {
     const { opened, isTmux, history, pty } = started;
     // Before tmux's first draw the terminal is not raw: line ends differ, keys are signals, and some input is
     // discarded.
-    const begun = whenBegun(calls, runtimeId, opened, isTmux);
+    const begun = whenBegun(programs, runtimeId, opened, isTmux);
     void pty.resize(cols, rows);
     await unlessItFails(begun, () => pty.close());
     if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));

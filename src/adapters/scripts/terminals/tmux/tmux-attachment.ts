@@ -1,8 +1,8 @@
 import type { StreamEnd } from '../../../../domain/terminals/terminal-end.ts';
+import type { ContainerPrograms } from '../../../../ports/containers/inside/container-programs.ts';
 import type { OutputRoom } from '../../../../ports/output-room.ts';
 import type { Scrollback } from '../../../../ports/terminals/terminal-backend.ts';
-import type { EngineCalls } from '../../engine/engine-client.ts';
-import { printedWhole, runScript } from '../../exec/exec.ts';
+import { printedWhole, runScript } from '../../exec/run-script.ts';
 import { endOf, FIGURES_BYTES, HISTORY_BYTES, HISTORY_ROWS, snapshotOf } from './tmux-history.ts';
 import { DRAW_ANEW, HOW_ENDED, SNAPSHOT } from './tmux-scripts.ts';
 
@@ -19,7 +19,7 @@ export type TmuxAttachment = {
 export type AttachedTo = { readonly session: string; readonly shown: string; readonly marker: string };
 
 export function tmuxAttachment(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   runtimeId: string,
   { session, shown, marker }: AttachedTo,
 ): TmuxAttachment {
@@ -29,11 +29,11 @@ export function tmuxAttachment(
   return {
     session: shown,
     async requestScrollback(room) {
-      return snapshotOf(await printedWhole(calls, runtimeId, SNAPSHOT, args, most, room));
+      return snapshotOf(await printedWhole(programs, runtimeId, SNAPSHOT, args, most, room));
     },
     async redraw() {
-      await runScript(calls, runtimeId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
+      await runScript(programs, runtimeId, DRAW_ANEW, [shown, `BERTH_TERM=${marker}`]);
     },
-    ending: async () => endOf(await runScript(calls, runtimeId, HOW_ENDED, [session, shown])),
+    ending: async () => endOf(await runScript(programs, runtimeId, HOW_ENDED, [session, shown])),
   };
 }

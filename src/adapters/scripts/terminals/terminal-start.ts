@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+} from '../../../ports/containers/inside/container-programs.ts';
 import { TerminalNotStarted, type TerminalRequest } from '../../../ports/terminals/terminal-backend.ts';
-import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
-import { closesWithin, exitCodeOf, isStartReport, type OpenExec } from '../exec/exec-stream.ts';
+import { closesWithin } from '../exec/closes-within.ts';
 import { reportEnd, reportStart } from './open-scripts.ts';
 import { HISTORY_BYTES } from './tmux/tmux-history.ts';
 
@@ -11,8 +14,6 @@ const REPORTS_WITHIN_SECONDS = 20;
 const TMUX_DRAWS_WITHIN_SECONDS = 20;
 const SHELL_PROMPTS_WITHIN_SECONDS = 1;
 const CLOSES_WITHIN_SECONDS = 2;
-/** Processes needed to start a shell in a container: the runtime's threads, a script, its programs. */
-const PROCESSES_OF_A_START = 16;
 
 /** More than a report, whose history has carriage returns, or a first screen. */
 const MAX_BYTES = 3 * HISTORY_BYTES;
@@ -24,9 +25,9 @@ export type OpenReport = { readonly isTmux: boolean; readonly history: Buffer };
 
 /** Reads the report, and lets tmux start. Throws `TerminalNotStarted` when none comes, and when there is no tmux to share. */
 export async function openReport(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   runtimeId: string,
-  { stream }: OpenExec,
+  { stream }: ContainerProgram,
   { marker, sharedAs }: TerminalRequest,
   seconds = REPORTS_WITHIN_SECONDS,
 ): Promise<OpenReport> {
@@ -34,7 +35,7 @@ export async function openReport(
   const found = await outputUntil(stream, { seconds }, (tail) => tail.includes(end), end.length);
   const endsAt = found?.isEnough ? found.output.indexOf(end) : -1;
   if (!found || endsAt < 0 || !found.output.subarray(0, start.length).equals(start))
-    throw await notStarted(calls, runtimeId);
+    throw await notStarted(programs, runtimeId);
   const rest = found.output.subarray(endsAt + end.length);
   if (rest.length > 0) stream.unshift(rest);
   const report = found.output.subarray(start.length, endsAt);
@@ -54,11 +55,12 @@ const withoutReturns = (text: Buffer): Buffer =>
  * tmux ends without drawing.
  */
 export async function whenBegun(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   runtimeId: string,
-  { exec, stream }: OpenExec,
+  program: ContainerProgram,
   isTmux: boolean,
 ): Promise<void> {
+  const { stream } = program;
   const seconds = isTmux ? TMUX_DRAWS_WITHIN_SECONDS : SHELL_PROMPTS_WITHIN_SECONDS;
   // tmux draws with escape sequences, and reports errors in plain text.
   const isDrawn = isTmux ? (output: Buffer) => output.includes(ESCAPE) : () => true;
@@ -67,17 +69,20 @@ export async function whenBegun(
     // If the program still runs, it has started, no matter what it printed.
     const hasBegun = first.isEnough || !(await hasEnded(stream));
     if (hasBegun) stream.unshift(first.output);
-    if (hasBegun && !isStartReport(first.output)) return;
-    throw await notStarted(calls, runtimeId);
+    if (hasBegun && !programs.isStartReport(first.output)) return;
+    throw await notStarted(programs, runtimeId);
   }
   // A shell that runs without output is fine.
   if (!(await hasEnded(stream))) return;
-  if ((await exitCodeOf(calls, exec)) !== 0) throw await notStarted(calls, runtimeId);
+  if ((await program.exitCode()) !== 0) throw await notStarted(programs, runtimeId);
 }
 
 /** The error of a shell that did not start, with the known reason. */
-export async function notStarted(calls: EngineCalls, runtimeId: string): Promise<TerminalNotStarted> {
-  const isFull = await isOutOfProcesses(calls, runtimeId).catch(() => false);
+export async function notStarted(
+  programs: ContainerPrograms,
+  runtimeId: string,
+): Promise<TerminalNotStarted> {
+  const isFull = await programs.isFull(runtimeId).catch(() => false);
   return new TerminalNotStarted(isFull ? 'no_processes' : 'other');
 }
 
@@ -128,14 +133,3 @@ const hasEnded = async (stream: Duplex): Promise<boolean> =>
   stream.readableEnded || stream.closed || (await closesWithin(stream, 0.05))
     ? await closesWithin(stream, CLOSES_WITHIN_SECONDS)
     : false;
-
-type Pids = { readonly pids_stats?: { readonly current?: number; readonly limit?: number } };
-
-async function isOutOfProcesses(calls: EngineCalls, runtimeId: string): Promise<boolean> {
-  const { pids_stats: pids = {} } = await calls.read(LIMITS.inspect, async (abortSignal): Promise<Pids> => {
-    const options = { stream: false as const, 'one-shot': true, abortSignal };
-    return (await calls.docker.getContainer(runtimeId).stats(options)) as Pids;
-  });
-  const { current = 0, limit = 0 } = pids;
-  return limit > 0 && current + PROCESSES_OF_A_START > limit;
-}

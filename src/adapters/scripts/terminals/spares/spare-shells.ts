@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { EngineCalls } from '../../engine/engine-client.ts';
-import { type OpenExec, openExec } from '../../exec/exec-stream.ts';
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+} from '../../../../ports/containers/inside/container-programs.ts';
 import { outputUntil } from '../terminal-start.ts';
 import { type SparePool, sparePool } from './spare-pool.ts';
 import { SPARE_END, SPARE_READY, spareProgram } from './spare-scripts.ts';
@@ -11,24 +13,24 @@ const READY_BYTES = 4_096;
 const ENDED_WITHIN_MS = 1_000;
 
 /** A program that waits in a container. `mark` is a NAME=VALUE of its environment. */
-export type SpareShell = { readonly opened: OpenExec; readonly mark: string };
+export type SpareShell = { readonly opened: ContainerProgram; readonly mark: string };
 
 /**
  * Starting a program in a container is most of the time that opening a terminal takes. A spare was started before, and
  * waits for its arguments. `program` is what spares become.
  */
 export const spareShells = (
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   env: Readonly<Record<string, string>>,
   program: string,
 ): SparePool<SpareShell> =>
   sparePool({
-    start: (runtimeId) => startSpare(calls, runtimeId, env, program),
+    start: (runtimeId) => startSpare(programs, runtimeId, env, program),
     keepAlive: ({ opened: { stream } }) => void stream.write('\n'),
     end: ({ opened }) => endSpare(opened),
     // It has nothing to say: output, too, means that something is wrong, and the end of the stream is noticed by reading.
     whenUseless: ({ opened: { stream } }, done) => void stream.once('readable', done),
-    isIdle: () => calls.slots.waiting() === 0,
+    isIdle: programs.isIdle,
     monotonicMs: () => performance.now(),
   });
 
@@ -38,17 +40,17 @@ export const listenTo = ({ opened: { stream } }: SpareShell): void =>
 
 /** Throws when the container cannot run one. */
 async function startSpare(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   runtimeId: string,
   env: Readonly<Record<string, string>>,
   program: string,
 ): Promise<SpareShell> {
   const id = randomUUID();
   const command = ['sh', '-c', spareProgram(), 'berth', program];
-  const opened = await openExec(calls, runtimeId, {
+  const opened = await programs.start(runtimeId, {
     command,
     env: { ...env, BERTH_SPARE: id },
-    tty: true,
+    form: 'terminal',
     stdin: true,
     isInBackground: true,
   });
@@ -61,7 +63,7 @@ async function startSpare(
 }
 
 /** Asks it to end. Its output is not read any more, so its end would not be noticed. */
-export function endSpare({ stream }: OpenExec): void {
+export function endSpare({ stream }: ContainerProgram): void {
   const destroy = (): void => void stream.destroy();
   stream.write(`${SPARE_END}\n`, destroy);
   setTimeout(destroy, ENDED_WITHIN_MS).unref();

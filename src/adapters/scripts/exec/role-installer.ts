@@ -8,7 +8,7 @@ import { END_BY_MARK } from './process-scripts.ts';
 const INSTALL_SECONDS = 1_800;
 
 /** Runs Berth's script as the container's root, with the catalogue's entry as arguments. */
-export const dockerRoleInstaller = (commands: ContainerCommands): RoleInstaller => ({
+export const shellRoleInstaller = (commands: ContainerCommands): RoleInstaller => ({
   install(handle, { packages, script }) {
     const lists = PACKAGE_MANAGERS.map((manager) => (packages[manager] ?? []).join(' '));
     const command = ['sh', '-c', INSTALL_ROLE, 'berth', ...lists, script ?? ''];

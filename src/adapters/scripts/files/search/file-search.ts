@@ -1,24 +1,26 @@
 import { smallPattern } from '../../../../domain/containers/files.ts';
 import { ok, refuse } from '../../../../domain/result.ts';
+import type {
+  ContainerPrograms,
+  FindRuntimeId,
+} from '../../../../ports/containers/inside/container-programs.ts';
 import type { FileProgram, FileSearch } from '../../../../ports/containers/inside/file-search.ts';
-import type { EngineCalls } from '../../engine/engine-client.ts';
-import type { Ownership } from '../../engine/ownership.ts';
 import { type ScriptRun, startScript } from '../../exec/script-process.ts';
 import { answerOf, refusal, where } from '../file-replies.ts';
 import { changesOf, matchesOf } from './search-records.ts';
 import { SEARCH, WATCH } from './search-scripts.ts';
 
-/** Searches in containers of one Docker engine, through programs that run as the container's user. */
-export function dockerFileSearch(calls: EngineCalls, own: Ownership): FileSearch {
+/** Searches in containers of one engine, through programs that run as the container's user. */
+export function shellFileSearch(programs: ContainerPrograms, find: FindRuntimeId): FileSearch {
   return {
     async search(handle, path, query) {
-      const { id } = await own.require(handle);
+      const id = await find(handle);
       const how = query.isRegex ? 'regex' : 'fixed';
       const letters = query.ignoresCase
         ? (['small', smallPattern(query)] as const)
         : (['exact', query.pattern] as const);
       const args = [how, ...letters, query.include, ...where('keep', path)];
-      const run = await startScript(calls, id, { script: SEARCH, args });
+      const run = await startScript(programs, id, { script: SEARCH, args });
       const answer = await answerOf(run);
       if (answer[0] === 'pattern_invalid') return refuse({ code: 'pattern_invalid' });
       if (answer[0] !== 'matches') return refusal(answer, run);
@@ -27,9 +29,9 @@ export function dockerFileSearch(calls: EngineCalls, own: Ownership): FileSearch
     },
 
     async watch(handle, path, { isRecursive, maxEntries }) {
-      const { id } = await own.require(handle);
+      const id = await find(handle);
       const args = [isRecursive ? 'recursive' : 'flat', String(maxEntries), ...where('keep', path)];
-      const run = await startScript(calls, id, { script: WATCH, args });
+      const run = await startScript(programs, id, { script: WATCH, args });
       const answer = await answerOf(run);
       if (answer[0] !== 'watching') return refusal(answer, run);
       return ok(program(run, (output) => changesOf(output, path)));

@@ -14,7 +14,7 @@ import type {
 } from '../../../ports/containers/processes/container-processes.ts';
 import { END, INSPECT, LIST, SIGNAL } from './control-scripts.ts';
 import { followOutput } from './output-reader.ts';
-import { type Printed, scriptRunner } from './run-script.ts';
+import { type Printed, scriptRunner } from './process-script.ts';
 import { WRITE } from './stream-scripts.ts';
 import { START, SUPERVISE } from './supervisor-scripts.ts';
 import { RESIZE } from './terminal-scripts.ts';

@@ -4,8 +4,7 @@ import type { FileError, FilePath } from '../../../domain/containers/files.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { OutcomeUnknown, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Written } from '../../../ports/containers/inside/container-files.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import type { Release } from '../engine/engine-queues.ts';
+import type { ContainerPrograms, Release } from '../../../ports/containers/inside/container-programs.ts';
 import { type ScriptRun, startScript } from '../exec/script-process.ts';
 import { answerOf, outcomeOf, refusal, WORK_SECONDS, where } from './file-replies.ts';
 import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
@@ -15,7 +14,7 @@ import { COMMIT, DISCARD, RECEIVE } from './file-scripts.ts';
  * interrupted upload looks complete, so a separate program renames.
  */
 export async function upload(
-  calls: EngineCalls,
+  programs: ContainerPrograms,
   id: string,
   path: FilePath,
   content: Readable,
@@ -23,7 +22,7 @@ export async function upload(
 ): Promise<Result<Written, FileError>> {
   const temporary = `.berth-upload-${randomUUID()}`;
   const start = (script: string, args: readonly string[], stdin = false): Promise<ScriptRun> =>
-    startScript(calls, id, { script, args, stdin });
+    startScript(programs, id, { script, args, stdin });
   const replaces = mayReplace ? 'replace' : 'new';
   const receiving = await start(RECEIVE, [temporary, replaces, ...where('make', path)], true).catch(
     unchanged,
@@ -35,7 +34,7 @@ export async function upload(
   }
   let isDone = false;
   try {
-    const received = await receive(receiving, content, maxBytes, () => calls.work.piece(id));
+    const received = await receive(receiving, content, maxBytes, () => programs.piece(id));
     if (!received.ok) return received;
     const sizeBytes = received.value;
     const commit = await start(COMMIT, [temporary, String(sizeBytes), replaces, ...where('keep', path)]);

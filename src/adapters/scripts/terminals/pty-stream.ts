@@ -1,8 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { StreamEnd } from '../../../domain/terminals/terminal-end.ts';
+import type { ContainerProgram } from '../../../ports/containers/inside/container-programs.ts';
 import type { PtyStream } from '../../../ports/terminals/terminal-backend.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import { exitCodeOf, type OpenExec, resizeExec } from '../exec/exec-stream.ts';
 import { InputWriter, PLAIN_INPUT, TMUX_INPUT } from './input-writer.ts';
 import type { TmuxAttachment } from './tmux/tmux-attachment.ts';
 
@@ -10,12 +9,11 @@ const LOST: StreamEnd = { kind: 'lost' };
 
 /** The terminal of an opened program. `endAttachment` ends its processes. */
 export function ptyStream(
-  calls: EngineCalls,
-  opened: OpenExec,
+  opened: ContainerProgram,
   tmux: TmuxAttachment | null,
   endAttachment: () => Promise<void>,
 ): PtyStream {
-  const { exec, stream } = opened;
+  const { stream } = opened;
   const input = new InputWriter(stream, tmux === null ? PLAIN_INPUT : TMUX_INPUT);
   let closing: Promise<void> | null = null;
   const redraw = async (): Promise<void> => await tmux?.redraw().catch(() => {});
@@ -26,7 +24,7 @@ export function ptyStream(
       input.write(typeof bytes === 'string' ? Buffer.from(bytes) : bytes, done);
     },
     muxSession: tmux?.session ?? null,
-    resize: (cols, rows) => resizeExec(calls, exec, cols, rows),
+    resize: opened.resize,
     requestScrollback: async (room) =>
       (await tmux?.requestScrollback(room).catch(() => null)) ?? { program: 'shell', snapshot: null },
     redraw,
@@ -34,7 +32,7 @@ export function ptyStream(
       await new Promise<void>((resolve) => (stream.closed ? resolve() : stream.once('close', resolve)));
       // The end of an attachment says nothing about the session.
       if (tmux !== null) return await tmux.ending().catch(() => LOST);
-      const code = await exitCodeOf(calls, exec);
+      const code = await opened.exitCode();
       return code === null ? LOST : { kind: 'exited', code };
     },
     close: () => {
@@ -55,7 +53,7 @@ function corkForTurn(stream: Duplex): void {
 }
 
 /** Unread streams would delay the engine as processes end, one after another. */
-export async function closeOpened({ stream }: OpenExec, end: () => Promise<void>): Promise<void> {
+export async function closeOpened({ stream }: ContainerProgram, end: () => Promise<void>): Promise<void> {
   stream.destroy();
   await end();
 }

@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { CappedOutput } from '../../../domain/capped-output.ts';
 import { OutcomeUnknown } from '../../../ports/containers/container-runtime.ts';
-import type { EngineCalls } from '../engine/engine-client.ts';
-import type { Release } from '../engine/engine-queues.ts';
+import type {
+  ContainerPrograms,
+  ProgramOutput,
+  Release,
+} from '../../../ports/containers/inside/container-programs.ts';
 import { endable } from './container-commands.ts';
-import { endMarked } from './exec.ts';
-import { openExec } from './exec-stream.ts';
-import { drainAfterExit, hasExited } from './exec-tail.ts';
 import { inTime } from './in-time.ts';
-import { frames } from './stream-demux.ts';
+import { endMarked } from './run-script.ts';
 
 /** A silent program is ended after this time. */
 const SILENT_SECONDS = 60;
@@ -50,22 +50,21 @@ export type Script = {
 };
 
 export async function startScript(
-  calls: EngineCalls,
+  programs: Pick<ContainerPrograms, 'start'>,
   runtimeId: string,
   { script, args, stdin = false }: Script,
 ): Promise<ScriptRun> {
   const marker = randomUUID();
-  const { exec, stream } = await openExec(calls, runtimeId, {
+  const program = await programs.start(runtimeId, {
     command: ['sh', '-c', script, 'berth', ...args],
     env: { LC_ALL: 'C', BERTH_EXEC: marker },
-    tty: false,
+    form: 'apart',
     stdin,
   });
-  const ending = endable(stream, () => endMarked(calls, runtimeId, `BERTH_EXEC=${marker}`, 0));
+  const { stream } = program;
+  const ending = endable(stream, () => endMarked(programs, runtimeId, `BERTH_EXEC=${marker}`, 0));
   const errors = new CappedOutput(MAX_ERROR_BYTES);
-  const output = stdoutOf(drainAfterExit(stream, hasExited(calls, exec)), ending.over, (data) =>
-    errors.add(data),
-  );
+  const output = stdoutOf(program.output(), ending.over, (data) => errors.add(data));
   let left: Buffer | null = null;
   const next = async (seconds: number | null = SILENT_SECONDS): Promise<Buffer | null> => {
     const taken = left ?? (await inTime(output.next(), seconds, ending.end)).value ?? null;
@@ -104,13 +103,13 @@ export async function startScript(
 }
 
 async function* stdoutOf(
-  stream: AsyncIterable<Buffer>,
+  printed: AsyncIterable<ProgramOutput>,
   over: () => void,
   complain: (data: Buffer) => void,
 ): AsyncGenerator<Buffer> {
-  for await (const frame of frames(stream)) {
-    if (frame.stream === 'stdout') yield frame.data;
-    else complain(frame.data);
+  for await (const { stream, data } of printed) {
+    if (stream === 'stdout') yield data;
+    else complain(data);
   }
   over();
 }

@@ -1,5 +1,7 @@
-import type { EngineCalls } from '../engine/engine-client.ts';
+import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import { startScript } from '../exec/script-process.ts';
+
+type Starts = Pick<ContainerPrograms, 'start'>;
 
 /**
  * Prints, twice and a quarter of a second apart, the microseconds of processor time that the container has used and the
@@ -21,8 +23,8 @@ sample; sleep 0.25 || sleep 1; sample
  * Millicores in use, as measured inside the container; null when unavailable. The engine reads only once a second, too
  * slow for two readings.
  */
-export async function cpuSeenInside(calls: EngineCalls, id: string): Promise<number | null> {
-  const run = await startScript(calls, id, { script: CPU, args: [] });
+export async function cpuSeenInside(programs: Starts, id: string): Promise<number | null> {
+  const run = await startScript(programs, id, { script: CPU, args: [] });
   try {
     const [before, after] = [figures(await run.line()), figures(await run.line())];
     await run.finish();

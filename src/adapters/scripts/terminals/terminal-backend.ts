@@ -1,25 +1,26 @@
-import type Docker from 'dockerode';
 import { ContainerNotRunning, type RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import {
   type PtyStream,
   type TerminalBackend,
   TerminalNotStarted,
   type TerminalRequest,
 } from '../../../ports/terminals/terminal-backend.ts';
-import { type EngineCalls, engineCalls, inContainer } from '../engine/engine-client.ts';
-import { runScript } from '../exec/exec.ts';
+import { runScript } from '../exec/run-script.ts';
 import { HAS_TMUX } from './open-scripts.ts';
 import { ptyOpener, type ShellKind } from './pty-opener.ts';
 import { terminalEnders } from './session-killers.ts';
 import { listLeftovers } from './terminal-leftovers.ts';
 import { notStarted } from './terminal-start.ts';
 
-/** Terminals in containers of one Docker engine: inside tmux where the image has it. */
-export function dockerTerminals(docker: Docker): TerminalBackend {
-  const calls = engineCalls(docker);
-  const hasTmux = tmuxFinder(calls);
-  const ends = terminalEnders(calls);
-  const { start, startSpare, begin, opened, release } = ptyOpener(calls, ends);
+/** Terminals in containers of one engine: inside tmux where the image has it. `idOf` also notes whom a call is for. */
+export function shellTerminals(
+  programs: ContainerPrograms,
+  idOf: (handle: RuntimeHandle) => string,
+): TerminalBackend {
+  const hasTmux = tmuxFinder(programs);
+  const ends = terminalEnders(programs);
+  const { start, startSpare, begin, opened, release } = ptyOpener(programs, ends);
 
   const openAs = async (runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<PtyStream> =>
     begin(runtimeId, request, await start(runtimeId, request, shell));
@@ -39,15 +40,15 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
   }
 
   return {
-    async open({ runtimeId, ownerId }, request) {
-      calls.slots.belongs(runtimeId, ownerId);
+    async open(handle, request) {
+      const runtimeId = idOf(handle);
       let isPlain = false;
       try {
         const started =
           (await startSpare(runtimeId, request)) ?? (await start(runtimeId, request, 'in_tmux'));
         isPlain = !started.isTmux;
         const pty = await begin(runtimeId, request, started);
-        opened({ runtimeId, ownerId: calls.slots.ownerOf(runtimeId) });
+        opened({ runtimeId, ownerId: programs.ownerOf(runtimeId) });
         return pty;
       } catch (error) {
         if (error instanceof TerminalNotStarted && error.fault === 'no_processes') release(runtimeId);
@@ -56,17 +57,17 @@ export function dockerTerminals(docker: Docker): TerminalBackend {
       }
     },
     checkReach: async () => {},
-    hasMultiplexer: async ({ runtimeId }) => await inContainer(hasTmux(runtimeId)),
+    hasMultiplexer: async ({ runtimeId }) => await hasTmux(runtimeId),
 
     async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {
       try {
-        await inContainer(ends.session(runtimeId, { name, isWanted }));
+        await ends.session(runtimeId, { name, isWanted });
       } catch (error) {
         // A container that is gone or stopped has no session.
         if (!(error instanceof ContainerNotRunning)) throw error;
       }
     },
-    leftovers: ({ runtimeId }) => listLeftovers(calls, runtimeId),
+    leftovers: ({ runtimeId }) => listLeftovers(programs, runtimeId),
     endMarked: ({ runtimeId }, marker) => ends.leftover(runtimeId, marker),
   };
 }
@@ -76,12 +77,12 @@ const mayFallBack = ({ sharedAs }: TerminalRequest, error: unknown): boolean =>
   sharedAs === undefined && error instanceof TerminalNotStarted && error.fault === 'other';
 
 /** A container without tmux is asked again, since it may be installed. */
-function tmuxFinder(calls: EngineCalls): (runtimeId: string) => Promise<boolean> {
+function tmuxFinder(programs: ContainerPrograms): (runtimeId: string) => Promise<boolean> {
   const known = new Set<string>();
   return async (runtimeId) => {
     if (known.has(runtimeId)) return true;
-    const answer = (await runScript(calls, runtimeId, HAS_TMUX, [])).trim();
-    if (answer === '') throw await notStarted(calls, runtimeId);
+    const answer = (await runScript(programs, runtimeId, HAS_TMUX, [])).trim();
+    if (answer === '') throw await notStarted(programs, runtimeId);
     if (answer === 'yes') known.add(runtimeId);
     return answer === 'yes';
   };
