@@ -15,10 +15,12 @@ export const CLI = path.join('web', 'dist', 'cli', 'berth.mjs');
 const STAMP = path.join('dist', '.stamp');
 const DRAFT = '.dist-new';
 const CLI_CONFIG = path.join('scripts', 'cli.vite.config.mjs');
+const SERVICE_CONFIG = path.join('scripts', 'service.vite.config.mjs');
 const SOURCES = [
   'src',
   'web',
   CLI_CONFIG,
+  SERVICE_CONFIG,
   AGENT_CONFIG,
   'tsconfig.json',
   'tsconfig.build.json',
@@ -114,6 +116,7 @@ const service = {
   draft: DRAFT,
   tool: 'tsc',
   args: ['-p', 'tsconfig.build.json', '--outDir', DRAFT],
+  after: bundleService,
 };
 
 const pages = {
@@ -123,6 +126,24 @@ const pages = {
   args: ['build', 'web', '--outDir', DRAFT, '--emptyOutDir', '--logLevel', 'warn'],
   after: bundlePrograms,
 };
+
+/**
+ * Replaces the entry points by the same with their modules in few files.
+ * @param {string} root
+ */
+async function bundleService(root) {
+  if (!existsSync(path.join(root, 'src', 'app', 'main', 'run.ts'))) return;
+  const folder = path.join(root, service.draft, path.relative('dist', path.dirname(SERVER)));
+  await runTool(root, 'vite', [
+    'build',
+    '--config',
+    SERVICE_CONFIG,
+    '--outDir',
+    folder,
+    '--logLevel',
+    'warn',
+  ]);
+}
 
 /**
  * Puts the programs for other machines beside the pages.

@@ -51,11 +51,10 @@ t.test(
       .split('\n')
       .filter((line) => line.includes('a wire is loose'));
     t.equal(said.length, 1, 'in one line');
-    t.match(JSON.parse(said[0] ?? '{}'), {
-      level: 60,
-      msg: /uncaught error/,
-      err: { stack: /faulty-server/ },
-    });
+    const logged = JSON.parse(said[0] ?? '{}');
+    t.match(logged, { level: 60, msg: /uncaught error/, err: { stack: /faulty-server/ } });
+    const [, file = '', line] = /\((src\/app\/\S+\.ts):(\d+):\d+\)/.exec(logged.err.stack) ?? [];
+    t.match(readFileSync(file, 'utf8').split('\n')[Number(line) - 1], /checkpoint\(/, 'it names the source');
     t.notOk(
       (await processes()).some(({ pid }) => pid === before),
       'its database is stopped',

@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { postgresAuditChain } from '../../adapters/postgres/audit-chain.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/connection/database.ts';
@@ -8,14 +7,13 @@ import type { Config } from './config.ts';
 import { missingDatabase, withDatabaseInUse } from './database/command-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 import type { Outcome } from './outcome.ts';
+import { ROOT } from './process/root.ts';
 import { uninstall } from './uninstall/uninstall.ts';
 
 export type CommandOptions = { readonly head?: string | undefined; readonly yes?: boolean | undefined };
 type Command = (config: Config, options: CommandOptions) => Promise<Outcome>;
 
 const EX_USAGE = 64;
-// src/app/main and dist/app/main are equally deep.
-const ROOT = path.resolve(import.meta.dirname, '../../..');
 
 /** The commands of `berth` other than serving. */
 export const COMMANDS: Readonly<Record<string, Command>> = {

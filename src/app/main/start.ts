@@ -7,13 +7,18 @@ import { say } from './process/console-progress.ts';
 import { rotateOnSignal, stopOnSignal } from './process/exit.ts';
 import { addressOf, originsOf, requireFreePort, stepForOthers } from './process/listen-address.ts';
 import { REDACTED } from './process/log-redaction.ts';
+import { ROOT } from './process/root.ts';
 import { stops } from './process/shutdown-stack.ts';
+import { sourceStacks } from './process/source-stack.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
 
 /** From the signal, for a start in progress. */
 const GIVE_UP_WITHIN_MS = 5_000;
-// src/app/main and dist/app/main are equally deep.
-const ROOT = path.resolve(import.meta.dirname, '../../..');
+
+const inSources = sourceStacks();
+const serializers = {
+  err: pino.stdSerializers.wrapErrorSerializer((err) => ({ ...err, stack: inSources(err.stack) })),
+};
 
 /**
  * Starts everything and prints the address; stops everything on a signal. `checkpoint` is for tests that end the
@@ -23,7 +28,7 @@ export async function startService(
   config: Config,
   checkpoint?: (name: string) => Promise<void>,
 ): Promise<void> {
-  const log = pino({ level: config.logLevel, redact: REDACTED }, pino.destination(2));
+  const log = pino({ level: config.logLevel, redact: REDACTED, serializers }, pino.destination(2));
   const opened = stops(log);
   const stopping = new AbortController();
   const { signal } = stopping;

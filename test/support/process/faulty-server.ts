@@ -1,15 +1,15 @@
 /**
- * The service, built from source, in which something fails at the checkpoint that FAULT_AT names, or once every checkpoint in
- * the file FAULT_FILE is reached: the process whose number is in the file FAULT_VICTIM, else the service itself, gets the
- * signal FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` an error is thrown there that nothing catches.
+ * The built service, in which something fails at the checkpoint that FAULT_AT names, or once every checkpoint in the file
+ * FAULT_FILE is reached: the process whose number is in the file FAULT_VICTIM, else the service itself, gets the signal
+ * FAULT_SIGNAL, once. With FAULT_SIGNAL `throw` an error is thrown there that nothing catches.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { readConfig } from '../../../src/app/main/config.ts';
-import { startService } from '../../../src/app/main/start.ts';
+import path from 'node:path';
 
-const settings = readConfig(process.env);
-if ('faults' in settings) throw new Error(settings.faults.join('; '));
+const { runService }: typeof import('../../../src/app/main/run.ts') = await import(
+  path.resolve('dist/app/main/bin/run.js')
+);
 const { FAULT_AT, FAULT_FILE, FAULT_VICTIM, FAULT_SIGNAL } = process.env;
 
 /** The points to reach, one per line: from the environment, or from a file written by the test. */
@@ -33,13 +33,14 @@ const victim = (): number =>
 
 // Before a kill: compiled code is kept for the next start.
 flushCompileCache();
-await startService(settings.config, async (name) => {
+await runService(async (name) => {
   if (!pending().includes(name)) return;
   // Nothing may happen after a point: the process stays there until all have reached theirs.
   if (!reached(name)) await new Promise(() => {});
   if (FAULT_SIGNAL === 'throw') {
+    const error = new Error('a wire is loose');
     setImmediate(() => {
-      throw new Error('a wire is loose');
+      throw error;
     });
     return;
   }

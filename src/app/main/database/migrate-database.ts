@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { migrate } from '../../../adapters/postgres/migrate.ts';
+import { ROOT } from '../process/root.ts';
 
-// src/app/main and dist/app/main are equally deep.
-const MIGRATIONS = path.resolve(import.meta.dirname, '../../../../db/migrations');
+const MIGRATIONS = path.join(ROOT, 'db', 'migrations');
 
 /** Migrates a database to the newest schema on its own connection, since a migration may take long. */
 export async function migrateAt(url: string, directory = MIGRATIONS): Promise<readonly string[]> {
