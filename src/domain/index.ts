@@ -16,6 +16,7 @@ export * from './containers/container.ts';
 export * from './containers/container-ref.ts';
 export * from './containers/cores/cores.ts';
 export * from './containers/disk-quota.ts';
+export * from './containers/engine-capabilities.ts';
 export * from './containers/environment.ts';
 export * from './containers/figures/figures.ts';
 export * from './containers/files.ts';

@@ -20,14 +20,18 @@ t.test('the deployments set only settings that exist', async (t) => {
   t.match(readConfig({ BERTH_NOPE: 'x' }), { faults: [/known setting/] }, 'others are noticed');
 });
 
-/** Settings that the deployment decides, and those of a private engine. */
+/** Settings that the deployment decides, and those of a private engine or a cluster. */
 const OF_COMPOSE = [
   'BERTH_DATA_DIR',
   'BERTH_DISK_QUOTA',
   'BERTH_ENGINE',
   'BERTH_ENGINE_POOL_MB',
+  'BERTH_KUBERNETES_CONTEXT',
+  'BERTH_KUBERNETES_NAMESPACE',
+  'BERTH_KUBERNETES_STORAGE_CLASS',
   'BERTH_LXCFS',
   'BERTH_PIN_CORES',
+  'KUBECONFIG',
 ];
 
 t.test('the compose file passes every other setting on, and none is refused for being empty', async (t) => {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Value } from '@sinclair/typebox/value';
 import type { LxcfsSetting } from '../../adapters/docker/resource-view/resource-view.ts';
+import type { ClusterAddress } from '../../adapters/kubernetes/client/cluster-access.ts';
 import type { OpenIdSettings } from '../../adapters/security/openid/openid-provider.ts';
 import type { QuotaSetting } from '../../domain/containers/disk-quota.ts';
 import { Environment } from './environment.ts';
@@ -30,7 +31,11 @@ export type Config = {
   readonly oidc: OpenIdSettings | null;
   readonly logLevel: string;
   readonly warmPool: number;
-  readonly engine: 'auto' | 'external';
+  readonly engine: 'auto' | 'external' | 'kubernetes';
+  readonly cluster: ClusterAddress & {
+    /** null: the cluster's default. */
+    readonly storageClass: string | null;
+  };
   readonly diskQuota: QuotaSetting;
   /** Free space that the host needs for anything new; null for a tenth or 5 GiB, whichever is smaller. */
   readonly diskFloorMb: number | null;
@@ -135,7 +140,13 @@ function toConfig(env: Environment): Config {
     oidc: toOpenId(env),
     logLevel: env.BERTH_LOG_LEVEL as string,
     warmPool: env.BERTH_WARM_POOL,
-    engine: env.BERTH_ENGINE as 'auto' | 'external',
+    engine: env.BERTH_ENGINE as Config['engine'],
+    cluster: {
+      kubeconfig: env.KUBECONFIG ?? null,
+      context: env.BERTH_KUBERNETES_CONTEXT ?? null,
+      namespace: env.BERTH_KUBERNETES_NAMESPACE ?? null,
+      storageClass: env.BERTH_KUBERNETES_STORAGE_CLASS ?? null,
+    },
     diskQuota: env.BERTH_DISK_QUOTA as QuotaSetting,
     diskFloorMb: env.BERTH_DISK_FLOOR_MB ?? null,
     enginePoolMb: env.BERTH_ENGINE_POOL_MB ?? null,

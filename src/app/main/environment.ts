@@ -84,10 +84,16 @@ export const Environment = Type.Object({
     maximum: 100,
     description: 'a number from 0 to 100',
   }),
-  BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external')], {
+  BERTH_ENGINE: Type.Union([Type.Literal('auto'), Type.Literal('external'), Type.Literal('kubernetes')], {
     default: 'auto',
-    description: 'auto or external',
+    description: 'auto, external or kubernetes',
   }),
+  KUBECONFIG: Type.Optional(Type.String({ description: 'a file' })),
+  BERTH_KUBERNETES_CONTEXT: Type.Optional(Type.String({ description: 'a context of the kubeconfig' })),
+  BERTH_KUBERNETES_NAMESPACE: Type.Optional(
+    Type.String({ pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$', description: 'the name of a namespace' }),
+  ),
+  BERTH_KUBERNETES_STORAGE_CLASS: Type.Optional(Type.String({ description: 'a storage class' })),
   BERTH_DISK_QUOTA: Type.Union([Type.Literal('auto'), Type.Literal('hard'), Type.Literal('soft')], {
     default: 'auto',
     description: 'auto, hard or soft',

@@ -22,8 +22,9 @@ import type { Config } from './config.ts';
 import { embeddedUrl } from './database/embedded-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
 import { NODE } from './engine/attach-engine.ts';
-import { type EngineInUse, type FoundEngine, useEngine } from './engine/container-engine.ts';
+import { type EngineInUse, type EngineSetUp, useEngine } from './engine/container-engine.ts';
 import { findEngine } from './engine/find-engine.ts';
+import { useCluster } from './engine/use-cluster.ts';
 import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
 import { loadKeys, rotate } from './keys/keys.ts';
@@ -90,7 +91,7 @@ export async function production(options: ProductionOptions): Promise<Production
 async function onto(
   { opened, signal, ...options }: ProductionOptions,
   database: OpenStorage,
-  found: FoundEngine,
+  use: UseEngine,
 ): Promise<Production> {
   const { config, log } = options;
   const { storage, answers } = database;
@@ -99,7 +100,7 @@ async function onto(
   const loop = watchLoop();
   opened.add('event loop monitor', async () => loop.stop());
   database.metrics.watch('reconcile_age_seconds', () => reconciling.silenceMs() / 1000);
-  const engine = await useEngine(found, {
+  const engine = await use({
     config,
     log,
     signal,
@@ -184,19 +185,24 @@ const portsOf = async (
   recordingFiles: recordingFilesIn(path.join(dataDir, 'recordings')),
 });
 
-/** Until `stopWith` is called, the engine alone is stopped. */
-async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<FoundEngine> {
+/** Connects the ports to the engine that was opened. */
+type UseEngine = (setUp: EngineSetUp) => Promise<EngineInUse>;
+
+/** Until the engine is used, it alone is stopped. */
+async function openEngine({ config, log, opened, signal }: ProductionOptions): Promise<UseEngine> {
+  let stop = async (): Promise<void> => {};
+  const stopWith = (other: typeof stop): void => {
+    stop = other;
+  };
+  if (config.engine === 'kubernetes') {
+    opened.add('container engine', () => stop());
+    return (setUp) => useCluster(stopWith, setUp);
+  }
   const searchLog = sparingLog(log);
   const engine = await findEngine(config, { log: searchLog, signal });
-  let stop = engine.stop;
+  stopWith(engine.stop);
   opened.add('container engine', () => stop(), SERVERS_WITHIN_MS);
-  return {
-    engine,
-    searchLog,
-    stopWith: (other) => {
-      stop = other;
-    },
-  };
+  return (setUp) => useEngine({ engine, searchLog, stopWith }, setUp);
 }
 
 type OpenStorage = {

@@ -19,12 +19,12 @@ export interface ContainerDisk {
   volumeExists(volume: string): Promise<boolean>;
   /** null when there is no such volume. */
   volumeFacts(volume: string): Promise<VolumeFacts | null>;
-  /** A volume's present use; null when it does not exist or measuring took too long. */
+  /** A volume's present use; null when it does not exist or cannot be measured now. */
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
   /** Removes a volume for good; absent is success. Fails while a container has it. */
   removeVolume(volume: string): Promise<void>;
   /**
-   * A container's use outside its volume; null when it is gone or measuring took too long. `image`: the catalogue's.
+   * A container's use outside its volume; null when it is gone or cannot be measured. `image`: the catalogue's.
    */
   layerUse(handle: RuntimeHandle, image: string): Promise<LayerUse | null>;
   /** The file systems that receive new data; none for a remote engine, whose space is unknown. */

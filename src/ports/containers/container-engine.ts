@@ -1,3 +1,4 @@
+import type { EngineCapabilities } from '../../domain/containers/engine-capabilities.ts';
 import type { ContainerDisk } from './container-disk.ts';
 import type { ContainerSnapshots } from './container-images.ts';
 import type { ContainerObserver, ContainerRuntime } from './container-runtime.ts';
@@ -8,4 +9,4 @@ export type ContainerEngine = ContainerRuntime &
   ContainerObserver &
   ContainerDisk &
   ContainerSnapshots &
-  VolumeCopies;
+  VolumeCopies & { readonly capabilities: EngineCapabilities };

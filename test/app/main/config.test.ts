@@ -27,6 +27,7 @@ t.test('without settings the service listens on this machine only', async (t) =>
     jwtSecret: null,
     logLevel: 'warn',
     engine: 'auto',
+    cluster: { kubeconfig: null, context: null, namespace: null, storageClass: null },
     diskQuota: 'auto',
     diskFloorMb: null,
     warmPool: 0,
@@ -49,6 +50,10 @@ t.test('settings are read with their types', async (t) => {
     BERTH_ENGINE_POOL_MB: '20000',
     BERTH_LXCFS: '/var/lib/lxcfs',
     BERTH_PIN_CORES: 'off',
+    KUBECONFIG: '/etc/berth/kubeconfig',
+    BERTH_KUBERNETES_CONTEXT: 'prod',
+    BERTH_KUBERNETES_NAMESPACE: 'berth-containers',
+    BERTH_KUBERNETES_STORAGE_CLASS: 'fast',
   };
   t.match(config(env), {
     port: 9000,
@@ -62,6 +67,12 @@ t.test('settings are read with their types', async (t) => {
     enginePoolMb: 20_000,
     lxcfs: '/var/lib/lxcfs',
     pinsCores: false,
+    cluster: {
+      kubeconfig: '/etc/berth/kubeconfig',
+      context: 'prod',
+      namespace: 'berth-containers',
+      storageClass: 'fast',
+    },
   });
 });
 
@@ -104,7 +115,7 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
     'BERTH_ALLOWED_ORIGINS must be http(s) origins without a path, separated by commas',
     'BERTH_DISK_FLOOR_MB must be a whole number of MB',
     'BERTH_DISK_QUOTA must be auto, hard or soft',
-    'BERTH_ENGINE must be auto or external',
+    'BERTH_ENGINE must be auto, external or kubernetes',
     'BERTH_ENGINE_POOL_MB must be a whole number of MB',
     'BERTH_JWT_SECRET must be one or two secrets of at least 32 characters each, separated by a comma',
     'BERTH_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace',
@@ -158,7 +169,16 @@ const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly stri
     no: ['10.0.0', '10.0.0.1/', '10.0.0.1/1234', '10.0.0.1.1', 'a', 'x 10.0.0.1', '10.0.0.1 ::1', '::1 x'],
     must: 'addresses or ranges, separated by commas',
   },
-  BERTH_ENGINE: { yes: ['auto', 'external'], no: ['own'], must: 'auto or external' },
+  BERTH_ENGINE: {
+    yes: ['auto', 'external', 'kubernetes'],
+    no: ['own'],
+    must: 'auto, external or kubernetes',
+  },
+  BERTH_KUBERNETES_NAMESPACE: {
+    yes: ['a', 'berth-containers'],
+    no: ['-a', 'a-', 'A', 'a.b', 'x'.repeat(64)],
+    must: 'the name of a namespace',
+  },
   BERTH_DISK_QUOTA: { yes: ['auto', 'hard', 'soft'], no: ['off'], must: 'auto, hard or soft' },
   BERTH_METRICS_LOCAL: { yes: ['auto', 'on', 'off'], no: ['true'], must: 'auto, on or off' },
   BERTH_LOG_LEVEL: {

@@ -41,7 +41,8 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
     });
 
     await t.test('start and stop succeed when the state already holds', async (t) => {
-      const begunMs = Date.now();
+      // Some engines know whole seconds alone.
+      const begunMs = Math.floor(Date.now() / 1000) * 1000;
       t.equal((await runtime.observe(handle)).kind, 'stopped', 'a new container does not run yet');
       await Promise.all([runtime.start(handle), runtime.start(handle)]);
       const running = await runtime.observe(handle);

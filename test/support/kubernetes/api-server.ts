@@ -129,7 +129,7 @@ async function callOf(request: IncomingMessage): Promise<Call> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
   const body = await json(request).catch(() => null);
   const [, resource = '', name = '', subresource = ''] = PATH.exec(pathname) ?? [];
-  const isKnown = RESOURCES.includes(resource) || pathname === '/version';
+  const isKnown = RESOURCES.includes(resource) || pathname === '/api/v1';
   if (!isKnown || (subresource !== '' && subresource !== 'resize')) throw new Refused(noSuchPath);
   const asMetadata = (request.headers.accept ?? '').includes('as=PartialObjectMetadataList');
   return { method: request.method ?? '', resource, name, subresource, query: searchParams, body, asMetadata };
@@ -153,7 +153,7 @@ function verbOf({ method, resource, name, subresource, query }: Call): Verb {
 function handle(cluster: StandInCluster, call: Call): readonly [number, Loose] {
   const { store } = cluster;
   const { method, resource, name, body, query } = call;
-  if (resource === '') return [200, { major: '1', minor: '36', gitVersion: 'v1.36.2' }];
+  if (resource === '') return [200, { kind: 'APIResourceList', resources: resourcesOf(cluster) }];
   if (method === 'POST') return [201, create(store, resource, body)];
   if (method === 'PATCH' && call.subresource === 'resize') return [200, resize(cluster, name, body)];
   if (method === 'PATCH')
@@ -167,6 +167,10 @@ function handle(cluster: StandInCluster, call: Call): readonly [number, Loose] {
   if (name !== '') return [200, store.get(resource, name)];
   return [200, page(store, resource, query)];
 }
+
+/** Source: `kubectl get --raw /api/v1`, 1.36.2 and 1.20.2. */
+const resourcesOf = ({ hasResize }: StandInCluster) =>
+  ['pods', 'pods/exec', 'pods/log', ...(hasResize ? ['pods/resize'] : [])].map((name) => ({ name }));
 
 function create(store: Store, resource: string, body: Loose): Loose {
   const faults = resource === 'pods' ? violations(body) : [];
@@ -201,7 +205,7 @@ function resize({ store, hasResize }: StandInCluster, name: string, body: Loose)
   if (!hasResize) throw new Refused(noSuchPath);
   return store.update('pods', name, (pod) => {
     const [container] = pod['spec'].containers;
-    const [{ resources }] = body.spec.containers;
+    const resources = merged(container.resources, body.spec.containers[0].resources);
     const isGuaranteed = JSON.stringify(resources.limits) === JSON.stringify(resources.requests);
     if (isGuaranteed) throw new Refused(otherClass(name));
     return { ...pod, spec: { ...pod['spec'], containers: [{ ...container, resources }] } };
@@ -220,7 +224,8 @@ function selects(query: URLSearchParams, { metadata }: Loose): boolean {
   const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '');
   return wanted.every((one) => {
     const [label = '', value] = one.split('=');
-    return metadata.labels?.[label] === value;
+    const present = metadata.labels?.[label];
+    return value === undefined ? present !== undefined : present === value;
   });
 }
 

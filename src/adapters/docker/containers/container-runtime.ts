@@ -1,5 +1,6 @@
 import type Docker from 'dockerode';
 import { pollUntil } from '../../../concurrency/poll.ts';
+import { ALL_CAPABILITIES } from '../../../domain/containers/engine-capabilities.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import {
   type ContainerRuntime,
@@ -41,6 +42,7 @@ export function dockerRuntime(docker: Docker, settings: DockerRuntimeSettings): 
   const own = ownership(calls, instanceId);
   const volumes = dockerVolumes(calls, instanceId, disk);
   return {
+    capabilities: ALL_CAPABILITIES,
     ...lifecycle({ calls, own, volumes }, settings),
     ...dockerObserver(calls, settings),
     ...dockerDisk(calls, volumes, disk),

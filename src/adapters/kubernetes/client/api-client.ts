@@ -76,6 +76,7 @@ async function send(access: ClusterAccess, call: ApiCall, signal: AbortSignal): 
   let isConnected = false;
   request.once('socket', (socket) => {
     isConnected = !socket.connecting;
+    if (isConnected) return;
     socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
       isConnected = true;
     });

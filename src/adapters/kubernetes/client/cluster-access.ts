@@ -3,7 +3,7 @@ import { Agent as SecureAgent, type RequestOptions as SecureRequestOptions } fro
 import type { KubeConfig } from '@kubernetes/client-node';
 
 /** Where the cluster is. null: the usual kubeconfig, else the service account of the Pod that Berth runs in. */
-export type ClusterSettings = {
+export type ClusterAddress = {
   readonly kubeconfig: string | null;
   /** null: the kubeconfig's current one. */
   readonly context: string | null;
@@ -27,7 +27,7 @@ export type ClusterAccess = {
 const KEPT_ALIVE = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 } as const;
 
 /** Reads the kubeconfig or the service account. Throws when it names no cluster. Connects to nothing yet. */
-export async function clusterAccess(settings: ClusterSettings): Promise<ClusterAccess> {
+export async function clusterAccess(settings: ClusterAddress): Promise<ClusterAccess> {
   // Loading it takes a second and 30 MB, which only those with a cluster pay.
   const { KubeConfig } = await import('@kubernetes/client-node');
   const config = new KubeConfig();

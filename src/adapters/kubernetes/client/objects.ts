@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 
 /** What Berth reads of the API's objects; whatever else they have is ignored. */
 const Words = Type.Record(Type.String(), Type.String());
@@ -73,8 +73,10 @@ export type Claim = Static<typeof Claim>;
 export const Secret = Type.Object({ metadata: Metadata, data: Type.Optional(Words) });
 export type Secret = Static<typeof Secret>;
 
+export const NetworkPolicy = Type.Object({ metadata: Metadata, spec: Type.Unknown() });
+
 /** One page of a list. `continue` asks for the next. */
-export const pageOf = <T extends typeof Bare | typeof Pod | typeof Claim>(item: T) =>
+export const pageOf = <T extends TSchema>(item: T) =>
   Type.Object({
     metadata: Type.Object({
       resourceVersion: Type.Optional(Type.String()),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ALL_CAPABILITIES } from '../../../domain/containers/engine-capabilities.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { CapturedImage } from '../../../ports/containers/container-images.ts';
 import {
@@ -32,11 +33,12 @@ export type MemoryRuntime = ContainerEngine &
 /**
  * Containers as rows in a map: `boxes` by runtime id, captured `images` by reference. Tests set the volumes' use.
  */
-export function memoryRuntime(node = 'memory'): MemoryRuntime {
+export function memoryRuntime(node = 'memory', capabilities = ALL_CAPABILITIES): MemoryRuntime {
   const boxes = new Map<string, Box>();
   const images = new Map<string, CapturedImage>();
   const disk: MemoryDisk = { volumes: new Map(), layers: new Map(), host: { spaces: [] } };
   return {
+    capabilities,
     boxes,
     images,
     ...disk,

@@ -1,3 +1,4 @@
+import { ALL_CAPABILITIES } from '../../../domain/containers/engine-capabilities.ts';
 import type { EngineHost } from '../../../ports/containers/capacity/engine-host.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
@@ -86,6 +87,9 @@ function forwardedPorts(inUse: InUse): EngineParts {
   return {
     runtime: forwarded(() => parts().runtime, {
       // These work without an engine as well.
+      get capabilities() {
+        return inUse.engine?.runtime.capabilities ?? ALL_CAPABILITIES;
+      },
       get diskQuota() {
         return inUse.engine?.runtime.diskQuota ?? 'soft';
       },

@@ -6,26 +6,29 @@ import { say } from '../process/console-progress.ts';
 /** Starting a private engine may install packages, so retries get rarer. */
 const START_AGAIN_MS = { first: 30_000, most: 600_000 };
 
+/** Whether a private engine may be started. */
+type DockerMode = 'auto' | 'external';
+
 type Search = {
   readonly log: Logger;
   readonly signal: AbortSignal;
   /** By default that of the setting `BERTH_ENGINE`. */
-  readonly mode?: Config['engine'];
+  readonly mode?: DockerMode;
 };
 
 /** Finds or starts an engine; throws only by the signal. Mode `external` starts none. */
 export const findEngine = (
   { dataDir, dockerHost, engine, enginePoolMb: poolMb, diskFloorMb: floorMb, lxcfs }: Config,
-  { log, signal, mode = engine }: Search,
+  { log, signal, mode = engine === 'auto' ? 'auto' : 'external' }: Search,
 ): Promise<Engine> =>
   openEngine({ dataDir, mode, dockerHost, poolMb, floorMb, lxcfs, progress: say, log, signal });
 
-/** The mode of a new search: whether a private engine may be started. */
-export function searchModes({ engine }: Config): () => Config['engine'] {
+/** The mode of a new search. */
+export function searchModes({ engine }: Config): () => DockerMode {
   let waitMs = START_AGAIN_MS.first;
   let dueAtMs = performance.now() + waitMs;
   return () => {
-    if (engine === 'external' || performance.now() < dueAtMs) return 'external';
+    if (engine !== 'auto' || performance.now() < dueAtMs) return 'external';
     waitMs = Math.min(2 * waitMs, START_AGAIN_MS.most);
     dueAtMs = performance.now() + waitMs;
     return 'auto';

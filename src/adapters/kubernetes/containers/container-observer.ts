@@ -1,0 +1,74 @@
+import type {
+  ContainerObserver,
+  ListedContainer,
+  ObservedContainer,
+} from '../../../ports/containers/container-runtime.ts';
+import type { Namespace } from '../client/namespace.ts';
+import type { Bare, Pod } from '../client/objects.ts';
+import { DB_ID_LABEL, GENERATION_LABEL, INSTANCE_LABEL, podOfContainer, runtimeIdOf } from './names.ts';
+import { podState } from './pod-states.ts';
+import type { Records } from './records.ts';
+
+/** The installation, and the cluster's name in handles. */
+export type Whose = { readonly instanceId: string; readonly node: string };
+
+/** An installation's containers in one namespace. */
+export function clusterObserver(
+  namespace: Namespace,
+  records: Records,
+  { instanceId, node }: Whose,
+): ContainerObserver {
+  /** The runtime id of the container that a Pod or a record belongs to. */
+  const ownerOf = ({ metadata: { labels = {} } }: Bare): string | null =>
+    labels[INSTANCE_LABEL] === instanceId
+      ? runtimeIdOf(instanceId, labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL]))
+      : null;
+  return {
+    ping: namespace.ping,
+    async observe({ runtimeId }) {
+      const found = await namespace.get('pods', podOfContainer(runtimeId));
+      const seen = found !== null && ownerOf(found) === runtimeId ? observed(found) : null;
+      if (seen?.kind === 'running') return seen;
+      if ((await records.find(runtimeId)) === null) return { kind: 'gone' };
+      return seen ?? { kind: 'stopped', exitCode: 0 };
+    },
+    async find(dbId, generation) {
+      const runtimeId = runtimeIdOf(instanceId, dbId, generation);
+      return (await records.find(runtimeId)) === null ? null : { node, runtimeId };
+    },
+    async list() {
+      // Pods first: the record of each is older.
+      const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId}`);
+      const running = new Set(pods.filter(isUp).map(ownerOf));
+      return (await records.list()).map((record): ListedContainer => {
+        const { labels = {} } = record.metadata;
+        const [dbId, generation] = [labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL])];
+        const runtimeId = runtimeIdOf(instanceId, dbId, generation);
+        return {
+          handle: { node, runtimeId },
+          dbId,
+          generation,
+          state: running.has(runtimeId) ? 'running' : 'stopped',
+        };
+      });
+    },
+    watch: (hint) => namespace.watch('pods', `${INSTANCE_LABEL}=${instanceId}`, hint),
+  };
+}
+
+const isUp = (pod: Pod): boolean => observed(pod)?.kind === 'running';
+
+/** null when its record alone says what it is: a Pod that does not run yet. */
+function observed(pod: Pod): ObservedContainer | null {
+  const state = podState(pod);
+  switch (state.kind) {
+    case 'running':
+      return state;
+    case 'ending':
+      return state.startedAt === null ? null : { kind: 'running', startedAt: state.startedAt };
+    case 'ended':
+      return { kind: 'stopped', exitCode: state.exitCode };
+    case 'starting':
+      return null;
+  }
+}

@@ -1,0 +1,106 @@
+import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
+import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
+import type { ContainerSnapshots } from '../../../ports/containers/container-images.ts';
+import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
+import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { namespaceOf } from '../client/namespace.ts';
+import { type ClaimSettings, type Claims, volumeClaims } from '../volumes/claims.ts';
+import { clusterDisk, type DiskSettings } from '../volumes/container-disk.ts';
+import { clusterObserver } from './container-observer.ts';
+import { podNameOf } from './names.ts';
+import { limitsOf, type PodSettings } from './pod-spec.ts';
+import { MAIN } from './pod-states.ts';
+import { containerPods, type Patience, type Pods } from './pods.ts';
+import { containerRecords, type Records } from './records.ts';
+
+export type ClusterSettings = PodSettings &
+  ClaimSettings & {
+    /** This cluster's name in handles. */
+    readonly node: string;
+    readonly disk: DiskSettings;
+    /** How long a Pod may take to start, and to go beyond its grace period. */
+    readonly patience?: Patience;
+  };
+
+/** Containers as Pods of one namespace, with all that belongs to them. */
+export function clusterRuntime(client: ApiClient, settings: ClusterSettings): ContainerEngine {
+  const namespace = namespaceOf(client);
+  const records = containerRecords(namespace, settings.instanceId);
+  const claims = volumeClaims(namespace, settings);
+  const pods = containerPods(namespace, settings, settings.patience);
+  const resizePod = namespace.resizePod;
+  return {
+    capabilities: CAPABILITIES,
+    ...lifecycle({ records, claims, pods, resizePod }, settings.node),
+    ...clusterObserver(namespace, records, settings),
+    ...clusterDisk(claims, records, settings.disk),
+    ...NO_IMAGES,
+    ...NO_COPIES,
+  };
+}
+
+const CAPABILITIES: EngineCapabilities = {
+  keepsLayer: false,
+  takesSnapshots: false,
+  measuresDisk: false,
+  hasRoot: false,
+};
+
+type Parts = {
+  readonly records: Records;
+  readonly claims: Claims;
+  readonly pods: Pods;
+  readonly resizePod: ReturnType<typeof namespaceOf>['resizePod'];
+};
+
+const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): ContainerRuntime => ({
+  async create(spec) {
+    await claims.ensure(spec);
+    return { node, runtimeId: await records.create(spec) };
+  },
+  async start({ runtimeId }) {
+    const record = await records.require(runtimeId);
+    await claims.beforeStart(record.spec.volume, record.spec.resources.diskMb);
+    await pods.start(record);
+  },
+  async stop({ runtimeId }, graceSeconds) {
+    const record = await records.find(runtimeId);
+    if (record === null) return 'gone';
+    await pods.end(record, graceSeconds);
+    return 'stopped';
+  },
+  // Recorded first: where the cluster changes no running Pod, its next one has the limits.
+  async resize({ runtimeId }, resources) {
+    const record = await records.require(runtimeId);
+    await records.resize(record, resources);
+    await resizePod(podNameOf(record.spec.dbId), [{ name: MAIN, resources: limitsOf(resources) }]);
+  },
+  async remove({ runtimeId }) {
+    const record = await records.find(runtimeId);
+    if (record === null) return;
+    await pods.end(record, 0);
+    await records.remove(runtimeId);
+  },
+  endHung: async () => false,
+});
+
+/** A cluster has no way to make an image of a Pod. */
+const NO_IMAGES: ContainerSnapshots = {
+  capture: async () => {
+    throw new NotOffered('a cluster makes no images of containers');
+  },
+  snapshotImages: async () => [],
+  removeCaptured: async () => {},
+};
+
+/** A cluster does not pause Pods. */
+const NO_COPIES: VolumeCopies = {
+  pause: async () => {
+    throw new NotOffered('a cluster pauses no containers');
+  },
+  resume: async () => {},
+  copyVolume: async () => {
+    throw new NotOffered('a cluster copies no volumes');
+  },
+};

@@ -1,0 +1,46 @@
+import type { Pod } from '../client/objects.ts';
+
+/** The container with the user's programs; others of its Pod only prepare it. */
+export const MAIN = 'workspace';
+
+/**
+ * What a Pod's status says of its workspace. `ended`: its first program has, or it was evicted. `ending`: it is being
+ * deleted, and still runs if it has a start time. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had.
+ */
+export type PodState =
+  | { readonly kind: 'running'; readonly startedAt: Date }
+  | { readonly kind: 'starting'; readonly fault: string | null; readonly hasNoImage: boolean }
+  | { readonly kind: 'ended'; readonly exitCode: number; readonly why: string }
+  | { readonly kind: 'ending'; readonly startedAt: Date | null };
+
+/** After these the kubelet has given up, or only tries again later. `ErrImagePull` is a first try. */
+const NO_IMAGE = ['ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName'];
+/** The exit code of a program that was killed. */
+const KILLED = 137;
+
+export function podState({ metadata, status = {} }: Pod): PodState {
+  const main = status.containerStatuses?.find(({ name }) => name === MAIN)?.state ?? {};
+  const startedAt = main.running === undefined ? null : new Date(main.running.startedAt);
+  if (metadata.deletionTimestamp !== undefined) return { kind: 'ending', startedAt };
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') {
+    const { exitCode = KILLED, reason } = main.terminated ?? {};
+    return { kind: 'ended', exitCode, why: status.message ?? reason ?? status.reason ?? status.phase };
+  }
+  if (startedAt !== null) return { kind: 'running', startedAt };
+  return starting(status);
+}
+
+function starting({
+  conditions,
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: NonNullable<Pod['status']>) {
+  const waiting = [...initContainerStatuses, ...containerStatuses].flatMap(
+    ({ state }) => state?.waiting ?? [],
+  );
+  const noImage = waiting.find(({ reason = '' }) => NO_IMAGE.includes(reason));
+  const unplaced = conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
+  const seen = noImage ?? unplaced ?? waiting[0];
+  const fault = seen === undefined ? null : [seen.reason, seen.message].filter(Boolean).join(': ');
+  return { kind: 'starting', fault, hasNoImage: noImage !== undefined } as const;
+}

@@ -1,0 +1,128 @@
+import { poll } from '../../../concurrency/poll.ts';
+import {
+  ImageUnavailable,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
+import type { Namespace } from '../client/namespace.ts';
+import type { Pod } from '../client/objects.ts';
+import { GENERATION_LABEL, INSTANCE_LABEL, podNameOf } from './names.ts';
+import { type PodSettings, podOf } from './pod-spec.ts';
+import { podState } from './pod-states.ts';
+import type { ContainerRecord } from './records.ts';
+
+export type Patience = {
+  /** A node may first have to be added for a Pod, and a large image pulled. */
+  readonly startSeconds: number;
+  /** Beyond its grace period. The kubelet unmounts volumes meanwhile. */
+  readonly removalSeconds: number;
+};
+
+const PATIENCE: Patience = { startSeconds: 300, removalSeconds: 20 };
+const EVERY_MS = 150;
+/** 0 would remove the Pod from the API while its programs may still run. */
+const SHORTEST_GRACE_SECONDS = 1;
+
+export type Pods = ReturnType<typeof containerPods>;
+
+/** The Pods of one installation: at most one for each row, whatever its generation. */
+export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
+  const { startSeconds, removalSeconds } = patience;
+  const isOurs = ({ metadata }: Pod): boolean => metadata.labels?.[INSTANCE_LABEL] === settings.instanceId;
+  const isOf = (pod: Pod, { spec }: ContainerRecord): boolean =>
+    isOurs(pod) && pod.metadata.labels?.[GENERATION_LABEL] === String(spec.generation);
+
+  /** The row's Pod, of any generation. */
+  async function ofRow({ spec }: ContainerRecord): Promise<Pod | null> {
+    const name = podNameOf(spec.dbId);
+    const pod = await namespace.get('pods', name);
+    if (pod !== null && !isOurs(pod))
+      throw new RuntimeFailure(`the Pod ${name} does not belong to this installation`);
+    return pod;
+  }
+
+  /** The container's own Pod. */
+  async function find(record: ContainerRecord): Promise<Pod | null> {
+    const pod = await ofRow(record);
+    return pod !== null && isOf(pod, record) ? pod : null;
+  }
+
+  /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
+  async function make(record: ContainerRecord): Promise<Pod> {
+    const made = async (): Promise<Pod | null> => {
+      const created = await namespace.create('pods', podOf(record, settings));
+      if (created !== null) return created;
+      const present = await ofRow(record);
+      if (present === null) return null;
+      const state = podState(present);
+      if (state.kind === 'ended') await namespace.remove('pods', present.metadata.name, grace(present));
+      else if (state.kind !== 'ending') {
+        if (isOf(present, record)) return present;
+        throw new RuntimeFailure(`another container of ${record.spec.dbId} runs`);
+      }
+      return null;
+    };
+    const pod = await poll(made, { withinMs: removalSeconds * 1000, everyMs: EVERY_MS });
+    if (pod === null)
+      throw new RuntimeUnavailable(`the last Pod of ${record.spec.dbId} is still being removed`);
+    return pod;
+  }
+
+  const grace = ({ metadata }: Pod, seconds = SHORTEST_GRACE_SECONDS) => ({
+    uid: metadata.uid,
+    graceSeconds: Math.max(seconds, SHORTEST_GRACE_SECONDS),
+  });
+
+  return {
+    find,
+    /** Resolves when the container's first program runs. A Pod that does not start is removed again. */
+    async start(record: ContainerRecord): Promise<void> {
+      let pod = await make(record);
+      const verdict = async (): Promise<'running' | Error | null> => {
+        const now = await find(record);
+        pod = now ?? pod;
+        return verdictOf(record, now);
+      };
+      const fault = await poll(verdict, { withinMs: startSeconds * 1000, everyMs: EVERY_MS });
+      if (fault === 'running') return;
+      await namespace.remove('pods', pod.metadata.name, grace(pod));
+      throw (
+        fault ?? new RuntimeFailure(`the Pod of ${record.spec.dbId} did not start in time: ${reasonOf(pod)}`)
+      );
+    },
+    /** Ends the container's Pod and waits until it is gone; absent is success. */
+    async end(record: ContainerRecord, graceSeconds: number): Promise<void> {
+      const pod = await find(record);
+      if (pod === null) return;
+      await namespace.remove('pods', pod.metadata.name, grace(pod, graceSeconds));
+      const gone = async () => ((await find(record))?.metadata.uid === pod.metadata.uid ? null : true);
+      const limits = { withinMs: (graceSeconds + removalSeconds) * 1000, everyMs: EVERY_MS };
+      // A lost node: only an administrator knows whether its programs have ended.
+      if ((await poll(gone, limits)) === null)
+        throw new RuntimeUnavailable(
+          `the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`,
+        );
+    },
+  };
+}
+
+function reasonOf(pod: Pod): string {
+  const state = podState(pod);
+  return (state.kind === 'starting' && state.fault) || state.kind;
+}
+
+/** Whether it runs, or why it never will; null while that is open. */
+function verdictOf({ spec }: ContainerRecord, pod: Pod | null): 'running' | Error | null {
+  if (pod === null) return new RuntimeFailure(`the Pod of ${spec.dbId} was removed from outside`);
+  const state = podState(pod);
+  switch (state.kind) {
+    case 'running':
+      return 'running';
+    case 'ending':
+      return new RuntimeFailure(`the Pod of ${spec.dbId} was removed from outside`);
+    case 'ended':
+      return new RuntimeFailure(`the Pod of ${spec.dbId} ended at once: ${state.why}`);
+    case 'starting':
+      return state.hasNoImage ? new ImageUnavailable(`image ${spec.image}: ${state.fault}`) : null;
+  }
+}

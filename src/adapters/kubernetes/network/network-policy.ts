@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Namespace } from '../client/namespace.ts';
+import { INSTANCE_LABEL } from '../containers/names.ts';
+
+const POLICY = 'berth-workspaces';
+
+/** Private, shared, link-local (metadata), multicast and reserved addresses: the cluster's own are among them. */
+const INTERNAL = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+];
+
+const DNS_PORTS = ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 }));
+
+/** The cluster's DNS, also as a cache on each node. Others need a policy of their own: policies add up. */
+const DNS = [
+  {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+    podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+  },
+  { ipBlock: { cidr: '169.254.20.10/32' } },
+];
+
+/** Nothing reaches a workspace, and it reaches the DNS and addresses outside of the cluster, without IPv6. */
+const specOf = (instanceId: string) => ({
+  podSelector: { matchLabels: { [INSTANCE_LABEL]: instanceId } },
+  policyTypes: ['Ingress', 'Egress'],
+  egress: [{ to: DNS, ports: DNS_PORTS }, { to: [{ ipBlock: { cidr: '0.0.0.0/0', except: INTERNAL } }] }],
+});
+
+/**
+ * Keeps the policy that separates workspaces from each other and from the cluster, whose network plugin enforces it.
+ * Each call sets it, and returns what was changed from outside since the last one.
+ */
+export function networkPolicy(namespace: Namespace, instanceId: string): () => Promise<readonly string[]> {
+  const name = `${POLICY}-${instanceId.slice(0, 8)}`;
+  const labels = { 'app.kubernetes.io/managed-by': 'berth', [INSTANCE_LABEL]: instanceId };
+  const spec = specOf(instanceId);
+  let isSet = false;
+
+  const bodyOf = (version: object) => ({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, labels, ...version },
+    spec,
+  });
+
+  /** Whether it had to be set. */
+  async function assert(): Promise<boolean> {
+    const present = await namespace.get('networkpolicies', name);
+    if (present === null) return (await namespace.create('networkpolicies', bodyOf({}))) !== null;
+    if (isDeepStrictEqual(present.spec, spec)) return false;
+    const { resourceVersion } = present.metadata;
+    await namespace.replace('networkpolicies', name, bodyOf({ resourceVersion }));
+    return true;
+  }
+
+  return async () => {
+    const wasSet = isSet;
+    const isChanged = await assert();
+    isSet = true;
+    return wasSet && isChanged ? [`NetworkPolicy ${name}`] : [];
+  };
+}

@@ -1,0 +1,102 @@
+import { pollUntil } from '../../../concurrency/poll.ts';
+import type { ContainerSpec } from '../../../ports/containers/container-runtime.ts';
+import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
+import { ApiFailure } from '../client/api-failure.ts';
+import type { Namespace } from '../client/namespace.ts';
+import type { Claim } from '../client/objects.ts';
+import { DB_ID_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
+
+export type ClaimSettings = {
+  readonly instanceId: string;
+  /** null: the cluster's default. */
+  readonly storageClass: string | null;
+};
+
+const REMOVAL = { withinMs: 20_000, everyMs: 250 } as const;
+
+export type Claims = ReturnType<typeof volumeClaims>;
+
+/** The volumes of one installation as claims, each for one node at a time. */
+export function volumeClaims(namespace: Namespace, { instanceId, storageClass }: ClaimSettings) {
+  async function find(volume: string): Promise<Claim | null> {
+    const claim = await namespace.get('persistentvolumeclaims', volume);
+    if (claim !== null && claim.metadata.labels?.[INSTANCE_LABEL] !== instanceId)
+      throw new RuntimeFailure(`volume ${volume} does not belong to this installation`);
+    return claim;
+  }
+
+  async function require(volume: string): Promise<Claim> {
+    const claim = await find(volume);
+    if (claim === null) throw new RuntimeFailure(`no such volume: ${volume}`);
+    if (claim.metadata.deletionTimestamp !== undefined)
+      throw new RuntimeFailure(`volume ${volume} is being removed`);
+    return claim;
+  }
+
+  return {
+    find,
+    /** Makes the volume when it is absent. It gets its storage with its first Pod. */
+    async ensure({
+      dbId,
+      volume,
+      resources,
+    }: Pick<ContainerSpec, 'dbId' | 'volume' | 'resources'>): Promise<void> {
+      const labels = {
+        'app.kubernetes.io/managed-by': 'berth',
+        [INSTANCE_LABEL]: instanceId,
+        [DB_ID_LABEL]: dbId,
+      };
+      const made = await namespace.create('persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: volume, labels },
+        spec: {
+          accessModes: ['ReadWriteOnce'],
+          ...(storageClass === null ? {} : { storageClassName: storageClass }),
+          resources: { requests: { storage: `${resources.diskMb}Mi` } },
+        },
+      });
+      if (made === null) await require(volume);
+    },
+    /** Grows the volume to the size, where its class can; none can shrink. Fails when it is missing. */
+    async beforeStart(volume: string, diskMb: number): Promise<void> {
+      const claim = await require(volume);
+      const hasMb = mebibytes(claim.spec.resources.requests.storage);
+      if (hasMb === null || hasMb >= diskMb) return;
+      const spec = { resources: { requests: { storage: `${diskMb}Mi` } } };
+      await namespace.patch('persistentvolumeclaims', volume, { spec }).catch((error: unknown) => {
+        // Its class has no expansion, or it is not bound yet: it stays as it is.
+        if (!(error instanceof ApiFailure)) throw error;
+      });
+    },
+    /** Removes the volume and its files, and waits for it; absent is success. */
+    async remove(volume: string): Promise<void> {
+      const claim = await find(volume);
+      if (claim === null) return;
+      const { uid } = claim.metadata;
+      await namespace.remove('persistentvolumeclaims', volume, { uid });
+      const isGone = async (): Promise<boolean> => (await find(volume))?.metadata.uid !== uid;
+      if (!(await pollUntil(isGone, REMOVAL)))
+        throw new RuntimeUnavailable(`volume ${volume} is still being removed`);
+    },
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  Ki: 1024,
+  M: 1e6,
+  Mi: 1024 ** 2,
+  G: 1e9,
+  Gi: 1024 ** 3,
+  T: 1e12,
+  Ti: 1024 ** 4,
+};
+
+/** A quantity of the API, such as `512Mi`, in MiB; null for one in another form. */
+export function mebibytes(quantity: string): number | null {
+  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(|[kMGT]|[KMGT]i)$/.exec(quantity) ?? [];
+  const factor = UNITS[unit];
+  return digits === undefined || factor === undefined ? null : (Number(digits) * factor) / 1024 ** 2;
+}

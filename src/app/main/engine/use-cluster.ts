@@ -1,0 +1,145 @@
+import { apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
+import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
+import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
+import { clusterRuntime } from '../../../adapters/kubernetes/containers/container-runtime.ts';
+import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-pool.ts';
+import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
+import { repeat } from '../../../concurrency/repeat.ts';
+import { NotOffered } from '../../../ports/containers/container-runtime.ts';
+import type { Parts } from '../health/readiness.ts';
+import { sparingLog } from '../process/sparing-log.ts';
+import { NODE } from './attach-engine.ts';
+import type { EngineInUse, EngineSetUp } from './container-engine.ts';
+import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
+import { watchIsolation } from './isolation-check.ts';
+
+const AGAIN_MS = 5_000;
+const RULES_EVERY_MS = 30_000;
+
+const WAITING = { status: 'down', detail: 'is being prepared', reason: 'starting' } as const;
+
+/**
+ * Connects the ports to a Kubernetes cluster. Until it answers they refuse, and the connection is tried again every few
+ * seconds. Throws when the signal comes first. `stopWith` receives the function that ends the work; containers run on.
+ */
+export async function useCluster(
+  stopWith: (stop: () => Promise<void>) => void,
+  setUp: EngineSetUp & { readonly againMs?: number },
+): Promise<EngineInUse> {
+  const { log, signal } = setUp;
+  const slot = engineSlot();
+  const connectLog = sparingLog(log);
+  const parts: Parts = {
+    engine: WAITING,
+    image: PULLED,
+    disk: WAITING,
+    isolation: BY_POLICY,
+    resources: SEEN,
+  };
+  const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
+  const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  let timer: NodeJS.Timeout | undefined;
+  let connecting: Promise<void> = Promise.resolve();
+  let unwatch = (): void => {};
+  stopWith(async () => {
+    clearTimeout(timer);
+    unwatch();
+    await stopRules();
+    await isolation.stop();
+    await connecting;
+  });
+
+  const connect = async (): Promise<void> => {
+    try {
+      await attach(setUp, slot, parts);
+      unwatch = slot.runtime.watch(setUp.onHint);
+      connectLog.over('the cluster is in use');
+    } catch (err) {
+      connectLog.error({ err }, 'the cluster is not usable');
+      parts.engine = NOT_USABLE;
+      parts.disk = NOT_USABLE;
+      if (signal.aborted) return;
+      timer = setTimeout(() => {
+        connecting = connect();
+      }, setUp.againMs ?? AGAIN_MS);
+    }
+  };
+  await connect();
+  signal.throwIfAborted();
+  return { ...slot, parts };
+}
+
+async function attach({ config, instanceId }: EngineSetUp, slot: EngineSlot, parts: Parts): Promise<void> {
+  const client = apiClient(await clusterAccess(config.cluster));
+  const namespace = namespaceOf(client);
+  await namespace.ping();
+  const assertRules = networkPolicy(namespace, instanceId);
+  await assertRules();
+  slot.keep(assertRules);
+  const quota = config.diskQuota === 'hard' ? 'hard' : 'soft';
+  const { storageClass } = config.cluster;
+  const disk = { quota, measure: async () => null } as const;
+  slot.fill({
+    ...NOT_YET,
+    runtime: clusterRuntime(client, { instanceId, node: NODE, storageClass, disk }),
+    warmPool: clusterWarmPool(client),
+    kernelShares: { read: async () => null },
+    host: { figures: async () => UNKNOWN, loads: async () => null },
+  });
+  const detail = `Kubernetes at ${client.access.server}, namespace ${client.access.namespace}`;
+  parts.engine = { status: 'ready', detail };
+  parts.disk = {
+    status: 'ready',
+    detail: `${quota}: volumes of ${storageClass ?? 'the default storage class'}`,
+  };
+}
+
+const NOT_USABLE = {
+  status: 'degraded',
+  detail: 'the cluster is not usable',
+  reason: 'unusable',
+  mend: 'see the log, and docs/cluster.md',
+} as const;
+
+const PULLED = { status: 'ready', detail: 'nodes pull an image when a container needs it' } as const;
+
+const BY_POLICY = {
+  status: 'ready',
+  detail: "by a network policy, which the cluster's network plugin must enforce; not tested",
+} as const;
+
+const SEEN = {
+  status: 'ready',
+  detail: 'programs in containers see the memory and cores of their node',
+} as const;
+
+const missing = (name: string): object =>
+  new Proxy(
+    {},
+    {
+      get: () => async () => {
+        throw new NotOffered(`${name} in a cluster are not possible yet`);
+      },
+    },
+  );
+
+type Inside = Pick<
+  EngineParts,
+  'terminals' | 'commands' | 'processes' | 'files' | 'fileSearch' | 'insight' | 'installer'
+>;
+
+const NOT_YET = Object.fromEntries(
+  ['terminals', 'commands', 'processes', 'files', 'fileSearch', 'insight', 'installer'].map((name) => [
+    name,
+    missing(name),
+  ]),
+) as Inside;
+
+/** Capacity belongs to the cluster, which has its own tools for it. */
+const UNKNOWN = {
+  cpuMillicores: null,
+  cpuUsedMillicores: null,
+  memoryBytes: null,
+  memoryUsedBytes: null,
+  images: null,
+};

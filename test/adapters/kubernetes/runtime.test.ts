@@ -1,0 +1,275 @@
+import t from 'tap';
+import { namespaceOf } from '../../../src/adapters/kubernetes/client/namespace.ts';
+import { hostnameOf } from '../../../src/adapters/kubernetes/containers/names.ts';
+import { clusterWarmPool } from '../../../src/adapters/kubernetes/containers/warm-pool.ts';
+import { networkPolicy } from '../../../src/adapters/kubernetes/network/network-policy.ts';
+import { mebibytes } from '../../../src/adapters/kubernetes/volumes/claims.ts';
+import { containerDiskContract } from '../../contract/containers/container-disk.ts';
+import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
+import { endProgram } from '../../support/kubernetes/kubelet.ts';
+import { overQuota } from '../../support/kubernetes/refusals.ts';
+import { eventually } from '../../support/patience.ts';
+
+const shared = await clusterScene(t);
+await containerRuntimeContract('cluster', shared);
+await containerDiskContract('cluster', shared);
+
+const QUICK = { patience: { startSeconds: 0.2, removalSeconds: 0.2 } };
+
+t.test('a Pod has no rights, no token, and no value of the environment in its text', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image, { hostname: 'My-Box', env: { TOKEN: 'a-secret', HOME: '/root', LANG: 'de_DE' } });
+  await runtime.start(await runtime.create(spec));
+  const pod = cluster.store.get('pods', `ws-${spec.dbId}`);
+  t.match(pod['spec'], {
+    hostname: 'my-box',
+    restartPolicy: 'Never',
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+  });
+  t.notOk(
+    pod['spec'].tolerations.some((one: object) => 'tolerationSeconds' in one),
+    'no Pod is evicted',
+  );
+  t.notMatch(JSON.stringify(pod), 'a-secret');
+  const names = pod['spec'].containers[0].env.map(({ name }: { name: string }) => name);
+  t.same(names, ['TOKEN', 'LANG', 'HOME'], 'HOME is the volume');
+  const [ref] = pod['spec'].containers[0].env;
+  const { name, key } = ref.valueFrom.secretKeyRef;
+  t.equal(Buffer.from(cluster.store.get('secrets', name)['data'][key], 'base64').toString(), 'a-secret');
+});
+
+t.test('a row has at most one Pod, whatever its generation', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t, QUICK);
+  const spec = aSpec(image);
+  const first = await runtime.create(spec);
+  const second = await runtime.create({ ...spec, generation: 2 });
+  await runtime.start(first);
+  await t.rejects(runtime.start(second), { name: 'RuntimeFailure', message: /another container/ });
+  t.equal(await runtime.stop(second, 1), 'stopped');
+  await runtime.remove(second);
+  t.equal((await runtime.observe(first)).kind, 'running', 'the removal of another generation spares it');
+  const again = await runtime.create({ ...spec, generation: 2 });
+  await runtime.stop(first, 1);
+  await runtime.start(again);
+  t.match(await runtime.observe(first), { kind: 'stopped' });
+  t.match(await runtime.observe(again), { kind: 'running' });
+  t.equal(cluster.store.all('pods').length, 1);
+});
+
+t.test('a Pod on a lost node is never given up for another', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t, QUICK);
+  const handle = await runtime.create(aSpec(image));
+  await runtime.start(handle);
+  const [before] = cluster.store.all('pods');
+  cluster.node.isLost = true;
+  await t.rejects(runtime.stop(handle, 0), { name: 'RuntimeUnavailable' });
+  await t.rejects(runtime.start(handle), { name: 'RuntimeUnavailable' });
+  await t.rejects(runtime.remove(handle), { name: 'RuntimeUnavailable' });
+  const [after] = cluster.store.all('pods');
+  t.equal(after?.metadata.uid, before?.metadata.uid, 'it may still run');
+  t.match(await runtime.observe(handle), { kind: 'running' });
+});
+
+t.test('what has ended is stopped, and the next start replaces it', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  let hints = 0;
+  t.teardown(
+    runtime.watch(() => {
+      hints += 1;
+    }),
+  );
+  await runtime.start(handle);
+  await eventually(
+    () => hints,
+    (count) => count > 0,
+  );
+  const before = hints;
+  endProgram(cluster.store, `ws-${spec.dbId}`, 3);
+  t.same(await runtime.observe(handle), { kind: 'stopped', exitCode: 3 });
+  t.match(await runtime.list(), [{ handle, dbId: spec.dbId, generation: 1, state: 'stopped' }]);
+  await eventually(
+    () => hints,
+    (count) => count > before,
+  );
+  await runtime.start(handle);
+  t.match(await runtime.observe(handle), { kind: 'running' });
+  cluster.store.remove('pods', `ws-${spec.dbId}`);
+  t.match(await runtime.observe(handle), { kind: 'stopped' }, 'removed from outside');
+});
+
+t.test('a start that fails says why, and leaves no Pod', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t, QUICK);
+  const gone = () =>
+    eventually(
+      () => cluster.store.all('pods').length,
+      (count) => count === 0,
+    );
+  for (const missing of ['registry.example/none', 'berth/none']) {
+    const handle = await runtime.create(aSpec(missing));
+    await t.rejects(runtime.start(handle), { name: 'ImageUnavailable', message: /Image|pull/ }, missing);
+    await gone();
+    t.match(await runtime.observe(handle), { kind: 'stopped' });
+  }
+  const handle = await runtime.create(aSpec(image));
+  cluster.refuseNext('create', 'pods', overQuota('any'));
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /exceeded quota/ });
+  cluster.node.isFull = true;
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /Insufficient memory/ });
+  await gone();
+  cluster.node.isFull = false;
+  cluster.store.remove(
+    'persistentvolumeclaims',
+    cluster.store.all('persistentvolumeclaims').at(-1)?.metadata.name ?? '',
+  );
+  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /no such volume/ });
+});
+
+t.test('a broken connection leaves every step repeatable', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  const broken = async <T>(verb: string, resource: string, step: () => Promise<T>): Promise<T> => {
+    cluster.refuseNext(verb, resource, 'broken');
+    await t.rejects(step(), { name: /RuntimeUnavailable|OutcomeUnknown/ }, `${verb} ${resource}`);
+    return await step();
+  };
+  await broken('create', 'persistentvolumeclaims', () => runtime.create(spec));
+  const handle = await broken('create', 'secrets', () => runtime.create(spec));
+  await broken('create', 'pods', () => runtime.start(handle));
+  await broken('get', 'pods', () => runtime.start(handle));
+  await broken('delete', 'pods', () => runtime.stop(handle, 1));
+  await broken('delete', 'secrets', () => runtime.remove(handle));
+  t.same(await runtime.list(), []);
+});
+
+t.test('limits change at once where the cluster can, else with the next Pod', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  const limits = () => cluster.store.get('pods', `ws-${spec.dbId}`)['spec'].containers[0].resources.limits;
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 1024 });
+  t.match(limits(), { memory: '1024Mi', cpu: '2000m', 'ephemeral-storage': '8192Mi' });
+  cluster.hasResize = false;
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 2048 });
+  t.match(limits(), { memory: '1024Mi' });
+  await runtime.stop(handle, 1);
+  await runtime.start(handle);
+  t.match(limits(), { memory: '2048Mi' });
+});
+
+t.test('a volume grows with its container, and never shrinks', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t, { storageClass: 'fast' });
+  const spec = aSpec(image);
+  await runtime.create(spec);
+  const claim = () => cluster.store.get('persistentvolumeclaims', spec.volume)['spec'];
+  t.match(claim(), { storageClassName: 'fast', accessModes: ['ReadWriteOnce'] });
+  for (const [generation, diskMb, has] of [
+    [2, 1024, '1024Mi'],
+    [3, 256, '1024Mi'],
+  ] as const) {
+    const handle = await runtime.create({ ...spec, generation, resources: { ...spec.resources, diskMb } });
+    await runtime.start(handle);
+    t.equal(claim().resources.requests.storage, has);
+    await runtime.remove(handle);
+  }
+  t.same(['512Mi', '1Gi', '1000k', '1048576', '1e3', 'much'].map(mebibytes), [
+    512,
+    1024,
+    1000e3 / 1024 ** 2,
+    1,
+    null,
+    null,
+  ]);
+});
+
+t.test("another installation's objects are left alone", async (t) => {
+  const one = await clusterScene(t);
+  const spec = aSpec(one.image);
+  await one.runtime.create(spec);
+  const rename = (resource: string, name: string) =>
+    one.cluster.store.update(resource, name, (object) => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { ...object.metadata['labels'], 'berth.instance': 'other' } },
+    }));
+  const handle = await one.runtime.create(spec);
+  await one.runtime.start(handle);
+  rename('pods', `ws-${spec.dbId}`);
+  const steps: readonly (() => Promise<unknown>)[] = [
+    () => one.runtime.start(handle),
+    () => one.runtime.stop(handle, 1),
+    () => one.runtime.remove(handle),
+  ];
+  for (const step of steps) await t.rejects(step(), { name: 'RuntimeFailure', message: /does not belong/ });
+  t.match(await one.runtime.observe(handle), { kind: 'stopped' });
+  rename('persistentvolumeclaims', spec.volume);
+  await t.rejects(one.runtime.removeVolume(`${spec.volume}`), { name: 'RuntimeFailure' });
+  rename('secrets', one.cluster.store.all('secrets')[0]?.metadata.name ?? '');
+  await t.rejects(one.runtime.remove(handle), { name: 'RuntimeFailure', message: /does not belong/ });
+  t.same(await one.runtime.list(), []);
+});
+
+t.test('long lists come in pages', async (t) => {
+  const { cluster, runtime } = await clusterScene(t);
+  const labels = { 'berth.instance': '2f1d3c5e-0000-4000-8000-000000000001', 'berth.generation': '1' };
+  for (let n = 0; n < 1001; n += 1)
+    cluster.store.create('secrets', {
+      metadata: { name: `ws-${n}`, labels: { ...labels, 'berth.db_id': `${n}` } },
+    });
+  t.equal((await runtime.list()).length, 1001);
+});
+
+t.test('the network policy is restored, and a foreign change is reported once', async (t) => {
+  const { cluster, client } = await clusterScene(t);
+  const assert = networkPolicy(namespaceOf(client), 'an-installation');
+  const policy = () => cluster.store.all('networkpolicies')[0];
+  t.same(await assert(), []);
+  const before = policy()?.['spec'];
+  t.match(before, { podSelector: { matchLabels: { 'berth.instance': 'an-installation' } } });
+  t.same(await assert(), []);
+  cluster.store.update('networkpolicies', policy()?.metadata.name ?? '', (one) => ({ ...one, spec: {} }));
+  t.match(await assert(), [/NetworkPolicy/]);
+  t.same(policy()?.['spec'], before);
+  cluster.store.remove('networkpolicies', policy()?.metadata.name ?? '');
+  t.match(await assert(), [/NetworkPolicy/]);
+  t.same(await assert(), []);
+});
+
+t.test('host names are as clusters take them', async (t) => {
+  const cases = { Box: 'box', '-a-': 'a', '---': 'workspace', [`${'x'.repeat(62)}-y`]: 'x'.repeat(62) };
+  for (const [name, host] of Object.entries(cases)) t.equal(hostnameOf(name), host);
+});
+
+t.test('a warm pool needs limits that change at once', async (t) => {
+  const { cluster, client } = await clusterScene(t);
+  cluster.refuseNext('list', '', { status: 503, reason: 'ServiceUnavailable', message: 'not now' });
+  const pool = clusterWarmPool(client);
+  await t.rejects(pool.imageId('an-image'), { name: 'RuntimeUnavailable' });
+  t.equal(await pool.imageId('an-image'), 'an-image');
+  cluster.hasResize = false;
+  t.equal(await clusterWarmPool(client).imageId('an-image'), null);
+});
+
+t.test('what a cluster cannot do is declared and refused', async (t) => {
+  const { runtime, image } = shared;
+  const handle = await runtime.create(aSpec(image));
+  t.same(runtime.capabilities, {
+    keepsLayer: false,
+    takesSnapshots: false,
+    measuresDisk: false,
+    hasRoot: false,
+  });
+  const spec = aSpec(image);
+  const acts: readonly (() => Promise<unknown>)[] = [
+    () => runtime.pause(handle),
+    () => runtime.capture(handle, spec),
+    () => runtime.copyVolume(spec.volume, spec),
+  ];
+  for (const act of acts) await t.rejects(act(), { name: 'NotOffered' });
+  t.same(await runtime.snapshotImages(), []);
+  t.equal(await runtime.endHung(handle), false);
+});

@@ -1,0 +1,57 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { readConfig } from '../../../src/app/main/config.ts';
+import { useCluster } from '../../../src/app/main/engine/use-cluster.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { startStandInCluster } from '../../support/kubernetes/api-server.ts';
+import { eventually } from '../../support/patience.ts';
+
+t.test('a cluster that does not answer is tried again, and then used', async (t) => {
+  const cluster = await startStandInCluster();
+  t.teardown(cluster.close);
+  cluster.node.images.add('an-image');
+  const kubeconfig = path.join(t.testdir(), 'config');
+  await writeFile(kubeconfig, JSON.stringify(cluster.kubeconfig));
+  const read = readConfig({ BERTH_ENGINE: 'kubernetes', KUBECONFIG: kubeconfig, BERTH_DISK_QUOTA: 'hard' });
+  if ('faults' in read) throw new Error(read.faults.join());
+  const said: string[] = [];
+  const say = (...told: readonly unknown[]): void => void said.push(String(told.at(-1)));
+  let stop = async (): Promise<void> => {};
+  let hints = 0;
+  cluster.refuseNext('list', 'pods', { status: 503, reason: 'ServiceUnavailable', message: 'starting' });
+  const { parts, runtime } = await useCluster(
+    (given) => {
+      stop = given;
+    },
+    {
+      config: read.config,
+      log: { info: say, warn: say, error: say },
+      signal: new AbortController().signal,
+      instanceId: 'an-installation',
+      baseImage: null,
+      isPausing: async () => false,
+      metrics: { watch: () => {}, engineWaited: () => {} },
+      onHint: () => {
+        hints += 1;
+      },
+      againMs: 10,
+    },
+  );
+  t.teardown(() => stop());
+  t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
+  t.match(said, ['the cluster is not usable']);
+  await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
+  await eventually(
+    () => parts.engine.status,
+    (status) => status === 'ready',
+  );
+  t.match(parts, { engine: { detail: /namespace berth/ }, disk: { detail: /^hard: / } });
+  t.equal(cluster.store.all('networkpolicies').length, 1, 'isolated before the first container');
+  t.match(runtime, { diskQuota: 'hard', capabilities: { keepsLayer: false } });
+  await runtime.start(await runtime.create(aSpec('an-image')));
+  await eventually(
+    () => hints,
+    (count) => count > 0,
+  );
+});
