@@ -122,6 +122,12 @@ async function behindAProxy(t: Test) {
     events: (who: Person, from: string) => open('/api/events', 'berth.events.v1', who, from),
     terminal: (who: Person, from: string) =>
       open(`/api/containers/${boxes.get(who)}/terminal`, 'berth.terminal.v1', who, from),
+    plain: async ({ token }: Person, from: string) => {
+      const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': from };
+      const url = `/api/containers/${boxes.get(ada)}/terminal`;
+      const answer = await service.http.inject({ method: 'GET', url, headers });
+      return [answer.statusCode, answer.json().code, answer.headers['retry-after']];
+    },
   };
 }
 
@@ -148,6 +154,17 @@ t.test("sockets of all users behind one address count, by the proxy's header", a
   (first as WebSocket).close();
   await waitFor(async () => (await events(bob, '192.0.2.1')) instanceof WebSocket);
 });
+
+t.test(
+  'a plain request is refused like the socket, whose status browsers hide, and takes no room',
+  async (t) => {
+    const { ada, events, plain } = await behindAProxy(t);
+    for (let n = 0; n < 4; n += 1) t.match(await plain(ada, '192.0.2.1'), [426, 'upgrade_required']);
+    for (let n = 0; n < 3; n += 1) t.type(await events(ada, '192.0.2.1'), WebSocket);
+    t.same(await plain(ada, '192.0.2.1'), FULL);
+    t.match(await plain(ada, '192.0.2.2'), [426]);
+  },
+);
 
 t.test('an IPv6 /64 is one address', async (t) => {
   const { ada, events } = await behindAProxy(t);

@@ -134,7 +134,8 @@ t.test('the overlay follows from the connection, before it from the container', 
   t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
   t.same(overlayOf({ ...open, reach: 'offline' }, 'unknown'), { kind: 'none' }, 'a line that answers is up');
   t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
-  for (const trouble of ['processes', 'unresponsive', 'busy', 'too_many', 'rate', 'database'] as const)
+  const explained = ['processes', 'unresponsive', 'busy', 'too_many', 'address', 'rate', 'no_tmux', 'database'];
+  for (const trouble of explained as Trouble[])
     for (const connection of [trying(trouble), waits(trouble)])
       t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
   t.equal(canConnect(container('starting')), false);

@@ -1,3 +1,4 @@
+import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import { decodeExecServerFrame, type ExecServerFrame, encodeExecFrame } from '../../protocol/exec-frames.ts';
 import { nextTryMs } from '../backoff.ts';
 import type { BerthError } from '../request/errors.ts';
@@ -31,8 +32,7 @@ const REFUSED_RETRY = { firstMs: 100, maxMs: 800 };
 /** The service keeps a command without a socket for as long. */
 const RESUME_WITHIN_MS = 60_000;
 
-const UNAUTHORIZED = 4001;
-/** A lost line, and a proxy that goes away. */
+/** What the platform reports of a proxy that goes away, and of a lost line. */
 const LOST_CODES: readonly number[] = [1001, 1006];
 
 /** The sockets of a command, one after the other. */
@@ -128,7 +128,7 @@ export class ExecSockets {
   }
 
   #onClosed(code: number, reason: string, opened: boolean): void {
-    if (opened && code === UNAUTHORIZED) this.#listener.failed(signedOut());
+    if (opened && code === CLOSE_CODES.unauthorized) this.#listener.failed(signedOut());
     else if (!opened) void this.#notOpened();
     else if (LOST_CODES.includes(code)) this.#again();
     else this.#listener.failed(broken(reason));

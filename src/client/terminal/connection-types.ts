@@ -3,7 +3,7 @@ import type { Backoff } from '../backoff.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import type { LineTimes } from './line.ts';
 import type { Resumed } from './resume.ts';
-import type { EndReason, Size, StreamPoint, Trouble } from './terminal-protocol.ts';
+import type { EndReason, RefusalTrouble, Size, StreamPoint, Trouble } from './terminal-protocol.ts';
 
 export type ConnectionState =
   /** `trouble`: what ended the try before. */
@@ -28,8 +28,8 @@ export type LineHealth = {
 
 export const HEALTHY: LineHealth = { answers: true, unsentCharacters: 0 };
 
-/** The service has said when to try again: other terminals open first, or a limit of the user is reached. */
-export type Waiting = { readonly trouble: 'busy' | 'too_many' | 'rate'; readonly forMs: number };
+/** A refusal that may pass. `forMs`: when the service says to try again; null if it does not say. */
+export type Waiting = { readonly trouble: RefusalTrouble; readonly forMs: number | null };
 
 /**
  * What the service says of a container whose terminal was refused. `ok`: trying again makes sense; `unlocked`: the

@@ -9,11 +9,13 @@ const PROBES: Readonly<Record<number, Probe>> = {
 };
 const DOWN = new Set(['stopped', 'failed']);
 
-/** Refusals that pass by themselves. */
+/** Refusals worth another try. */
 const WAITS: Readonly<Record<string, Waiting['trouble']>> = {
   busy_opening_terminals: 'busy',
   too_many_at_once: 'too_many',
+  address_full: 'address',
   rate_limited: 'rate',
+  sharing_needs_tmux: 'no_tmux',
 };
 
 export type Question = {
@@ -38,7 +40,6 @@ function waiting(failure: unknown): Waiting | null {
   if (!(failure instanceof BerthError)) return null;
   const { code, retryAfterSeconds } = failure;
   const trouble = WAITS[code];
-  return trouble === undefined || retryAfterSeconds === null
-    ? null
-    : { trouble, forMs: retryAfterSeconds * 1000 };
+  if (trouble === undefined) return null;
+  return { trouble, forMs: retryAfterSeconds === null ? null : retryAfterSeconds * 1000 };
 }

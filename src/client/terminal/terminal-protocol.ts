@@ -1,5 +1,6 @@
 /** Where the page finds a terminal, and what a close of its socket means. Pure. */
 
+import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 
 export type Size = { readonly cols: number; readonly rows: number };
@@ -48,18 +49,16 @@ export type EndReason =
   | 'refused';
 
 /**
- * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, a container in
- * which nothing starts, others that are opened before it, the limits of the user, or the service's database.
+ * Why the service refuses a terminal for now: others open first, too many of the user or of the network are open, too
+ * many requests, or a shared terminal without tmux.
  */
-export type Trouble =
-  | 'line'
-  | 'shell'
-  | 'processes'
-  | 'unresponsive'
-  | 'busy'
-  | 'too_many'
-  | 'rate'
-  | 'database';
+export type RefusalTrouble = 'busy' | 'too_many' | 'address' | 'rate' | 'no_tmux';
+
+/**
+ * What keeps a terminal away for a while: the line to the service, the shell behind it, no room for a shell, a container
+ * in which nothing starts, the service's database, or a refusal.
+ */
+export type Trouble = 'line' | 'shell' | 'processes' | 'unresponsive' | 'database' | RefusalTrouble;
 
 /** `probe`: the service refused this credential; a request shows whether it is still good for anything else. */
 export type CloseMeaning =
@@ -70,20 +69,31 @@ export type CloseMeaning =
 /** The service lost the stream, and the program runs on. */
 export const DETACHED = CLOSE_CODES.detached;
 
-const MEANINGS: Readonly<Record<number, CloseMeaning>> = {
-  [CLOSE_CODES['failed to open terminal']]: { do: 'retry', trouble: 'shell' },
-  [CLOSE_CODES['try again later']]: { do: 'retry', trouble: 'database' },
-  [CLOSE_CODES.unauthorized]: { do: 'probe' },
-  [CLOSE_CODES['collaboration ended']]: { do: 'end', why: 'collaboration_ended' },
-  [CLOSE_CODES['container deleted']]: { do: 'end', why: 'deleted' },
-  [CLOSE_CODES['container stopped']]: { do: 'end', why: 'stopped' },
-  [DETACHED]: { do: 'retry', trouble: 'shell' },
-  [CLOSE_CODES['too many processes']]: { do: 'retry', trouble: 'processes' },
-  [CLOSE_CODES['container unresponsive']]: { do: 'retry', trouble: 'unresponsive' },
-};
+const LOST_LINE: CloseMeaning = { do: 'retry', trouble: 'line' };
+
+const MEANINGS = {
+  ended: { do: 'end', why: 'ended' },
+  replaced: { do: 'end', why: 'replaced' },
+  unauthorized: { do: 'probe' },
+  'collaboration ended': { do: 'end', why: 'collaboration_ended' },
+  'container deleted': { do: 'end', why: 'deleted' },
+  'container stopped': { do: 'end', why: 'stopped' },
+  'container restarted': LOST_LINE,
+  'service restarting': LOST_LINE,
+  'input gap': LOST_LINE,
+  'too slow': LOST_LINE,
+  'failed to open terminal': { do: 'retry', trouble: 'shell' },
+  detached: { do: 'retry', trouble: 'shell' },
+  'too many processes': { do: 'retry', trouble: 'processes' },
+  'container unresponsive': { do: 'retry', trouble: 'unresponsive' },
+  'try again later': { do: 'retry', trouble: 'database' },
+} as const satisfies Readonly<Record<CloseReason, CloseMeaning>>;
+
+const REASONS = Object.keys(MEANINGS) as readonly CloseReason[];
 
 /** What to do about a close. Any other code is a lost line, and worth a retry. */
 export function meaningOfClose(code: number, reason: string): CloseMeaning {
-  if (code === CLOSE_CODES.ended) return { do: 'end', why: reason === 'replaced' ? 'replaced' : 'ended' };
-  return MEANINGS[code] ?? { do: 'retry', trouble: 'line' };
+  if (code === CLOSE_CODES.replaced && reason === 'replaced') return MEANINGS.replaced;
+  const first = REASONS.find((each) => CLOSE_CODES[each] === code);
+  return first === undefined ? LOST_LINE : MEANINGS[first];
 }

@@ -8,11 +8,24 @@ export const KEEP_PANE_MS = 60_000;
 
 export const EMPTY: Slot = { kind: 'empty' };
 
-const GOING_DOWN: readonly CloseReason[] = [
-  CLOSE.containerDeleted,
-  CLOSE.containerStopped,
-  CLOSE.containerRestarted,
-];
+/** Whether the container ends a terminal's program too. */
+const ENDS_WITH_CONTAINER = {
+  'container deleted': true,
+  'container stopped': true,
+  'container restarted': true,
+  ended: false,
+  replaced: false,
+  unauthorized: false,
+  'collaboration ended': false,
+  'input gap': false,
+  'too slow': false,
+  'failed to open terminal': false,
+  'try again later': false,
+  'service restarting': false,
+  detached: false,
+  'too many processes': false,
+  'container unresponsive': false,
+} satisfies Readonly<Record<CloseReason, boolean>>;
 
 const step = (slot: Slot, ...effects: readonly SlotEffect[]): SlotStep => ({ slot, effects });
 const endStream = (stream: string, withContainer = false): SlotEffect => ({
@@ -155,7 +168,7 @@ function letGo(running: RunningStream, how: Leaving, isMain: boolean, nowMs: num
 
 function shut(slot: Slot, { reason, isParticipant }: Event<'shut'>): SlotStep {
   const closed = closing(slot, forParticipant(reason, isParticipant));
-  return step(EMPTY, ...closed, ...ending(slot, GOING_DOWN.includes(reason)));
+  return step(EMPTY, ...closed, ...ending(slot, ENDS_WITH_CONTAINER[reason]));
 }
 
 function socketsOf(slot: Slot): readonly string[] {

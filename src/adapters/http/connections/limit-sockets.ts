@@ -11,16 +11,18 @@ export type SocketLimit = {
 
 /**
  * Refuses a socket above its address's limit, before the upgrade. It runs after the authentication, so that only
- * signed-in users' sockets count.
+ * signed-in users' sockets count. A plain request is refused alike, since browsers hide the answer to a refused
+ * upgrade; it counts for nothing.
  */
 export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAddress }: SocketLimit): void {
   http.addHook('onRequest', (request, reply, done) => {
-    if (!request.ws || request.routeOptions.config.subprotocol === undefined) return done();
+    if (request.routeOptions.config.subprotocol === undefined) return done();
     socketsPerAddress()
       .then((most) => {
         const taken = addressSockets.take(addressOf(request), most);
         if (!taken.ok) return new Refusal(taken.error);
-        releaseWithSocket(reply, taken.value);
+        if (request.ws) releaseWithSocket(reply, taken.value);
+        else taken.value();
         return undefined;
       })
       .then(done, done);

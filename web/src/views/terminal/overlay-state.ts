@@ -62,15 +62,19 @@ function lost(
   return { kind: 'lost', how, retryInMs, everOpen, unsentCharacters: health.unsentCharacters };
 }
 
-/** Troubles whose words say what to do, so that they show before the first connection too. */
-const SAID_AT_ONCE: readonly Trouble[] = [
-  'processes',
-  'unresponsive',
-  'busy',
-  'too_many',
-  'rate',
-  'database',
-];
+/** Whether a trouble's words say what to do, so that they show before the first connection too. */
+const IS_SHOWN_AT_ONCE = {
+  line: false,
+  shell: false,
+  processes: true,
+  unresponsive: true,
+  busy: true,
+  too_many: true,
+  address: true,
+  rate: true,
+  no_tmux: true,
+  database: true,
+} satisfies Readonly<Record<Trouble, boolean>>;
 
 /** The overlay of the terminal. */
 export function overlayOf(facts: LineFacts, known: Known): Overlay {
@@ -81,7 +85,7 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
     case 'open':
       return health.answers ? { kind: 'none' } : lost(facts, 'no_answer', null);
     case 'connecting':
-      return everOpen || SAID_AT_ONCE.includes(trouble) || reach === 'offline'
+      return everOpen || IS_SHOWN_AT_ONCE[trouble] || reach === 'offline'
         ? lost(facts, trouble, null)
         : { kind: 'connecting' };
     case 'waiting':
@@ -92,16 +96,25 @@ export function overlayOf(facts: LineFacts, known: Known): Overlay {
   }
 }
 
-/** Ends that are the container's or the session's, so that they are true of each pane. */
-const OF_ALL: readonly EndReason[] = ['stopped', 'deleted', 'unauthorized', 'refused', 'collaboration_ended'];
+/** Whether an end is the container's or the session's, so that it is true of each pane. */
+const IS_COMMON = {
+  stopped: true,
+  deleted: true,
+  unauthorized: true,
+  refused: true,
+  collaboration_ended: true,
+  ended: false,
+  replaced: false,
+  closed: false,
+} satisfies Readonly<Record<EndReason, boolean>>;
 
-const isOfAll = (overlay: Overlay): boolean => overlay.kind === 'over' && OF_ALL.includes(overlay.why);
+const isCommonEnd = (overlay: Overlay): boolean => overlay.kind === 'over' && IS_COMMON[overlay.why];
 
 /** One overlay for all panes; null when each has its own. */
 export function commonOverlay(overlays: readonly Overlay[]): Overlay | null {
   const [first] = overlays;
-  const ofAll = overlays.find(isOfAll);
-  if (ofAll !== undefined || first === undefined) return ofAll ?? null;
+  const commonEnd = overlays.find(isCommonEnd);
+  if (commonEnd !== undefined || first === undefined) return commonEnd ?? null;
   const isCommon = first.kind !== 'over' && overlays.every(({ kind }) => kind === first.kind);
   if (!isCommon) return null;
   return first.kind === 'lost' ? { ...first, unsentCharacters: unsentIn(overlays) } : first;

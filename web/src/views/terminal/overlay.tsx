@@ -85,6 +85,9 @@ const LOST: { readonly [T in Exclude<Trouble, 'line'>]: string } = {
     'This container cannot start new programs. If this keeps happening, stop the container and start it again.',
   busy: 'Many terminals are opening at once, and this one is waiting its turn.',
   too_many: 'Your tier allows no more open terminals. Close one you do not need, and this one opens.',
+  address:
+    'Too many terminals and pages are open from your network. Close one you do not need, and this one opens.',
+  no_tmux: 'This container has no tmux, which a shared terminal needs. Its owner can install it.',
   rate: 'You sent too many requests in the last minute.',
   database: 'Berth cannot reach its database.',
 };
