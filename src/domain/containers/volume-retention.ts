@@ -40,7 +40,10 @@ export function keptUntil(
   return new Date(deletedAt.getTime() + keptMs);
 }
 
-/** What is due; `spare` undoes a condemnation. `now` is the database's clock. */
+/**
+ * What is due; `spare` undoes a condemnation. `now` is the database's clock. PostgreSQL has the same rule as conditions
+ * (retention-rule.ts).
+ */
 export function volumeDue(
   { deletedAt, condemnedAt, isPurged = false, isGuests = false }: DeletedVolume,
   retentionDays: number,

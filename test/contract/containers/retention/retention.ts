@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
+import { volumeDue } from '../../../../src/domain/containers/volume-retention.ts';
 import { ENDED_KINDS, TOKENS_PER_SESSION } from '../../../../src/ports/history-repository.ts';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import { hashOf, NOBODY, storedContainer, storedUser } from '../../../support/database/stored.ts';
@@ -225,6 +226,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
 export type Age = (dbId: string, hours: number) => Promise<void>;
 
 const WEEK = 7 * 24;
+const hoursAgo = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
 
 /** Guarantees of deleted containers' volumes. */
 export async function volumeRetentionContract(name: string, storage: Storage, age: Age): Promise<void> {
@@ -334,6 +336,41 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     await age(dbId, 0.1);
     t.same(await claimed(), [dbId]);
     t.ok(await retention.markRemoved(dbId));
+  });
+
+  await t.test(`${name}: what is removed is what the domain says is due`, async (t) => {
+    const guestUntil = new Date('2100-01-01T00:00:00Z');
+    const cases = [
+      // hours from the delete to the review, and to the claim; retention in days; whose
+      [WEEK - 1, 30, 7, {}],
+      [WEEK, 23, 7, {}],
+      [WEEK, 25, 7, {}],
+      [WEEK, 25, 30, {}],
+      [0, 25, 0, {}],
+      [1, 0, 7, { isPurged: true }],
+      [0, 0.8, 7, { isGuests: true }],
+      [0, 0.9, 7, { isGuests: true }],
+    ] as const;
+    for (const [reviewedAt, waits, days, kind] of cases) {
+      const owner = await storedUser(storage, 'isGuests' in kind ? { guestUntil } : {});
+      const { dbId } = await storedContainer(storage, owner.id);
+      await containers.changeState(dbId, ['running'], { state: 'deleted' });
+      if ('isPurged' in kind) await retention.purge(dbId);
+      await age(dbId, reviewedAt);
+      await retention.review(Math.min(days, 7));
+      await age(dbId, waits);
+      const isCondemned = reviewedAt >= Math.min(days, 7) * 24;
+      const volume = {
+        deletedAt: hoursAgo(reviewedAt + waits),
+        condemnedAt: isCondemned ? hoursAgo(waits) : null,
+        ...kind,
+      };
+      const isDue = volumeDue(volume, days, new Date()) === 'remove';
+      t.equal((await claimed(days)).includes(dbId), isDue, JSON.stringify([reviewedAt, waits, days, kind]));
+      await retention.purge(dbId);
+      await claimed();
+      await retention.markRemoved(dbId);
+    }
   });
 
   await t.test(`${name}: each due volume goes to one of concurrent claims`, async (t) => {

@@ -1,19 +1,11 @@
-import { sql } from 'kysely';
-import {
-  CLAIM_MINUTES,
-  CONDEMNED_HOURS,
-  GUEST_KEEPS_MINUTES,
-} from '../../../../domain/containers/volume-retention.ts';
 import type { VolumeRetentionRepository } from '../../../../ports/containers/retention/volume-retention-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow, run } from '../../sql.ts';
+import { retentionRule } from './retention-rule.ts';
 
 const AT_ONCE = 20;
 
-const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
-  sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
-
-const guestIds = (db: Db) => db.selectFrom('users').select('id').where('guest_until', 'is not', null);
+const RULE = retentionRule({ table: 'containers', prefix: 'volume_' });
 
 export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
   const retained = () =>
@@ -23,15 +15,9 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
     async review(retentionDays) {
       await retained()
         .set({ volume_condemned_at: clockNow })
-        .where('deleted_at', '<=', ago('days', retentionDays))
-        .where('volume_condemned_at', 'is', null)
+        .where(RULE.isToCondemn(retentionDays))
         .execute();
-      await retained()
-        .set({ volume_condemned_at: null })
-        .where('deleted_at', '>', ago('days', retentionDays))
-        .where('volume_condemned_at', 'is not', null)
-        .where('volume_claimed_at', 'is', null)
-        .execute();
+      await retained().set({ volume_condemned_at: null }).where(RULE.isToSpare(retentionDays)).execute();
     },
 
     claim: (retentionDays) =>
@@ -44,25 +30,7 @@ export function postgresVolumeRetention(db: Db): VolumeRetentionRepository {
             .select('db_id')
             .where('state', '=', 'deleted')
             .where('volume_removed_at', 'is', null)
-            .where((where) =>
-              where.or([
-                where.and([
-                  where('deleted_at', '<=', ago('days', retentionDays)),
-                  where('volume_condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
-                ]),
-                where('volume_purged_at', 'is not', null),
-                where.and([
-                  where('deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)),
-                  where('owner_id', 'in', guestIds(db)),
-                ]),
-              ]),
-            )
-            .where((where) =>
-              where.or([
-                where('volume_claimed_at', 'is', null),
-                where('volume_claimed_at', '<=', ago('mins', CLAIM_MINUTES)),
-              ]),
-            )
+            .where(RULE.isToRemove(retentionDays))
             .orderBy('deleted_at')
             .limit(AT_ONCE)
             .forUpdate()

@@ -1,24 +1,17 @@
 import { sql } from 'kysely';
-import {
-  CLAIM_MINUTES,
-  CONDEMNED_HOURS,
-  GUEST_KEEPS_MINUTES,
-} from '../../../../domain/containers/volume-retention.ts';
 import type { SnapshotRetentionRepository } from '../../../../ports/containers/snapshots/snapshot-retention-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import { allAs, changedOne, clockNow } from '../../sql.ts';
+import { retentionRule } from '../retention/retention-rule.ts';
 import { sizeMb } from './snapshot-repository.ts';
 
 const AT_ONCE = 20;
 
-const ago = (unit: 'days' | 'hours' | 'mins', count: number) =>
-  sql<Date>`clock_timestamp() - make_interval(${sql.raw(unit)} => ${count})`;
+const RULE = retentionRule({ table: 's' });
 
 /** Whether an operation takes the snapshot `s`, or makes a container of it. */
 const isInUse = sql<boolean>`exists (
   select from operations o where o.snapshot_id = s.id and o.finished_at is null)`;
-const isGuests = sql<boolean>`exists (
-  select from users u where u.id = s.owner_id and u.guest_until is not null)`;
 
 export const postgresSnapshotRetention = (db: Db): SnapshotRetentionRepository => ({
   ...decisions(db),
@@ -29,17 +22,8 @@ const present = (db: Db) => db.updateTable('snapshots as s').where('s.removed_at
 
 const decisions = (db: Db): Pick<SnapshotRetentionRepository, 'review' | 'giveUp'> => ({
   async review(retentionDays) {
-    await present(db)
-      .set({ condemned_at: clockNow })
-      .where('s.deleted_at', '<=', ago('days', retentionDays))
-      .where('s.condemned_at', 'is', null)
-      .execute();
-    await present(db)
-      .set({ condemned_at: null })
-      .where('s.deleted_at', '>', ago('days', retentionDays))
-      .where('s.condemned_at', 'is not', null)
-      .where('s.claimed_at', 'is', null)
-      .execute();
+    await present(db).set({ condemned_at: clockNow }).where(RULE.isToCondemn(retentionDays)).execute();
+    await present(db).set({ condemned_at: null }).where(RULE.isToSpare(retentionDays)).execute();
     await present(db)
       .set({ purged_at: clockNow })
       .where('s.fork_ids', 'is not', null)
@@ -75,22 +59,7 @@ const removals = (db: Db): Pick<SnapshotRetentionRepository, 'claim' | 'markRemo
           .select('s.id')
           .where('s.removed_at', 'is', null)
           .where(sql<boolean>`not ${isInUse}`)
-          .where((where) =>
-            where.or([
-              where('s.purged_at', 'is not', null),
-              where.and([
-                where('s.deleted_at', '<=', ago('days', retentionDays)),
-                where('s.condemned_at', '<=', ago('hours', CONDEMNED_HOURS)),
-              ]),
-              where.and([where('s.deleted_at', '<=', ago('mins', GUEST_KEEPS_MINUTES)), isGuests]),
-            ]),
-          )
-          .where((where) =>
-            where.or([
-              where('s.claimed_at', 'is', null),
-              where('s.claimed_at', '<=', ago('mins', CLAIM_MINUTES)),
-            ]),
-          )
+          .where(RULE.isToRemove(retentionDays))
           .limit(AT_ONCE)
           .forUpdate()
           .skipLocked(),
