@@ -3,9 +3,18 @@ import type { DomainError } from '../errors.ts';
 import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
 
-/** `view`: sees the owner's main terminal. `control`: types in it too. */
-export type CollaborationMode = 'view' | 'control';
+/**
+ * From the most permissive to the least. `control`: sees the owner's main terminal, and types in it. `view`: sees it.
+ */
+export const COLLABORATION_MODES = ['control', 'view'] as const;
 
+export type CollaborationMode = (typeof COLLABORATION_MODES)[number];
+
+/** For sorting: of several shares with one participant, the first counts. */
+export const byPermission = (a: { mode: CollaborationMode }, b: { mode: CollaborationMode }): number =>
+  COLLABORATION_MODES.indexOf(a.mode) - COLLABORATION_MODES.indexOf(b.mode);
+
+/** A user with an account or a guest: whoever used the code. */
 export type Participant = { readonly userId: string; readonly username: string; readonly joinedAt: Date };
 
 /**

@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  byPermission,
   type Collaboration,
   type CollaborationEvent,
   decideCollaboration,
@@ -81,5 +82,13 @@ t.test("a participant's session belongs to them alone", async (t) => {
   t.equal(
     participantSession('11111111-1111-4111-8111-111111111111'),
     'user-11111111-1111-4111-8111-111111111111',
+  );
+});
+
+t.test('of several shares the one that permits typing comes first', async (t) => {
+  const shares = [{ mode: 'view' }, { mode: 'control' }, { mode: 'view' }] as const;
+  t.same(
+    shares.toSorted(byPermission).map(({ mode }) => mode),
+    ['control', 'view', 'view'],
   );
 });

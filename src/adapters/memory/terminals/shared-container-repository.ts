@@ -1,3 +1,4 @@
+import { byPermission } from '../../../domain/terminals/collaboration.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { SharedContainerRepository } from '../../../ports/terminals/shared-container-repository.ts';
 import { matches, ownContainers } from '../containers/container-repository.ts';
@@ -23,7 +24,8 @@ export function memorySharedContainers(state: MemoryState, clock: Clock): Shared
       const owner = { userId: first.ownerId, owner: true, mode: 'control' } as const;
       const others = new Map(
         live
-          .toSorted((a, b) => b.mode.localeCompare(a.mode))
+          .toSorted(byPermission)
+          .reverse()
           .flatMap(({ id, mode }) => present(id).map(({ userId }) => [userId, mode] as const)),
       );
       const all = [owner, ...[...others].map(([userId, mode]) => ({ userId, owner: false, mode }))];

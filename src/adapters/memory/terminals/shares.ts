@@ -1,6 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
-import type { Collaboration } from '../../../domain/terminals/collaboration.ts';
+import { byPermission, type Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Participation } from '../../../ports/terminals/participation-repository.ts';
 import type { SharedContainer } from '../../../ports/terminals/shared-container-repository.ts';
@@ -61,7 +61,7 @@ export function sharesOf(state: MemoryState, clock: Clock) {
   const shared = (userId: string): readonly SharedContainer[] => {
     const given = rows().filter((row) => isLive(row) && present(row.id).some((one) => one.userId === userId));
     const best = new Map<string, SharedContainer>();
-    for (const row of given.toSorted((a, b) => a.mode.localeCompare(b.mode))) {
+    for (const row of given.toSorted(byPermission)) {
       const container = containerOf(row);
       if (container === undefined || best.has(container.dbId)) continue;
       best.set(container.dbId, { container, access: { collaborationId: row.id, mode: row.mode } });

@@ -1,5 +1,9 @@
 import { sql } from 'kysely';
-import type { SharedAccess } from '../../../domain/terminals/collaboration.ts';
+import {
+  byPermission,
+  COLLABORATION_MODES,
+  type SharedAccess,
+} from '../../../domain/terminals/collaboration.ts';
 import type {
   PresentPerson,
   SharedContainer,
@@ -14,13 +18,17 @@ type Mode = SharedAccess['mode'];
 type Row = Awaited<ReturnType<ReturnType<typeof sharedContainers>['execute']>>[number];
 type SharedRow = Row & { readonly collaboration_id: string; readonly mode: Mode };
 
+const modes = sql`${[...COLLABORATION_MODES]}::text[]`;
+/** Ordered by it, the most permissive of several shares of one container comes first. `k`: the share. */
+const rank = sql<number>`array_position(${modes}, k.mode)`;
+
 /** Queries for shared containers: who has access, who is present, and the owner's window size. */
 export function postgresSharedContainers(db: Db): SharedContainerRepository {
   const live = () => db.selectFrom('collaborations as k').selectAll('k').where(isLive);
 
   return {
     async findFor(userId, ref) {
-      const row = await byRef(sharedContainers(db, userId), ref).orderBy('k.mode').executeTakeFirst();
+      const row = await byRef(sharedContainers(db, userId), ref).orderBy(rank).executeTakeFirst();
       return row === undefined || !isShared(row) ? null : toShared(row);
     },
 
@@ -30,7 +38,7 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
       const seen = new Set<string>();
       const shared = rows
         .filter(isShared)
-        .sort((a, b) => a.mode.localeCompare(b.mode))
+        .sort(byPermission)
         .filter(({ db_id }) => !seen.has(db_id) && seen.add(db_id))
         .sort(byAge);
       return [...own.map((row) => ({ container: toContainer(row), access: null })), ...shared.map(toShared)];
@@ -59,7 +67,6 @@ export function postgresSharedContainers(db: Db): SharedContainerRepository {
   };
 }
 
-/** Ordered by `k.mode`, the most permissive of several shares of one container comes first. */
 const sharedContainers = (db: Db, userId: string) =>
   liveContainers(db)
     .innerJoin('collaborations as k', 'k.db_id', 'c.db_id')
@@ -81,7 +88,7 @@ async function presentIn(db: Db, dbId: string): Promise<readonly PresentPerson[]
       select c.owner_id as user_id, true as owner, 'control' as mode from containers c
       where c.db_id = ${dbId}
       union all
-      select p.user_id, false, min(k.mode)
+      select p.user_id, false, (${modes})[min(${rank})]
       from collaborations k join collaboration_participants p on p.collaboration_id = k.id
       where k.db_id = ${dbId} and p.left_at is null and ${isLive}
       group by p.user_id
