@@ -130,6 +130,9 @@ export function decideUserChange(
   });
 }
 
-/** Whether a change makes an administrator, or changes one. */
-export const concernsAdmins = (user: User, { role }: UserChange): boolean =>
-  user.role === 'admin' || role === 'admin';
+/**
+ * Whether an act makes an administrator, or changes one: it needs a confirmed sign-in, never an API token. `roles`: those
+ * of the account before and after the act, as far as it has them.
+ */
+export const concernsAdmins = (...roles: readonly (UserRole | undefined)[]): boolean =>
+  roles.includes('admin');

@@ -80,10 +80,15 @@ t.test('a reason belongs to a disabled account', async (t) => {
 });
 
 t.test('a change concerns administrators when it makes one, or touches one', async (t) => {
-  const root = { ...ada, role: 'admin' } as const;
-  t.notOk(concernsAdmins(ada, { tier: 'pro', disabled: true }));
-  t.ok(concernsAdmins(ada, { role: 'admin' }));
-  for (const change of [{ role: 'user' }, { tier: 'pro' }, { disabled: true }] as const) {
-    t.ok(concernsAdmins(root, change));
-  }
+  const cases = [
+    // before, after
+    ['user', undefined, false],
+    ['user', 'user', false],
+    ['user', 'admin', true],
+    ['admin', undefined, true],
+    ['admin', 'user', true],
+  ] as const;
+  for (const [before, after, concerns] of cases)
+    t.equal(concernsAdmins(before, after), concerns, `${before}, then ${after}`);
+  t.same([concernsAdmins('admin'), concernsAdmins('user')], [true, false], 'a new account');
 });

@@ -7,7 +7,12 @@ import {
   INVITATION_HOURS,
   type Invitation,
 } from '../../../domain/identity/people/account-link.ts';
-import { type NewPerson, personFaults, type UserRole } from '../../../domain/identity/user.ts';
+import {
+  concernsAdmins,
+  type NewPerson,
+  personFaults,
+  type UserRole,
+} from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
@@ -70,7 +75,7 @@ async function create(
   origin: Origin,
 ): Promise<Result<MadeLink, DomainError>> {
   const invitation = { role, tier, email: email === null ? null : comparable(email), username };
-  const act = { caller, given, origin, needsSignIn: role === 'admin' };
+  const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
   return await asAdmin(deps, act, async (tx) => {
     const fit = await checkAccount(tx, invitation);
     if (!fit.ok) return fit;

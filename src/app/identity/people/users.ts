@@ -86,7 +86,7 @@ async function create(
   origin: Origin,
 ): Promise<Result<CreatedUser, DomainError>> {
   const account = { email: comparable(email), username, role, tier };
-  const act = { caller, given, origin, needsSignIn: role === 'admin' };
+  const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
   return await asAdmin(deps, act, async (tx) => {
     const fit = await checkAccount(tx, account);
     if (!fit.ok) return fit;
@@ -113,7 +113,7 @@ async function changeUser(
   if (!isUuid(id)) return refuse({ code: 'user_not_found' });
   const before = await storage.repositories.users.findById(id);
   if (before === null) return refuse({ code: 'user_not_found' });
-  if (concernsAdmins(before, change)) {
+  if (concernsAdmins(before.role, change.role)) {
     const sure = await confirmed(caller, given, origin);
     if (!sure.ok) return sure;
   }
