@@ -9,7 +9,7 @@ export type TerminalNotice =
   | { readonly kind: 'close'; readonly id: string }
   /** `replica` is about to stop, replace or remove the container. */
   | { readonly kind: 'shut'; readonly dbId: string; readonly replica: string }
-  /** `replica` has a message for the container's terminals. */
+  /** Text of `replica` for the container's terminals. It is in no row: a lost one is not shown. */
   | {
       readonly kind: 'notice';
       readonly dbId: string;

@@ -11,7 +11,7 @@ import { type ReadPace, readThrottle } from './read-throttle.ts';
 import { ScreenHistory, type ScreenSnapshot, snapshotOfBuffer } from './screen-snapshot.ts';
 import type { Tap, TerminalStream, Viewer } from './terminal-stream.ts';
 
-/** Output kept for resumes, besides everything unconfirmed. */
+/** Output kept for resumes, unconfirmed output included; must exceed `PAUSE_BYTES`. */
 const KEEP_BYTES = 2_097_152;
 /** Unconfirmed output at which the program is paused, and at which it continues. */
 const PAUSE_BYTES = 1_048_576;
