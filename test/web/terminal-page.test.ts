@@ -134,7 +134,16 @@ t.test('the overlay follows from the connection, before it from the container', 
   t.match(overlayOf(stopped, 'gone'), { why: 'deleted' }, 'deleted after it was stopped');
   t.same(overlayOf({ ...open, reach: 'offline' }, 'unknown'), { kind: 'none' }, 'a line that answers is up');
   t.same(overlayOf({ ...before, connection: trying('line') }, 'unknown'), { kind: 'connecting' });
-  const explained = ['processes', 'unresponsive', 'busy', 'too_many', 'address', 'rate', 'no_tmux', 'database'];
+  const explained = [
+    'processes',
+    'unresponsive',
+    'busy',
+    'too_many',
+    'address',
+    'rate',
+    'no_tmux',
+    'database',
+  ];
   for (const trouble of explained as Trouble[])
     for (const connection of [trying(trouble), waits(trouble)])
       t.match(overlayOf({ ...before, connection }, 'unknown'), { kind: 'lost', how: trouble });
