@@ -71,8 +71,12 @@ export type Service = WorkspaceWork &
 
 type Draining = { isDraining: boolean };
 
-/** Wires the use cases to the ports, with HTTP in front. */
-export async function compose(given: Ports, options: ComposeOptions): Promise<Service> {
+/** Wires the use cases to the ports, with HTTP in front. Tests replace `serverOf`. */
+export async function compose(
+  given: Ports,
+  options: ComposeOptions,
+  serverOf: typeof httpServer = httpServer,
+): Promise<Service> {
   const { web } = options;
   const hub = new AgentHub(options.logger);
   const ports = withAgents(measured(given), agentPorts(hub, given.clock.now()));
@@ -85,7 +89,7 @@ export async function compose(given: Ports, options: ComposeOptions): Promise<Se
     draining,
     () => web.publicUrl ?? addressBound(http),
   );
-  const http = await httpServer(
+  const http = await serverOf(
     {
       ...{ logger: options.logger, version: options.version, signingKeys: options.keys.live },
       ...{ trustProxy: web.trustProxy, openFiles: web.openFiles, overHttps: web.secureCookie },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import type { ReadyBody } from '../../../src/adapters/http/schema/service/service.ts';
+import { httpServer } from '../../../src/adapters/http/server.ts';
 import {
   fixedClock,
   memoryAccess,
@@ -19,6 +20,7 @@ import type {
   WebOptions,
 } from '../../../src/app/main/compose-options.ts';
 import { keysFrom } from '../../../src/app/main/keys/keys.ts';
+import { sharedServer } from './shared-http.ts';
 
 const ready: ReadyBody = {
   status: 'ready',
@@ -36,6 +38,12 @@ const ready: ReadyBody = {
 export type ServiceOptions = Partial<
   ComposeOptions & WebOptions & HealthOptions & ContainerOptions & ConnectionOptions
 >;
+
+/** What its HTTP server, routes and schemas read when they are built. */
+const READ_BY_HTTP: readonly (keyof ServiceOptions)[] = [
+  ...(['logger', 'keys', 'version', 'trustProxy', 'openFiles', 'secureCookie', 'localMetrics'] as const),
+  ...(['allowedOrigins', 'publicUrl', 'webRoot'] as const),
+];
 
 export const ORIGIN = 'http://127.0.0.1:8080';
 
@@ -73,7 +81,12 @@ export async function aService(
     webRoot: null,
     ...options,
   };
-  const service = await compose(all, { ...set, web: set, health: set, containers: set, connections: set });
+  const isUsual = ports.metrics === undefined && READ_BY_HTTP.every((name) => options[name] === undefined);
+  const service = await compose(
+    all,
+    { ...set, web: set, health: set, containers: set, connections: set },
+    isUsual ? sharedServer : httpServer,
+  );
   return { ...service, ports: all, clock };
 }
 
