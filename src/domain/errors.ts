@@ -68,6 +68,8 @@ export type DomainError =
   | { readonly code: 'agent_not_connected' }
   /** The operation is for containers. */
   | { readonly code: 'not_for_agents' }
+  /** The engine does not have the operation. */
+  | { readonly code: 'not_offered_by_engine' }
   /** Nothing was done: the agent is connected to another process, or its connection was lost. */
   | { readonly code: 'agent_elsewhere' | 'agent_unresponsive'; readonly retryAfterSeconds: number }
   | { readonly code: 'enrolment_not_found' }

@@ -23,7 +23,7 @@ export const agentCommands = (hub: AgentHub): ContainerCommands => ({
     const hasInput = stdin !== undefined;
     const peer = hub.peerOf(handle);
     if (terminal !== undefined && !hub.givesTerminals(handle))
-      throw new NotOffered('this version of the agent gives commands no terminal');
+      throw new NotOffered('agent', 'this version of the agent gives commands no terminal');
     const channel = peer.open(
       {
         ...{ type: 'exec', command, env, cwd, stdin: hasInput, terminal: terminal ?? null },

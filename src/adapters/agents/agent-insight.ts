@@ -2,7 +2,7 @@ import { NotOffered } from '../../ports/containers/container-runtime.ts';
 import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
 
 const notOffered = async (): Promise<never> => {
-  throw new NotOffered('agents have no logs, limits or layers');
+  throw new NotOffered('agent', 'agents have no logs, limits or layers');
 };
 
 /** Agents have no first program, no limits and no image, so there is nothing to inspect. */

@@ -46,7 +46,7 @@ export async function upload(
   try {
     await sendAll(channel, content, maxBytes, changes);
     // An older agent would replace the file at the end of the content.
-    if (only_new && !(await knows.promise)) throw new NotOffered('this agent always replaces files');
+    if (only_new && !(await knows.promise)) throw new NotOffered('agent', 'this agent always replaces files');
     hasEnded = true;
     channel.end();
     return await promise;

@@ -88,6 +88,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   agent_limit_reached: [409, 'agent limit reached'],
   agent_not_connected: [409, 'agent is not connected'],
   not_for_agents: [409, 'an agent does not support this: only a container does'],
+  not_offered_by_engine: [409, 'the container engine of this service does not offer this'],
   agent_elsewhere: [503, 'the agent is connected to another process of the service: try again'],
   agent_unresponsive: [503, 'the machine does not answer, and nothing was done: try again'],
   enrolment_not_found: [404, 'this code is not valid: it works once, for 15 minutes'],

@@ -11,6 +11,7 @@ export const INSIDE = [
   'agent_elsewhere',
   'agent_unresponsive',
   'not_for_agents',
+  'not_offered_by_engine',
   'too_many_processes',
 ] as const;
 

@@ -4,9 +4,12 @@ import {
   DEFAULT_IMAGE_KEY,
   DEFAULT_ROLE_KEY,
   type Image,
+  installsSomething,
   pinned,
+  type Role,
 } from '../../domain/containers/catalogue.ts';
 import { type Container, nameFaults, volumeName } from '../../domain/containers/container.ts';
+import type { EngineCapabilities } from '../../domain/containers/engine-capabilities.ts';
 import { envFaults } from '../../domain/containers/environment.ts';
 import { type Labels, labelFaults } from '../../domain/containers/lifetime/labels.ts';
 import {
@@ -80,7 +83,7 @@ export const createContainer =
   ): Promise<Result<Container, DomainError>> => {
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const answers = pinged(deps);
-    const planned = await plan(deps.storage.repositories, request, caller);
+    const planned = await plan(deps, request, caller);
     if (!planned.ok) return planned;
     const { snapshot } = planned.value;
     const room = await checkHostDisk(deps, snapshot?.volumeMb);
@@ -114,10 +117,11 @@ const imageUnavailable = (error: unknown): Result<never, DomainError> => {
 
 /** The complete request, or all its faults at once. */
 async function plan(
-  { catalogue, snapshots }: Repositories,
+  { runtime, storage }: Pick<ContainerDeps, 'runtime' | 'storage'>,
   request: CreateRequest,
   caller: Caller,
 ): Promise<Result<Plan, DomainError>> {
+  const { catalogue, snapshots } = storage.repositories;
   const [images, roles, tier, snapshot] = await Promise.all([
     catalogue.images(),
     catalogue.roles(),
@@ -140,9 +144,7 @@ async function plan(
     ...lifetimeFaults(lifetime, { ...NO_LIFETIME, isEphemeral: request.isEphemeral }, tier),
     ...labelFaults(request.labels ?? {}),
     ...(image === undefined ? { image: `must be one of ${images.map(({ key }) => key).join(', ')}` } : {}),
-    ...(roles.some(({ key }) => key === role)
-      ? {}
-      : { role: `must be one of ${roles.map(({ key }) => key).join(', ')}` }),
+    ...roleUseFaults(role, roles, runtime.capabilities),
     ...resourceFaults(resources, tier),
     ...envFaults(request.env ?? {}),
     ...snapshotUseFaults(request, snapshot, image !== undefined, resources, tier),
@@ -150,6 +152,18 @@ async function plan(
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });
   return ok({ name, image: imageOf(image, snapshot), role, resources, lifetime, snapshot });
+}
+
+function roleUseFaults(
+  key: string,
+  roles: readonly Role[],
+  { hasRoot }: Pick<EngineCapabilities, 'hasRoot'>,
+): FieldFaults {
+  const role = roles.find((one) => one.key === key);
+  if (role === undefined) return { role: `must be one of ${roles.map((one) => one.key).join(', ')}` };
+  return hasRoot || !installsSomething(role)
+    ? {}
+    : { role: 'needs root, which the engine does not give: choose an image that has the tools' };
 }
 
 /**

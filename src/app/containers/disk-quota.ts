@@ -91,11 +91,13 @@ export async function diskFaults(
     : {};
 }
 
-/** Why the layer cannot be carried over: it exceeds the owner's tier. */
+/** Why the layer cannot be carried over: the engine keeps none, or it exceeds the owner's tier. */
 export async function carryOverFaults(
   deps: Pick<ContainerDeps, 'runtime'>,
   row: Container,
 ): Promise<FieldFaults> {
+  if (!deps.runtime.capabilities.takesSnapshots)
+    return { carryOver: 'is not possible: the engine keeps nothing outside /workspace' };
   const handle = handleOf(row);
   const allowedMb = row.layerAllowedMb;
   const layer = handle === null ? null : await deps.runtime.layerUse(handle, row.image);

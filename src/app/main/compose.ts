@@ -2,6 +2,7 @@ import { AgentHub, agentPorts } from '../../adapters/agents/index.ts';
 import type { Http } from '../../adapters/http/fastify-types.ts';
 import { adminCatalogueRoutes } from '../../adapters/http/routes/containers/catalogue/admin-catalogue.ts';
 import { catalogueRoutes } from '../../adapters/http/routes/containers/catalogue/catalogue.ts';
+import { engineRoutes } from '../../adapters/http/routes/containers/engine.ts';
 import { sessionRoutes } from '../../adapters/http/routes/identity/sessions.ts';
 import { sshKeyRoutes } from '../../adapters/http/routes/identity/ssh-keys.ts';
 import { tokenRoutes } from '../../adapters/http/routes/identity/tokens.ts';
@@ -180,7 +181,7 @@ function accessOf(
 }
 
 function routesOf(
-  { bus, clock, metrics }: Ports,
+  { bus, clock, metrics, runtime }: Ports,
   options: ComposeOptions,
   { storage, auth, live, keys }: SharedParts,
   { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
@@ -198,6 +199,7 @@ function routesOf(
     audit.routes,
     sshKeyRoutes(sshKeys(storage, auth.pendingKeyUse)),
     catalogueRoutes(catalogue),
+    engineRoutes(runtime),
     adminCatalogueRoutes(catalogue, catalogueAdmin(storage)),
     ...boxes.routes,
     ...shells.routes,

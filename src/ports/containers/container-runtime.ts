@@ -114,9 +114,14 @@ export class RuntimeFailure extends Error {
   override name = 'RuntimeFailure';
 }
 
-/** This kind of container does not have the operation. */
+/** An agent, or this engine, does not have the operation. */
 export class NotOffered extends RuntimeFailure {
   override name = 'NotOffered';
+  readonly by: 'agent' | 'engine';
+  constructor(by: NotOffered['by'], message: string) {
+    super(message);
+    this.by = by;
+  }
 }
 
 export class ContainerNotRunning extends RuntimeFailure {

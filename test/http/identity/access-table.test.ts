@@ -132,6 +132,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/agents/connect': { ...write, ok: 400 },
 
   'GET /api/tiers': { ...read, ok: 200 },
+  'GET /api/engine': { ...read, ok: 200 },
   'GET /api/images': { ...read, ok: 200 },
   'GET /api/roles': { ...read, ok: 200 },
   'GET /api/announcements': { ...read, ok: 200 },

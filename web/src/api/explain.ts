@@ -50,6 +50,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'You have as many snapshots as your tier allows. Delete one that you no longer need.',
   snapshot_space_reached:
     'Your snapshots would use more disk than your tier allows. Delete one that you no longer need.',
+  not_offered_by_engine: 'The container engine of this service does not offer this.',
   snapshot_needs_start: 'This container is missing from the container engine. Start it, then copy it.',
   snapshot_not_ready: 'This snapshot is still being taken. Wait until it is ready.',
   snapshot_not_found: 'This snapshot was deleted.',

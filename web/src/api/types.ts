@@ -26,6 +26,7 @@ export type {
   StartedBody as Started,
   UpdateContainerRequest as ContainerChange,
 } from '../../../src/adapters/http/schema/containers/containers.ts';
+export type { EngineBody as Engine } from '../../../src/adapters/http/schema/containers/engine.ts';
 export type {
   ChangesBody as Changes,
   FiguresList as FiguresAnswer,

@@ -3,6 +3,9 @@ import type { Role } from '../api/types.ts';
 /** Keeps the hint on one line of a dialog. */
 const MAX_CHARACTERS = 24;
 
+export const addsTools = ({ packages }: Pick<Role, 'packages'>): boolean =>
+  Object.values(packages).some((list) => list.length > 0);
+
 /** The tools of a role in a short line. */
 export function toolsHint(role: Pick<Role, 'packages'> | undefined): string {
   const names = Object.values(role?.packages ?? {}).find((list) => list.length > 0) ?? [];

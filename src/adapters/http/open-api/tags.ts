@@ -30,6 +30,7 @@ const TAGS = [
   ['/api/images', 'Catalogue', 'Images, roles and tiers to choose from.'],
   ['/api/roles', 'Catalogue', ''],
   ['/api/tiers', 'Catalogue', ''],
+  ['/api/engine', 'Catalogue', ''],
   ['/api/auth', 'Sign-in', 'Sets up, registers, signs in and out.'],
   ['/api/me/mfa', 'Second factor', 'One-time codes and recovery codes.'],
   ['/api/me/passkeys', 'Passkeys', 'Sign in with a device, alone or as second factor.'],

@@ -88,7 +88,7 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
 /** A cluster has no way to make an image of a Pod. */
 const NO_IMAGES: ContainerSnapshots = {
   capture: async () => {
-    throw new NotOffered('a cluster makes no images of containers');
+    throw new NotOffered('engine', 'a cluster makes no images of containers');
   },
   snapshotImages: async () => [],
   removeCaptured: async () => {},
@@ -97,10 +97,10 @@ const NO_IMAGES: ContainerSnapshots = {
 /** A cluster does not pause Pods. */
 const NO_COPIES: VolumeCopies = {
   pause: async () => {
-    throw new NotOffered('a cluster pauses no containers');
+    throw new NotOffered('engine', 'a cluster pauses no containers');
   },
   resume: async () => {},
   copyVolume: async () => {
-    throw new NotOffered('a cluster copies no volumes');
+    throw new NotOffered('engine', 'a cluster copies no volumes');
   },
 };

@@ -84,7 +84,8 @@ export async function refuseIfStopped<T>(
       return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
     if (error instanceof TerminalNotStarted && error.fault === 'no_processes')
       return refuse({ code: 'too_many_processes' });
-    if (error instanceof NotOffered) return refuse({ code: 'not_for_agents' });
+    if (error instanceof NotOffered)
+      return refuse({ code: error.by === 'agent' ? 'not_for_agents' : 'not_offered_by_engine' });
     if (error instanceof ContainerPaused) return refuse({ code: 'container_paused' });
     if (error instanceof ContainerNotRunning) return notRunning;
     throw error;

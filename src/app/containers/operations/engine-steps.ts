@@ -46,6 +46,8 @@ export async function performInEngine(
   const { runtime, terminals } = deps;
   switch (step.do) {
     case 'measure_old':
+      // Nobody knows then, and whoever wants to keep something has it in the volume.
+      if (!runtime.capabilities.measuresDisk) return unchanged({ measured: true, leftBehind: null });
       return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
     case 'capture_old': {
       const old = await handleOf(deps, operation, container, 'old');

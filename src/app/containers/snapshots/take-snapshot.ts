@@ -89,6 +89,7 @@ export async function findSource(
 ): Promise<Result<Source, DomainError>> {
   const found = await findOwnInEngine(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
+  if (!deps.runtime.capabilities.takesSnapshots) return refuse({ code: 'not_offered_by_engine' });
   const fields = faultsOf(found.value);
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });

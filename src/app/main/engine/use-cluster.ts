@@ -118,7 +118,7 @@ const missing = (name: string): object =>
     {},
     {
       get: () => async () => {
-        throw new NotOffered(`${name} in a cluster are not possible yet`);
+        throw new NotOffered('engine', `${name} in a cluster are not possible yet`);
       },
     },
   );

@@ -5,6 +5,7 @@ import type {
   Container,
   ContainerChange,
   ContainerPage,
+  Engine,
   FiguresAnswer,
   Image,
   NewContainer,
@@ -95,6 +96,8 @@ export type Catalogue = {
   readonly roles: readonly Role[];
   readonly tiers: readonly Tier[];
 };
+
+export const getEngine = () => get<Engine>('/api/engine');
 
 /** A list of the catalogue; empty where this service has none. */
 const listOf = <T>(key: keyof Catalogue): Promise<readonly T[]> =>

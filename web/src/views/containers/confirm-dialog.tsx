@@ -1,6 +1,7 @@
 import type { Container } from '../../api/types.ts';
 import { containers, refreshContainers } from '../../state/container-list.ts';
 import { stop } from '../../state/containers.ts';
+import { engineDoes } from '../../state/engine.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { ShareDialog } from '../sharing/share-dialog.tsx';
 import { ForkDialog, SnapshotDialog } from '../snapshots/copy-dialogs.tsx';
@@ -51,7 +52,17 @@ export function ActionDialog({ action: { what, container }, onAction, onClose }:
         onConfirm={() => void stop(container)}
         onClose={onClose}
       >
-        <p>Running programs end, and terminals close. The files are kept, and you can start it again.</p>
+        <p>
+          Running programs end, and terminals close.{' '}
+          {engineDoes('keeps_layer') ? (
+            'The files are kept, and you can start it again.'
+          ) : (
+            <>
+              The files in <code>/workspace</code> are kept; everything outside is lost. You can start it
+              again.
+            </>
+          )}
+        </p>
       </Confirm>
     );
   }

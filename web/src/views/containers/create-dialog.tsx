@@ -1,6 +1,7 @@
 import type { FieldFaults } from '../../api/errors.ts';
 import type { NewContainer } from '../../api/types.ts';
-import { toolsHint } from '../../lib/role-tools.ts';
+import { addsTools, toolsHint } from '../../lib/role-tools.ts';
+import { engineDoes } from '../../state/engine.ts';
 import { SelectField } from '../../ui/fields/field.tsx';
 import { Problem } from '../../ui/problem.tsx';
 import { FormDialog } from '../form-dialog.tsx';
@@ -41,12 +42,17 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
         <Choice
           label="Tools"
           field="role"
-          options={roles}
+          options={engineDoes('has_root') ? roles : roles.filter((role) => !addsTools(role))}
           hint={toolsHint(roles.find(({ key }) => key === body.role))}
           {...choice}
         />
       </div>
       {tier && <SizePicker tier={tier} {...choice} />}
+      {!engineDoes('keeps_layer') && (
+        <p class="note still">
+          A stopped container keeps only <code>/workspace</code>.
+        </p>
+      )}
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Container, ContainerChange } from '../../api/types.ts';
 import { requireWholeNumbers } from '../../lib/format/whole-number.ts';
 import { update } from '../../state/containers.ts';
+import { engineDoes } from '../../state/engine.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { useSubmit } from '../auth/use-submit.ts';
 import { FormDialog } from '../form-dialog.tsx';
@@ -56,7 +57,9 @@ export function EditDialog({ container, onClose }: { container: Container; onClo
           ? `New limits recreate and ${container.status === 'running' ? 'restart' : 'start'} the container. Running programs end, and what was installed outside /workspace ${keepInstalled ? 'is kept' : 'is lost'}. /workspace is kept.`
           : 'A new name takes effect immediately, without a restart.'}
       </p>
-      {resized && <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />}
+      {resized && engineDoes('takes_snapshots') && (
+        <Losses id={container.db_id} keep={keepInstalled} onKeep={setKeepInstalled} />
+      )}
     </FormDialog>
   );
 }

@@ -26,6 +26,7 @@ const REFUSALS = [
   'guest_session_expired',
   'host_disk_short',
   'snapshot_needs_start',
+  'not_offered_by_engine',
   'snapshot_space_reached',
 ] as const;
 

@@ -8,6 +8,7 @@ import { ago } from '../../../lib/format/format.ts';
 import { type Change, faultOf } from '../../../lib/outcome.ts';
 import { labelsOf } from '../../../state/catalogue-labels.ts';
 import { changes, start } from '../../../state/containers.ts';
+import { engineDoes } from '../../../state/engine.ts';
 import { engineIsDown } from '../../../state/health.ts';
 import { toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -80,8 +81,12 @@ export function rowItems(
     item('gear', 'Settings…', open('edit'), { disabled: busy }),
     item('share', 'Share…', open('share'), { disabled: !running }),
     item('space', 'Disk use…', open('space')),
-    item('camera', 'Snapshot…', open('snapshot'), { disabled: busy || !isSettled }),
-    item('fork', 'Fork…', open('fork'), { disabled: busy || !isSettled }),
+    ...(engineDoes('takes_snapshots')
+      ? [
+          item('camera', 'Snapshot…', open('snapshot'), { disabled: busy || !isSettled }),
+          item('fork', 'Fork…', open('fork'), { disabled: busy || !isSettled }),
+        ]
+      : []),
     item('stop', 'Stop…', open('stop'), { disabled: busy || !running }),
     ...(hasTools(container) ? [item('tools', 'Tools…', open('tools'))] : []),
     ...copies,

@@ -1,0 +1,71 @@
+import t from 'tap';
+import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
+import { NotOffered } from '../../../src/ports/containers/container-runtime.ts';
+import { aPerson, aService, as } from '../../support/service/service.ts';
+
+const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
+/** Ada's running container on an engine that only runs containers. */
+async function aScene() {
+  const service = await aService();
+  const runtime = service.ports.runtime as MemoryRuntime;
+  const capabilities = { keepsLayer: false, takesSnapshots: false, measuresDisk: false, hasRoot: false };
+  Object.assign(runtime, { capabilities });
+  const call = as(service, await aPerson(service, 'ada'));
+  const create = (body: object) => call('POST', '/api/containers', { name: 'dev', ...small, ...body });
+  const box = (await create({})).json();
+  return { service, runtime, call, create, box, url: `/api/containers/${box.db_id}` };
+}
+
+t.test('clients learn what the engine does', async (t) => {
+  const { call } = await aScene();
+  t.same((await call('GET', '/api/engine')).json(), {
+    keeps_layer: false,
+    takes_snapshots: false,
+    measures_disk: false,
+    has_root: false,
+  });
+  const usual = await aService();
+  const everything = { keeps_layer: true, takes_snapshots: true, measures_disk: true, has_root: true };
+  const ada = as(usual, await aPerson(usual, 'ada'));
+  t.same((await ada('GET', '/api/engine')).json(), everything);
+});
+
+t.test('snapshots and forks are refused, and change nothing', async (t) => {
+  const { call, url, runtime } = await aScene();
+  for (const what of ['snapshots', 'forks']) {
+    const answer = await call('POST', `${url}/${what}`, what === 'forks' ? { count: 1 } : { name: 'base' });
+    t.equal(answer.statusCode, 409);
+    t.match(answer.json(), { code: 'not_offered_by_engine' });
+  }
+  t.same((await call('GET', '/api/snapshots')).json().snapshots, []);
+  t.equal(runtime.boxes.size, 1);
+});
+
+t.test('new limits take effect without what was outside the volume, which nobody measured', async (t) => {
+  const { call, url, service } = await aScene();
+  Object.assign(service.ports.insight, {
+    changes: async () => {
+      throw new NotOffered('engine', 'unknown here');
+    },
+  });
+  const change = { name: 'dev', ...small, memory_mb: 512 };
+  const kept = await call('PATCH', url, { ...change, carry_over: true });
+  t.equal(kept.statusCode, 400);
+  t.match(kept.json().fields, { carry_over: /the engine keeps nothing outside/ });
+  const changed = await call('PATCH', url, change);
+  t.match(changed.json(), {
+    restarted: true,
+    left_behind: null,
+    container: { resources: { memory_mb: 512 } },
+  });
+  t.match((await call('GET', `${url}/changes`)).json(), { code: 'not_offered_by_engine' });
+});
+
+t.test('a role that installs something is refused where programs are not root', async (t) => {
+  const { create } = await aScene();
+  const refused = await create({ name: 'web', role: 'node' });
+  t.equal(refused.statusCode, 400);
+  t.match(refused.json().fields, { role: /needs root/ });
+  t.equal((await create({ name: 'web', role: 'standard' })).statusCode, 201);
+});
