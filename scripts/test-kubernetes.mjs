@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
+import { ensureBuild } from './lib/build.mjs';
 import { Fault, runMain } from './lib/fault.mjs';
 import { ensureDependencies } from './lib/install.mjs';
 
@@ -82,6 +83,7 @@ async function rightsFit({ audit, kubectl, adminKubeconfig }) {
 }
 
 async function runAll() {
+  await ensureBuild(root);
   const all = readdirSync(path.join(root, FOLDER)).filter((name) => name.endsWith('.test.ts'));
   const files = named.length > 0 ? named : all.map((name) => path.join(FOLDER, name)).sort();
   if (files.length === 0) throw new Fault(`${FOLDER} has no tests`);
