@@ -4,9 +4,14 @@ import path from 'node:path';
 import { capture } from './command.mjs';
 import { Fault } from './fault.mjs';
 import { modernNode, toolEnvironment } from './node.mjs';
+import { recordOf } from './unchanged/passed.mjs';
+import { isSetting, readTree } from './unchanged/tree.mjs';
+
+/** @typedef {import('./unchanged/tree.mjs').Tree} Tree */
 
 const CLIENT = path.join('src', 'client');
 const PRINTER = path.join('test', 'support', 'service', 'print-open-api.ts');
+const GENERATOR = path.join('scripts', 'lib', 'api-types.mjs');
 const TYPES = path.join('src', 'client', 'generated', 'openapi.d.ts');
 const GOOD_ANSWERS = path.join('.tap', 'openapi-good-answers.json');
 
@@ -17,11 +22,29 @@ export const DOCUMENT = path.join('.tap', 'openapi.json');
  * Writes the API document, and the client's types of it, unless they are up to date. Does nothing in a tree without
  * the client; one with it, but without the printer of the document, is not complete.
  * @param {string} root
+ * @param {Tree | null} [tree] The present files, if they were read already.
  */
-export async function writeApiTypes(root) {
+export async function writeApiTypes(root, tree) {
   if (!existsSync(path.join(root, CLIENT))) return;
   if (!existsSync(path.join(root, PRINTER)))
     throw new Fault(`The types of ${CLIENT} need ${PRINTER}, which is missing`);
+  const inputs = inputsOf(tree === undefined ? await readTree(root) : tree);
+  const record = recordOf(root, 'API types');
+  const areThere = existsSync(path.join(root, TYPES)) && existsSync(path.join(root, DOCUMENT));
+  if (areThere && inputs !== null && record.read().get(PRINTER) === inputs) return;
+  await write(root);
+  record.write(inputs === null ? [] : [[PRINTER, inputs]]);
+}
+
+/**
+ * All files that the printer loads, with the settings and this generator.
+ * @param {Tree | null} tree
+ */
+const inputsOf = (tree) =>
+  tree?.digest([...tree.reachedFrom(PRINTER), GENERATOR, ...tree.files.filter(isSetting)]) ?? null;
+
+/** @param {string} root */
+async function write(root) {
   const printed = await capture(modernNode(root), [PRINTER], { cwd: root });
   if (printed.code !== 0) throw new Fault(`${printed.output}\nPrinting the API document failed`);
   const stamp = `// of ${createHash('sha256').update(printed.stdout).digest('hex')}\n`;

@@ -1,0 +1,95 @@
+import { realpathSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { lint } from '../../scripts/lib/unchanged/lint.mjs';
+import { unlessPassed } from '../../scripts/lib/unchanged/passed.mjs';
+import { readTree, type Tree } from '../../scripts/lib/unchanged/tree.mjs';
+import { runProcess } from '../support/child.ts';
+import { aFolderOf, write } from '../support/folder.ts';
+
+const FILES = {
+  '.gitignore': 'node_modules\n.tap\nignored.ts\n',
+  'a.ts': "import { b } from './lib/b.ts';\n\nb();\n",
+  'lib/b.ts': "import { c } from './c.ts';\n\nexport const b = () => c();\n",
+  'lib/c.ts': 'export const c = (): number => 1;\n',
+  'lib/alone.ts': "new URL('./none.ts', 'file:///');\n",
+  'ignored.ts': '1;\n',
+};
+
+/** A checkout with these files. */
+async function aCheckout(t: Test, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const root = aFolderOf(t, { ...FILES, ...files });
+  const git = runProcess(t, '/usr/bin/env', ['git', 'init', '-q'], root);
+  if ((await git.ended) !== 0) throw new Error(git.errors());
+  return root;
+}
+
+async function treeOf(root: string): Promise<Tree> {
+  const tree = await readTree(root);
+  if (tree === null) throw new Error(`${root} is no checkout`);
+  return tree;
+}
+
+t.test('the files that a file reaches, and a digest that follows their contents', async (t) => {
+  const root = await aCheckout(t);
+  const before = await treeOf(root);
+  t.same(before.files, ['.gitignore', 'a.ts', 'lib/alone.ts', 'lib/b.ts', 'lib/c.ts']);
+  t.same([...before.reachedFrom('a.ts')], ['a.ts', 'lib/b.ts', 'lib/c.ts']);
+  t.same([...before.reachedFrom('lib/alone.ts')], ['lib/alone.ts']);
+  write(root, 'lib/c.ts', 'export const c = (): number => 2;\n');
+  const after = await treeOf(root);
+  const isSame = (file: string) =>
+    before.digest(before.reachedFrom(file)) === after.digest(after.reachedFrom(file));
+  t.same(before.files.filter(isSame), ['.gitignore', 'lib/alone.ts']);
+  rmSync(path.join(root, 'lib/alone.ts'));
+  const { files } = await treeOf(root);
+  t.notOk(files.includes('lib/alone.ts'), 'in git or not, a removed file is none');
+});
+
+t.test('outside of a checkout the files are unknown', async (t) => {
+  t.equal(await readTree(aFolderOf(t, FILES)), null);
+});
+
+t.test('a check runs until it passes, and again when its inputs change or are unknown', async (t) => {
+  const root = aFolderOf(t, {});
+  let runs = 0;
+  const after = async (ok: boolean, inputs: string | null) => {
+    const verdict = await unlessPassed(root, 'types', inputs, async () => {
+      runs += 1;
+      return { ok, report: 'report' };
+    });
+    return [verdict.ok, runs];
+  };
+  t.same(await after(false, 'one'), [false, 1]);
+  t.same(await after(true, 'one'), [true, 2]);
+  t.same(await after(false, 'one'), [true, 2], 'passed with these inputs');
+  t.same(await after(false, 'two'), [false, 3]);
+  t.same(await after(true, null), [true, 4]);
+  t.same(await after(true, null), [true, 5]);
+});
+
+t.test('the linter sees what changed and what imports it, and nothing else', async (t) => {
+  const root = await aCheckout(t, {
+    'biome.json': JSON.stringify({
+      vcs: { enabled: true, clientKind: 'git', useIgnoreFile: true },
+      formatter: { enabled: false },
+      linter: { rules: { nursery: { noFloatingPromises: 'error' } } },
+    }),
+    'more/1.ts': 'export {};\n',
+    'more/2.ts': 'export {};\n',
+    'more/notes.md': 'no code\n',
+  });
+  const modules = path.join(root, 'node_modules');
+  symlinkSync(realpathSync('node_modules'), modules);
+  const linted = async () => await lint(root, await treeOf(root));
+  t.match(await linted(), { ok: true });
+  write(root, 'lib/c.ts', 'export const c = async (): Promise<number> => 1;\n');
+  const { ok, report } = await linted();
+  t.notOk(ok);
+  t.match(report, /a\.ts:3.*noFloatingPromises/, 'a rule of types, in a file that did not change');
+  t.notOk((await linted()).ok, 'a failure is no record');
+  write(root, 'lib/c.ts', FILES['lib/c.ts']);
+  t.match(await linted(), { ok: true });
+  rmSync(modules);
+  t.match(await linted(), { ok: true }, 'no linter is needed where nothing changed');
+});
