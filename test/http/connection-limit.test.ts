@@ -6,6 +6,7 @@ import { json } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { onArrival } from '../../src/adapters/http/arrival.ts';
 import { connectionBudget, limitConnections } from '../../src/adapters/http/connections/connections.ts';
 import { workOneAtATime } from '../../src/adapters/http/connections/one-request-at-a-time.ts';
 import { limitUnreadAnswers } from '../../src/adapters/http/connections/unread-replies.ts';
@@ -19,7 +20,7 @@ import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 async function aServer(t: Test, budget: number) {
   const http = Fastify() as unknown as Http;
   http.setErrorHandler(onError);
-  limitConnections(http, budget);
+  onArrival(http, [limitConnections(http, budget)]);
   const going: (() => void)[] = [];
   http.get('/quick', async () => ({ ok: true }));
   http.get('/slow', () => new Promise((resolve) => going.push(() => resolve({ ok: true }))));

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
 import t, { type Test } from 'tap';
+import { onArrival } from '../../src/adapters/http/arrival.ts';
 import { limitBodies } from '../../src/adapters/http/connections/body-timeout.ts';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
@@ -178,7 +179,7 @@ t.test('an upgrade that arrives while the server closes is refused, and the serv
 
 t.test('a missing body times out, except where a body may be slow', async (t) => {
   const http = Fastify() as unknown as Http;
-  limitBodies(http, 0.2);
+  onArrival(http, [limitBodies(0.2)]);
   http.post('/quick', async () => ({ ok: true }));
   http.post('/slow', { config: { slowBody: true } }, async () => ({ ok: true }));
   await http.listen({ port: 0, host: '127.0.0.1' });

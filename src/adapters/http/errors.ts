@@ -77,9 +77,9 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
-  const log = request.log.child({ reqId: request.id });
+  const { log, id: reqId } = request;
   if (isMomentary(error, request)) {
-    log.warn({ err: error }, 'the database does not respond');
+    log.warn({ reqId, err: error }, 'the database does not respond');
     reply.header('retry-after', RETRY_AFTER_SECONDS);
     const [status, words] = FAULTS.unavailable;
     return reply.code(status).send({ error: words, code: 'unavailable' });
@@ -87,10 +87,10 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   // Only the framework's: an engine error has a status too, but is our fault.
   const { statusCode = 500, code = '' } = error;
   if (code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
-    log.info({ err: error }, 'request refused by the framework');
+    log.info({ reqId, err: error }, 'request refused by the framework');
     return reply.code(statusCode).send({ error: 'bad request', code: 'bad_request' });
   }
-  log.error({ err: error }, 'request failed');
+  log.error({ reqId, err: error }, 'request failed');
   const words = request.routeOptions.config.failure ?? FAULTS.internal_error[1];
   return reply.code(500).send({ error: words, code: 'internal_error' });
 }

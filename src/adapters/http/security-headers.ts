@@ -1,6 +1,6 @@
 import fastifyHelmet from '@fastify/helmet';
-import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Http } from './fastify-types.ts';
+import Fastify from 'fastify';
+import type { ArrivalStep } from './arrival.ts';
 
 /** For data: browsers must not run, frame or store it. */
 const OF_DATA = {
@@ -10,15 +10,9 @@ const OF_DATA = {
 } as const;
 
 /** Every answer starts with the headers for data; the browser app's files add more. */
-export function headersOfEveryAnswer(http: Http): void {
-  http.addHook('onRequest', (request, reply, done) => {
-    headersOfData(request, reply);
-    done();
-  });
-}
-
-export const headersOfData = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+export const headersOfData: ArrivalStep = (request, reply) => {
   reply.headers(OF_DATA).header('x-request-id', request.id);
+};
 
 type Documents = {
   /** Users reach the service by https, so browsers may insist on it. */

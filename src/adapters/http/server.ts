@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import fastifyCookie from '@fastify/cookie';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
+import { onArrival } from './arrival.ts';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
 import { allowPages } from './auth/cross-origin.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
@@ -17,7 +17,7 @@ import { openApi } from './open-api/open-api.ts';
 import { publishReferencePage, referencePage } from './open-api/reference-page.ts';
 import { measureAnswers } from './request-metrics.ts';
 import { compilers } from './schema-compilers.ts';
-import { headersOfEveryAnswer } from './security-headers.ts';
+import { headersOfData } from './security-headers.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
@@ -42,9 +42,7 @@ export type Routes = (http: Http, tokens: LoginTokens) => void;
 /** The server with what all routes share: limits, headers, errors, authentication. */
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   const http: Http = Fastify({
-    loggerInstance: options.logger,
-    // A logger per request costs as much as authentication, and most requests log nothing.
-    childLoggerFactory: (log) => log,
+    loggerInstance: sharedLogger(options.logger),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     frameworkErrors: onBadAddress,
@@ -63,14 +61,15 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   workOneAtATime(http);
   limitUnreadAnswers(http);
   refuseUpgradesAtClose(http);
-  if (options.openFiles !== null) limitConnections(http, connectionBudget(options.openFiles));
   acceptEmptyJson(http);
-  limitBodies(http);
-  headersOfEveryAnswer(http);
-  allowPages(http, options.auth.allowedOrigins);
+  onArrival(http, [
+    headersOfData,
+    ...(options.openFiles === null ? [] : [limitConnections(http, connectionBudget(options.openFiles))]),
+    limitBodies(),
+    allowPages(options.auth.allowedOrigins),
+  ]);
   logAnswers(http);
   measureAnswers(http, options.auth.metrics);
-  await http.register(fastifyCookie, { hook: false });
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
   await publishReferencePage(http, options.overHttps);
@@ -97,6 +96,13 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
 /** Never the offered one with a token. */
 const pickProtocol = (offered: Set<string>): string | false =>
   [...offered].find((name) => name.startsWith('berth.')) ?? false;
+
+/** A logger per request costs as much as authentication, and most requests log nothing. */
+function sharedLogger(logger: FastifyBaseLogger): FastifyBaseLogger {
+  const shared: FastifyBaseLogger = Object.create(logger);
+  shared.child = () => shared;
+  return shared;
+}
 
 /** Installed only for that log level: a hook costs each request. */
 function logAnswers(http: Http): void {

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { StorageUnavailable } from '../../../src/ports/storage.ts';
@@ -11,6 +14,7 @@ import {
   type Bearer,
   person,
 } from '../../support/service/service.ts';
+import { listening } from '../../support/terminal/terminals.ts';
 
 const UNKNOWN = '99999999-9999-4999-8999-999999999999';
 const BAD_TOKEN = { error: 'Invalid or expired API token', code: 'api_token_rejected' };
@@ -358,3 +362,27 @@ function bare(answer: Awaited<ReturnType<ReturnType<typeof as>>> | undefined) {
   const { date: _date, 'x-request-id': _id, ...headers } = answer?.headers ?? {};
   return { status: answer?.statusCode, headers, body: answer?.body };
 }
+
+t.test(
+  'each request of a connection is judged by its own token, and refused once that is revoked',
+  async (t) => {
+    const service = await aService();
+    const address = (await listening(t, service)).replace('ws', 'http');
+    const [ada, bob] = [await aPerson(service, 'ada'), await aPerson(service, 'bob')];
+    const [first, second] = [await anApiToken(service, ada), await anApiToken(service, bob)];
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    const ask = async ({ token }: Bearer): Promise<string> => {
+      const request = httpGet(`${address}/api/me`, { agent, headers: { authorization: `Bearer ${token}` } });
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      const body = await text(answer);
+      return answer.statusCode === 200 ? JSON.parse(body).username : `${answer.statusCode}`;
+    };
+    t.same(
+      [await ask(first), await ask(first), await ask(second), await ask(first)],
+      ['ada', 'ada', 'bob', 'ada'],
+    );
+    await as(service, ada)('POST', `/api/tokens/${first.id}/revoke`);
+    t.same([await ask(first), await ask(second), await ask(first)], ['401', 'bob', '401']);
+  },
+);

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Authenticator, Soon } from '../../../app/identity/auth/authenticator.ts';
 import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
 import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
@@ -23,6 +23,7 @@ import { credentialKind } from '../request-metrics.ts';
 import { bearerOf } from './bearer-token.ts';
 import { isLocal } from './local-requests.ts';
 import type { LoginTokens } from './login-token.ts';
+import { tokenOf } from './presented-tokens.ts';
 import { addressOf, originOf } from './request-origin.ts';
 
 export type AccessLimits = {
@@ -72,7 +73,8 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
     if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
-    const { scope, localToo, knowsAdmins } = request.routeOptions.config;
+    const { config } = request.routeOptions;
+    const { scope, localToo, knowsAdmins } = config;
     if (localToo && deps.localMetrics && isLocal(request)) return done();
     if (knowsAdmins && bearerOf(request) !== null) {
       void noticeAdmin(request, deps).then(() => done());
@@ -81,8 +83,8 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
     if (scope === undefined || scope === 'public') return limitByAddress(request, deps, done);
     const found = identify(request, scope, deps);
     if (found instanceof Promise)
-      found.then((one) => done(authorizeRequest(request, reply, one, deps)), done);
-    else done(authorizeRequest(request, reply, found, deps));
+      found.then((one) => done(authorizeRequest(request, reply, one, config, deps)), done);
+    else done(authorizeRequest(request, reply, found, config, deps));
   });
 }
 
@@ -92,7 +94,7 @@ type Done = (error?: Error) => void;
 async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
   try {
     const bearer = bearerOf(request) ?? '';
-    const credential = bearer.startsWith(TOKEN_START) ? bearer : deps.tokens.verify(bearer);
+    const credential = bearer.startsWith(TOKEN_START) ? tokenOf(request, bearer) : deps.tokens.verify(bearer);
     const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
     if (caller !== null && !isRestricted(caller) && authorize(caller, 'admin').ok) request.caller = caller;
   } catch (err) {
@@ -120,9 +122,10 @@ function authorizeRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
+  config: FastifyContextConfig,
   deps: AuthDeps,
 ): Refusal | undefined {
-  const refusal = admitCaller(request, reply, found, deps);
+  const refusal = admitCaller(request, reply, found, config, deps);
   deps.metrics.authenticated(
     found.ok ? found.value.caller.credential.kind : credentialKind(request),
     refusal?.error.code ?? 'ok',
@@ -135,11 +138,12 @@ function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
+  config: FastifyContextConfig,
   { limits: { requests, uses } }: AuthDeps,
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: ofUser } = found.value;
-  const { scope = 'login', whileLocked, forRestricted, lasting: use } = request.routeOptions.config;
+  const { scope = 'login', whileLocked, forRestricted, lasting: use } = config;
   const asked = [
     { key: credentialId(caller.credential), perMinute: requestsPerMinute },
     { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
@@ -162,8 +166,10 @@ function admitCaller(
 }
 
 /** Parsed bodies count by their size, or by the route's limit without one. */
-function costOf({ headers, routeOptions }: FastifyRequest): number {
+function costOf(request: FastifyRequest): number {
+  const { headers } = request;
   if (headers['content-type']?.startsWith('application/json') !== true) return 1;
+  const { routeOptions } = request;
   const bytes = Number(headers['content-length'] ?? routeOptions.bodyLimit ?? 0);
   return requestCost(Number.isFinite(bytes) ? Math.min(bytes, routeOptions.bodyLimit ?? bytes) : 0);
 }
@@ -174,7 +180,7 @@ function identify(
   { authenticator, tokens }: AuthDeps,
 ): Soon<Result<Authenticated, DomainError>> {
   const bearer = bearerOf(request);
-  if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(bearer);
+  if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(tokenOf(request, bearer));
   // A route for API tokens refuses any other credential as invalid.
   if (scope === 'api_token' && request.headers.authorization !== undefined) {
     return refuse({ code: 'api_token_rejected' });

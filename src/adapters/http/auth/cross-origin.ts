@@ -1,4 +1,4 @@
-import type { Http } from '../fastify-types.ts';
+import type { ArrivalStep } from '../arrival.ts';
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
@@ -13,16 +13,17 @@ const EXPOSED = 'content-disposition, retry-after, www-authenticate, x-request-i
  * Lets pages of the allowed origins send requests and read the answers. They sign in by a token:
  * cookies are not sent. Pages of other origins get no such header, so the browser hides the answers from them.
  */
-export function allowPages(http: Http, allowedOrigins: ReadonlySet<string>): void {
-  http.addHook('onRequest', (request, reply, done) => {
+export const allowPages =
+  (allowedOrigins: ReadonlySet<string>): ArrivalStep =>
+  (request, reply) => {
     const { origin } = request.headers;
-    if (origin === undefined) return done();
+    if (origin === undefined) return;
     reply.header('vary', 'Origin');
-    if (!allowedOrigins.has(origin)) return done();
+    if (!allowedOrigins.has(origin)) return;
     reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED);
     const isPreflight =
       request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
-    if (isPreflight) reply.code(204).headers(PREFLIGHT).send();
-    else done();
-  });
-}
+    if (!isPreflight) return;
+    reply.code(204).headers(PREFLIGHT).send();
+    return 'answered';
+  };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import fastifyJwt from '@fastify/jwt';
+import fastifyJwt, { type FastifyJWTOptions, type JWT } from '@fastify/jwt';
 import { LRUCache } from 'lru-cache';
 import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
 import type { Http } from '../fastify-types.ts';
@@ -36,7 +36,7 @@ export type LoginTokens = {
  */
 export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginTokens> {
   const [first] = usable(keys());
-  await http.register(fastifyJwt, {
+  const jwt = await jwtOf(http, {
     secret: first.jwt,
     sign: { algorithm: ALGORITHM, iss: ISSUER, aud: AUDIENCE },
     verify: {
@@ -48,7 +48,7 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
     },
   });
   const sign = (payload: object, key: SigningKey): string =>
-    http.jwt.sign(payload, { key: key.jwt, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
+    jwt.sign(payload, { key: key.jwt, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
   const keyByHeader = byHeader(sign, keys);
   const known = verified(keys);
 
@@ -57,7 +57,7 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
     const key = shaped ? keyByHeader(token.split('.', 1)[0] ?? '') : undefined;
     if (key === undefined) return null;
     try {
-      return readClaims(http.jwt.verify(token, { key: key.jwt }), { issuer: ISSUER, audience: AUDIENCE });
+      return readClaims(jwt.verify(token, { key: key.jwt }), { issuer: ISSUER, audience: AUDIENCE });
     } catch {
       return null;
     }
@@ -71,6 +71,16 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
     },
     verify: (token) => known(token, verifyNow),
   };
+}
+
+/** The plugin in a scope of its own: what it adds to a request would cost all of them, and nobody reads it. */
+async function jwtOf(http: Http, options: FastifyJWTOptions): Promise<JWT> {
+  const { promise, resolve } = Promise.withResolvers<JWT>();
+  await http.register(async (scope) => {
+    await scope.register(fastifyJwt, options);
+    resolve(scope.jwt);
+  });
+  return await promise;
 }
 
 /** Without a key, or with a short one, anybody could sign. */

@@ -1,4 +1,4 @@
-import type { Http } from '../fastify-types.ts';
+import type { ArrivalStep } from '../arrival.ts';
 
 const BODY_SECONDS = 30;
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
@@ -7,12 +7,13 @@ const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n';
  * Limits the time of a body, except on routes with `slowBody`, which watch their own. Node's limit has no exceptions,
  * so large uploads could not pass it.
  */
-export function limitBodies(http: Http, seconds = BODY_SECONDS): void {
-  // Not async: a promise would cost every request more than this check.
-  http.addHook('onRequest', (request, reply, done) => {
-    const { headers, raw, routeOptions } = request;
+export const limitBodies =
+  (seconds = BODY_SECONDS): ArrivalStep =>
+  (request, reply) => {
+    const { headers } = request;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    if (!hasBody || routeOptions.config.slowBody === true) return done();
+    if (!hasBody || request.routeOptions.config.slowBody === true) return;
+    const { raw } = request;
     const timer = setTimeout(() => {
       if (raw.complete || raw.destroyed) return;
       if (!reply.raw.headersSent && raw.socket.writable) raw.socket.write(TIMED_OUT);
@@ -20,6 +21,4 @@ export function limitBodies(http: Http, seconds = BODY_SECONDS): void {
     }, seconds * 1000);
     timer.unref();
     reply.raw.once('close', () => clearTimeout(timer));
-    done();
-  });
-}
+  };

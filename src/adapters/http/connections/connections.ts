@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../../../domain/errors.ts';
+import type { ArrivalStep } from '../arrival.ts';
 import type { Http } from '../fastify-types.ts';
 import { waitingConnections } from './connection-queue.ts';
 
@@ -17,9 +18,10 @@ export const connectionBudget = (openFiles: number): number =>
 
 /**
  * Keeps connections within a budget of descriptors. One counts once, twice with a request or open socket, which uses
- * another descriptor. Beyond the budget, idle connections are closed for new ones; without idle ones, requests get 503.
+ * another descriptor. Beyond the budget, idle connections are closed for new ones; without idle ones, the returned step
+ * refuses requests with 503.
  */
-export function limitConnections(http: Http, budget: number): void {
+export function limitConnections(http: Http, budget: number): ArrivalStep {
   const { server } = http;
   server.maxConnections = budget + PASSING;
   const waiting = waitingConnections();
@@ -52,9 +54,9 @@ export function limitConnections(http: Http, budget: number): void {
   });
   // An upgraded connection stays busy until it closes.
   server.prependListener('upgrade', ({ socket }: IncomingMessage) => begin(socket));
-  http.addHook('onRequest', (_request, reply, done) => {
-    if (!isSpent()) return done();
+  return (_request, reply) => {
+    if (!isSpent()) return;
     reply.header('connection', 'close');
-    done(new Refusal({ code: 'service_overloaded' }));
-  });
+    return new Refusal({ code: 'service_overloaded' });
+  };
 }

@@ -1,3 +1,4 @@
+import type { onRequestHookHandler } from 'fastify';
 import type { AddressSockets } from '../../../app/identity/limits/sockets-by-address.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import { addressOf } from '../auth/request-origin.ts';
@@ -15,8 +16,7 @@ export type SocketLimit = {
  * upgrade; it counts for nothing.
  */
 export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAddress }: SocketLimit): void {
-  http.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.subprotocol === undefined) return done();
+  const limit: onRequestHookHandler = (request, reply, done) => {
     socketsPerAddress()
       .then((most) => {
         const taken = addressSockets.take(addressOf(request), most);
@@ -26,5 +26,9 @@ export function limitSocketsByAddress(http: Http, { addressSockets, socketsPerAd
         return undefined;
       })
       .then(done, done);
+  };
+  // Only on these routes: a hook on all costs each request.
+  http.addHook('onRoute', (route) => {
+    if (route.config?.subprotocol !== undefined) route.onRequest = [route.onRequest ?? [], limit].flat();
   });
 }

@@ -1,7 +1,6 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, Credential } from '../../../domain/identity/caller.ts';
 import { locksItselfInMs, seenEveryMs, sessionLocked } from '../../../domain/identity/screen-lock.ts';
-import { isTokenShaped } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { Storage } from '../../../ports/storage.ts';
@@ -9,7 +8,7 @@ import type { Present } from './authorized-connections.ts';
 import { type CredentialLookups, credentialLookups } from './credential-lookups.ts';
 import { type DatabaseClock, databaseClock } from './database-clock.ts';
 import { type LastUsedWriter, lastUsedWriter } from './last-used-writer.ts';
-import { sha256Hex } from './secrets.ts';
+import type { PresentedToken } from './presented-token.ts';
 import {
   type Authenticated,
   asLocked,
@@ -61,7 +60,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     bySession: (sessionId: string, userId: string) => bySession(verification, { sessionId, userId }),
 
     /** All failures are the same refusal. Impossible tokens need no query. */
-    byApiToken: (secret: string) => byApiToken(verification, secret),
+    byApiToken: (token: PresentedToken) => byApiToken(verification, token),
 
     /** For an SSH key whose signature was verified. */
     bySshKey: async (id: string): Promise<Result<Authenticated, DomainError>> => {
@@ -70,7 +69,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
     },
 
     /** Like the first two, for a page's automatic requests: it does not delay a session's end or lock. */
-    withoutUse: (credential: SessionClaims | string) => withoutUse(verification, credential),
+    withoutUse: (credential: SessionClaims | PresentedToken) => withoutUse(verification, credential),
 
     /**
      * The present state of a caller admitted earlier, for example on a socket; null when its credential has ended. Asks
@@ -103,16 +102,18 @@ function bySession(
   return kept === null ? sessions.find(sessionId).then(judge) : judge(kept);
 }
 
-function byApiToken(verification: Verification, secret: string): Soon<Result<Authenticated, DomainError>> {
+function byApiToken(
+  verification: Verification,
+  { digest, isShaped }: PresentedToken,
+): Soon<Result<Authenticated, DomainError>> {
   const { tokens } = verification.lookups;
   const judge = (accepted: VerifiedCredential | null) => {
     if (accepted === null) return REJECTED;
     return isCounted(accepted) ? takeUse(verification, accepted) : noted(accepted, verification.used);
   };
-  const hash = sha256Hex(secret);
-  const kept = tokens.peek(hash);
+  const kept = tokens.peek(digest);
   if (kept !== null) return judge(kept);
-  return isTokenShaped(secret) ? tokens.find(hash).then(judge) : REJECTED;
+  return isShaped ? tokens.find(digest).then(judge) : REJECTED;
 }
 
 /** The database counts, so that no two requests of any process get the same use. */
@@ -126,12 +127,12 @@ async function takeUse(
 
 async function withoutUse(
   verification: Verification,
-  credential: SessionClaims | string,
+  credential: SessionClaims | PresentedToken,
 ): Promise<Caller | null> {
   const { sessions, tokens } = verification.lookups;
-  const isToken = typeof credential === 'string';
-  if (isToken && !isTokenShaped(credential)) return null;
-  const accepted = await (isToken ? tokens.find(sha256Hex(credential)) : sessions.find(credential.sessionId));
+  const isToken = 'digest' in credential;
+  if (isToken && !credential.isShaped) return null;
+  const accepted = await (isToken ? tokens.find(credential.digest) : sessions.find(credential.sessionId));
   if (accepted === null) return null;
   if (!isToken && accepted.caller.user.id !== credential.userId) return null;
   return isScreenLocked(verification, accepted) ? null : accepted.caller;

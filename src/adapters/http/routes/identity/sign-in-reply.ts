@@ -1,3 +1,4 @@
+import { parseCookie, type SetCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PendingSignIn } from '../../../../app/identity/sign-in/pending-sign-in.ts';
 import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
@@ -9,6 +10,10 @@ import { toUserBody } from './user-body.ts';
 const REFRESH_COOKIE = 'berth_refresh';
 const PATH = '/api/auth';
 
+/** No plugin sets cookies: its hooks would cost every request. */
+export const setCookie = (reply: FastifyReply, cookie: SetCookie): FastifyReply =>
+  reply.header('set-cookie', stringifySetCookie(cookie));
+
 export type SignedInAnswer = (reply: FastifyReply, signedIn: SignedIn) => SignedInBody;
 
 /** The login token in the body, the refresh token in a cookie that scripts cannot read. `secure`: only over https. */
@@ -16,13 +21,8 @@ export const signedInAnswer =
   (tokens: LoginTokens, secure: boolean): SignedInAnswer =>
   (reply, { session, user, refreshToken }) => {
     const { token, expiresAt } = tokens.sign({ userId: user.id, sessionId: session.id });
-    reply.setCookie(REFRESH_COOKIE, refreshToken, {
-      path: PATH,
-      httpOnly: true,
-      sameSite: 'strict',
-      secure,
-      expires: session.expiresAt,
-    });
+    const attributes = { ...{ path: PATH, httpOnly: true, secure }, expires: session.expiresAt };
+    setCookie(reply, { name: REFRESH_COOKIE, value: refreshToken, ...attributes, sameSite: 'strict' });
     return {
       token,
       expires_at: expiresAt.toISOString(),
@@ -51,12 +51,11 @@ const toWaitingBody = ({ mfaToken, expiresAt, methods }: PendingSignIn): MfaRequ
 export function refreshCookie(request: FastifyRequest, reply: FastifyReply): string {
   const header = request.headers.cookie ?? '';
   const count = header.split(';').filter((pair) => pair.split('=', 1)[0]?.trim() === REFRESH_COOKIE).length;
-  // Parsed on demand instead of for each request.
-  const value = request.server.parseCookie(header)[REFRESH_COOKIE];
+  const value = parseCookie(header)[REFRESH_COOKIE];
   if (count === 1 && value !== undefined && value.length <= 128) return value;
   if (count > 1) clearRefreshCookie(reply);
   throw new Refusal({ code: 'unauthorized' });
 }
 
 export const clearRefreshCookie = (reply: FastifyReply): FastifyReply =>
-  reply.clearCookie(REFRESH_COOKIE, { path: PATH });
+  setCookie(reply, { name: REFRESH_COOKIE, value: '', path: PATH, sameSite: 'lax', expires: new Date(0) });

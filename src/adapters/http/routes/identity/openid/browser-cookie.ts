@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { parseCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { setCookie } from '../sign-in-reply.ts';
 
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 /** Longer than a sign-in at the provider may take. */
@@ -13,19 +15,14 @@ export function browserSecret(request: FastifyRequest, secure: boolean): string 
   const header = request.headers.cookie ?? '';
   const name = nameOf(secure);
   const count = header.split(';').filter((pair) => pair.split('=', 1)[0]?.trim() === name).length;
-  const value = request.server.parseCookie(header)[name];
+  const value = parseCookie(header)[name];
   return count === 1 && value !== undefined && SECRET.test(value) ? value : null;
 }
 
 /** The browser's secret, or a new one. Lax: the provider's redirect must carry it. */
 export function keepBrowserSecret(request: FastifyRequest, reply: FastifyReply, secure: boolean): string {
   const secret = browserSecret(request, secure) ?? randomBytes(32).toString('base64url');
-  reply.setCookie(nameOf(secure), secret, {
-    path: '/',
-    httpOnly: true,
-    sameSite: 'lax',
-    secure,
-    maxAge: MAX_AGE_SECONDS,
-  });
+  const attributes = { path: '/', httpOnly: true, secure, maxAge: MAX_AGE_SECONDS };
+  setCookie(reply, { name: nameOf(secure), value: secret, ...attributes, sameSite: 'lax' });
   return secret;
 }
