@@ -5,7 +5,7 @@ import path from 'node:path';
 import { inspect, promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { prometheusMetrics } from '../../src/adapters/prometheus/prometheus-metrics.ts';
-import { eventFrame, RESYNC_FRAME } from '../../src/adapters/websocket/events/event-frames.ts';
+import { eventText, RESYNC_TEXT } from '../../src/adapters/websocket/events/event-frames.ts';
 import * as client from '../../src/client/index.ts';
 import { Files } from '../../src/client/inside/files.ts';
 import { Processes } from '../../src/client/processes/processes.ts';
@@ -158,8 +158,8 @@ t.test('the messages of docs/events.md are real frames', async (t) => {
     audience: [],
     isForAdministrators: false,
   };
-  t.equal(String(eventFrame(event)), shown);
-  t.ok(eventsPage.includes(`\`${RESYNC_FRAME}\``));
+  t.equal(eventText(event), shown);
+  t.ok(eventsPage.includes(`\`${RESYNC_TEXT}\``));
 });
 
 const names = async (): Promise<ReadonlySet<string>> => {

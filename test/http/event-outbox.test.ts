@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { WebSocket } from 'ws';
+import { RESYNC_FRAME } from '../../src/adapters/websocket/events/event-frames.ts';
 import { EventOutbox } from '../../src/adapters/websocket/events/event-outbox.ts';
 
 const frames = (...names: readonly (string | number)[]): Buffer[] =>
@@ -12,18 +12,20 @@ const RESYNC = 'resync';
 function aSocket() {
   const sent: string[] = [];
   const waiting: (() => void)[] = [];
-  const socket = {
-    bufferedAmount: 0,
-    send(frame: Buffer, _options: object, drained?: () => void) {
+  const socket = { readyState: 1, OPEN: 1 } as { readyState: 0 | 1 | 2 | 3; readonly OPEN: 1 };
+  const connection = {
+    writableLength: 0,
+    write(frame: Buffer, drained?: unknown) {
       const text = String(frame);
-      sent.push(text === FULL ? 'full' : text.startsWith('{') ? JSON.parse(text).type : text);
-      if (drained !== undefined) waiting.push(drained);
+      sent.push(text === FULL ? 'full' : frame === RESYNC_FRAME ? RESYNC : text);
+      if (typeof drained === 'function') waiting.push(drained as () => void);
+      return true;
     },
   };
   const drain = (): void => {
     for (const then of waiting.splice(0)) then();
   };
-  return { socket: socket as unknown as WebSocket, sent, drain };
+  return { socket, connection, sent, drain };
 }
 
 type Step = (outbox: EventOutbox, drain: () => void) => void;
@@ -91,9 +93,20 @@ const CASES: readonly (readonly [name: string, steps: readonly Step[], sent: rea
 
 for (const [name, steps, expected] of CASES) {
   t.test(name, async (t) => {
-    const { socket, sent, drain } = aSocket();
-    const outbox = new EventOutbox(socket, 3);
+    const { socket, connection, sent, drain } = aSocket();
+    const outbox = new EventOutbox(socket, connection, 3);
     for (const step of steps) step(outbox, drain);
     t.same(sent, expected);
   });
 }
+
+t.test('a closing socket gets nothing more', (t) => {
+  const { socket, connection, sent } = aSocket();
+  const outbox = new EventOutbox(socket, connection, 3);
+  outbox.begin(frames('a'));
+  socket.readyState = 2;
+  outbox.send(Buffer.from('b'));
+  outbox.sendNow(Buffer.from('c'));
+  t.same(sent, ['a']);
+  t.end();
+});

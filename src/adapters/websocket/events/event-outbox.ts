@@ -1,17 +1,19 @@
+import type { Writable } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { RESYNC_FRAME } from './event-frames.ts';
 
 /** Unsent bytes above which events wait here instead of in the socket. */
 const FULL_BYTES = 262_144;
 const MAX_WAITING = 1_000;
-const TEXT = { binary: false } as const;
 
 /**
- * The frames for one subscriber, in order. They wait until missed events are known, and while the socket is full; when
+ * The frames for one subscriber, in order. They are made once for many, and go straight to the connection below the
+ * WebSocket: the library would copy and frame them for each. They wait until missed events are known, and while the socket is full; when
  * too many wait, all are dropped and the subscriber must resync.
  */
 export class EventOutbox {
-  readonly #socket: WebSocket;
+  readonly #socket: Pick<WebSocket, 'readyState' | 'OPEN'>;
+  readonly #connection: Pick<Writable, 'write' | 'writableLength'>;
   readonly #maxWaiting: number;
   #waiting: Buffer[] = [];
   #isPaused = true;
@@ -19,8 +21,13 @@ export class EventOutbox {
   #lost = false;
   #stopped = false;
 
-  constructor(socket: WebSocket, maxWaiting = MAX_WAITING) {
+  constructor(
+    socket: Pick<WebSocket, 'readyState' | 'OPEN'>,
+    connection: Pick<Writable, 'write' | 'writableLength'>,
+    maxWaiting = MAX_WAITING,
+  ) {
     this.#socket = socket;
+    this.#connection = connection;
     this.#maxWaiting = maxWaiting;
   }
 
@@ -55,9 +62,11 @@ export class EventOutbox {
   }
 
   #put(frame: Buffer): void {
-    this.#full = this.#socket.bufferedAmount + frame.length >= FULL_BYTES;
-    if (this.#full) this.#socket.send(frame, TEXT, this.#drained);
-    else this.#socket.send(frame, TEXT);
+    // After a close frame nothing may follow.
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#full = this.#connection.writableLength + frame.length >= FULL_BYTES;
+    if (this.#full) this.#connection.write(frame, this.#drained);
+    else this.#connection.write(frame);
   }
 
   readonly #drained = (): void => {

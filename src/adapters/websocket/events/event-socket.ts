@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
-import { authorize, type Caller, hasScope, reaches } from '../../../domain/identity/caller.ts';
+import { authorize, hasScope, reaches } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
@@ -50,19 +50,15 @@ export function eventSocket(http: FastifyInstance, deps: EventSocketDeps): void 
       if (request.ws) await deps.feed.ready();
     },
     handler: plainRequest,
-    wsHandler: (socket, request) => serve(socket, request.caller, afterOf(request), deps),
+    wsHandler: (socket, request) => serve(socket, request, deps),
   });
 }
 
 const afterOf = ({ query }: FastifyRequest): string | null => (query as { after?: string }).after ?? null;
 
-function serve(
-  socket: WebSocket,
-  caller: Caller,
-  after: string | null,
-  { feed, live, log }: EventSocketDeps,
-): void {
-  const outbox = new EventOutbox(socket);
+function serve(socket: WebSocket, request: FastifyRequest, { feed, live, log }: EventSocketDeps): void {
+  const { caller, socket: connection } = request;
+  const outbox = new EventOutbox(socket, connection);
   // Nothing is sent after the decision to close.
   const close = (reason: SocketCloseReason): void => {
     outbox.stop();
@@ -91,7 +87,7 @@ function serve(
     send: (frame: Buffer) => outbox.send(frame),
     close,
   };
-  const { missed, end } = feed.subscribe(subscriber, after);
+  const { missed, end } = feed.subscribe(subscriber, afterOf(request));
   socket.once('close', () => {
     outbox.stop();
     registration.end();

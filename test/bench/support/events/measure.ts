@@ -32,10 +32,10 @@ export async function eventRows({ subscribers, rounds, across }: Options): Promi
     const { id: owner } = await admin.call<{ id: string }>('GET', '/api/me');
     const { token } = await admin.call<{ token: string }>('POST', '/api/tokens', { name: 'bench' });
     const subject = { service, owner, token };
-    const toMany = await toManyRow(subject, bare, allowed(subscribers), rounds);
-    if (across === 0) return [toMany];
+    const toMany = await toManyRows(subject, bare, allowed(subscribers), rounds);
+    if (across === 0) return toMany;
     await delay(LEFT_MS);
-    return [toMany, ...(await acrossRows(subject, database.url, across))];
+    return [...toMany, ...(await acrossRows(subject, database.url, across))];
   } finally {
     await service.stop();
     await bare.stop();
@@ -52,33 +52,45 @@ function allowed(subscribers: number): number {
   return count;
 }
 
-async function toManyRow(
+async function toManyRows(
   { service, owner, token }: Subject,
   bare: Server,
   count: number,
   rounds: number,
-): Promise<Row> {
+): Promise<readonly Row[]> {
   const servers = { base: bare, berth: service };
   const crowds: Record<keyof typeof servers, Crowd> = {
     base: await crowd(bare, count, []),
     berth: await crowd(service, count, protocols(token)),
   };
   const took = { base: [] as number[], berth: [] as number[] };
+  const cpu = { base: [] as number[], berth: [] as number[] };
   for (let round = -WARM_UP; round < rounds; round += 1) {
     for (const side of ['base', 'berth'] as const) {
+      const before = await servers[side].cpuMs();
       const ms = await toTheLast(servers[side], crowds[side], owner);
-      if (round >= 0) took[side].push(ms);
+      const cpuMs = (await servers[side].cpuMs()) - before;
+      if (round < 0) continue;
+      took[side].push(ms);
+      cpu[side].push((cpuMs * 1000) / count);
     }
   }
   for (const each of Object.values(crowds)) leave(each);
   const best = [took.base, took.berth].map((all) => Math.min(...all).toFixed(1));
   console.log(`${count} subscribers: best of ws ${best[0]} ms, of the service ${best[1]} ms`);
-  return {
+  const lasting: Row = {
     what: `one event to ${count} subscribers, until the last has it (base: ws), ms`,
     values: { base: median(took.base), berth: median(took.berth) },
     digits: 1,
     targets: [{ of: 'base', atMost: 0.85 }],
   };
+  const work: Row = {
+    what: 'processor time of an event for each subscriber (base: ws), µs',
+    values: { base: median(cpu.base), berth: median(cpu.berth) },
+    digits: 1,
+    targets: [],
+  };
+  return [lasting, work];
 }
 
 /** From the commit at one process. */
