@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { engineSlots } from '../../src/adapters/docker/engine/engine-slots.ts';
+import { engineSlots } from '../../src/adapters/engine-slots.ts';
 import { RuntimeBusy, RuntimeUnavailable } from '../../src/ports/containers/container-runtime.ts';
 
 /** Slots whose calls end on request; `begun` has those that started, in order. */

@@ -7,9 +7,9 @@ import {
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import { type WorkTurns, workTurns } from '../../engine-queues.ts';
+import { type EngineSlots, engineSlots, type OnBehalf } from '../../engine-slots.ts';
 import { limitAnswers } from './answer-limit.ts';
-import { type WorkTurns, workTurns } from './engine-queues.ts';
-import { type EngineSlots, engineSlots, type OnBehalf } from './engine-slots.ts';
 import { type ExecState, type IsPausing, processStarts } from './process-starts.ts';
 
 /** In seconds. */

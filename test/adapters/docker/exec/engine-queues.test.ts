@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { workTurns } from '../../../../src/adapters/docker/engine/engine-queues.ts';
+import { workTurns } from '../../../../src/adapters/engine-queues.ts';
 import { inTurns } from '../../../../src/adapters/scripts/files/in-turns.ts';
 import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.ts';
 import type { Release } from '../../../../src/ports/containers/inside/container-programs.ts';

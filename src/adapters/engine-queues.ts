@@ -1,14 +1,14 @@
-import { slotQueue } from '../../../concurrency/slot-queue.ts';
+import { slotQueue } from '../concurrency/slot-queue.ts';
 import {
   ENGINE_RETRY_SECONDS,
   isFull,
   type SlotLimits,
   type WaitLimits,
   WORK_LIMITS,
-} from '../../../domain/fair-queue.ts';
-import { RuntimeBusy } from '../../../ports/containers/container-runtime.ts';
-import type { Release } from '../../../ports/containers/inside/container-programs.ts';
-import type { EngineWait } from '../../../ports/metrics.ts';
+} from '../domain/fair-queue.ts';
+import { RuntimeBusy } from '../ports/containers/container-runtime.ts';
+import type { Release } from '../ports/containers/inside/container-programs.ts';
+import type { EngineWait } from '../ports/metrics.ts';
 
 /** Queues for expensive engine work besides process starts; a container's owner is charged. */
 export type WorkTurns = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { slotQueue } from '../../../concurrency/slot-queue.ts';
+import { slotQueue } from '../concurrency/slot-queue.ts';
 import {
   ENGINE_LATE_MS,
   ENGINE_LIMITS,
@@ -11,13 +11,9 @@ import {
   isUnresponsive,
   LATE_WAIT_MS,
   type SlotRequest,
-} from '../../../domain/fair-queue.ts';
-import {
-  OutcomeUnknown,
-  RuntimeBusy,
-  RuntimeUnavailable,
-} from '../../../ports/containers/container-runtime.ts';
-import type { EngineWait } from '../../../ports/metrics.ts';
+} from '../domain/fair-queue.ts';
+import { OutcomeUnknown, RuntimeBusy, RuntimeUnavailable } from '../ports/containers/container-runtime.ts';
+import type { EngineWait } from '../ports/metrics.ts';
 
 /** Who is charged for an engine call. Empty: Berth itself. */
 export type OnBehalf = { readonly runtimeId?: string; readonly userId?: string | null };

@@ -1,0 +1,29 @@
+import type { RuntimeHandle } from '../../ports/containers/container-runtime.ts';
+import type { ContainerInsight } from '../../ports/containers/inside/container-insight.ts';
+import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
+import { type ShellAccess, shellAccess } from '../scripts/container-access.ts';
+import { diskBytes } from '../scripts/insight/disk-usage.ts';
+import { shellTerminals } from '../scripts/terminals/terminal-backend.ts';
+import type { ApiClient } from './client/api-client.ts';
+import { clusterPrograms, type ProgramDeps } from './exec/container-programs.ts';
+import { clusterInsight } from './insight/container-insight.ts';
+
+export type ClusterInside = ShellAccess & {
+  readonly insight: ContainerInsight;
+  readonly terminals: TerminalBackend;
+  /** Bytes used in the volume of a running container. */
+  readonly usedBytes: (handle: RuntimeHandle) => Promise<number | null>;
+};
+
+export type InsideDeps = Omit<ProgramDeps, 'access'> & { readonly client: ApiClient };
+
+/** Access to the inside of an installation's containers in one cluster. */
+export function clusterInside({ client, ...deps }: InsideDeps): ClusterInside {
+  const programs = clusterPrograms({ access: client.access, ...deps });
+  return {
+    ...shellAccess(programs, async (handle) => programs.idOf(handle)),
+    insight: clusterInsight({ client, programs, ...deps }),
+    terminals: shellTerminals(programs, programs.idOf),
+    usedBytes: ({ runtimeId }) => diskBytes(programs, runtimeId),
+  };
+}

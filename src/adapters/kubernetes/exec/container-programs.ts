@@ -1,0 +1,220 @@
+import { within } from '../../../concurrency/timeout.ts';
+import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import {
+  ContainerNotRunning,
+  OutcomeUnknown,
+  RuntimeFailure,
+  RuntimeUnavailable,
+} from '../../../ports/containers/container-runtime.ts';
+import type {
+  ContainerProgram,
+  ContainerPrograms,
+  ProgramOutput,
+  ProgramRequest,
+} from '../../../ports/containers/inside/container-programs.ts';
+import { workTurns } from '../../engine-queues.ts';
+import { engineSlots } from '../../engine-slots.ts';
+import { closesWithin } from '../../scripts/exec/closes-within.ts';
+import { runScript } from '../../scripts/exec/run-script.ts';
+import { ApiFailure } from '../client/api-failure.ts';
+import type { ClusterAccess } from '../client/cluster-access.ts';
+import { type ExecSocket, openExecSocket, type PodPlace } from './exec-socket.ts';
+import type { ExecEnd } from './exec-status.ts';
+import { type FirstProcess, ProgramStream } from './program-stream.ts';
+import { type Start, startOf, unswapped } from './start-program.ts';
+
+/** Until the program's first process reports. */
+const START_SECONDS = 30;
+const ENDED_SECONDS = 2;
+/** For a refusal to arrive. */
+const REFUSED_MS = 1_000;
+/** Processes needed to start a shell: the runtime's own, a script, its programs. */
+const PROCESSES_OF_A_START = 16;
+
+/** `PID START`: prints `runs` while that process does, else `over`. */
+const LIVENESS = `
+{ read -r s < "/proc/$1/stat"; } 2>/dev/null || s=
+set -- "$2" \${s##*) }
+[ "$1" = "\${21}" ] && echo runs || echo over
+`;
+
+/** Prints how many processes there are and may be, without starting one. */
+const PROCESSES = `
+for d in /sys/fs/cgroup /sys/fs/cgroup/pids; do
+  { read -r now < $d/pids.current && read -r most < $d/pids.max; } 2>/dev/null && echo "$now $most"
+done
+exit 0
+`;
+
+/** No process can be made. */
+const FULL = /resource temporarily unavailable|cannot fork/i;
+
+export type ProgramDeps = {
+  readonly access: ClusterAccess;
+  /** Where the container of a runtime id would be. Throws `ContainerNotRunning` for what is no such id. */
+  readonly placeOf: (runtimeId: string) => PodPlace;
+  readonly observe: ContainerObserver['observe'];
+  /** The cluster's name in handles. */
+  readonly node: string;
+};
+
+/** Programs by the exec of a cluster's API server, and the turns of those who wait for it. */
+export type ClusterPrograms = ContainerPrograms & {
+  /** The runtime id of a handle; notes whom its calls are for. */
+  idOf(handle: RuntimeHandle): string;
+};
+
+export function clusterPrograms(deps: ProgramDeps): ClusterPrograms {
+  const slots = engineSlots();
+  const work = workTurns(slots.ownerOf);
+  const programs: ClusterPrograms = {
+    async start(runtimeId, request) {
+      const opening = async (): Promise<ContainerProgram> => {
+        const { stream, first } = await startProgram(deps, runtimeId, request);
+        return programOf(stream, request, () => runs(programs, runtimeId, first));
+      };
+      return await (request.isInBackground === true ? opening() : slots.start(runtimeId, opening));
+    },
+    isStartReport: () => false,
+    isFull: (runtimeId) => isFull(programs, runtimeId),
+    isIdle: () => slots.waiting() === 0,
+    ownerOf: slots.ownerOf,
+    transfer: work.transfer,
+    piece: work.piece,
+    idOf({ runtimeId, ownerId }) {
+      slots.belongs(runtimeId, ownerId);
+      return runtimeId;
+    },
+  };
+  return programs;
+}
+
+type Started = { readonly stream: ProgramStream; readonly first: FirstProcess };
+
+async function startProgram(deps: ProgramDeps, runtimeId: string, request: ProgramRequest): Promise<Started> {
+  const start = startOf(request);
+  const { socket, canEndInput } = await openExec(deps, runtimeId, request, start);
+  const inputEnd = canEndInput ? 'native' : 'framed';
+  const { form } = request;
+  const stream = new ProgramStream({ socket, form, inputEnd, reportBegin: start.reportBegin });
+  try {
+    await request.startAfter;
+  } catch (error) {
+    refuse(stream, start);
+    throw error;
+  }
+  stream.sendFirst(start.program(inputEnd));
+  const first = await within(START_SECONDS * 1000, stream.started, null);
+  if (first !== null) return { stream, first };
+  stream.destroy();
+  throw notStarted(stream.ended);
+}
+
+/**
+ * The name of a Pod says nothing about the generation of its container. It is looked at meanwhile: nothing of the user
+ * starts before the program is sent.
+ */
+async function openExec(
+  { access, placeOf, observe, node }: ProgramDeps,
+  runtimeId: string,
+  { form }: ProgramRequest,
+  start: Start,
+): Promise<ExecSocket> {
+  const isTerminal = form === 'terminal';
+  const target = { ...placeOf(runtimeId), command: start.command, isTerminal };
+  const [opened, seen] = await Promise.allSettled([
+    openExecSocket(access, target),
+    observe({ node, runtimeId }),
+  ]);
+  const isUp = seen.status === 'fulfilled' && seen.value.kind === 'running';
+  if (opened.status === 'fulfilled') {
+    if (isUp) return opened.value;
+    opened.value.socket.on('error', () => {});
+    opened.value.socket.resume();
+    refuse(
+      new ProgramStream({ ...opened.value, form, inputEnd: 'native', reportBegin: start.reportBegin }),
+      start,
+    );
+  }
+  if (seen.status === 'rejected') throw seen.reason;
+  if (!isUp) throw new ContainerNotRunning(`the container is ${seen.value.kind}`, seen.value.kind === 'gone');
+  throw asNotRunning((opened as PromiseRejectedResult).reason);
+}
+
+/** Without input it would wait for ever, if it has a terminal. */
+function refuse(stream: ProgramStream, { refusal }: Start): void {
+  stream.sendFirst(refusal);
+  stream.resume();
+  setTimeout(() => stream.destroy(), REFUSED_MS).unref();
+}
+
+/** A Pod that is starting or ending has no container to start something in. */
+const NO_CONTAINER = /container not found|not running|stopped container|does not exist|CONTAINER_EXITED/i;
+
+function asNotRunning(error: unknown): unknown {
+  const isSo =
+    error instanceof ApiFailure
+      ? error.status === 404 || error.status === 400
+      : error instanceof RuntimeUnavailable && NO_CONTAINER.test(error.message);
+  return isSo ? new ContainerNotRunning((error as Error).message, false, { cause: error }) : error;
+}
+
+function notStarted(ended: ExecEnd | null): Error {
+  if (ended === null) return new OutcomeUnknown('the cluster did not confirm the start of a program');
+  if (ended.kind === 'exited') return new RuntimeFailure(`a program ended before its start: ${ended.code}`);
+  return NO_CONTAINER.test(ended.message)
+    ? new ContainerNotRunning(ended.message, false)
+    : new RuntimeFailure(`a program was not started: ${ended.message}`);
+}
+
+function programOf(
+  stream: ProgramStream,
+  { form }: ProgramRequest,
+  asksWhetherItRuns: () => Promise<boolean>,
+): ContainerProgram {
+  return {
+    stream,
+    output: () => (form === 'apart' ? stream : asOutput(stream)),
+    async exitCode() {
+      await closesWithin(stream, ENDED_SECONDS);
+      if (stream.ended?.kind !== 'exited') return null;
+      const { code } = stream.ended;
+      // A connection that ended early looks like this, too.
+      if (code === 0 && (await asksWhetherItRuns().catch(() => true))) return null;
+      return form === 'terminal' ? code : unswapped(code);
+    },
+    isRunning: async () =>
+      stream.ended?.kind === 'exited' && stream.ended.code !== 0 ? false : await asksWhetherItRuns(),
+    resize: async (cols, rows) => stream.resize(cols, rows),
+  };
+}
+
+async function* asOutput(stream: AsyncIterable<Buffer>): AsyncGenerator<ProgramOutput> {
+  for await (const data of stream) yield { stream: 'stdout', data };
+}
+
+/** Throws when the container does not answer. */
+async function runs(
+  programs: ContainerPrograms,
+  runtimeId: string,
+  { pid, startedAt }: FirstProcess,
+): Promise<boolean> {
+  try {
+    const word = (await runScript(programs, runtimeId, LIVENESS, [pid, startedAt])).trim();
+    if (word === 'runs' || word === 'over') return word === 'runs';
+  } catch (error) {
+    if (error instanceof ContainerNotRunning) return false;
+    throw error;
+  }
+  throw new RuntimeUnavailable('a container does not say whether a program runs');
+}
+
+async function isFull(programs: ContainerPrograms, runtimeId: string): Promise<boolean> {
+  try {
+    const [now, most] = (await runScript(programs, runtimeId, PROCESSES, [])).split(/\s/).map(Number);
+    // Without a limit the second is the word `max`.
+    return now !== undefined && most !== undefined && now + PROCESSES_OF_A_START > most;
+  } catch (error) {
+    return error instanceof RuntimeFailure && FULL.test(error.message);
+  }
+}

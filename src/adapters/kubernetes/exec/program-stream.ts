@@ -1,0 +1,179 @@
+import { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import type { ProgramOutput, ProgramRequest } from '../../../ports/containers/inside/container-programs.ts';
+import { type ExecEnd, execEnd } from './exec-status.ts';
+import { type InputEnd, inputFrame } from './start-program.ts';
+
+/** Channels of the exec protocol: the first byte of a message. */
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
+
+/** Load balancers often end connections that are silent for a minute. */
+const PING_MS = 25_000;
+/** A message of input; also what one frame of the input has at most. */
+const MAX_MESSAGE_BYTES = 65_536;
+/** Longer than its echoed start. */
+const MAX_EARLY_BYTES = 4 * 1_048_576;
+/** Pieces of at most 32 KiB that wait for a reader, of the form `apart`. */
+const MAX_PIECES = 16;
+
+/** The first process of a program, as the report of its start has it. */
+export type FirstProcess = { readonly pid: string; readonly startedAt: string };
+
+type Form = ProgramRequest['form'];
+
+export type StreamOptions = {
+  readonly socket: WebSocket;
+  readonly form: Form;
+  readonly inputEnd: InputEnd;
+  readonly reportBegin: Buffer;
+};
+
+/**
+ * A program's streams over the WebSocket of an exec. Of the form `apart` it gives `ProgramOutput`, else bytes. Not
+ * reading it pauses the socket. It ends when the server has said how the program ended, and else breaks.
+ */
+export class ProgramStream extends Duplex {
+  /** Resolves when the program runs; null when the connection ended before. */
+  readonly started: Promise<FirstProcess | null>;
+  /** What the server said about its end. */
+  ended: ExecEnd | null = null;
+  readonly #socket: WebSocket;
+  readonly #form: Form;
+  readonly #inputEnd: InputEnd;
+  readonly #reportBegin: Buffer;
+  readonly #reported = Promise.withResolvers<FirstProcess | null>();
+  readonly #ping: NodeJS.Timeout;
+  /** Output before the report; null after it. */
+  #early: Buffer | null = Buffer.alloc(0);
+  #hasAnswered = true;
+
+  constructor({ socket, form, inputEnd, reportBegin }: StreamOptions) {
+    super({
+      // The program's end closes both directions once its output is read.
+      allowHalfOpen: false,
+      readableObjectMode: form === 'apart',
+      ...(form === 'apart' ? { readableHighWaterMark: MAX_PIECES } : {}),
+    });
+    this.#socket = socket;
+    this.#form = form;
+    this.#inputEnd = inputEnd;
+    this.#reportBegin = reportBegin;
+    this.started = this.#reported.promise;
+    this.#ping = setInterval(() => this.#checkPeer(), PING_MS).unref();
+    socket.on('message', (data) => this.#take(data));
+    socket.on('pong', () => {
+      this.#hasAnswered = true;
+    });
+    // An error is followed by `close`.
+    socket.on('error', () => {});
+    socket.once('close', () => this.#closed());
+    this.on('error', () => {});
+    // The report of its start is awaited before anybody reads.
+    socket.resume();
+  }
+
+  /** Sends input as it is, outside the program's own. */
+  sendFirst(data: Buffer): void {
+    for (let at = 0; at < data.length; at += MAX_MESSAGE_BYTES)
+      this.#send(CHANNEL.stdin, data.subarray(at, at + MAX_MESSAGE_BYTES));
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#send(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: cols, Height: rows })));
+  }
+
+  override _read(): void {
+    if (this.#socket.isPaused) this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#input(chunk, done);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    this.#input(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.#form !== 'terminal' && this.#socket.readyState === this.#socket.OPEN) {
+      if (this.#inputEnd === 'native') this.#socket.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
+      else this.#send(CHANNEL.stdin, inputFrame(Buffer.alloc(0)));
+    }
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearInterval(this.#ping);
+    this.#reported.resolve(null);
+    this.#socket.terminate();
+    done(error);
+  }
+
+  #input(data: Buffer, done: (error?: Error | null) => void): void {
+    const last = Math.max(0, Math.ceil(data.length / MAX_MESSAGE_BYTES) - 1);
+    for (let at = 0; at <= last; at += 1) {
+      const part = data.subarray(at * MAX_MESSAGE_BYTES, (at + 1) * MAX_MESSAGE_BYTES);
+      const isFramed = this.#form !== 'terminal' && this.#inputEnd === 'framed';
+      this.#send(CHANNEL.stdin, isFramed ? inputFrame(part) : part, at === last ? done : undefined);
+    }
+  }
+
+  #send(channel: number, data: Buffer, done?: (error?: Error | null) => void): void {
+    const message = Buffer.allocUnsafe(data.length + 1);
+    message[0] = channel;
+    data.copy(message, 1);
+    this.#socket.send(message, (error) => done?.(error));
+  }
+
+  #take(data: RawData): void {
+    this.#hasAnswered = true;
+    const message = data as Buffer;
+    const [channel] = message;
+    if (message.length < 2) return;
+    const bytes = message.subarray(1);
+    if (channel === CHANNEL.status) this.ended = execEnd(bytes.toString()) ?? this.ended;
+    else if (channel === CHANNEL.stdout) this.#printed('stdout', bytes);
+    else if (channel === CHANNEL.stderr) this.#printed('stderr', bytes);
+  }
+
+  #printed(stream: ProgramOutput['stream'], bytes: Buffer): void {
+    const isReport = this.#early !== null && stream === (this.#form === 'terminal' ? 'stdout' : 'stderr');
+    const data = isReport ? this.#afterReport(bytes) : bytes;
+    if (data.length === 0) return;
+    const hasRoom = this.push(this.#form === 'apart' ? { stream, data } : data);
+    if (!hasRoom) this.#socket.pause();
+  }
+
+  /** What follows the report; the terminal's echo of the start comes before it. */
+  #afterReport(bytes: Buffer): Buffer {
+    const all = Buffer.concat([this.#early ?? bytes, bytes]);
+    this.#early = all;
+    const begin = all.indexOf(this.#reportBegin);
+    const end = begin < 0 ? -1 : all.indexOf(';', begin);
+    if (end < 0) {
+      if (all.length > MAX_EARLY_BYTES) this.destroy(new Error('a program did not report its start'));
+      return Buffer.alloc(0);
+    }
+    this.#early = null;
+    const [pid = '', startedAt = ''] = all
+      .subarray(begin + this.#reportBegin.length, end)
+      .toString()
+      .split(':');
+    this.#reported.resolve({ pid, startedAt });
+    return all.subarray(end + 1);
+  }
+
+  #closed(): void {
+    this.#reported.resolve(null);
+    if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
+    else this.push(null);
+  }
+
+  /** A peer that answers nothing for a whole interval is gone. A paused socket reads no answers. */
+  #checkPeer(): void {
+    if (this.#socket.isPaused) this.#hasAnswered = true;
+    if (!this.#hasAnswered) return void this.destroy(new Error('the cluster does not answer'));
+    this.#hasAnswered = false;
+    this.#socket.ping();
+  }
+}

@@ -1,0 +1,244 @@
+import { once } from 'node:events';
+import { mock } from 'node:test';
+import t, { type Test } from 'tap';
+import { clusterPrograms } from '../../../../src/adapters/kubernetes/exec/container-programs.ts';
+import type { ObservedContainer } from '../../../../src/ports/containers/container-runtime.ts';
+import type {
+  ContainerProgram,
+  ProgramRequest,
+} from '../../../../src/ports/containers/inside/container-programs.ts';
+import { runHere } from '../../../support/kubernetes/exec-programs.ts';
+import { type ExecProtocol, endStatus, startExecServer } from '../../../support/kubernetes/exec-server.ts';
+import { standsStill, waitFor } from '../../../support/patience.ts';
+
+const V4 = 'v4.channel.k8s.io';
+const V5 = 'v5.channel.k8s.io';
+const ID = 'a'.repeat(64);
+const RUNNING: ObservedContainer = { kind: 'running', startedAt: new Date(0) };
+
+type SetUp = { protocol?: ExecProtocol; autoPong?: boolean; observed?: ObservedContainer };
+
+async function setUp(t: Test, { protocol = V5, observed = RUNNING, ...more }: SetUp = {}) {
+  const server = await startExecServer(t, { run: runHere, protocol, ...more });
+  const programs = clusterPrograms({
+    access: server.access,
+    placeOf: () => ({ pod: 'ws-one', container: 'workspace' }),
+    observe: async () => observed,
+    node: 'cluster',
+  });
+  const start = (command: readonly string[], more: Partial<ProgramRequest> = {}) =>
+    programs.start(ID, { command, env: {}, form: 'apart', stdin: false, ...more });
+  return { server, programs, start };
+}
+
+async function collected(program: ContainerProgram) {
+  const parts: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
+  for await (const { stream, data } of program.output()) parts[stream].push(data);
+  const [stdout, stderr] = [Buffer.concat(parts.stdout), Buffer.concat(parts.stderr)];
+  return { stdout, stderr: stderr.toString(), exitCode: await program.exitCode() };
+}
+
+const BYTES = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7 + (at >> 8)) % 256));
+/** Everything that a shell, a terminal or a URL could take for its own. */
+const WORDS = [
+  '',
+  "it's",
+  '"$HOME" `id` \\n',
+  'two\nlines\n',
+  '\u0003\u0004\u001b[A\t\r\u007f',
+  'ü漢😀',
+  '-e',
+];
+
+for (const protocol of [V4, V5] as const) {
+  await t.test(`${protocol}: input, both outputs and exit codes arrive exactly`, async (t) => {
+    const { start } = await setUp(t, { protocol });
+    const cat = await start(['sh', '-c', 'cat; echo end >&2'], { stdin: true });
+    cat.stream.end(BYTES);
+    const { stdout, stderr, exitCode } = await collected(cat);
+    t.ok(stdout.equals(BYTES), 'every byte, up to the end of the input');
+    t.same([stderr, exitCode], ['end\n', 0]);
+    for (const code of [0, 7, 199, 255])
+      t.equal((await collected(await start(['sh', '-c', `exit ${code}`]))).exitCode, code);
+    t.match(await collected(await start(['no-such-command'])), { stderr: /not found/, exitCode: 127 });
+    t.match(await collected(await start(['pwd'], { workdir: '/tmp' })), { stdout: Buffer.from('/tmp\n') });
+    t.match(await collected(await start(['cat'])), { stdout: Buffer.alloc(0), exitCode: 0 }, 'no input');
+  });
+
+  await t.test(
+    `${protocol}: a program that leaves its input unread ends, and the input with it`,
+    async (t) => {
+      const { start } = await setUp(t, { protocol });
+      const program = await start(['sh', '-c', 'read -r line; echo "$line"'], { stdin: true });
+      program.stream.write('first\n');
+      t.match(await collected(program), { stdout: Buffer.from('first\n'), exitCode: 0 });
+    },
+  );
+
+  await t.test(`${protocol}: a terminal has the size, the keys and the end of its program`, async (t) => {
+    const { start } = await setUp(t, { protocol });
+    const script = 'stty size; read -r line; stty size; exit 3';
+    const program = await start(['sh', '-c', script], {
+      form: 'terminal',
+      stdin: true,
+      env: { TERM: 'xterm' },
+    });
+    let shown = '';
+    program.stream.on('data', (data: Buffer) => {
+      shown += data;
+    });
+    await waitFor(() => /\d+ \d+/.test(shown), { what: () => shown });
+    t.notMatch(shown, /berth_|read -r/, 'nothing of the start is shown');
+    await program.resize(97, 31);
+    program.stream.write('\r');
+    await once(program.stream, 'close');
+    t.match(shown, /31 97/);
+    t.equal(await program.exitCode(), 3);
+    t.notOk(await program.isRunning());
+  });
+}
+
+for (const form of ['apart', 'terminal'] as const)
+  t.test(`every word and variable arrives as it is: ${form}`, async (t) => {
+    const { start, server } = await setUp(t);
+    const print = ['sh', '-c', 'printf "%s|" "$SECRET" "$@" | od -An -v -tx1', 'sh'];
+    const words = [...WORDS, 'long'.repeat(20_000)];
+    const env = { SECRET: WORDS.join(' '), BERTH_EXEC: 'a-mark' };
+    const { stdout } = await collected(await start([...print, ...words], { form, env }));
+    t.equal(
+      Buffer.from(stdout.toString().replaceAll(/\s/g, ''), 'hex').toString(),
+      [env.SECRET, ...words, ''].join('|'),
+    );
+    const [asked] = server.requests;
+    t.match(asked, { pod: 'ws-one', container: 'workspace', isTerminal: form === 'terminal' });
+    t.notMatch(
+      decodeURIComponent(asked?.url ?? ''),
+      /printf|it's|long/,
+      'the URL, which is logged, has none',
+    );
+  });
+
+t.test('a refused exec is told by what the cluster says of it', async (t) => {
+  const { server, start } = await setUp(t);
+  const status = (message: string, reason = '') => ({ kind: 'Status', message, reason });
+  // Answers of Kubernetes 1.36.2 to `kubectl exec`.
+  server.refuseNext(404, status('pods "ws-one" not found', 'NotFound'));
+  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
+  server.refuseNext(400, status('container workspace is not valid for pod ws-one', 'BadRequest'));
+  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
+  server.refuseNext(500, status('unable to upgrade connection: container not found ("workspace")'));
+  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
+  server.refuseNext(403, status('pods "ws-one" is forbidden', 'Forbidden'));
+  await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /forbidden/ });
+  server.refuseNext(401, status('Unauthorized', 'Unauthorized'));
+  await t.rejects(start(['true']), { name: 'RuntimeUnavailable' });
+  server.refuseNext(429, status('too many requests', 'TooManyRequests'));
+  await t.rejects(start(['true']), { name: 'RuntimeBusy', code: 'engine_busy' });
+  t.equal(server.requests.length, 0);
+});
+
+t.test('nothing starts in the container of another generation', async (t) => {
+  for (const [kind, isGone] of [
+    ['gone', true],
+    ['stopped', false],
+  ] as const) {
+    const { server, start } = await setUp(t, { observed: { kind, exitCode: 0 } as ObservedContainer });
+    const touched = start(['touch', `/tmp/berth-${process.pid}-touched`], { form: 'terminal' });
+    await t.rejects(touched, { name: 'ContainerNotRunning', isGone });
+    await waitFor(() => server.sockets.size === 0, { what: 'its shell ends' });
+    t.rejects(() => import('node:fs/promises').then((fs) => fs.stat(`/tmp/berth-${process.pid}-touched`)));
+  }
+});
+
+t.test('a program starts after what it waits for, and never without it', async (t) => {
+  const { server, start } = await setUp(t);
+  const fails = Promise.reject(new Error('not on record'));
+  fails.catch(() => {});
+  await t.rejects(start(['true'], { form: 'terminal', startAfter: fails }), /not on record/);
+  await waitFor(() => server.sockets.size === 0, { what: 'its shell ends' });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = start(['echo', 'late'], { startAfter: promise });
+  await waitFor(() => server.requests.length === 2);
+  resolve();
+  t.match(await collected(await late), { stdout: Buffer.from('late\n'), exitCode: 0 });
+});
+
+t.test('a connection that breaks is no end of the program', async (t) => {
+  const { server, start } = await setUp(t);
+  server.handleNext((socket) => socket.once('message', () => socket.close(1000)));
+  await t.rejects(start(['true']), { name: 'OutcomeUnknown' }, 'before it has reported');
+  server.handleNext((socket) => {
+    const reason = 'error executing command in container: exec: "sh": executable file not found in $PATH';
+    const status = { metadata: {}, status: 'Failure', message: reason, reason: 'InternalError', code: 500 };
+    socket.once('message', () => {
+      socket.send(Buffer.from(`\u0003${JSON.stringify(status)}`));
+      socket.close(1000);
+    });
+  });
+  await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /executable file not found/ });
+
+  const cut = await start(['sh', '-c', 'echo begun; exec sleep 60']);
+  const output = collected(cut);
+  await waitFor(() => server.sockets.size === 1);
+  const [socket] = server.sockets;
+  // The head of a frame that announces more than comes.
+  (socket as unknown as { readonly _socket: { end(bytes: Buffer): void } })._socket.end(
+    Buffer.from([0x82, 0x10, 0x01, 0x41]),
+  );
+  await t.rejects(output, 'half a frame');
+  t.equal(await cut.exitCode(), null);
+  t.equal(await cut.isRunning(), true);
+});
+
+for (const form of ['apart', 'terminal'] as const)
+  t.test(`"Success" while the program lives is no exit code: ${form}`, async (t) => {
+    const { server, start } = await setUp(t);
+    const program = await start(['sleep', '60'], { form });
+    program.stream.resume();
+    // A restart of containerd looks like this.
+    for (const socket of server.sockets) {
+      socket.send(endStatus(0));
+      socket.close(1000);
+    }
+    await once(program.stream, 'close');
+    t.equal(await program.exitCode(), null);
+    t.equal(await program.isRunning(), true);
+  });
+
+t.test('a reader that stalls stops the program, and loses nothing', async (t) => {
+  const { server, start } = await setUp(t);
+  const program = await start(['head', '-c', '40000000', '/dev/zero']);
+  const sent = async (): Promise<number> => [...server.sockets].reduce((sum, each) => sum + bytesTo(each), 0);
+  await waitFor(async () => (await sent()) > 0);
+  await standsStill(sent);
+  t.ok((await sent()) < 20_000_000, 'the server sends no more');
+  const { stdout, exitCode } = await collected(program);
+  t.same([stdout.length, exitCode], [40_000_000, 0]);
+});
+
+const bytesTo = (socket: unknown): number =>
+  (socket as { readonly _socket: { readonly bytesWritten: number } })._socket.bytesWritten;
+
+t.test('a peer that no longer answers is noticed, and one that does is not', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const silent = await setUp(t, { autoPong: false });
+  const lost = await silent.start(['sleep', '60'], { form: 'terminal' });
+  lost.stream.resume();
+  mock.timers.tick(25_000);
+  t.notOk(lost.stream.destroyed);
+  mock.timers.tick(25_000);
+  t.ok(lost.stream.destroyed);
+
+  const alive = await setUp(t);
+  const kept = await alive.start(['sleep', '60'], { form: 'terminal' });
+  kept.stream.resume();
+  for (const _ of [1, 2, 3]) {
+    const [socket] = alive.server.sockets;
+    const pinged = socket && once(socket, 'ping');
+    mock.timers.tick(25_000);
+    await pinged;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  t.notOk(kept.stream.destroyed);
+});

@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { spawn as spawnInTerminal } from '@lydell/node-pty';
+import type Docker from 'dockerode';
+import type { ExecProgram, ExecRequest } from './exec-server.ts';
+
+/** What a container has by itself. */
+const ENVIRONMENT = { PATH: process.env['PATH'] ?? '', HOME: '/tmp', LANG: 'C.UTF-8' };
+
+/** A program of this machine in the place of one in a Pod. */
+export function runHere({ command: [name = '', ...args], isTerminal }: ExecRequest): ExecProgram {
+  if (isTerminal) return runInTerminal(name, args);
+  const child = spawn(name, args, { env: ENVIRONMENT, cwd: '/', stdio: 'pipe', detached: true });
+  const kill = (): void => killGroup(child.pid);
+  const exitCode = once(child, 'exit').then(([code, signal]) => code ?? (signal === 'SIGKILL' ? 137 : 143));
+  return { stdin: child.stdin, outputs: [child.stdout, child.stderr], exitCode, resize: () => {}, kill };
+}
+
+function runInTerminal(name: string, args: readonly string[]): ExecProgram {
+  const pty = spawnInTerminal(name, [...args], { env: ENVIRONMENT, cwd: '/', encoding: null });
+  const output = new PassThrough();
+  const exited = Promise.withResolvers<number>();
+  pty.onData((data) => void output.write(data));
+  pty.onExit(({ exitCode, signal }) => {
+    output.end();
+    exited.resolve(signal ? 128 + signal : exitCode);
+  });
+  const stdin = new PassThrough();
+  stdin.on('data', (data: Buffer) => pty.write(data as unknown as string));
+  return {
+    stdin,
+    outputs: [output],
+    exitCode: exited.promise,
+    resize: (cols, rows) => pty.resize(cols, rows),
+    kill: () => killGroup(pty.pid),
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}
+
+/** A program in a Docker container in the place of one in a Pod. */
+export const runInContainer =
+  (docker: Docker, id: string) =>
+  async ({ command, isTerminal }: ExecRequest): Promise<ExecProgram> => {
+    const exec = await docker.getContainer(id).exec({
+      Cmd: [...command],
+      Tty: isTerminal,
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream = await exec.start({ hijack: true, stdin: true, Tty: isTerminal });
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    if (isTerminal) stream.pipe(stdout);
+    else {
+      docker.modem.demuxStream(stream, stdout, stderr);
+      stream.once('end', () => {
+        stdout.end();
+        stderr.end();
+      });
+    }
+    const ended = async (): Promise<number> => {
+      for (;;) {
+        const { Running, ExitCode } = await exec.inspect();
+        if (!Running) return ExitCode ?? 137;
+      }
+    };
+    return {
+      stdin: stream,
+      outputs: isTerminal ? [stdout] : [stdout, stderr],
+      exitCode: once(stdout, 'end').then(ended),
+      resize: (cols, rows) => void exec.resize({ w: cols, h: rows }).catch(() => {}),
+      // It ends with its container.
+      kill: () => {},
+    };
+  };
