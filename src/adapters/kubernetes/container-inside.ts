@@ -5,7 +5,10 @@ import { type ShellAccess, shellAccess } from '../scripts/container-access.ts';
 import { diskBytes } from '../scripts/insight/disk-usage.ts';
 import { shellTerminals } from '../scripts/terminals/terminal-backend.ts';
 import type { ApiClient } from './client/api-client.ts';
+import { podOfContainer } from './containers/names.ts';
+import { MAIN } from './containers/pod-states.ts';
 import { clusterPrograms, type ProgramDeps } from './exec/container-programs.ts';
+import type { PodPlace } from './exec/exec-socket.ts';
 import { clusterInsight } from './insight/container-insight.ts';
 
 export type ClusterInside = ShellAccess & {
@@ -15,14 +18,16 @@ export type ClusterInside = ShellAccess & {
   readonly usedBytes: (handle: RuntimeHandle) => Promise<number | null>;
 };
 
-export type InsideDeps = Omit<ProgramDeps, 'access'> & { readonly client: ApiClient };
+export type InsideDeps = Pick<ProgramDeps, 'observe' | 'node'> & { readonly client: ApiClient };
+
+const placeOf = (runtimeId: string): PodPlace => ({ pod: podOfContainer(runtimeId), container: MAIN });
 
 /** Access to the inside of an installation's containers in one cluster. */
 export function clusterInside({ client, ...deps }: InsideDeps): ClusterInside {
-  const programs = clusterPrograms({ access: client.access, ...deps });
+  const programs = clusterPrograms({ access: client.access, placeOf, ...deps });
   return {
     ...shellAccess(programs, async (handle) => programs.idOf(handle)),
-    insight: clusterInsight({ client, programs, ...deps }),
+    insight: clusterInsight({ client, placeOf, programs, ...deps }),
     terminals: shellTerminals(programs, programs.idOf),
     usedBytes: ({ runtimeId }) => diskBytes(programs, runtimeId),
   };

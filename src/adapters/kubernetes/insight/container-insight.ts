@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import {
   ContainerNotRunning,
   type ContainerObserver,
-  NotOffered,
   RuntimeFailure,
 } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -55,8 +54,10 @@ export function clusterInsight({ client, placeOf, programs, observe }: InsightDe
       const load = await loads.forceFetch(runtimeId);
       return { ...load, diskBytes: await disk(runtimeId) };
     },
-    async changes() {
-      throw new NotOffered('a cluster does not compare a container with its image');
+    // A cluster does not compare a container with its image.
+    async changes(handle) {
+      if ((await observe(handle)).kind === 'gone') throw new ContainerNotRunning('no such container', true);
+      return { paths: [], complete: false, layerBytes: null, debian: null };
     },
   };
 }

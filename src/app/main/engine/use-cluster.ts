@@ -1,16 +1,17 @@
 import { apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
+import { clusterInside } from '../../../adapters/kubernetes/container-inside.ts';
 import { clusterRuntime } from '../../../adapters/kubernetes/containers/container-runtime.ts';
 import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-pool.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-import { NotOffered } from '../../../ports/containers/container-runtime.ts';
+import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type { Parts } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
-import { type EngineParts, type EngineSlot, engineSlot } from './engine-ports.ts';
+import { type EngineSlot, engineSlot } from './engine-ports.ts';
 import { watchIsolation } from './isolation-check.ts';
 
 const AGAIN_MS = 5_000;
@@ -78,10 +79,12 @@ async function attach({ config, instanceId }: EngineSetUp, slot: EngineSlot, par
   slot.keep(assertRules);
   const quota = config.diskQuota === 'hard' ? 'hard' : 'soft';
   const { storageClass } = config.cluster;
-  const disk = { quota, measure: async () => null } as const;
+  const disk = { quota, measure: (handle: RuntimeHandle) => usedBytes(handle) };
+  const runtime = clusterRuntime(client, { instanceId, node: NODE, storageClass, disk });
+  const { usedBytes, ...inside } = clusterInside({ client, observe: runtime.observe, node: NODE });
   slot.fill({
-    ...NOT_YET,
-    runtime: clusterRuntime(client, { instanceId, node: NODE, storageClass, disk }),
+    ...inside,
+    runtime,
     warmPool: clusterWarmPool(client),
     kernelShares: { read: async () => null },
     host: { figures: async () => UNKNOWN, loads: async () => null },
@@ -112,28 +115,6 @@ const SEEN = {
   status: 'ready',
   detail: 'programs in containers see the memory and cores of their node',
 } as const;
-
-const missing = (name: string): object =>
-  new Proxy(
-    {},
-    {
-      get: () => async () => {
-        throw new NotOffered('engine', `${name} in a cluster are not possible yet`);
-      },
-    },
-  );
-
-type Inside = Pick<
-  EngineParts,
-  'terminals' | 'commands' | 'processes' | 'files' | 'fileSearch' | 'insight' | 'installer'
->;
-
-const NOT_YET = Object.fromEntries(
-  ['terminals', 'commands', 'processes', 'files', 'fileSearch', 'insight', 'installer'].map((name) => [
-    name,
-    missing(name),
-  ]),
-) as Inside;
 
 /** Capacity belongs to the cluster, which has its own tools for it. */
 const UNKNOWN = {

@@ -47,6 +47,9 @@ const ask = <More extends Partial<CommandRequest>>(
   ...(more as More),
 });
 
+/** Not every engine says when a size is set. */
+const NEW_SIZE = 'stty size; read line; until [ "$(stty size)" = "40 120" ]; do sleep 0.05; done; stty size';
+
 /** Guarantees of running commands, on any machine. */
 export async function anyCommandContract(t: Test, open: Open): Promise<void> {
   const run = async (command: readonly string[], more?: Partial<CommandRequest>) =>
@@ -115,7 +118,7 @@ export async function anyCommandContract(t: Test, open: Open): Promise<void> {
     const seen = (): void => {
       isSeen = true;
     };
-    const running = await open(ask(['sh', '-c', 'stty size; read line; stty size'], { stdin, terminal }));
+    const running = await open(ask(['sh', '-c', NEW_SIZE], { stdin, terminal }));
     const collected = collect(running, seen);
     await waitFor(() => isSeen, { what: 'the first size' });
     await running.resize(120, 40);
