@@ -40,7 +40,7 @@ export function namespaceOf(client: ApiClient) {
         ...(next === '' ? {} : { continue: next }),
       };
       const page = await client.call(pageOf(schema), { method: 'GET', path: pathOf(kind), query, accept });
-      items.push(...page.items);
+      items.push(...(page.items ?? []));
       next = page.metadata.continue || undefined;
     }
     return items;

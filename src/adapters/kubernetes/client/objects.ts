@@ -82,7 +82,8 @@ export const pageOf = <T extends TSchema>(item: T) =>
       resourceVersion: Type.Optional(Type.String()),
       continue: Type.Optional(Type.String()),
     }),
-    items: Type.Array(item),
+    // Older servers have null for none.
+    items: Type.Union([Type.Array(item), Type.Null()]),
   });
 
 /** A line of a watch. */

@@ -5,9 +5,9 @@ import { RUN_IN_TERMINAL } from './terminal-scripts.ts';
 const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
 
 /**
- * `HOME UMASK PATH STARTER ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's
- * environment, and the starter's standard output as descriptor 3. It runs the program in the foreground: in the
- * background, a shell makes it ignore SIGINT. So it reports by ending the script that started it.
+ * `HOME UMASK PATH ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's
+ * environment, and as descriptor 3 what it reports to. It runs the program in the foreground: in the background, a
+ * shell makes it ignore SIGINT. So it must be ended by whoever waits for its report.
  *
  * A pump copies each output to segments `NAME.NUMBER.OFFSET` and removes the oldest. The feeder copies input segments
  * `in.OFFSET`, which the program has not read yet, until an empty one. The folder has a `state` while the program runs,
@@ -17,7 +17,7 @@ const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
  */
 export const SUPERVISE = `
 ${TOOLS}${TREE}
-cd "${FOLDER}/$5" || exit
+cd "${FOLDER}/$4" || exit
 trap '' TERM HUP INT QUIT
 
 pump() {
@@ -69,30 +69,29 @@ note_state() {
   start_of $$ && echo "$program $$:$start" > state.new && mv state.new state
 }
 
-pump out "$6" "$7" "$8" < stdout 3>&- &
-pump err "$6" "$7" "$8" < stderr 3>&- &
+pump out "$5" "$6" "$7" < stdout 3>&- &
+pump err "$5" "$6" "$7" < stderr 3>&- &
 BERTH_FEEDER= BERTH_LIMIT=
-[ "\${10}" = no ] || { feed 3>&- & BERTH_FEEDER=$!; }
-[ "$9" = 0 ] || { limit "$5" "$9" 3>&- & BERTH_LIMIT=$!; }
+[ "$9" = no ] || { feed 3>&- & BERTH_FEEDER=$!; }
+[ "$8" = 0 ] || { limit "$4" "$8" 3>&- & BERTH_LIMIT=$!; }
 (
   exec > stdout 2> stderr
-  if [ "\${10}" = no ]; then exec < /dev/null; else exec < stdin; fi
+  if [ "$9" = no ]; then exec < /dev/null; else exec < stdin; fi
   read -r BERTH_SELF BERTH_REST < /proc/self/stat
   (note_state "$BERTH_SELF")
   echo "started $BERTH_SELF" >&3
-  kill -KILL "$4"
   exec 3>&-
   cd "$1"
-  case "\${11}" in '') ;; /*) cd "\${11}";; *) cd "$1/\${11}";; esac || exit 126
+  case "\${10}" in '') ;; /*) cd "\${10}";; *) cd "$1/\${10}";; esac || exit 126
   trap - TERM HUP INT QUIT
   umask "$2"
   PATH=$3
   export PATH
   unset BERTH_SELF BERTH_REST BERTH_FEEDER BERTH_LIMIT
-  [ -z "\${12}" ] || ${RUN_IN_TERMINAL}
-  BERTH_PROCESS=$5
+  [ -z "\${11}" ] || ${RUN_IN_TERMINAL}
+  BERTH_PROCESS=$4
   export BERTH_PROCESS
-  shift 12
+  shift 11
   exec ${SETSID} /bin/sh -c 'exec "$@"' sh "$@"
 )
 code=$?
@@ -127,7 +126,7 @@ prepare() {
   ended=$(for end in */exit.*; do [ ! -e "$end" ] || echo "\${end##*.} \${end%%/*}"; done | sort -n)
   [ -z "$ended" ] || echo "$ended" | forget "$(echo "$ended" | wc -l)"
   mkdir "$1" 2>/dev/null || { echo known; return 1; }
-  cd "$1" && mkfifo stdout stderr && : > out.0.0 && : > err.0.0 || return 1
+  cd "$1" && mkfifo stdout stderr started && : > out.0.0 && : > err.0.0 || return 1
   [ "$2" = no ] || mkfifo stdin bell
 }
 forget() {
@@ -147,14 +146,19 @@ is_much() { size=$(du -sk .); set -- $size; [ "$1" -gt ${KEPT.kib} ]; }
  */
 export const START = `${TREE}${PREPARE}
 (prepare "$2" "$7" "$9") || exit
+exec 3<> "${FOLDER}/$2/started"
+rm -f "${FOLDER}/$2/started"
+# Not the supervisor: some engines wait for all who could still print.
+{ read -r report <&3 && echo "$report"; kill -KILL $$; } &
 (
   unset BERTH_EXEC
   BERTH_SCRIPT=$1
   shift
-  set -- "$BERTH_SCRIPT" berth-process "$PWD" "$(umask)" "$PATH" $$ "$@"
+  set -- "$BERTH_SCRIPT" berth-process "$PWD" "$(umask)" "$PATH" "$@"
   unset BERTH_SCRIPT
-  exec ${SETSID} /bin/sh -c "$@" 3>&1 < /dev/null > /dev/null 2>&1
+  exec ${SETSID} /bin/sh -c "$@" < /dev/null > /dev/null 2>&1
 )
+kill $!
 # Without a command after it, a shell runs the last subshell in itself, which the supervisor ends.
 exit 1
 `;

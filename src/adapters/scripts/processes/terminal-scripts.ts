@@ -15,7 +15,7 @@ const TERMINAL_TYPE = 'xterm-256color';
  */
 const BECOME_PROGRAM = String.raw`
 use strict; use POSIX (); use IO::Handle; use Errno qw(EAGAIN EINTR);
-my ($id, $takes, $size, @command) = @ARGV[4, 9, 11 .. $#ARGV];
+my ($id, $takes, $size, @command) = @ARGV[3, 8, 10 .. $#ARGV];
 my ($cols, $rows) = split /x/, $size;
 my $program = $$;
 sub fail { print STDERR "no terminal: $!\n"; POSIX::_exit(126) }

@@ -5,8 +5,9 @@ import { clusterInside } from '../../../adapters/kubernetes/container-inside.ts'
 import { clusterRuntime } from '../../../adapters/kubernetes/containers/container-runtime.ts';
 import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-pool.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
+import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+
 import type { Parts } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
@@ -79,7 +80,7 @@ async function attach({ config, instanceId }: EngineSetUp, slot: EngineSlot, par
   slot.keep(assertRules);
   const quota = config.diskQuota === 'hard' ? 'hard' : 'soft';
   const { storageClass } = config.cluster;
-  const disk = { quota, measure: (handle: RuntimeHandle) => usedBytes(handle) };
+  const disk: DiskSettings = { quota, measure: (handle) => usedBytes(handle) };
   const runtime = clusterRuntime(client, { instanceId, node: NODE, storageClass, disk });
   const { usedBytes, ...inside } = clusterInside({ client, observe: runtime.observe, node: NODE });
   slot.fill({

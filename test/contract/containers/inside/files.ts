@@ -110,15 +110,21 @@ export async function filesContract(t: Test, files: Files): Promise<void> {
     await files.write(['list', 'b.txt'], 'four');
     await files.write(['list', 'a', 'deep', 'c'], '');
     const opened = await files.open(['list'], 'listing');
+    const entries = opened.kind === 'listing' ? opened.entries : [];
     t.match(opened, {
       kind: 'listing',
       complete: true,
       entries: [
-        { name: 'a', kind: 'folder', mode: 0o755 },
-        { name: 'b.txt', kind: 'file', sizeBytes: 4, mode: 0o644 },
+        { name: 'a', kind: 'folder' },
+        { name: 'b.txt', kind: 'file', sizeBytes: 4 },
       ],
     });
-    const modifiedMs = opened.kind === 'listing' ? (opened.entries[1]?.modifiedAt.getTime() ?? 0) : 0;
+    // Some volumes give their group to what is made in a folder.
+    t.same(
+      entries.map(({ mode }) => mode & 0o777),
+      [0o755, 0o644],
+    );
+    const modifiedMs = entries[1]?.modifiedAt.getTime() ?? 0;
     t.ok(modifiedMs >= begunMs && modifiedMs <= Date.now());
     t.ok((await files.names([])).includes('list'), 'the home itself');
   });
