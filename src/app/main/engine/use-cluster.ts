@@ -7,7 +7,6 @@ import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-po
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
-
 import type { Parts } from '../health/readiness.ts';
 import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
