@@ -12,7 +12,7 @@ import { unlessPassed } from './unchanged/passed.mjs';
 import { isSetting, readTree } from './unchanged/tree.mjs';
 
 /**
- * @typedef {{ ok: boolean, report: string }} Verdict
+ * @typedef {{ ok: boolean, report: string, note?: string }} Verdict The report matters after a failure.
  * @typedef {{ label: string, run: () => Promise<Verdict> }} Check
  * @typedef {import('./unchanged/tree.mjs').Tree} Tree
  */
@@ -98,8 +98,9 @@ export async function runChecks(checks) {
 /** @param {Check} check */
 async function runCheck({ label, run }) {
   const startedAt = performance.now();
-  const { ok, report } = await run();
-  console.log(`${ok ? 'ok  ' : 'FAIL'} ${label} ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+  const { ok, report, note } = await run();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  console.log([`${ok ? 'ok  ' : 'FAIL'} ${label} ${seconds} s`, ...(note ? [note] : [])].join(', '));
   if (!ok) console.log(report.trimEnd());
   return ok;
 }

@@ -10,7 +10,8 @@ import { dependenciesAreFresh, ensureDependencies } from '../../scripts/lib/inst
 import { checkLayers } from '../../scripts/lib/layers.mjs';
 import { checkPorts } from '../../scripts/lib/ports.mjs';
 import { runProcess } from '../support/child.ts';
-import { aFolder, aFolderOf, aTree, build, write } from '../support/folder.ts';
+import { aFolder, aFolderOf, write } from '../support/folder.ts';
+import { aTree, build } from '../support/tree.ts';
 
 const SOURCE = 'src/app/main/bin/server.ts';
 const SOURCES = {

@@ -5,8 +5,8 @@ import t, { type Test } from 'tap';
 import { SERVER } from '../../scripts/lib/build.mjs';
 import { forwardSignals } from '../../scripts/lib/service.mjs';
 import { goes, isThere, moduleAt, runModule, runProcess } from '../support/child.ts';
-import { aTree, aTreeWithoutDependencies } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
+import { aTree, aTreeWithoutDependencies } from '../support/tree.ts';
 
 // In place of the service: prints its signals, and stops on request.
 const SERVICE = `

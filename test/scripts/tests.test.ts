@@ -5,7 +5,8 @@ import { workThrough } from '../../scripts/lib/test/schedule.mjs';
 import { allTests, unitsOf } from '../../scripts/lib/test/units.mjs';
 import { mayRunAgain, note } from '../../scripts/lib/test/unsteady.mjs';
 import { type Child, runProcess } from '../support/child.ts';
-import { aFolder, aFolderOf, aTree } from '../support/folder.ts';
+import { aFolder, aFolderOf } from '../support/folder.ts';
+import { aTree } from '../support/tree.ts';
 
 const fine = "t.test('fine', async (t) => t.ok(1));";
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { lint } from '../../scripts/lib/unchanged/lint.mjs';
 import { unlessPassed } from '../../scripts/lib/unchanged/passed.mjs';
+import { testsLeft } from '../../scripts/lib/unchanged/tests.mjs';
 import { readTree, type Tree } from '../../scripts/lib/unchanged/tree.mjs';
 import { runProcess } from '../support/child.ts';
 import { aFolderOf, write } from '../support/folder.ts';
@@ -44,6 +45,16 @@ t.test('the files that a file reaches, and a digest that follows their contents'
   rmSync(path.join(root, 'lib/alone.ts'));
   const { files } = await treeOf(root);
   t.notOk(files.includes('lib/alone.ts'), 'in git or not, a removed file is none');
+});
+
+t.test('a program that runs and a folder that is read count as reached', async (t) => {
+  const root = await aCheckout(t, {
+    'runs.ts': "run('lib/a/b.ts'); list('./more'); list('../..');\n",
+    'more/x.sql': '',
+  });
+  t.same([...(await treeOf(root)).reachedFrom('runs.ts')], ['runs.ts', 'more/x.sql']);
+  write(root, 'lib/a/b.ts', '');
+  t.same([...(await treeOf(root)).reachedFrom('runs.ts')], ['runs.ts', 'lib/a/b.ts', 'more/x.sql']);
 });
 
 t.test('outside of a checkout the files are unknown', async (t) => {
@@ -91,5 +102,43 @@ t.test('the linter sees what changed and what imports it, and nothing else', asy
   write(root, 'lib/c.ts', FILES['lib/c.ts']);
   t.match(await linted(), { ok: true });
   rmSync(modules);
-  t.match(await linted(), { ok: true }, 'no linter is needed where nothing changed');
+  t.match(await linted(), { ok: true, note: 'unchanged' }, 'no linter is needed where nothing changed');
 });
+
+t.test(
+  'a test file is left until it passes, and again when what it reaches, a setting or a migration changes',
+  async (t) => {
+    const root = await aCheckout(t, {
+      'test/a.test.ts': "import '../a.ts';\n",
+      'test/b.test.ts': "import '../lib/alone.ts';\n",
+      'test/docs/c.test.ts': '',
+      'db/1.sql': '',
+      'README.md': '',
+    });
+    const tests = ['test/a.test.ts', 'test/b.test.ts', 'test/docs/c.test.ts'];
+    const left = async () => testsLeft(root, await treeOf(root), tests);
+    const pass = async (which: readonly string[], over = {}) => {
+      const counts = { passed: 1, failed: 0, skipped: 0 };
+      const one = (name: string) => ({ name, ok: true, ms: 1, skip: null, failures: [], counts, ...over });
+      (await left()).note(which.map(one));
+    };
+    t.same((await left()).left, tests);
+    await pass(tests, { ok: false });
+    await pass(tests, { skip: 'no engine' });
+    t.same((await left()).left, tests);
+    await pass(tests.slice(0, 1));
+    await pass(tests.slice(1));
+    t.same((await left()).left, []);
+    for (const [file, changed] of [
+      ['lib/c.ts', ['test/a.test.ts', 'test/docs/c.test.ts']],
+      ['README.md', ['test/docs/c.test.ts']],
+      ['package.json', tests],
+      ['db/1.sql', tests],
+    ] as const) {
+      write(root, file, `// ${file}\n`);
+      t.same((await left()).left, changed, file);
+      await pass(tests);
+    }
+    t.same(testsLeft(root, null, tests).left, tests);
+  },
+);

@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -8,13 +7,11 @@ import {
   realpathSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { runProcess } from './child.ts';
 import { eventually } from './patience.ts';
 
 /** The prefix of all test folders, followed by their process's number. */
@@ -86,29 +83,4 @@ function folderOfProcess(pid: number): string {
   } catch {
     return '';
   }
-}
-
-const COPIED = ['scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
-
-/** A small checkout: our scripts and dependencies, and these files by path. */
-export function aTree(t: Test, files: Readonly<Record<string, string>>): string {
-  const root = aTreeWithoutDependencies(t, files);
-  symlinkSync(realpathSync('node_modules'), path.join(root, 'node_modules'));
-  return root;
-}
-
-export function aTreeWithoutDependencies(t: Test, files: Readonly<Record<string, string>>): string {
-  const root = aFolderOf(t, files);
-  for (const name of COPIED)
-    cpSync(name, path.join(root, name), { recursive: true, filter: (file) => !isDependency(file) });
-  return root;
-}
-
-/** The mutation run installs thousands of files below `scripts`. */
-const isDependency = (file: string): boolean => file.split(path.sep).includes('node_modules');
-
-/** Builds a tree like `npm run build`; rejects with its output. */
-export async function build(t: Test, root: string): Promise<void> {
-  const { ended, errors } = runProcess(t, process.execPath, ['scripts/build.mjs'], root);
-  if ((await ended) !== 0) throw new Error(errors());
 }

@@ -29,7 +29,7 @@ export async function lint(root, tree) {
     tree.files.map((file) => [file, `${everywhere} ${tree.digest(tree.reachedFrom(file))}`]),
   );
   const changed = tree.files.filter((file) => passed.get(file) !== present.get(file));
-  if (changed.length === 0) return { ok: true, report: '' };
+  if (changed.length === 0) return { ok: true, report: '', note: 'unchanged' };
   const isMost = changed.length > tree.files.length * MOST;
   const verdict = await biome(root, isMost ? ['.'] : [...ONLY_LINTABLE, ...changed]);
   if (verdict.ok) record.write(present);

@@ -43,7 +43,7 @@ export function recordOf(root, name) {
 export async function unlessPassed(root, name, inputs, run) {
   if (inputs === null) return await run();
   const record = recordOf(root, name);
-  if (record.read().get(name) === inputs) return { ok: true, report: '' };
+  if (record.read().get(name) === inputs) return { ok: true, report: '', note: 'unchanged' };
   const verdict = await run();
   if (verdict.ok) record.write([[name, inputs]]);
   return verdict;

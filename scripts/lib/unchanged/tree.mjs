@@ -8,11 +8,12 @@ import { capture } from '../command.mjs';
  * @typedef {object} Tree
  * @property {readonly string[]} files Paths from the root.
  * @property {(files: Iterable<string>) => string} digest Of these files' names and contents.
- * @property {(file: string) => ReadonlySet<string>} reachedFrom The files that a file names, directly or not, and itself.
+ * @property {(file: string) => ReadonlySet<string>} reachedFrom The files that a file names, directly or not, and itself. With a
+ *   folder it names all files below.
  */
 
-/** A relative path in quotes: of an import, of a worker, of a stylesheet. */
-const NAMED = /['"](\.{1,2}\/[^'"\n]+)['"]/g;
+/** A relative path in quotes (an import, a worker, a stylesheet), or one from the root (a program, a folder to read). */
+const NAMED = /['"`]((?:\.{1,2}|[\w-]+)\/[^'"`\n]+)['"`]/g;
 /** Settings of tools and versions of dependencies: what they change is not followed file by file. */
 const SETTING = /^(?!.*\.md$)[^/]+$|\/tsconfig[^/]*\.json$/;
 const CODE = /\.(?:[cm]?[jt]s|tsx|css)$/;
@@ -31,9 +32,16 @@ export async function readTree(root) {
   if (listed === null || listed.code !== 0) return null;
   /** @type {Map<string, { digest: string, named: readonly string[] }>} */
   const about = new Map();
+  /** @type {Map<string, string[]>} */
+  const below = new Map();
   for (const file of listed.stdout.split('\0').filter(Boolean).sort()) {
-    const found = lstatSync(path.join(root, file), { throwIfNoEntry: false });
-    if (found?.isFile()) about.set(file, read(root, file));
+    if (!lstatSync(path.join(root, file), { throwIfNoEntry: false })?.isFile()) continue;
+    about.set(file, read(root, file));
+    for (const folder of foldersOf(file)) {
+      const files = below.get(folder) ?? [];
+      below.set(folder, files);
+      files.push(file);
+    }
   }
   return {
     files: [...about.keys()],
@@ -45,10 +53,21 @@ export async function readTree(root) {
     reachedFrom: (file) => {
       const reached = new Set([file]);
       for (const one of reached)
-        for (const next of about.get(one)?.named ?? []) if (about.has(next)) reached.add(next);
+        for (const name of about.get(one)?.named ?? [])
+          for (const next of about.has(name) ? [name] : (below.get(name) ?? [])) reached.add(next);
       return reached;
     },
   };
+}
+
+/**
+ * The folders above a file, without the root.
+ * @param {string} file
+ * @returns {string[]}
+ */
+function foldersOf(file) {
+  const folder = path.posix.dirname(file);
+  return folder === '.' ? [] : [folder, ...foldersOf(folder)];
 }
 
 /**
@@ -61,6 +80,8 @@ function read(root, file) {
   const names = CODE.test(file) ? [...`${content}`.matchAll(NAMED)].map(([, name = '']) => name) : [];
   return {
     digest: createHash('sha256').update(content).digest('hex'),
-    named: [...new Set(names)].map((name) => path.posix.join(folder, name)),
+    named: [...new Set(names)].map((name) =>
+      path.posix.join(name.startsWith('.') ? folder : '', name).replace(/\/$/, ''),
+    ),
   };
 }
