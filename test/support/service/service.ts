@@ -39,10 +39,10 @@ export type ServiceOptions = Partial<
   ComposeOptions & WebOptions & HealthOptions & ContainerOptions & ConnectionOptions
 >;
 
-/** What its HTTP server, routes and schemas read when they are built. */
+/** What HTTP reads when it is built. */
 const READ_BY_HTTP: readonly (keyof ServiceOptions)[] = [
-  ...(['logger', 'keys', 'version', 'trustProxy', 'openFiles', 'secureCookie', 'localMetrics'] as const),
-  ...(['allowedOrigins', 'publicUrl', 'webRoot'] as const),
+  ...(['logger', 'keys', 'version', 'trustProxy', 'openFiles'] as const),
+  ...(['secureCookie', 'localMetrics', 'allowedOrigins', 'webRoot'] as const),
 ];
 
 export const ORIGIN = 'http://127.0.0.1:8080';
@@ -81,7 +81,7 @@ export async function aService(
     webRoot: null,
     ...options,
   };
-  const isUsual = ports.metrics === undefined && READ_BY_HTTP.every((name) => options[name] === undefined);
+  const isUsual = READ_BY_HTTP.every((name) => options[name] === undefined);
   const service = await compose(
     all,
     { ...set, web: set, health: set, containers: set, connections: set },

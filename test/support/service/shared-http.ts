@@ -2,12 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { InjectOptions, RouteOptions } from 'fastify';
 import type { Http } from '../../../src/adapters/http/fastify-types.ts';
 import { type HttpOptions, httpServer, type Routes } from '../../../src/adapters/http/server.ts';
+import type { AnswerCount, Metrics } from '../../../src/ports/metrics.ts';
 
 // Building the routes costs ten times as much as the rest of a service. So the services of a test process share one
 // application: its routes and its authentication call the functions of the service into which a request is injected.
 
 type Functions = Map<string, (...args: never[]) => unknown>;
-type Served = { readonly auth: HttpOptions['auth']; readonly functions: Functions };
+type Served = {
+  readonly auth: HttpOptions['auth'];
+  readonly functions: Functions;
+  readonly countOf: Metrics['httpRoute'];
+};
 type FunctionsOf = (routes: readonly Routes[]) => Functions;
 type Shared = { readonly app: Http; readonly functionsOf: FunctionsOf };
 
@@ -28,8 +33,20 @@ let shared: Promise<Shared> | null = null;
 export async function sharedServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   shared ??= build(options, routes);
   const { app, functionsOf } = await shared;
-  const service = { auth: options.auth, functions: functionsOf(routes) };
+  const { auth } = options;
+  const service = { auth, functions: functionsOf(routes), countOf: oncePerRoute(auth.metrics) };
   return serverOf(app, service, () => httpServer(options, routes));
+}
+
+/** As the hook of a server of its own would, asks the metrics once for each route's count. */
+function oncePerRoute(metrics: Metrics): Metrics['httpRoute'] {
+  const counts = new Map<string, AnswerCount>();
+  return (method, route) => {
+    const key = `${method} ${route}`;
+    const count = counts.get(key) ?? metrics.httpRoute(method, route);
+    counts.set(key, count);
+    return count;
+  };
 }
 
 /** The application with the routes of the first service. */
@@ -50,11 +67,19 @@ async function build(options: HttpOptions, routes: readonly Routes[]): Promise<S
   return { app, functionsOf };
 }
 
-/** What the authentication hook calls, of the service that is served. */
+/** What the hooks call, of the service that is served. */
 const lateAuth = (auth: HttpOptions['auth']): HttpOptions['auth'] => ({
   ...auth,
   authenticator: late(() => served().auth.authenticator),
   isDraining: () => served().auth.isDraining(),
+  metrics: {
+    ...auth.metrics,
+    authenticated: (...args) => served().auth.metrics.authenticated(...args),
+    httpRoute:
+      (...route) =>
+      (...answer) =>
+        served().countOf(...route)(...answer),
+  },
   limits: {
     requests: late(() => served().auth.limits.requests),
     uses: late(() => served().auth.limits.uses),
