@@ -134,7 +134,7 @@ export class AgentHub implements AgentLines {
   }
 
   /** From now on the end of a terminal leaves its shell in the agent. */
-  keepShells(): void {
+  leaveShells(): void {
     this.#isLeaving = true;
   }
 

@@ -46,6 +46,9 @@ export type Ports = {
   readonly monotonicMs?: () => number;
 };
 
+/** With the process's own clock where no other was given. */
+export type AllPorts = Required<Ports>;
+
 export type WebOptions = {
   /** Read at each request, so that the bound address can be added after listening. */
   readonly allowedOrigins: ReadonlySet<string>;

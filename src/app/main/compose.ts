@@ -29,25 +29,25 @@ import { announcements } from '../service/announcements.ts';
 import { healthHistory } from '../service/health.ts';
 import { recordHealth } from '../service/record-health.ts';
 import { settingsService } from '../settings.ts';
-import type { ComposeOptions, Ports, WebOptions } from './compose-options.ts';
-import { measured } from './engine/engine-ports.ts';
+import type { AllPorts, ComposeOptions, Ports, WebOptions } from './compose-options.ts';
+import { withMetrics } from './engine/engine-ports.ts';
 import { withAgents } from './engine/route-by-node.ts';
 import { addressOf } from './process/listen-address.ts';
-import { type SharedParts, sharedParts } from './wiring/shared-parts.ts';
-import { type AgentWork, agentWing } from './wiring/wire-agents.ts';
-import { auditing } from './wiring/wire-audit.ts';
-import { type WorkspaceWork, workspaces } from './wiring/wire-containers.ts';
-import { identity } from './wiring/wire-identity.ts';
+import { type SharedServices, sharedServices } from './wiring/shared-services.ts';
+import { type AgentWork, wireAgents } from './wiring/wire-agents.ts';
+import { wireAudit } from './wiring/wire-audit.ts';
+import { type ContainerWork, wireContainers } from './wiring/wire-containers.ts';
+import { wireIdentity } from './wiring/wire-identity.ts';
 import { mcpRoutes } from './wiring/wire-mcp.ts';
-import { type SshWork, sshWing } from './wiring/wire-ssh.ts';
-import { type TerminalWork, terminalWing } from './wiring/wire-terminals.ts';
+import { type SshWork, wireSsh } from './wiring/wire-ssh.ts';
+import { type TerminalWork, wireTerminals } from './wiring/wire-terminals.ts';
 
-export type Service = WorkspaceWork &
+export type Service = ContainerWork &
   TerminalWork &
   SshWork & {
     readonly agents: AgentWork;
     readonly http: Http;
-    readonly accounts: Registration;
+    readonly registration: Registration;
     /** Refuses every new request with a retry time. */
     readonly drain: () => void;
     readonly closeEvents: (reason: CloseReason) => void;
@@ -58,11 +58,11 @@ export type Service = WorkspaceWork &
     readonly recordHealth: () => Promise<void>;
     /** Notes that this process ends on purpose. */
     readonly noteStop: () => Promise<void>;
-    /** Aborts long-running answers, such as followed logs. */
+    /** Ends all unfinished answers and open sockets. */
     readonly cutOff: () => void;
     /** Sends request counts and writes due uses; for a timer. */
     readonly writeDue: () => Promise<void>;
-    /** Re-encrypts with the present key; returns how many no key opens. */
+    /** Re-encrypts with the present key. Returns the number of secrets that no key decrypts. */
     readonly reseal: () => Promise<number>;
     /** Seals new audit records; for a timer. */
     readonly sealAudit: () => Promise<void>;
@@ -80,29 +80,34 @@ export async function compose(
 ): Promise<Service> {
   const { web } = options;
   const hub = new AgentHub(options.logger);
-  const ports = withAgents(measured(given), agentPorts(hub, given.clock.now()));
-  const shared = sharedParts(ports, options);
+  const ports: AllPorts = {
+    monotonicMs: () => performance.now(),
+    ...withAgents(withMetrics(given), agentPorts(hub, given.clock.now())),
+  };
+  const shared = sharedServices(ports, options);
   const draining: Draining = { isDraining: false };
-  const wings = wingsOf(
-    ports,
-    options,
-    { ...shared, hub },
-    draining,
-    () => web.publicUrl ?? addressBound(http),
-  );
+  // Read later: the address is known once the server listens.
+  const publicUrl = (): string => web.publicUrl ?? addressBound(http);
+  const wings = wingsOf(ports, options, { ...shared, hub }, draining, publicUrl);
   const http = await serverOf(
     {
-      ...{ logger: options.logger, version: options.version, signingKeys: options.keys.live },
-      ...{ trustProxy: web.trustProxy, openFiles: web.openFiles, overHttps: web.secureCookie },
+      logger: options.logger,
+      version: options.version,
+      signingKeys: options.keys.live,
+      trustProxy: web.trustProxy,
+      openFiles: web.openFiles,
+      overHttps: web.secureCookie,
       ...accessOf(ports, web, shared, draining),
     },
     routesOf(ports, options, shared, wings),
   );
   if (web.webRoot !== null) await staticFiles(http, web.webRoot, web.secureCookie);
-  const { storage, monotonicMs } = shared;
-  const { readiness } = options.health;
-  const { replica } = options;
-  const { metrics } = ports;
+  const {
+    replica,
+    health: { readiness },
+  } = options;
+  const { metrics, monotonicMs } = ports;
+  const { storage } = shared;
   const health = recordHealth({ storage, replica, readiness, monotonicMs, metrics });
   return {
     ...serviceOf(http, options, shared, wings, draining),
@@ -114,26 +119,30 @@ export async function compose(
 type Wings = ReturnType<typeof wingsOf>;
 
 function wingsOf(
-  ports: Ports,
+  ports: AllPorts,
   options: ComposeOptions,
-  shared: SharedParts & { readonly hub: AgentHub },
+  shared: SharedServices & { readonly hub: AgentHub },
   draining: Draining,
   publicUrl: () => string,
 ) {
-  const { storage, limits, live } = shared;
+  const { storage, requestLimits: limits, authorizedConnections: live } = shared;
   const { repositories } = storage;
   const { bus, clock, metrics } = ports;
   const { keys, web } = options;
-  const ofKeys = { keys, secureCookie: web.secureCookie, log: options.logger };
-  const people = identity({ ...ports, storage, limits }, ofKeys, publicUrl);
-  const { throttle } = people;
+  const keyOptions = { keys, secureCookie: web.secureCookie, log: options.logger };
+  const identityWing = wireIdentity({ ...ports, storage, limits }, keyOptions, publicUrl);
+  const { throttle, confirmed } = identityWing;
   const isDraining = (): boolean => draining.isDraining;
-  const shells = terminalWing(ports, options, shared, { throttle, publicUrl, isDraining });
-  const { terminals } = shells.work;
-  const machines = agentWing({ ...ports, storage }, options, { ...shared, terminals });
-  const secureShell = sshWing(ports, options, shared, { throttle, terminals, publicUrl });
-  const ofBoxes = { ...shared, terminals, agents: machines.agents, confirmed: people.confirmed };
-  const boxes = workspaces({ ...ports, storage }, options, ofBoxes);
+  const terminalWing = wireTerminals(ports, options, shared, { throttle, publicUrl, isDraining });
+  const { terminals } = terminalWing.work;
+  const agentWing = wireAgents({ ...ports, storage }, options, { ...shared, terminals });
+  const sshWing = wireSsh(ports, options, shared, { throttle, terminals, publicUrl });
+  const { agents } = agentWing;
+  const containerWing = wireContainers({ ...ports, storage }, options, shared, {
+    terminals,
+    agents,
+    confirmed,
+  });
   const feed = new EventFeed({
     events: repositories.events,
     bus,
@@ -142,40 +151,41 @@ function wingsOf(
     sent: ({ time }) => metrics.eventSent((clock.now().getTime() - time.getTime()) / 1000),
   });
   return {
-    people,
-    shells,
-    secureShell,
-    machines,
-    boxes,
+    identityWing,
+    terminalWing,
+    sshWing,
+    agentWing,
+    containerWing,
     feed,
-    audit: auditing({ repositories, clock, live }),
+    audit: wireAudit({ repositories, clock, live }),
   };
 }
 
 function accessOf(
   { metrics }: Ports,
   { localMetrics, allowedOrigins }: WebOptions,
-  { auth, limits, storage }: SharedParts,
+  { authenticator, requestLimits, storage }: SharedServices,
   draining: Draining,
 ) {
   const addresses = addressSockets();
   metrics.watch('address_sockets_most', addresses.most);
-  const settings = () => storage.repositories.settings.read();
+  const readSettings = () => storage.repositories.settings.read();
   return {
     auth: {
       isDraining: () => draining.isDraining,
-      authenticator: auth,
+      authenticator,
       metrics,
       limits: {
-        requests: limits,
+        requests: requestLimits,
         uses: concurrentUse(),
-        perAddress: async () => (await settings()).requestsPerMinute,
+        perAddress: async () => (await readSettings()).requestsPerMinute,
       },
-      ...{ localMetrics, allowedOrigins },
+      localMetrics,
+      allowedOrigins,
     },
     sockets: {
       addressSockets: addresses,
-      socketsPerAddress: async () => (await settings()).socketsPerAddress,
+      socketsPerAddress: async () => (await readSettings()).socketsPerAddress,
     },
   };
 }
@@ -183,74 +193,75 @@ function accessOf(
 function routesOf(
   { bus, clock, metrics, runtime }: Ports,
   options: ComposeOptions,
-  { storage, auth, live, keys }: SharedParts,
-  { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
+  { storage, authenticator, authorizedConnections, idempotency }: SharedServices,
+  { identityWing, terminalWing, sshWing, agentWing, containerWing, feed, audit }: Wings,
 ): readonly Routes[] {
   const { catalogue } = storage.repositories;
   return [
     systemRoutes({ ...options.health, version: options.version }),
     metricsRoutes(metrics),
-    ...people.routes,
+    ...identityWing.routes,
     settingsRoutes(settingsService(storage, bus)),
     healthHistoryRoutes(healthHistory(storage)),
     announcementRoutes({ announcements: announcements(storage, clock), clock }),
-    tokenRoutes(apiTokens({ storage, pendingUse: auth.pendingUse }), keys),
-    sessionRoutes(sessions({ storage, pendingSeen: auth.pendingSeen })),
+    tokenRoutes(apiTokens({ storage, pendingUse: authenticator.pendingUse }), idempotency),
+    sessionRoutes(sessions({ storage, pendingSeen: authenticator.pendingSeen })),
     audit.routes,
-    sshKeyRoutes(sshKeys(storage, auth.pendingKeyUse)),
+    sshKeyRoutes(sshKeys(storage, authenticator.pendingKeyUse)),
     catalogueRoutes(catalogue),
     engineRoutes(runtime),
     adminCatalogueRoutes(catalogue, catalogueAdmin(storage)),
-    ...boxes.routes,
-    ...shells.routes,
-    ...machines.routes,
-    ...secureShell.routes,
-    (http) => eventSocket(http, { feed, live, log: options.logger }),
-    mcpRoutes(live, options.version),
+    ...containerWing.routes,
+    ...terminalWing.routes,
+    ...agentWing.routes,
+    ...sshWing.routes,
+    (http) => eventSocket(http, { feed, live: authorizedConnections, log: options.logger }),
+    mcpRoutes(authorizedConnections, options.version),
   ];
 }
 
 function serviceOf(
   http: Http,
   options: ComposeOptions,
-  { storage, auth, limits, acts, live }: SharedParts,
-  { people, shells, secureShell, machines, boxes, feed, audit }: Wings,
+  { storage, authenticator, requestLimits, activityRecords, authorizedConnections }: SharedServices,
+  { identityWing, terminalWing, sshWing, agentWing, containerWing, feed, audit }: Wings,
   draining: Draining,
 ): Omit<Service, 'recordHealth' | 'noteStop'> {
   return {
     http,
-    accounts: people.accounts,
+    registration: identityWing.registration,
     reseal: async () => {
-      await secureShell.reseal();
-      return await people.reseal();
+      await sshWing.reseal();
+      return await identityWing.reseal();
     },
     sealAudit: audit.seal,
-    ...shells.work,
-    ...secureShell.work,
-    ...boxes.work,
-    agents: machines.work,
+    ...terminalWing.work,
+    ...sshWing.work,
+    ...containerWing.work,
+    agents: agentWing.work,
     drain: () => {
       draining.isDraining = true;
-      shells.work.terminals.refuseNew();
-      machines.work.keepShells();
+      terminalWing.work.terminals.refuseNew();
+      agentWing.work.leaveShells();
     },
     closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,
     forgetEnded: forgetEnded(storage, options.logger),
-    cutOff: live.closeAll,
+    cutOff: authorizedConnections.closeAll,
     writeDue: async () =>
       void (await Promise.all([
-        limits.flush(),
-        auth.flush(),
-        acts.flush(),
-        shells.writeDue(),
-        machines.work.keep(),
+        requestLimits.flush(),
+        authenticator.flush(),
+        activityRecords.flush(),
+        terminalWing.writeDue(),
+        agentWing.work.checkConnections(),
       ])),
-    flush: async () => void (await Promise.all([limits.flush(), auth.flushAll(), acts.flushAll()])),
+    flush: async () =>
+      void (await Promise.all([requestLimits.flush(), authenticator.flushAll(), activityRecords.flushAll()])),
   };
 }
 
-/** The address of a listening server; before that, one that cannot be opened. */
+/** The server's address. Empty before it listens. */
 function addressBound(http: Http): string {
   const [bound] = http.addresses();
   return bound === undefined || typeof bound === 'string' ? '' : addressOf(bound.address, bound.port);

@@ -84,8 +84,8 @@ async function announce(
   running: Production,
   allowed: Set<string>,
 ) {
-  const { http, accounts, ssh } = running.service;
-  if (admin !== null) await accounts.ensureAdmin(admin.email, admin.password);
+  const { http, registration, ssh } = running.service;
+  if (admin !== null) await registration.ensureAdmin(admin.email, admin.password);
   await http.listen({ host, port });
   if (config.ssh !== null) await ssh.listen(config.ssh.host, config.ssh.port);
   const bound = http.addresses()[0];
@@ -93,7 +93,7 @@ async function announce(
   if (config.allowedOrigins.length === 0) for (const origin of originsOf(address)) allowed.add(origin);
   const mend = running.mend();
   if (mend !== null) say(`No container engine found. To fix this: ${mend}`);
-  const code = await accounts.newSetupCode();
+  const code = await registration.newSetupCode();
   if (code === null) say(`Berth is ready: ${address}`);
   else say(`Berth is ready. Create the first administrator here: ${address}/setup#code=${code}`);
   const step = stepForOthers(host, publicUrl);

@@ -25,10 +25,10 @@ const ports = {
   monotonicMs: () => performance.now(),
   bus,
 };
-const { http, accounts, writeDue, flush } = await aService(ports, { logger });
+const { http, registration, writeDue, flush } = await aService(ports, { logger });
 const stopWriter = repeat(1_000, writeDue, logger);
 const address = await http.listen({ host: '127.0.0.1', port: 0 });
-const setupCode = (await accounts.newSetupCode()) ?? '';
+const setupCode = (await registration.newSetupCode()) ?? '';
 onAnnounce(async (ownerId) => {
   const data = { id: randomUUID(), db_id: randomUUID(), name: 'calm-harbor', status: 'stopped' };
   await ports.storage.repositories.events.append({

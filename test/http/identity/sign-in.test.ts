@@ -20,7 +20,7 @@ t.test('the printed code makes the first administrator, once', async (t) => {
     (await as(service, null)('GET', '/api/auth/options')).json().setup_required as boolean;
   const check = async (code: unknown) => (await post(service, 'setup/check', { code })).json();
   t.ok(await needsSetUp());
-  const code = await service.accounts.newSetupCode();
+  const code = await service.registration.newSetupCode();
   for (const wrong of ['', 'x', `${code}x`, (code ?? '').toUpperCase()]) {
     const answer = await post(service, 'setup', { code: wrong, ...person('root') });
     t.same([answer.statusCode, answer.json().code], [403, 'setup_code_rejected'], wrong);
@@ -37,12 +37,12 @@ t.test('the printed code makes the first administrator, once', async (t) => {
   const again = await post(service, 'setup', { code, ...person('eve') });
   t.same([again.statusCode, again.json().code], [403, 'setup_done']);
   t.match(await check(code), { code: 'setup_done' });
-  t.equal(await service.accounts.newSetupCode(), null, 'no code any more');
+  t.equal(await service.registration.newSetupCode(), null, 'no code any more');
 });
 
 t.test('of two concurrent set-ups one succeeds', async (t) => {
   const service = await aService();
-  const code = await service.accounts.newSetupCode();
+  const code = await service.registration.newSetupCode();
   const answers = await Promise.all(
     ['a', 'b', 'c'].map((name) => post(service, 'setup', { code, ...person(name) })),
   );
@@ -51,8 +51,8 @@ t.test('of two concurrent set-ups one succeeds', async (t) => {
 
 t.test('a newer code replaces the older one', async (t) => {
   const service = await aService();
-  const older = await service.accounts.newSetupCode();
-  const newer = await service.accounts.newSetupCode();
+  const older = await service.registration.newSetupCode();
+  const newer = await service.registration.newSetupCode();
   t.equal((await post(service, 'setup', { code: older, ...person('a') })).statusCode, 403);
   t.equal((await post(service, 'setup', { code: newer, ...person('a') })).statusCode, 201);
 });
@@ -143,7 +143,7 @@ t.test('only the right password learns that an account is disabled, and why', as
 
 t.test('set-up code checks are limited', async (t) => {
   const service = await aService();
-  await service.accounts.newSetupCode();
+  await service.registration.newSetupCode();
   let last = 403;
   for (let asked = 0; asked < 40 && last === 403; asked += 1)
     last = (await post(service, 'setup/check', { code: 'x' })).statusCode;
@@ -191,7 +191,7 @@ t.test('the configured administrator gets a valid name', async (t) => {
     ['@example.org', 'admin'],
   ] as const) {
     const service = await aService();
-    await service.accounts.ensureAdmin(email, 'correct horse battery');
+    await service.registration.ensureAdmin(email, 'correct horse battery');
     const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
     t.match(state.users, [{ email, username, role: 'admin' }]);
   }
@@ -199,8 +199,8 @@ t.test('the configured administrator gets a valid name', async (t) => {
 
 t.test('the configured administrator signs in, and is made once', async (t) => {
   const service = await aService();
-  await service.accounts.ensureAdmin('the+boss@example.org', 'correct horse battery');
-  await service.accounts.ensureAdmin('other@example.org', 'correct horse battery');
+  await service.registration.ensureAdmin('the+boss@example.org', 'correct horse battery');
+  await service.registration.ensureAdmin('other@example.org', 'correct horse battery');
   const login = (email: string) => post(service, 'login', { email, password: 'correct horse battery' });
   t.match((await login('the+boss@example.org')).json().user, {
     role: 'admin',

@@ -96,7 +96,7 @@ const PASSWORD = 'correct horse battery';
 
 /** Signs in the first administrator, made by the set-up code. */
 export async function anAdmin(service: Service): Promise<Person> {
-  const code = await service.accounts.newSetupCode();
+  const code = await service.registration.newSetupCode();
   return await signUp(service, '/api/auth/setup', { code, ...person('root') });
 }
 

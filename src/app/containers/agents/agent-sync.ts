@@ -46,7 +46,7 @@ export function agentSync(deps: AgentDeps, monotonicMs: () => number) {
     begin: async (): Promise<void> => disconnect(await agents.connectedTo(replica)),
 
     /** For a timer: checks this process's connections and renews them, and ends those of dead processes. */
-    async keep(): Promise<void> {
+    async checkConnections(): Promise<void> {
       if (isDue('recheckMs', RECHECK_EVERY_MS)) await recheck(lines.sessions());
       if (!isDue('renewMs', RENEW_EVERY_MS)) return;
       await agents.seen(

@@ -125,7 +125,7 @@ const forwarded = <T extends object>(port: () => T, own: Partial<T> = {}): T =>
 type Count = Pick<Metrics, 'engineCalled'>;
 
 /** Counts and times the ports' engine calls. */
-export function measured(ports: Ports): Ports {
+export function withMetrics(ports: Ports): Ports {
   const { metrics } = ports;
   const timed = <T extends object>(name: string, port: T): T => timedPort(name, port, metrics);
   return {

@@ -6,12 +6,12 @@ import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { type Agents, agents } from '../../containers/agents/agents.ts';
 import { enrolments } from '../../containers/agents/enrolments.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
-import type { ComposeOptions, Ports } from '../compose-options.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { AllPorts, ComposeOptions } from '../compose-options.ts';
+import type { SharedServices } from './shared-services.ts';
 
-export type AgentWork = Pick<Agents, 'begin' | 'keep'> & {
+export type AgentWork = Pick<Agents, 'begin' | 'checkConnections'> & {
   /** The service stops: terminals that end leave their shells in the agents. */
-  readonly keepShells: () => void;
+  readonly leaveShells: () => void;
   /** Asks the agents to come back. */
   readonly leave: () => void;
   /** Waits until the end of each closed connection is on record. */
@@ -19,15 +19,14 @@ export type AgentWork = Pick<Agents, 'begin' | 'keep'> & {
 };
 
 /** Agents: their connections, codes to install them, and their use as containers. */
-export function agentWing(
-  { storage, bus, clock, metrics }: Ports,
+export function wireAgents(
+  { storage, bus, clock, metrics, monotonicMs }: AllPorts,
   { logger: log, replica }: ComposeOptions,
   {
     hub,
-    live,
-    monotonicMs,
+    authorizedConnections: live,
     terminals,
-  }: SharedParts & { readonly hub: AgentHub; readonly terminals: Terminals },
+  }: SharedServices & { readonly hub: AgentHub; readonly terminals: Terminals },
 ) {
   const { closeAll, noticeAll } = terminals;
   const work = agents(
@@ -55,8 +54,8 @@ export function agentWing(
     routes: [agentRoutes(enrolments({ storage, clock })), socket],
     work: {
       begin: work.begin,
-      keep: work.keep,
-      keepShells: () => hub.keepShells(),
+      checkConnections: work.checkConnections,
+      leaveShells: () => hub.leaveShells(),
       leave: () => hub.leave(),
       idle: async () => void (await Promise.allSettled(ends)),
     } satisfies AgentWork,

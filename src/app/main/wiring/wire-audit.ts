@@ -7,7 +7,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 import { auditTrail } from '../../audit/audit-trail.ts';
 import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 
-type AuditingDeps = {
+type AuditDeps = {
   readonly repositories: Repositories;
   readonly clock: Clock;
   readonly live: AuthorizedConnections;
@@ -16,10 +16,10 @@ type AuditingDeps = {
 /** Records sealed per transaction; the rest follow at once. */
 const SEAL_AT_ONCE = 500;
 
-type Auditing = { readonly routes: Routes; readonly seal: () => Promise<void> };
+type AuditWing = { readonly routes: Routes; readonly seal: () => Promise<void> };
 
 /** The audit's views and seals. An export ends with the right to read it. */
-export const auditing = ({ repositories, clock, live }: AuditingDeps): Auditing => ({
+export const wireAudit = ({ repositories, clock, live }: AuditDeps): AuditWing => ({
   routes: auditRoutes({
     audit: auditTrail(repositories, clock),
     cutOffReading: abortWhenUnauthorized(live, (now) => authorize(now, 'read').ok),

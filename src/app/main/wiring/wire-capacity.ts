@@ -4,7 +4,7 @@ import { capacityGauges } from '../../containers/capacity/capacity-gauges.ts';
 import { hostReading } from '../../containers/capacity/host-reading.ts';
 import { readCapacity } from '../../containers/capacity/read-capacity.ts';
 import { readUsage } from '../../containers/capacity/read-usage.ts';
-import type { ComposeOptions, Ports } from '../compose-options.ts';
+import type { AllPorts, ComposeOptions } from '../compose-options.ts';
 
 export type CapacityWork = {
   /** Reads the capacity for the metrics; for a timer. */
@@ -12,11 +12,10 @@ export type CapacityWork = {
 };
 
 /** What the engine's machine has, and what everybody uses of it. */
-export function capacityWing(
-  { storage, clock, host, runtime, runtimeNode: node, metrics, ...ports }: Ports,
+export function wireCapacity(
+  { storage, clock, host, runtime, runtimeNode: node, metrics, monotonicMs }: AllPorts,
   { containers: { diskFloorMb } }: ComposeOptions,
 ): { readonly routes: Routes; readonly work: CapacityWork } {
-  const { monotonicMs = () => performance.now() } = ports;
   const read = hostReading({ host, runtime, monotonicMs });
   const deps = { storage, clock, read, settings: { node, diskFloorMb } };
   const capacity = readCapacity(deps);

@@ -16,7 +16,6 @@ import { abortWhenUnauthorized } from '../../../adapters/http/streamed-replies.t
 import { execSocket } from '../../../adapters/websocket/exec/exec-socket.ts';
 import { watchSocket } from '../../../adapters/websocket/files/watch-socket.ts';
 import { attachSocket } from '../../../adapters/websocket/processes/attach-socket.ts';
-import type { ActRecords } from '../../audit/activity-records.ts';
 import { endSharesOf } from '../../collaboration/collaboration-effects.ts';
 import { adminContainers } from '../../containers/administration/admin-containers.ts';
 import { transferContainer } from '../../containers/administration/transfer-container.ts';
@@ -26,7 +25,6 @@ import { figureSampler } from '../../containers/figures/figure-sampler.ts';
 import { presentLoads } from '../../containers/figures/present-loads.ts';
 import { readFigures } from '../../containers/figures/read-figures.ts';
 import { containerAccess } from '../../containers/inside/container-access.ts';
-import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import { endContainers } from '../../containers/lifetime/end-containers.ts';
 import { collectSnapshots } from '../../containers/maintenance/collect-snapshots.ts';
 import { reconcile } from '../../containers/maintenance/reconcile.ts';
@@ -42,15 +40,13 @@ import { removeUser } from '../../containers/removal/remove-user.ts';
 import { collectVolumes } from '../../containers/retention/volume-retention.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import { snapshots } from '../../containers/snapshots/snapshots.ts';
-import type { Idempotency } from '../../idempotency.ts';
-import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
-import type { OutputSlots } from '../../terminals/output/output-slots.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
-import type { ComposeOptions, Ports } from '../compose-options.ts';
-import { type CapacityWork, capacityWing } from './wire-capacity.ts';
+import type { AllPorts, ComposeOptions, Ports } from '../compose-options.ts';
+import type { SharedServices } from './shared-services.ts';
+import { type CapacityWork, wireCapacity } from './wire-capacity.ts';
 
-export type WorkspaceWork = CapacityWork & {
+export type ContainerWork = CapacityWork & {
   readonly warmPool: Pick<WarmPool, 'soon' | 'stop'>;
   readonly operations: Pick<Operations, 'renew' | 'takeOver' | 'idle'>;
   readonly roleSetups: Pick<RoleSetups, 'keep' | 'idle' | 'close'>;
@@ -74,21 +70,24 @@ export type WorkspaceWork = CapacityWork & {
 
 type OfOthers = {
   readonly terminals: Terminals;
-  readonly live: AuthorizedConnections;
-  readonly keys: Idempotency;
-  readonly acts: ActRecords;
-  readonly outputs: OutputSlots;
-  readonly uses: ContainerUses;
   readonly agents: OfAgents;
   readonly confirmed: RequireRecentSignIn;
 };
 
 /** Containers: operations, the pool, role setups, and the use cases inside. */
-export function workspaces(
-  ports: Ports,
+export function wireContainers(
+  ports: AllPorts,
   options: ComposeOptions,
-  { terminals, live, keys, acts, outputs, uses, agents, confirmed }: OfOthers,
-): { readonly routes: readonly Routes[]; readonly work: WorkspaceWork } {
+  shared: SharedServices,
+  { terminals, agents, confirmed }: OfOthers,
+): { readonly routes: readonly Routes[]; readonly work: ContainerWork } {
+  const {
+    authorizedConnections: live,
+    idempotency: keys,
+    outputSlots: outputs,
+    containerUses: uses,
+  } = shared;
+  const { activityRecords: acts } = shared;
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
     storage: ports.storage,
@@ -108,12 +107,12 @@ export function workspaces(
   const programs = processes({ ...ports, acts, log: options.logger });
   uses.watch(programs.usesNow);
   const sampler = figureSampler({ insight: ports.insight, clock: ports.clock, log: options.logger });
-  const capacity = capacityWing(ports, options);
+  const capacity = wireCapacity(ports, options);
   const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
     routes: [
-      containerRoutes(boxes, keys, presentLoads(ports.host, ports.monotonicMs ?? (() => performance.now()))),
+      containerRoutes(boxes, keys, presentLoads(ports.host, ports.monotonicMs)),
       adminContainerRoutes(adminContainers(ofAdmins), transferContainer(ofAdmins)),
       snapshotRoutes(snapshots(deps), keys),
       roleSetupRoutes(tools),

@@ -34,7 +34,7 @@ import { secondFactor } from '../../identity/sign-in/second-factor.ts';
 import { factorCodes } from '../../identity/sign-in/second-factor-codes.ts';
 import { signIn } from '../../identity/sign-in/sign-in.ts';
 import type { Keys } from '../keys/keys.ts';
-import { openIdSignIn } from './wire-openid.ts';
+import { wireOpenId } from './wire-openid.ts';
 import { peopleRoutes } from './wire-people.ts';
 
 export type IdentityPorts = {
@@ -46,16 +46,16 @@ export type IdentityPorts = {
 };
 
 export type Identity = {
-  readonly accounts: Registration;
+  readonly registration: Registration;
   readonly throttle: LoginThrottle;
   readonly confirmed: RequireRecentSignIn;
   readonly routes: readonly Routes[];
-  /** Re-encrypts with the present key; returns how many no key opens. */
+  /** Re-encrypts with the present key. Returns the number of secrets that no key decrypts. */
   readonly reseal: () => Promise<number>;
 };
 
 /** Accounts, signing in, second factors, passkeys and the screen lock. */
-export function identity(
+export function wireIdentity(
   { storage, hasher, clock, limits, openIdProvider: provider }: IdentityPorts,
   options: { readonly keys: Keys; readonly secureCookie: boolean; readonly log: Pick<Logger, 'warn'> },
   publicUrl: () => string,
@@ -83,14 +83,14 @@ export function identity(
     ceremonies: passkeyCeremonies(),
     party: () => relyingPartyAt(publicUrl()),
   };
-  const atProvider = openIdSignIn(
+  const atProvider = wireOpenId(
     { storage, throttle, provider, keys: ofFactors.keys, confirmed, log },
     secureCookie,
     publicUrl,
   );
   const withPasskey = passkeySignIn({ ...passkeyDeps, throttle });
   return {
-    accounts: people,
+    registration: people,
     throttle,
     confirmed,
     reseal: second.reseal,

@@ -16,7 +16,7 @@ export type OpenIdSignIn = {
 };
 
 /** Signing in by an OpenID provider. */
-export function openIdSignIn(
+export function wireOpenId(
   ports: Omit<ConnectedDeps & SignOutDeps, 'redirectUri' | 'signedOutUrl'>,
   secureCookie: boolean,
   publicUrl: () => string,

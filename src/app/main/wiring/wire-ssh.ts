@@ -17,7 +17,7 @@ import { sshConnections } from '../../terminals/ssh/ssh-connections.ts';
 import { sshPrograms } from '../../terminals/ssh/ssh-programs.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { ComposeOptions, Ports } from '../compose-options.ts';
-import type { SharedParts } from './shared-parts.ts';
+import type { SharedServices } from './shared-services.ts';
 
 export type SshWork = {
   readonly ssh: {
@@ -39,13 +39,20 @@ type OfOthers = {
 };
 
 /** SSH, by a port of its own and over HTTPS. */
-export function sshWing(
+export function wireSsh(
   ports: Ports,
   { logger: log, keys, connections: { sshChannels = SSH_CHANNELS.usual } }: ComposeOptions,
-  shared: SharedParts,
+  shared: SharedServices,
   { throttle, terminals, publicUrl }: OfOthers,
 ) {
-  const { storage, auth, live, limits, acts, uses } = shared;
+  const {
+    storage,
+    authenticator,
+    authorizedConnections: live,
+    requestLimits,
+    activityRecords,
+    containerUses: uses,
+  } = shared;
   const { repositories } = storage;
   const { clock, commands, metrics, bus } = ports;
   const hostKeys = sshHostKeys({
@@ -53,15 +60,15 @@ export function sshWing(
     keys: () => keys.known().map((set) => set.hostKeys),
   });
   const connections = sshConnections({
-    ...{ repositories, live, log, uses, requests: limits, mayStay: terminals.mayStay },
+    ...{ repositories, live, log, uses, requests: requestLimits, mayStay: terminals.mayStay },
     channelsPerConnection: sshChannels,
     feed: new EventFeed({ events: repositories.events, bus, log, encode: (event) => event }),
   });
   metrics.watch('ssh_connections', connections.count);
-  const start = startProgram({ storage, acts, clock, uses });
+  const start = startProgram({ storage, acts: activityRecords, clock, uses });
   const server = sshServer({
     ...{ connections, log, hostKeys: hostKeys.all },
-    signIn: sshSignIn({ storage, authenticator: auth, throttle, metrics }),
+    signIn: sshSignIn({ storage, authenticator, throttle, metrics }),
     programs: sshPrograms({ start, commands, helpers: containerHelpers(commands), terminals }),
   });
   const listener = sshListener(server, log);

@@ -10,9 +10,9 @@ import type { Recordings } from '../../recordings/recordings.ts';
 import { adminTerminals } from '../../terminals/admin-terminals.ts';
 import { terminalReaper } from '../../terminals/cleanup/terminal-reaper.ts';
 import { type Terminals, terminals } from '../../terminals/terminals.ts';
-import type { ComposeOptions, Ports } from '../compose-options.ts';
-import type { SharedParts } from './shared-parts.ts';
-import { recording } from './wire-recordings.ts';
+import type { AllPorts, ComposeOptions } from '../compose-options.ts';
+import type { SharedServices } from './shared-services.ts';
+import { wireRecordings } from './wire-recordings.ts';
 
 export type TerminalWork = {
   readonly terminals: Terminals;
@@ -28,17 +28,17 @@ type OfOthers = {
 };
 
 /** Terminals, their recordings and shares. */
-export function terminalWing(
-  ports: Ports,
+export function wireTerminals(
+  ports: AllPorts,
   options: ComposeOptions,
-  shared: SharedParts,
+  shared: SharedServices,
   { throttle, publicUrl, isDraining }: OfOthers,
 ) {
-  const { storage, acts, monotonicMs, live, outputs } = shared;
-  const { bus, clock, runtime, terminalBackend: backend } = ports;
+  const { storage, activityRecords, authorizedConnections: live, outputSlots: outputs } = shared;
+  const { bus, clock, runtime, terminalBackend: backend, monotonicMs } = ports;
   const { repositories } = storage;
   const log = options.logger;
-  const tapes = recording(ports, { storage, acts, monotonicMs }, options);
+  const tapes = wireRecordings({ ...ports, storage }, activityRecords, options);
   const shells = terminals(
     {
       ...{ storage, bus, clock, log, monotonicMs },
