@@ -11,8 +11,8 @@ import type { LifetimeRepository } from './containers/lifetime/lifetime-reposito
 import type { OperationRepository } from './containers/operation-repository.ts';
 import type { ProcessOutputRepository } from './containers/processes/process-output-repository.ts';
 import type { ProcessRepository } from './containers/processes/process-repository.ts';
-import type { SnapshotImageRepository } from './containers/retention/carried-image-repository.ts';
 import type { DeletedContainerRepository } from './containers/retention/deleted-container-repository.ts';
+import type { LayerImageRepository } from './containers/retention/layer-image-repository.ts';
 import type { OrphanRepository } from './containers/retention/orphan-repository.ts';
 import type { VolumeRetentionRepository } from './containers/retention/volume-retention-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
@@ -75,7 +75,7 @@ export type Repositories = {
   readonly diskUse: DiskUseRepository;
   readonly capacity: CapacityRepository;
   readonly orphans: OrphanRepository;
-  readonly snapshotImages: SnapshotImageRepository;
+  readonly layerImages: LayerImageRepository;
   readonly snapshots: SnapshotRepository;
   readonly snapshotRetention: SnapshotRetentionRepository;
   readonly retention: VolumeRetentionRepository;

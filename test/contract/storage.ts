@@ -4,7 +4,7 @@ import { administeredContainerContract } from './containers/administration/admin
 import { agentRepositoryContract } from './containers/agents.ts';
 import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
-import { containerRepositoryContract, snapshotImagesContract } from './containers/containers.ts';
+import { containerRepositoryContract, layerImagesContract } from './containers/containers.ts';
 import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
@@ -100,7 +100,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await deletedContainerRepositoryContract(name, storage);
   await diskUseRepositoryContract(name, storage);
   await orphanRepositoryContract(name, storage);
-  await snapshotImagesContract(name, storage);
+  await layerImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);

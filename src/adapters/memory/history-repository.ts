@@ -60,14 +60,14 @@ const FORGETS: { readonly [K in EndedKind]: Forget } = {
     state.operations = state.operations.filter(({ dbId }) => !dbIds.has(dbId));
     state.containers = state.containers.filter((one) => !containers.has(one));
     for (const dbId of dbIds) {
-      state.snapshotImages.delete(dbId);
+      state.layerImages.delete(dbId);
       state.volumes.delete(dbId);
     }
     return containers.size;
   },
 
   snapshots(state, endedBefore) {
-    const images = new Set([...state.snapshotImages.values()].map(({ image }) => image));
+    const images = new Set([...state.layerImages.values()].map(({ image }) => image));
     const inUse = new Set(state.operations.map(({ snapshot }) => snapshot?.id));
     const unused = state.snapshots.filter(
       ({ id, layerImage }) => !inUse.has(id) && (layerImage === null || !images.has(layerImage)),

@@ -3,7 +3,7 @@ import type { ChainHead } from '../../domain/audit-chain.ts';
 import type { Agent } from '../../domain/containers/agents/agent.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
 import type { Container } from '../../domain/containers/container.ts';
-import type { SnapshotImage } from '../../domain/containers/layer/carry-over.ts';
+import type { LayerImage } from '../../domain/containers/layer/carry-over.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
 import type { ContainerProcess } from '../../domain/containers/processes/process.ts';
 import type { Tier } from '../../domain/containers/resources.ts';
@@ -68,7 +68,7 @@ export type MemoryState = FactorState & {
   /** `codeHash` in hex. */
   agentEnrolments: { userId: string; codeHash: string; expiresAt: Date }[];
   /** By db id. */
-  snapshotImages: Map<string, SnapshotImage>;
+  layerImages: Map<string, LayerImage>;
   snapshots: StoredSnapshot[];
   /** Of deleted containers, by db id. */
   volumes: Map<string, { condemnedAt?: Date; claimedAt?: Date; removedAt?: Date; purgedAt?: Date }>;
@@ -163,7 +163,7 @@ export const emptyState = (): MemoryState => ({
   containers: [],
   agents: [],
   agentEnrolments: [],
-  snapshotImages: new Map(),
+  layerImages: new Map(),
   snapshots: [],
   volumes: new Map(),
   apiTokens: [],

@@ -14,8 +14,8 @@ import { memoryLifetimes } from './containers/lifetime/lifetime-repository.ts';
 import { memoryOperations } from './containers/operation-repository.ts';
 import { memoryProcessOutputs } from './containers/processes/process-output-repository.ts';
 import { memoryProcessRecords } from './containers/processes/process-repository.ts';
-import { memoryCarriedImages } from './containers/retention/carried-image-repository.ts';
 import { memoryDeletedContainers } from './containers/retention/deleted-container-repository.ts';
+import { memoryLayerImages } from './containers/retention/layer-image-repository.ts';
 import { memoryOrphans } from './containers/retention/orphan-repository.ts';
 import { memoryVolumeRetention } from './containers/retention/volume-retention-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
@@ -77,7 +77,7 @@ const repositoriesOn = (
   diskUse: memoryDiskUse(state, clock),
   capacity: memoryCapacity(state, clock),
   orphans: memoryOrphans(state, clock),
-  snapshotImages: memoryCarriedImages(state),
+  layerImages: memoryLayerImages(state),
   snapshots: memorySnapshotRecords(state, clock),
   snapshotRetention: memorySnapshotRetention(state, clock),
   retention: memoryVolumeRetention(state, clock),

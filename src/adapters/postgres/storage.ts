@@ -13,8 +13,8 @@ import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts'
 import { postgresOperations } from './containers/operation-repository.ts';
 import { postgresProcessOutputs } from './containers/process-output-repository.ts';
 import { postgresProcesses } from './containers/process-repository.ts';
-import { postgresCarriedImages } from './containers/retention/carried-image-repository.ts';
 import { postgresDeletedContainers } from './containers/retention/deleted-container-repository.ts';
+import { postgresLayerImages } from './containers/retention/layer-image-repository.ts';
 import { postgresOrphans } from './containers/retention/orphan-repository.ts';
 import { postgresVolumeRetention } from './containers/retention/volume-retention-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
@@ -77,7 +77,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   diskUse: postgresDiskUse(db),
   capacity: postgresCapacity(db),
   orphans: postgresOrphans(db),
-  snapshotImages: postgresCarriedImages(db),
+  layerImages: postgresLayerImages(db),
   snapshots: postgresSnapshots(db),
   snapshotRetention: postgresSnapshotRetention(db),
   retention: postgresVolumeRetention(db),

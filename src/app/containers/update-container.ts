@@ -71,8 +71,8 @@ export const updateContainer =
     const { container, operation } = done.value;
     const underWay = isUnderWay(done.value);
     if (underWay || !needsFresh(operation)) return ok({ container, underWay, restarted: false });
-    const { snapshotImage, leftBehind } = operation;
-    return ok({ container, underWay, restarted: true, ...(snapshotImage === null ? { leftBehind } : {}) });
+    const { layerImage, leftBehind } = operation;
+    return ok({ container, underWay, restarted: true, ...(layerImage === null ? { leftBehind } : {}) });
   };
 
 /** A refused change must not kill anything. */

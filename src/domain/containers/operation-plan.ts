@@ -80,10 +80,10 @@ function forwardUpdate(operation: Operation, facts: Facts): Step {
 }
 
 /** The old container runs as long as possible; only a capture requires it to stop earlier. */
-function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }: Facts): Step {
+function towardsFresh({ carryOver, measured, layerImage }: Operation, { old }: Facts): Step {
   if (old === 'gone') return { do: 'create_fresh' };
   if (!measured) return { do: 'measure_old' };
-  if (!carryOver || snapshotImage !== null) return { do: 'create_fresh' };
+  if (!carryOver || layerImage !== null) return { do: 'create_fresh' };
   return isUp(old) ? { do: 'stop_old' } : { do: 'capture_old' };
 }
 
@@ -92,12 +92,12 @@ function towardsFresh({ carryOver, measured, snapshotImage }: Operation, { old }
  * outside stays paused.
  */
 function forwardSnapshot(operation: Operation, { old }: Facts): Step {
-  const { measured, snapshotImage, snapshot } = operation;
-  const isCopied = snapshotImage !== null && snapshot?.hasVolume === true;
+  const { measured, layerImage, snapshot } = operation;
+  const isCopied = layerImage !== null && snapshot?.hasVolume === true;
   if (isCopied) return mustResume(operation, old) ? { do: 'resume_old' } : commit('old');
   if (!measured) return { do: 'measure_old' };
   if (old === 'running') return { do: 'pause_old' };
-  return snapshotImage === null ? { do: 'capture_old' } : { do: 'copy_volume' };
+  return layerImage === null ? { do: 'capture_old' } : { do: 'copy_volume' };
 }
 
 const mustResume = ({ snapshot }: Operation, old: ObservedState): boolean =>

@@ -53,7 +53,7 @@ export type Operation = {
   /** The old container's layer was measured, successfully or not. */
   readonly measured: boolean;
   /** The image with what was installed; null until it exists. */
-  readonly snapshotImage: string | null;
+  readonly layerImage: string | null;
   /** Present when it takes a snapshot, or creates from one. */
   readonly snapshot?: SnapshotWork;
   /** Present when it transfers the container: to whom. */

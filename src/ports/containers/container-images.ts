@@ -22,8 +22,8 @@ export interface ContainerSnapshots {
    * repeat by the same operation returns the same.
    */
   capture(handle: RuntimeHandle, spec: CaptureSpec): Promise<string>;
-  snapshotImages(): Promise<readonly CapturedImage[]>;
-  /** Removes an image that `snapshotImages` named, unless something is made of it still. */
+  layerImages(): Promise<readonly CapturedImage[]>;
+  /** Removes an image that `layerImages` named, unless something is made of it still. */
   removeCaptured(image: CapturedImage): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ export type Progress = Partial<
     | 'unfitted'
     | 'volumeKept'
     | 'freshRuntimeId'
-    | 'snapshotImage'
+    | 'layerImage'
     | 'measured'
     | 'leftBehind'
     | 'snapshot'

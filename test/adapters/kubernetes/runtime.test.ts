@@ -270,6 +270,6 @@ t.test('what a cluster cannot do is declared and refused', async (t) => {
     () => runtime.copyVolume(spec.volume, spec),
   ];
   for (const act of acts) await t.rejects(act(), { name: 'NotOffered' });
-  t.same(await runtime.snapshotImages(), []);
+  t.same(await runtime.layerImages(), []);
   t.equal(await runtime.endHung(handle), false);
 });

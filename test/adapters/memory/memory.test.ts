@@ -135,7 +135,7 @@ async function aDeletedBox() {
     audited,
     exists: () => runtime.volumeExists(box.volume.name),
     restore: () => call('POST', `${url}/restore`),
-    images: async () => (await runtime.snapshotImages()).filter((one) => one.dbId === dbId).length,
+    images: async () => (await runtime.layerImages()).filter((one) => one.dbId === dbId).length,
   };
 }
 

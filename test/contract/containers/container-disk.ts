@@ -28,9 +28,9 @@ export async function containerDiskContract(name: string, { runtime, image }: Op
       await runtime.start(handle);
       const use = await runtime.layerUse(handle, image);
       t.equal(use !== null, measuresDisk);
-      const { ownBytes = 0, snapshotImageBytes = 0 } = use ?? {};
+      const { ownBytes = 0, layerImageBytes = 0 } = use ?? {};
       t.ok(ownBytes >= 0 && ownBytes < 100 * 1024 * 1024, JSON.stringify(use));
-      t.equal(snapshotImageBytes, 0);
+      t.equal(layerImageBytes, 0);
     });
 
     await t.test('a volume stays when its container goes', async (t) => {

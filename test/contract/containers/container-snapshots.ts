@@ -17,7 +17,7 @@ export async function containerSnapshotsContract(
     await runtime.stop(handle, 5);
     const captured = { ...spec, generation: 2 };
     let reference = '';
-    const mine = async () => (await runtime.snapshotImages()).filter(({ dbId }) => dbId === spec.dbId);
+    const mine = async () => (await runtime.layerImages()).filter(({ dbId }) => dbId === spec.dbId);
 
     await t.test('a stopped container can be captured as an image', async (t) => {
       t.same(await mine(), []);

@@ -177,23 +177,23 @@ const changes = {
 } as const;
 
 /** Guarantees of stored private images. */
-export async function snapshotImagesContract(name: string, storage: Storage): Promise<void> {
-  const { snapshotImages } = storage.repositories;
+export async function layerImagesContract(name: string, storage: Storage): Promise<void> {
+  const { layerImages } = storage.repositories;
 
   await t.test(`${name}: a container uses its last private image, until that is removed`, async (t) => {
     const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
-    t.equal(await snapshotImages.find(dbId), null);
-    t.equal(await snapshotImages.find(NOBODY), null);
+    t.equal(await layerImages.find(dbId), null);
+    t.equal(await layerImages.find(NOBODY), null);
     const [first, second] = [`carried-${dbId}:g2`, `carried-${dbId}:g3`];
-    await snapshotImages.put(dbId, { image: first, changes });
-    t.same(await snapshotImages.find(dbId), { image: first, changes });
-    await snapshotImages.put(dbId, { image: second, changes: null });
-    t.same(await snapshotImages.find(dbId), { image: second, changes: null });
-    t.notOk((await snapshotImages.inUse()).has(first));
-    t.ok((await snapshotImages.inUse()).has(second));
-    await snapshotImages.put(dbId, null);
-    await snapshotImages.put(dbId, null);
-    t.equal(await snapshotImages.find(dbId), null);
-    t.notOk((await snapshotImages.inUse()).has(second));
+    await layerImages.put(dbId, { image: first, changes });
+    t.same(await layerImages.find(dbId), { image: first, changes });
+    await layerImages.put(dbId, { image: second, changes: null });
+    t.same(await layerImages.find(dbId), { image: second, changes: null });
+    t.notOk((await layerImages.inUse()).has(first));
+    t.ok((await layerImages.inUse()).has(second));
+    await layerImages.put(dbId, null);
+    await layerImages.put(dbId, null);
+    t.equal(await layerImages.find(dbId), null);
+    t.notOk((await layerImages.inUse()).has(second));
   });
 }

@@ -26,7 +26,7 @@ export const anOperation = (
   reason: null,
   carryOver: false,
   freshRuntimeId: null,
-  snapshotImage: null,
+  layerImage: null,
   measured: false,
   leftBehind: null,
   leaseOwner,
@@ -93,12 +93,12 @@ export async function operationRepositoryContract(
       await operations.record(operation.id, owner, {
         measured: true,
         leftBehind,
-        snapshotImage: 'carried:g2',
+        layerImage: 'carried:g2',
       });
       t.match(await operations.find(operation.id), {
         measured: true,
         leftBehind,
-        snapshotImage: 'carried:g2',
+        layerImage: 'carried:g2',
       });
       await operations.record(operation.id, owner, { step: 'on' });
       t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');
@@ -140,7 +140,7 @@ export async function operationRepositoryContract(
       t.ok(await operations.finish(id, owner, 'done'));
     });
 
-    await t.test('an operation going back stays so until it commits after all or fails', async (t) => {
+    await t.test('an operation that rolls back stays so until it commits after all or fails', async (t) => {
       const owner = randomUUID();
       for (const end of [
         (id: string) => operations.finish(id, owner, 'failed'),

@@ -31,7 +31,7 @@ const PROGRESS = [
   { carryOver: false, measured: true },
   { carryOver: true, measured: false },
   { carryOver: true, measured: true },
-  { carryOver: true, measured: true, snapshotImage: 'image' },
+  { carryOver: true, measured: true, layerImage: 'image' },
 ] as const;
 const small = { memoryMb: 256, cpuMillicores: 100, diskMb: 512 };
 const large = { ...small, memoryMb: 512 };
@@ -48,7 +48,7 @@ const operation = (over: Partial<Operation> = {}): Operation => ({
   volumeKept: null,
   carryOver: false,
   measured: false,
-  snapshotImage: null,
+  layerImage: null,
   ...over,
 });
 
@@ -83,7 +83,7 @@ function after(op: Operation, facts: Facts, step: Step): [Operation, Facts] {
     case 'measure_old':
       return [{ ...op, measured: true }, facts];
     case 'capture_old':
-      return [{ ...op, snapshotImage: `image of the ${facts.old} one` }, facts];
+      return [{ ...op, layerImage: `image of the ${facts.old} one` }, facts];
     case 'pause_old':
       return [
         { ...op, ...intentOf(op, step) },
@@ -257,7 +257,7 @@ t.test('an update of a paused container stops it before another one starts', asy
 t.test('a carry-over captures a stopped container before the fresh one is made', async (t) => {
   for (const old of ['running', 'stopped'] as const) {
     const end = play(operation({ carryOver: true }), { old, fresh: 'gone' });
-    t.equal(end.op.snapshotImage, 'image of the stopped one');
+    t.equal(end.op.layerImage, 'image of the stopped one');
     t.ok(end.steps.indexOf('capture_old') < end.steps.indexOf('create_fresh'));
   }
   for (const facts of SEEN.map((old): Facts => ({ old, fresh: 'stopped' }))) {
@@ -281,7 +281,7 @@ t.test('the pause of a snapshot is undone wherever it fails, and nothing else is
 t.test('a snapshot copies nothing while the container runs', async (t) => {
   const begun = operation({ kind: 'snapshot', measured: true, snapshot: { ...ofSnapshot, hasPaused: true } });
   t.same(nextStep(begun, { old: 'running', fresh: 'gone' }), { do: 'pause_old' }, 'resumed from outside');
-  const half = operation({ ...begun, snapshotImage: 'image' });
+  const half = operation({ ...begun, layerImage: 'image' });
   t.same(nextStep(half, { old: 'running', fresh: 'gone' }), { do: 'pause_old' });
   t.same(nextStep(half, { old: 'paused', fresh: 'gone' }), { do: 'copy_volume' });
 });

@@ -257,5 +257,5 @@ t.test('only an enforced disk size must match', async (t) => {
 
 t.test('a file counts at least 8 KiB, and carried-over data counts too', async (t) => {
   t.same([bytesOf(100_000, 3), bytesOf(0, 3)], [100_000, 24_576]);
-  t.equal(layerMb({ ownBytes: 1_048_576, snapshotImageBytes: 1_048_577 }), 3);
+  t.equal(layerMb({ ownBytes: 1_048_576, layerImageBytes: 1_048_577 }), 3);
 });

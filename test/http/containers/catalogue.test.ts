@@ -261,8 +261,8 @@ t.test('a vanished private image is not used again, and no start fails because o
   runtime.images.clear();
   t.match((await call('POST', `${url}/start`)).json(), { recreated: true }, 'an image');
   t.same(image(), [box.image]);
-  const { snapshotImages } = service.ports.storage.repositories;
-  t.equal(await snapshotImages.find(box.db_id), null, 'nor does anything else go by it');
+  const { layerImages } = service.ports.storage.repositories;
+  t.equal(await layerImages.find(box.db_id), null, 'nor does anything else go by it');
 });
 
 t.test('without a recreate nothing is left behind', async (t) => {
@@ -332,7 +332,7 @@ t.test("another process continues a killed one's carry-over", async (t) => {
     await next.reconcile();
     t.same(image(), [`carried-${box.db_id}:g2`], point);
     t.same([...runtime.images.keys()], [`carried-${box.db_id}:g2`]);
-    t.match(await next.ports.storage.repositories.snapshotImages.find(box.db_id), {
+    t.match(await next.ports.storage.repositories.layerImages.find(box.db_id), {
       changes: { files: [{ path: '/opt/tool/bin' }] },
     });
   }

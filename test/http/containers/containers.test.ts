@@ -329,7 +329,7 @@ t.test('the list of deleted containers shows the size and retention of each', as
   const { deleted_at, kept_until, ...box } = await listed();
   t.match(box, { db_id: first, status: 'deleted', volume: { size_mb: 512, used_mb: null } });
   t.match([box.keeps_installed, (await list()).kept_days], [false, 8]);
-  await service.ports.storage.repositories.snapshotImages.put(first, {
+  await service.ports.storage.repositories.layerImages.put(first, {
     image: 'berth-carry/a',
     changes: null,
   });

@@ -26,7 +26,7 @@ const MAX_LAYERS = 32;
 type Named = Pick<CaptureSpec, 'dbId' | 'generation' | 'snapshotId'>;
 
 /** Deterministic by row and generation, or by snapshot. Below `berth/`, so that no registry is asked for it. */
-export const snapshotImageName = ({ dbId, generation, snapshotId }: Named) =>
+export const layerImageName = ({ dbId, generation, snapshotId }: Named) =>
   snapshotId === undefined
     ? ({ repo: `berth/carried-${dbId}`, tag: `g${generation}` } as const)
     : ({ repo: `berth/snapshot-${snapshotId}`, tag: 'layer' } as const);
@@ -42,7 +42,7 @@ export const dockerSnapshots = (
   async capture(handle, spec) {
     return await capture(calls, (await own.require(handle)).id, spec, instanceId);
   },
-  snapshotImages: () => snapshotImages(calls, instanceId),
+  layerImages: () => layerImages(calls, instanceId),
   removeCaptured: (image) => removeCaptured(calls, image, instanceId),
 });
 
@@ -54,7 +54,7 @@ export async function capture(
   instanceId: string,
   maxLayers = MAX_LAYERS,
 ): Promise<string> {
-  const { repo, tag } = snapshotImageName(spec);
+  const { repo, tag } = layerImageName(spec);
   const reference = `${repo}:${tag}`;
   const made = await inspectImage(calls, reference);
   if (made?.Config.Labels?.[OPERATION_LABEL] === spec.operationId) return reference;
@@ -104,7 +104,7 @@ async function commit(
   Env: readonly string[],
   Labels: Labels,
 ): Promise<void> {
-  const options = { _query: { container: id, ...snapshotImageName(spec) }, _body: { Env, Labels } };
+  const options = { _query: { container: id, ...layerImageName(spec) }, _body: { Env, Labels } };
   const committing = (abortSignal: AbortSignal) =>
     calls.docker.getContainer(id).commit({ ...options, abortSignal });
   await calls.change(CAPTURE_SECONDS, committing, { runtimeId: id });
@@ -126,7 +126,7 @@ async function flatten(
     const options = { abortSignal };
     const everything = await calls.docker.getContainer(id).export(options);
     const answer = await calls.docker.importImage(everything, {
-      ...snapshotImageName(spec),
+      ...layerImageName(spec),
       changes,
       abortSignal,
     });
@@ -141,7 +141,7 @@ const textOf = (entry: string): string => entry.slice(nameOf(entry).length + 1);
 const instruction = (word: 'ENV' | 'LABEL', name: string, value: string): string[] =>
   /[\r\n]/.test(value) ? [] : [`${word} ${name}="${value.replace(/["\\$]/g, '\\$&')}"`];
 
-async function snapshotImages(calls: EngineCalls, instanceId: string): Promise<readonly CapturedImage[]> {
+async function layerImages(calls: EngineCalls, instanceId: string): Promise<readonly CapturedImage[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, `${CAPTURED_LABEL}=true`] };
   const all = await calls.read(LIMITS.list, (abortSignal) =>
     calls.docker.listImages({ filters: JSON.stringify(filters), abortSignal }),

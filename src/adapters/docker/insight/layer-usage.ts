@@ -22,7 +22,7 @@ export async function layerUse(
   const upper = (info as { GraphDriver?: { Data?: { UpperDir?: string } } }).GraphDriver?.Data?.UpperDir;
   const ownBytes =
     isLocal && isRoot() && upper !== undefined ? await countHere(upper) : await countByEngine(calls, info.Id);
-  return ownBytes === null ? null : { ownBytes, snapshotImageBytes: await carried(calls, info.Image, image) };
+  return ownBytes === null ? null : { ownBytes, layerImageBytes: await carried(calls, info.Image, image) };
 }
 
 async function countHere(folder: string): Promise<number | null> {

@@ -90,7 +90,7 @@ const NO_IMAGES: ContainerSnapshots = {
   capture: async () => {
     throw new NotOffered('engine', 'a cluster makes no images of containers');
   },
-  snapshotImages: async () => [],
+  layerImages: async () => [],
   removeCaptured: async () => {},
 };
 

@@ -32,6 +32,6 @@ export const memoryDisk = ({ volumes, layers, host }: MemoryDisk, boxes: Mountin
     volumes.delete(volume);
   },
   layerUse: async ({ runtimeId }) =>
-    boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, snapshotImageBytes: 0 } : null,
+    boxes.has(runtimeId) ? { ownBytes: layers.get(runtimeId) ?? 0, layerImageBytes: 0 } : null,
   hostSpace: async () => host.spaces,
 });

@@ -18,7 +18,7 @@ export const memorySnapshots = (images: Map<string, CapturedImage>, boxes: Made)
     images.set(reference, { imageId: `${reference} ${operationId}`, reference, dbId: of });
     return reference;
   },
-  snapshotImages: async () => [...images.values()],
+  layerImages: async () => [...images.values()],
   async removeCaptured({ reference }) {
     const used = [...boxes.values()].some(({ spec }) => spec.image === reference);
     if (reference !== null && !used) images.delete(reference);

@@ -74,7 +74,7 @@ export type AgentsTable = {
 
 export type AgentEnrolmentsTable = { code_hash: Buffer; user_id: string; expires_at: Date };
 
-export type SnapshotImagesTable = {
+export type LayerImagesTable = {
   db_id: string;
   image: string;
   changes: Json<LossReport | null> | null;

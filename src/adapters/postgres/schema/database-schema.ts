@@ -7,10 +7,10 @@ import type {
   AgentsTable,
   ContainerActivityTable,
   ContainersTable,
+  LayerImagesTable,
   OperationsTable,
   ProcessesTable,
   ProcessOutputsTable,
-  SnapshotImagesTable,
   SnapshotsTable,
   WarmPoolTable,
 } from './container-tables.ts';
@@ -141,7 +141,7 @@ export type Database = {
   container_activity: ContainerActivityTable;
   agents: AgentsTable;
   agent_enrolments: AgentEnrolmentsTable;
-  carried_images: SnapshotImagesTable;
+  carried_images: LayerImagesTable;
   snapshots: SnapshotsTable;
   audit_records: AuditRecordsTable;
   audit_chain: AuditChainTable;

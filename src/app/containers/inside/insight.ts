@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { fairTurns } from '../../../concurrency/slot-queue.ts';
-import { withSnapshotImage } from '../../../domain/containers/layer/carry-over.ts';
+import { withLayerImage } from '../../../domain/containers/layer/carry-over.ts';
 import { type LossReport, lossSteps } from '../../../domain/containers/layer/loss-report.ts';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import type { DomainError } from '../../../domain/errors.ts';
@@ -104,7 +104,7 @@ export function readChanges(deps: AccessDeps) {
     if (changes === null) return refuse({ code: 'engine_busy', retryAfterSeconds: LISTING_RETRY_SECONDS });
     if (!changes.ok) return changes;
     return ok(
-      withSnapshotImage(changes.value, await deps.storage.repositories.snapshotImages.find(container.dbId)),
+      withLayerImage(changes.value, await deps.storage.repositories.layerImages.find(container.dbId)),
     );
   };
 }

@@ -11,11 +11,11 @@ export async function removeUnusedImages({
   log,
 }: Pick<ContainerDeps, 'storage' | 'runtime' | 'log'>): Promise<void> {
   // Images before rows: one made in between is not in the listing.
-  const images = await runtime.snapshotImages();
+  const images = await runtime.layerImages();
   if (images.length === 0) return;
-  const { containers, operations, snapshotImages, snapshots, snapshotRetention } = storage.repositories;
+  const { containers, operations, layerImages, snapshots, snapshotRetention } = storage.repositories;
   const busy = await operations.busy();
-  const inUse = new Set([...(await snapshotImages.inUse()), ...(await snapshotRetention.images())]);
+  const inUse = new Set([...(await layerImages.inUse()), ...(await snapshotRetention.images())]);
   for (const image of images) {
     if (busy.has(image.dbId) || (image.reference !== null && inUse.has(image.reference))) continue;
     const snapshot = await snapshots.findAny(image.dbId);

@@ -96,7 +96,7 @@ async function measureAll(
 
 /** Its writes since the last measurement, to the file systems running full: a pool has only layers. */
 function grownMb(row: Container, { layer = null, usedMb }: Use, due: readonly HostSpace[]): number {
-  const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.snapshotImageBytes));
+  const inLayer = layer === null ? 0 : layerMb(layer) - (row.layerUsedMb ?? toMb(layer.layerImageBytes));
   const inVolume = due.every(({ isPool }) => isPool) ? 0 : (usedMb ?? 0) - (row.diskUsedMb ?? usedMb ?? 0);
   return Math.max(0, inLayer) + Math.max(0, inVolume);
 }

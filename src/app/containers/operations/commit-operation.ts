@@ -72,7 +72,7 @@ export async function commit(
     const container = limited ?? changed;
     const restarted = operation.kind === 'update' && needsFresh(operation);
     // One after the other: after a failure, statements still waiting could follow the rollback.
-    await rememberSnapshotImage(tx, operation, facts);
+    await rememberLayerImage(tx, operation, facts);
     await announce(tx, operation, container, restarted);
     // A restore must not bring participants back.
     if (operation.kind === 'delete') await terminals.endShares(tx, operation.dbId, operation.origin);
@@ -103,22 +103,22 @@ function changeOf(
 }
 
 /** Later recreates start from what an update carried over, or else from the catalogue. */
-async function rememberSnapshotImage(
-  { snapshotImages }: Repositories,
-  { kind, dbId, carryOver, snapshotImage, leftBehind }: StoredOperation,
+async function rememberLayerImage(
+  { layerImages }: Repositories,
+  { kind, dbId, carryOver, layerImage, leftBehind }: StoredOperation,
   { fresh }: Facts,
 ): Promise<void> {
   if (kind !== 'update' || fresh === 'gone') return;
-  if (snapshotImage !== null) await snapshotImages.put(dbId, { image: snapshotImage, changes: leftBehind });
-  else if (!carryOver) await snapshotImages.put(dbId, null);
+  if (layerImage !== null) await layerImages.put(dbId, { image: layerImage, changes: leftBehind });
+  else if (!carryOver) await layerImages.put(dbId, null);
 }
 
 /** A changed disk reinstalls the tools, whatever was carried over. */
 function recreationOf(operation: StoredOperation, { now }: Extract<Step, { do: 'commit' }>): Recreation {
   if (now !== 'fresh') return null;
-  const { before, target, snapshotImage, snapshot } = operation;
+  const { before, target, layerImage, snapshot } = operation;
   const sameDisk = before.resources.diskMb === target.resources.diskMb;
-  return { wasCarriedOver: (snapshotImage !== null || snapshot !== undefined) && sameDisk };
+  return { wasCarriedOver: (layerImage !== null || snapshot !== undefined) && sameDisk };
 }
 
 type RowChange = {

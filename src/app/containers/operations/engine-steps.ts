@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../concurrency/timeout.ts';
 import type { Container } from '../../../domain/containers/container.ts';
-import { withSnapshotImage } from '../../../domain/containers/layer/carry-over.ts';
+import { withLayerImage } from '../../../domain/containers/layer/carry-over.ts';
 import type { Facts, ObservedState, Step } from '../../../domain/containers/operation.ts';
 import { unreachable } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
@@ -53,7 +53,7 @@ export async function performInEngine(
       const old = await handleOf(deps, operation, container, 'old');
       if (operation.kind === 'snapshot')
         return unchanged(await captureSnapshot(deps, operation, container, old));
-      return unchanged({ snapshotImage: await runtime.capture(old, identity(operation, container)) });
+      return unchanged({ layerImage: await runtime.capture(old, identity(operation, container)) });
     }
     case 'pause_old':
       await runtime.pause(await handleOf(deps, operation, container, 'old'));
@@ -120,9 +120,9 @@ async function measure(
   });
   const [now, image] = await Promise.all([
     within(MEASURE_MS, seen, null),
-    storage.repositories.snapshotImages.find(dbId),
+    storage.repositories.layerImages.find(dbId),
   ]);
-  const progress = { measured: true, leftBehind: now && withSnapshotImage(now, image) };
+  const progress = { measured: true, leftBehind: now && withLayerImage(now, image) };
   const isRecent = performance.now() - sinceMs < FACTS_LAST_MS;
   return { progress, unwritten: progress, shown: isRecent ? {} : null };
 }
@@ -158,16 +158,16 @@ async function rememberQuota(
 /** Every recreate keeps what was carried over, except an update that leaves it behind. */
 async function imageOf(
   { runtime, storage, log }: OperationDeps,
-  { kind, carryOver, snapshotImage, dbId }: StoredOperation,
+  { kind, carryOver, layerImage, dbId }: StoredOperation,
   { image }: Container,
 ): Promise<string> {
-  if (snapshotImage !== null) return snapshotImage;
-  const { snapshotImages } = storage.repositories;
-  const own = kind === 'update' && !carryOver ? null : await snapshotImages.find(dbId);
+  if (layerImage !== null) return layerImage;
+  const { layerImages } = storage.repositories;
+  const own = kind === 'update' && !carryOver ? null : await layerImages.find(dbId);
   if (own === null) return image;
-  if ((await runtime.snapshotImages()).some(({ reference }) => reference === own.image)) return own.image;
+  if ((await runtime.layerImages()).some(({ reference }) => reference === own.image)) return own.image;
   log.error({ dbId, image: own.image }, 'what was carried over is gone from the engine');
-  await snapshotImages.put(dbId, null);
+  await layerImages.put(dbId, null);
   return image;
 }
 

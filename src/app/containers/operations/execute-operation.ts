@@ -14,6 +14,9 @@ import { type EngineStep, type Performed, performInEngine } from './engine-steps
 import { type EngineObservation, observe } from './observe-engine.ts';
 import { LeaseLost, NotYet, type OperationDeps, type OperationState } from './operation-deps.ts';
 
+/** Recorded as the step when an operation begins to undo its steps. */
+const ROLL_BACK = 'roll_back';
+
 /** A step's name in the row, the log and the fault tests. */
 export const stepName = (step: Step): string => ('which' in step ? `${step.do}_${step.which}` : step.do);
 
@@ -39,59 +42,59 @@ export function expectedStep(operation: Operation): string {
  */
 export async function execute(
   deps: OperationDeps,
-  begun: StoredOperation,
+  operation: StoredOperation,
   { row, firstStep, observing }: KnownAtStart = {},
   onCommitted: (state: OperationState) => void = () => undefined,
 ): Promise<OperationState> {
-  // Until the operation ends, no other process changes the part of the row that steps need.
-  let at: StepResult = {
-    operation: begun,
-    container: row ?? (await rowOf(deps, begun)),
+  // Until the operation ends, other processes change nothing in the row that its steps need.
+  let current: StepResult = {
+    operation,
+    container: row ?? (await rowOf(deps, operation)),
     ...(observing && { observation: observing }),
   };
-  let written = firstStep;
-  // Another process's steps may have reached the engine.
+  let recordedStep = firstStep;
+  // Without a first step from the caller, another process may have reached the engine before.
   let touchesEngine = firstStep === undefined;
   let fault: unknown;
-  while (at.operation.outcome === null) {
+  while (current.operation.outcome === null) {
     let step: Step | null = null;
     try {
-      const { facts, freshRuntimeId } = await (at.observation ??
-        observe(deps.runtime, at.operation, at.container.node));
-      at = { ...withoutObservation(at), operation: { ...at.operation, freshRuntimeId } };
-      step = nextStep(at.operation, facts);
+      const { facts, freshRuntimeId } = await (current.observation ??
+        observe(deps.runtime, current.operation, current.container.node));
+      current = { ...withoutObservation(current), operation: { ...current.operation, freshRuntimeId } };
+      step = nextStep(current.operation, facts);
       touchesEngine = true;
-      at = await takeStep(deps, at, facts, step, stepName(step) === written);
-      written = undefined;
-      if (step.do === 'commit') onCommitted(at);
+      current = await countedStep(deps, current, facts, step, stepName(step) === recordedStep);
+      recordedStep = undefined;
+      if (step.do === 'commit') onCommitted(current);
     } catch (error) {
       fault = error;
       const during = step === null ? 'observe' : 'step';
-      const next = await recover(deps, at, error, { during, touchesEngine });
+      const next = await recover(deps, current, error, { during, touchesEngine });
       if (next === null) break;
-      at = next;
+      current = next;
     }
   }
-  if (standing(at.operation, at.operation.outcome) === 'failed')
+  if (standing(current.operation, current.operation.outcome) === 'failed')
     throw fault ?? new Error('the operation was rolled back');
-  return { operation: at.operation, container: at.container };
+  return { operation: current.operation, container: current.container };
 }
 
 const withoutObservation = ({ observation: _, ...rest }: StepResult): StepResult => rest;
 
 /** One step, counted, between the checkpoints of fault tests. */
-async function takeStep(
+async function countedStep(
   deps: OperationDeps,
-  at: StepResult,
+  current: StepResult,
   facts: Facts,
   step: Step,
-  isWritten: boolean,
+  isRecorded: boolean,
 ): Promise<StepResult> {
-  const { kind } = at.operation;
+  const { kind } = current.operation;
   const count = (outcome: 'ok' | 'failed') => deps.steps.done({ kind, step: stepName(step), outcome });
   try {
     await deps.steps.checkpoint(`${kind} before ${stepName(step)}`);
-    const result = await applyStep(deps, at, facts, step, isWritten);
+    const result = await applyStep(deps, current, facts, step, isRecorded);
     count('ok');
     await deps.steps.checkpoint(`${kind} after ${stepName(step)}`);
     return result;
@@ -101,7 +104,7 @@ async function takeStep(
   }
 }
 
-/** The operation's phase after a fault, as recorded; null when a retry decides. */
+/** Records how the operation continues after a fault, and returns it; null when a retry decides. */
 async function recover(
   deps: OperationDeps,
   { operation, container }: OperationState,
@@ -110,17 +113,16 @@ async function recover(
 ): Promise<OperationState | null> {
   const { kind, dbId, phase } = operation;
   if (error instanceof NotYet) return null;
-  const way = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
-  deps.log.error({ err: error, dbId, kind, phase, way }, 'an operation failed');
-  if (way === 'leave') return null;
+  const reaction = error instanceof LeaseLost ? 'leave' : afterFault(operation, fault);
+  deps.log.error({ err: error, dbId, kind, phase, reaction }, 'an operation failed');
+  if (reaction === 'leave') return null;
   try {
-    if (way === 'abandon') return await abandon(deps, operation);
+    if (reaction === 'abandon') return await abandon(deps, operation);
     const back = { ...operation, phase: 'back' } as const;
-    await record(deps, back, 'going back');
+    await record(deps, back, ROLL_BACK);
     return { operation: back, container };
   } catch (err) {
-    // Only what is recorded counts, and a commit without an answer stays: a retry finds the operation as it was before
-    // the fault.
+    // Nothing is assumed about a write without an answer: a retry reads what is recorded.
     deps.log.error({ err, dbId, kind }, 'could not record the failure of an operation');
     return null;
   }
@@ -132,30 +134,33 @@ type StepResult = OperationState &
 
 async function applyStep(
   deps: OperationDeps,
-  at: StepResult,
+  current: StepResult,
   facts: Facts,
   step: Step,
-  isWritten: boolean,
+  isRecorded: boolean,
 ): Promise<StepResult> {
-  const { operation, container } = at;
+  const { operation, container } = current;
   switch (step.do) {
     case 'commit':
-      return { ...(await commit(deps, operation, facts, step)), observation: shownAs(facts, operation) };
+      return {
+        ...(await commit(deps, operation, facts, step)),
+        observation: asObservation(facts, operation),
+      };
     case 'put_back':
       return await putBack(deps, operation, facts);
     case 'finish':
       return await finish(deps, { operation, container }, facts, step);
     default: {
       const intended = { ...operation, ...intentOf(operation, step) };
-      if (!isWritten || intended.snapshot !== operation.snapshot)
-        await record(deps, intended, stepName(step), at.unwritten);
-      return await inEngine(deps, { ...at, operation: intended }, facts, step);
+      if (!isRecorded || intended.snapshot !== operation.snapshot)
+        await record(deps, intended, stepName(step), current.unwritten);
+      return await applyEngineStep(deps, { ...current, operation: intended }, facts, step);
     }
   }
 }
 
 /** Observes again only when the step has not shown the present state. */
-async function inEngine(
+async function applyEngineStep(
   deps: OperationDeps,
   { operation, container, upSinceMs }: StepResult,
   facts: Facts,
@@ -164,10 +169,10 @@ async function inEngine(
   const { progress, shown, ...left } = await performInEngine(deps, operation, container, step, upSinceMs);
   const result = { operation: { ...operation, ...progress }, container, ...left };
   if (shown === null) return result;
-  return { ...result, observation: shownAs({ ...facts, ...shown }, result.operation) };
+  return { ...result, observation: asObservation({ ...facts, ...shown }, result.operation) };
 }
 
-const shownAs = (facts: Facts, { freshRuntimeId }: StoredOperation): Promise<EngineObservation> =>
+const asObservation = (facts: Facts, { freshRuntimeId }: StoredOperation): Promise<EngineObservation> =>
   Promise.resolve({ facts, freshRuntimeId });
 
 export async function rowOf({ storage }: OperationDeps, { dbId }: StoredOperation): Promise<Container> {
@@ -196,8 +201,8 @@ async function record(
   step: string,
   unwritten: Progress = {},
 ): Promise<void> {
-  const { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, snapshot } = operation;
-  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, snapshotImage, step };
+  const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, snapshot } = operation;
+  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, step };
   const progress = { ...unwritten, ...now, ...(snapshot && { snapshot }) };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);

@@ -60,7 +60,7 @@ export function newOperation(
     measured: false,
     leftBehind: null,
     freshRuntimeId: warmRuntimeId,
-    snapshotImage: null,
+    layerImage: null,
     leaseOwner: owner,
     ...(request.snapshotId === undefined
       ? {}

@@ -26,7 +26,7 @@ export type StepObserver = {
   /** Called before and after each step. */
   readonly checkpoint: Checkpoint;
   readonly done: Metrics['stepDone'];
-  /** An operation has ended, or continues in the background: installations may be due. */
+  /** Called when an operation has ended or continues in the background: role setups may be due. */
   readonly submitted: () => void;
   /** Called before a container stops. Never throws. */
   readonly beforeStop: (container: Container) => Promise<void>;

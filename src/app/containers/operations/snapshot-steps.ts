@@ -26,14 +26,14 @@ export async function captureSnapshot(
   const { id } = workOf(operation);
   const { generation } = operation.before;
   const spec = { dbId, ownerId, generation, operationId: operation.id, snapshotId: id };
-  const snapshotImage = await runtime.capture(old, spec);
+  const layerImage = await runtime.capture(old, spec);
   const layer = await runtime.layerUse(old, image);
   await storage.repositories.snapshots.record(id, {
-    layerImage: snapshotImage,
+    layerImage,
     layerChanges: operation.leftBehind,
     ...(layer === null ? {} : { layerMb: layerMb(layer) }),
   });
-  return { snapshotImage };
+  return { layerImage };
 }
 
 /** Copies the paused container's volume. */
@@ -57,12 +57,12 @@ export async function fillFromSnapshot(
   { dbId, volume }: Container,
 ): Promise<Progress> {
   const work = workOf(operation);
-  const { snapshots, snapshotImages } = storage.repositories;
+  const { snapshots, layerImages } = storage.repositories;
   const { image, layerImage, layerChanges, volume: from } = await ready(snapshots, work);
-  const images = await runtime.snapshotImages();
+  const images = await runtime.layerImages();
   if (layerImage === null || !images.some(({ reference }) => reference === layerImage))
     throw new RuntimeFailure(`the image of snapshot ${work.id} is gone from the engine`);
-  await snapshotImages.put(dbId, { image: layerImage, changes: layerChanges });
+  await layerImages.put(dbId, { image: layerImage, changes: layerChanges });
   const { resources } = operation.target;
   await runtime.copyVolume(from, { dbId, volume, image, resources });
   return { snapshot: { ...work, hasVolume: true } };

@@ -22,7 +22,7 @@ export const listKept =
     const { user } = caller;
     const [deleted, withImage, { retentionDays }] = await Promise.all([
       repositories.deletedContainers.listRestorable(user.id),
-      repositories.snapshotImages.findDeleted(user.id),
+      repositories.layerImages.findDeleted(user.id),
       repositories.settings.read(),
     ]);
     const isGuests = user.guestUntil !== null;

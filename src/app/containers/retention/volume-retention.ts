@@ -39,7 +39,7 @@ async function collect(
   await storage.inTransaction(async (tx) => {
     if (!(await tx.retention.markRemoved(dbId))) return;
     // The reconciler then removes the private image.
-    await tx.snapshotImages.put(dbId, null);
+    await tx.layerImages.put(dbId, null);
     const nowhere = { ipAddress: '', userAgent: '' };
     await tx.audit.append({ userId: ownerId, action: 'volume_removed', ...nowhere, details: dbId });
   });

@@ -3,17 +3,17 @@ import { type FileGroup, type LossReport, MAX_ROWS } from './loss-report.ts';
 import { shortened } from './loss-report-size.ts';
 
 /** A container's private image, with software carried over by a recreate. */
-export type SnapshotImage = {
+export type LayerImage = {
   readonly image: string;
   /** What it adds to the catalogue's image; null when that could not be measured. */
   readonly changes: LossReport | null;
 };
 
 /** What a recreate from the catalogue's image would lose: carried-over and newer changes. */
-export function withSnapshotImage(now: LossReport, snapshotImage: SnapshotImage | null): LossReport {
-  if (snapshotImage === null) return now;
-  if (snapshotImage.changes === null) return { ...now, complete: false };
-  const before = snapshotImage.changes;
+export function withLayerImage(now: LossReport, layerImage: LayerImage | null): LossReport {
+  if (layerImage === null) return now;
+  if (layerImage.changes === null) return { ...now, complete: false };
+  const before = layerImage.changes;
   const packages = mergePackages(before.packages, now.packages);
   const files = mergeFiles(before.files, now.files);
   const layerBytes = sum(before.layerBytes, now.layerBytes);

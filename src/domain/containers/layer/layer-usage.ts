@@ -5,11 +5,10 @@ export type LayerUse = {
   /** Written since it was made. */
   readonly ownBytes: number;
   /** In its private image: carried over from earlier containers. */
-  readonly snapshotImageBytes: number;
+  readonly layerImageBytes: number;
 };
 
-export const layerMb = ({ ownBytes, snapshotImageBytes }: LayerUse): number =>
-  toMb(ownBytes + snapshotImageBytes);
+export const layerMb = ({ ownBytes, layerImageBytes }: LayerUse): number => toMb(ownBytes + layerImageBytes);
 
 /** The cost of a file besides its content: an empty one uses this much of a file system's inodes. */
 const BYTES_OF_A_FILE = 8192;

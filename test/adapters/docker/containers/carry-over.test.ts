@@ -66,7 +66,7 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   t.notOk('left_behind' in kept.json());
   t.match(await sh(LOOK), SEEN);
   t.equal(await sh('printf "$SECRET"'), SECRET, 'its environment is as it was');
-  const [captured] = await runtime.snapshotImages();
+  const [captured] = await runtime.layerImages();
   const config = (await docker.getImage(captured?.imageId ?? '').inspect()).Config;
   t.notMatch(JSON.stringify(config), new RegExp(SECRET), 'which no image contains');
 
@@ -95,7 +95,7 @@ async function throughTheService(t: Test, instance: TestInstance): Promise<void>
   const images = await eventually(
     async () => {
       await service.reconcile();
-      return await runtime.snapshotImages();
+      return await runtime.layerImages();
     },
     ({ length }) => length === 0,
   );
@@ -146,7 +146,7 @@ async function layers(
   t.equal(seen.trim(), '2\n3\n4\n7:8\n7:8\n7:8\n/bin/busybox', 'everything is still there');
   await runtime.remove(handle);
   for (let n = 0; n < 3; n += 1) {
-    for (const one of await runtime.snapshotImages()) await runtime.removeCaptured(one);
+    for (const one of await runtime.layerImages()) await runtime.removeCaptured(one);
   }
-  t.same(await runtime.snapshotImages(), []);
+  t.same(await runtime.layerImages(), []);
 }

@@ -106,7 +106,7 @@ async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }:
     'neither its volume nor its name is taken over',
   );
   await t.rejects(other.removeVolume(spec.volume), { name: 'RuntimeFailure', message: /does not belong/ });
-  t.same(await other.snapshotImages(), []);
+  t.same(await other.layerImages(), []);
   const prefix = { ...handle, runtimeId: handle.runtimeId.slice(0, 12) };
   const tries: (() => Promise<unknown>)[] = [
     () => runtime.start(prefix),

@@ -25,19 +25,19 @@ export async function deletedContainerRepositoryContract(name: string, storage: 
   });
 
   await t.test(`${name}: kept volumes and private images are known by what was deleted`, async (t) => {
-    const { snapshotImages, diskUse } = storage.repositories;
+    const { layerImages, diskUse } = storage.repositories;
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
     const before = await deletedContainers.sumKept();
     const boxes = [await storedContainer(storage, ada.id), await storedContainer(storage, eve.id)];
     for (const { dbId } of boxes) {
-      await snapshotImages.put(dbId, { image: `image-of-${dbId}`, changes: null });
+      await layerImages.put(dbId, { image: `image-of-${dbId}`, changes: null });
       await diskUse.record(dbId, { usedMb: 300 });
     }
     t.equal((await deletedContainers.sumKept()).count, before.count, 'not those that are live');
-    t.same(await snapshotImages.findDeleted(ada.id), new Set());
+    t.same(await layerImages.findDeleted(ada.id), new Set());
     for (const { dbId } of boxes) await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.same(await deletedContainers.sumKept(), { count: before.count + 2, usedMb: before.usedMb + 600 });
-    t.same(await snapshotImages.findDeleted(ada.id), new Set([boxes[0]?.dbId]));
+    t.same(await layerImages.findDeleted(ada.id), new Set([boxes[0]?.dbId]));
   });
 
   await t.test(`${name}: a deleted container is found by its owner alone`, async (t) => {

@@ -19,7 +19,7 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     collaborations,
     participations,
     containers,
-    snapshotImages: carried,
+    layerImages: carried,
     retention,
   } = storage.repositories;
   const all = async (): Promise<void> => {

@@ -52,7 +52,7 @@ export async function volumeCopiesContract(
       await runtime.pause(handle);
       const reference = await runtime.capture(handle, { ...spec, snapshotId: copy.dbId });
       t.equal(await kind(), 'paused');
-      const all = await runtime.snapshotImages();
+      const all = await runtime.layerImages();
       const made = all.find((one) => one.reference === reference);
       t.equal(made?.dbId, copy.dbId);
       for (const one of all.filter(({ dbId }) => dbId === copy.dbId)) await runtime.removeCaptured(one);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { withSnapshotImage } from '../../../../src/domain/containers/layer/carry-over.ts';
+import { withLayerImage } from '../../../../src/domain/containers/layer/carry-over.ts';
 import {
   type DebianPackage,
   debianNames,
@@ -237,7 +237,7 @@ const carried = (changes: LossReport | null) => ({ image: 'berth/carried:g2', ch
 
 t.test('without a carry-over the report is unchanged', async (t) => {
   const now = report({ packages: [apt('jq')], layerBytes: 7 });
-  t.equal(withSnapshotImage(now, null), now);
+  t.equal(withLayerImage(now, null), now);
 });
 
 t.test('carried-over and newer changes make one report', async (t) => {
@@ -247,7 +247,7 @@ t.test('carried-over and newer changes make one report', async (t) => {
     layerBytes: 1000,
   });
   const now = report({ packages: [apt('git')], files: [group('/usr/local/bin', 1)], layerBytes: 50 });
-  const whole = withSnapshotImage(now, carried(before));
+  const whole = withLayerImage(now, carried(before));
   t.same(
     whole.packages.map(({ name }) => name),
     ['git', 'jq', 'zsh'],
@@ -266,18 +266,18 @@ t.test('of two changes to a package the later counts', async (t) => {
     ['was updated and went', apt('jq', 'updated'), apt('jq', 'removed'), [apt('jq', 'removed')]],
   ];
   for (const [name, first, second, packages] of cases) {
-    const whole = withSnapshotImage(report({ packages: [second] }), carried(report({ packages: [first] })));
+    const whole = withLayerImage(report({ packages: [second] }), carried(report({ packages: [first] })));
     t.same(whole.packages, packages, name);
     t.equal(whole.packageCount, packages.length);
   }
 });
 
 t.test('unknown parts are reported as unknown', async (t) => {
-  t.match(withSnapshotImage(report(), carried(null)), { complete: false });
-  t.match(withSnapshotImage(report(), carried(report({ complete: false }))), { complete: false });
-  t.match(withSnapshotImage(report({ layerBytes: null }), carried(report())), { layerBytes: null });
+  t.match(withLayerImage(report(), carried(null)), { complete: false });
+  t.match(withLayerImage(report(), carried(report({ complete: false }))), { complete: false });
+  t.match(withLayerImage(report({ layerBytes: null }), carried(report())), { layerBytes: null });
   const unmeasured = report({ files: [group('/opt', 1, null)] });
-  t.match(withSnapshotImage(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
+  t.match(withLayerImage(unmeasured, carried(unmeasured)).files, [{ added: 2, sizeBytes: null }]);
 });
 
 t.test('a joined report stays short, and counts what it omits', async (t) => {
@@ -287,7 +287,7 @@ t.test('a joined report stays short, and counts what it omits', async (t) => {
       packageCount: MAX_ROWS + 5,
       files: Array.from({ length: MAX_ROWS }, (_, n) => group(`/opt/${word}${n}`, 1)),
     });
-  const whole = withSnapshotImage(many('a'), carried(many('b')));
+  const whole = withLayerImage(many('a'), carried(many('b')));
   t.equal(whole.packages.length, MAX_ROWS);
   t.equal(whole.packageCount, 2 * MAX_ROWS + 10);
   t.equal(whole.files.length, MAX_ROWS);
@@ -321,7 +321,7 @@ t.test("a container's own and a joined report are limited too", async (t) => {
   t.equal(found.complete, false);
   t.ok(bytesOf(found) < REPORT_JSON_BYTES * 1.1);
   const other = { ...found, files: found.files.map((each) => ({ ...each, path: `/other${each.path}` })) };
-  const joined = withSnapshotImage(found, { image: 'x', changes: other });
+  const joined = withLayerImage(found, { image: 'x', changes: other });
   t.equal(joined.complete, false);
   t.ok(bytesOf(joined) < REPORT_JSON_BYTES * 1.1);
 });

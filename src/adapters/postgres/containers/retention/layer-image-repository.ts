@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { SnapshotImageRepository } from '../../../../ports/containers/retention/carried-image-repository.ts';
+import type { LayerImageRepository } from '../../../../ports/containers/retention/layer-image-repository.ts';
 import type { Db } from '../../schema/database-schema.ts';
 
-export const postgresCarriedImages = (db: Db): SnapshotImageRepository => ({
+export const postgresLayerImages = (db: Db): LayerImageRepository => ({
   async find(dbId) {
     const row = await db
       .selectFrom('carried_images')
