@@ -89,15 +89,15 @@ function takeInput(channel: ServerChannel, client: SignedInClient, { stream }: O
 /** Resolves after the last output of an ended program, or when the channel or terminal is closed. */
 async function sendOutput(
   output: ChannelOutput,
-  { stream, from }: OpenTerminal,
+  { stream, startPoint }: OpenTerminal,
   isClosed: () => boolean,
 ): Promise<void> {
   let wake = (): void => {};
-  const { offset, snapshot } = from;
+  const { offset, snapshot, redraw } = startPoint;
   let sent = offset + (snapshot?.length ?? 0);
   stream.show({ more: () => wake() }, sent);
   if (snapshot !== null) await output.write('stdout', snapshot);
-  else if (from.redraw) {
+  else if (redraw) {
     const { end } = stream.bufferedRange();
     await output.write('stdout', withoutQuestions(stream.range(offset, end)));
     sent = end;

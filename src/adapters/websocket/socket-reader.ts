@@ -5,7 +5,7 @@ import { fullRate, restMs, takeTokens } from '../../domain/terminals/socket-inpu
 type Reason = 'program' | 'rate';
 
 /** Pauses a socket while there is any reason. */
-export class SocketRest {
+export class SocketPause {
   readonly #socket: Pick<WebSocket, 'pause' | 'resume'>;
   readonly #reasons = new Set<Reason>();
 
@@ -30,11 +30,11 @@ export class SocketRest {
 const FRAME_BYTES = 64;
 
 /** Limits how fast a socket is read. Call the result for every frame, with its bytes. */
-export function inputLimit(rest: SocketRest, nowMs = () => performance.now()): (bytes: number) => void {
+export function inputLimit(pause: SocketPause, nowMs = () => performance.now()): (bytes: number) => void {
   let rate = fullRate(nowMs());
   return (bytes) => {
     rate = takeTokens(rate, bytes + FRAME_BYTES, nowMs());
     const ms = restMs(rate);
-    if (ms > 0 && rest.begin('rate')) setTimeout(() => rest.end('rate'), ms).unref();
+    if (ms > 0 && pause.begin('rate')) setTimeout(() => pause.end('rate'), ms).unref();
   };
 }

@@ -14,7 +14,7 @@ export class ExecInput {
   }
 
   /** The service takes so many bytes more; `received` is what it has in all. */
-  allow(bytes: number, received: number | null): void {
+  addRoom(bytes: number, received: number | null): void {
     this.#roomBytes += bytes;
     this.#isKept &&= received !== null;
     if (received === null) this.#kept = [];

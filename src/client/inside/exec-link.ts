@@ -19,11 +19,14 @@ export type CommandOutput = { readonly stream: ExecStream; readonly bytes: Uint8
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
-/** How much output may wait for the loop. */
+/** How much output may wait for the caller's `for await` over `output`. */
 const WINDOW_BYTES = 1_048_576;
-/** New room is granted in portions of this size. */
-const PORTION_BYTES = 262_144;
+/** Room is granted once it is at least this much. */
+const GRANT_BYTES = 262_144;
 const PIECE_BYTES = 65_536;
+
+/** `run`: the key by which its client resumes the command. */
+export type ResumableStart = ExecStart & { readonly run: string };
 
 /** A command over its sockets: output and input continue at the byte. */
 export class ExecLink {
@@ -33,25 +36,25 @@ export class ExecLink {
   readonly over: Promise<void>;
   readonly output: Queue<CommandOutput>;
   readonly #sockets: ExecSockets;
-  readonly #start: ExecStart & { readonly run: string };
+  readonly #start: ResumableStart;
   readonly #input = new ExecInput();
   readonly #started = deferred<void>();
   readonly #exited = deferred<number | null>();
-  /** Whether frames about the command may be sent on the socket. */
-  #isLive = false;
+  /** Whether the command's frames may be sent: its socket is open, and began or resumed it. */
+  #isConnected = false;
   #isOver = false;
-  /** Bytes of output that have come, that the loop has taken, and that the service may send. */
+  /** Bytes of output that have arrived, that the caller has taken, and that the service may send. */
   #flow = { received: 0, taken: 0, allowed: 0 };
-  #inputEnds = false;
+  #isInputClosed = false;
   #signals: ExecSignal[] = [];
   #size: TerminalSize | null = null;
   #wake = (): void => {};
 
-  constructor(dial: ExecDial, start: ExecStart & { readonly run: string }, onLost: () => unknown = () => {}) {
+  constructor(dial: ExecDial, start: ResumableStart, onLost: () => unknown = () => {}) {
     this.#start = start;
     this.started = this.#started.promise;
     this.exitCode = this.#exited.promise;
-    // A reader of the loop learns of a failure there.
+    // A caller that reads `output` learns of a failure there.
     this.started.catch(() => {});
     this.exitCode.catch(() => {});
     this.over = this.exitCode.then(
@@ -60,29 +63,30 @@ export class ExecLink {
     );
     this.output = new Queue(
       ({ bytes }) => this.#took(bytes.length),
-      () => this.fail(endedByClient(), 'quietly'),
+      () => this.close(endedByClient()),
     );
     this.#sockets = new ExecSockets(dial, {
       opened: () => this.#onOpened(),
       frame: (frame) => this.#onFrame(frame),
       bytes: (data) => this.#onBytes(data),
       lost: () => {
-        const wasLive = this.#isLive;
-        this.#isLive = false;
-        if (wasLive) onLost();
+        const wasConnected = this.#isConnected;
+        this.#isConnected = false;
+        if (wasConnected) onLost();
       },
       failed: (error) => this.fail(error),
     });
   }
 
-  /** Whether the line is there: false between its loss and its return. */
+  /** False between the loss of the line and its return. */
   get isConnected(): boolean {
-    return this.#isLive;
+    return this.#isConnected;
   }
 
+  /** One write at a time. Not used before `started`. */
   async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      while ((!this.#isLive || this.#input.roomBytes <= 0) && !this.#isOver) {
+      while ((!this.#isConnected || this.#input.roomBytes <= 0) && !this.#isOver) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
         });
@@ -96,7 +100,7 @@ export class ExecLink {
   }
 
   closeInput(): void {
-    this.#inputEnds = true;
+    this.#isInputClosed = true;
     this.#send({ type: 'end_input' });
   }
 
@@ -110,12 +114,17 @@ export class ExecLink {
     this.#send({ type: 'resize', ...size });
   }
 
-  /** Ends it; the loop throws unless `quietly`. */
-  fail(error: unknown, how: 'loudly' | 'quietly' = 'loudly'): void {
+  /** Ends it: the caller's `for await` over `output` throws the error. */
+  fail(error: unknown): void {
+    if (!this.#isOver) this.output.end(error);
+    this.close(error);
+  }
+
+  /** Ends it without an error of `output`; `started` and `exitCode` reject. */
+  close(error: unknown): void {
     if (this.#isOver) return;
     this.#end();
-    if (how === 'quietly') this.output.end();
-    else this.output.end(error);
+    this.output.end();
     this.#started.reject(error);
     this.#exited.reject(error);
   }
@@ -129,12 +138,12 @@ export class ExecLink {
       this.#connected();
       this.#send(this.#start);
     }
-    this.#allow(1);
+    this.#grantRoom(1);
   }
 
   #end(): void {
     this.#isOver = true;
-    this.#isLive = false;
+    this.#isConnected = false;
     this.#sockets.end();
     this.#wake();
   }
@@ -146,10 +155,10 @@ export class ExecLink {
       case 'resumed':
         return void this.#onResumed(frame);
       case 'room':
-        this.#input.allow(frame.bytes, frame.received);
+        this.#input.addRoom(frame.bytes, frame.received);
         return void this.#wake();
       case 'refused':
-        if (!this.#isLive) return void this.#sockets.refused();
+        if (!this.#isConnected) return void this.#sockets.refused();
         return void this.fail(new BerthError(0, frame.code, frame.error, frame));
       case 'exit':
         return void this.#exit(frame.exit_code);
@@ -161,11 +170,11 @@ export class ExecLink {
     for (const piece of this.#input.sendAgain(received)) this.#sockets.send(piece);
     for (const signal of this.#signals.slice(signals)) this.#send({ type: 'signal', signal });
     if (this.#size !== null) this.#send({ type: 'resize', ...this.#size });
-    if (this.#inputEnds) this.#send({ type: 'end_input' });
+    if (this.#isInputClosed) this.#send({ type: 'end_input' });
   }
 
   #connected(): void {
-    this.#isLive = true;
+    this.#isConnected = true;
     this.#sockets.connected();
   }
 
@@ -175,6 +184,7 @@ export class ExecLink {
     this.#exited.resolve(exitCode);
   }
 
+  /** The first byte names the stream. */
   #onBytes(data: Uint8Array): void {
     const stream = data[0] === EXEC_STREAMS.stderr ? 'stderr' : 'stdout';
     this.#flow.received += data.length - 1;
@@ -183,11 +193,11 @@ export class ExecLink {
 
   #took(bytes: number): void {
     this.#flow.taken += bytes;
-    if (this.#isLive) this.#allow(PORTION_BYTES);
+    if (this.#isConnected) this.#grantRoom(GRANT_BYTES);
   }
 
-  /** Grants the room that there is, if it is at least so much. */
-  #allow(leastBytes: number): void {
+  /** Grants all room that there is, if it is at least so much. */
+  #grantRoom(leastBytes: number): void {
     const { taken, allowed, received } = this.#flow;
     const bytes = taken + WINDOW_BYTES - allowed;
     if (bytes < leastBytes || this.#isOver) return;
@@ -196,6 +206,6 @@ export class ExecLink {
   }
 
   #send(frame: ExecClientFrame): void {
-    if (this.#isLive) this.#sockets.send(encodeExecFrame(frame));
+    if (this.#isConnected) this.#sockets.send(encodeExecFrame(frame));
   }
 }

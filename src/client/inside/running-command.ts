@@ -55,7 +55,7 @@ export class RunningCommand implements AsyncIterable<CommandOutput>, AsyncDispos
    * notices the loss after up to 75 s, and then waits a minute.
    */
   close(): void {
-    this.#link.fail(endedByClient(), 'quietly');
+    this.#link.close(endedByClient());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { InputWriter } from '../../../src/adapters/websocket/processes/input-writer.ts';
-import { SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
+import { SocketPause } from '../../../src/adapters/websocket/socket-reader.ts';
 import { ok } from '../../../src/domain/result.ts';
 import type { ProcessInput } from '../../../src/ports/containers/processes/container-processes.ts';
 
@@ -9,7 +9,7 @@ function anInput(t: Test) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const written: ProcessInput[] = [];
   const state = { isPaused: false };
-  const rest = new SocketRest({
+  const rest = new SocketPause({
     pause: () => {
       state.isPaused = true;
     },

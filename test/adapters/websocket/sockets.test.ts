@@ -4,7 +4,7 @@ import t from 'tap';
 import { hangUp } from '../../../src/adapters/websocket/close-socket.ts';
 import { keepAlive } from '../../../src/adapters/websocket/heartbeat.ts';
 import { peerGone } from '../../../src/adapters/websocket/peer-gone.ts';
-import { inputLimit, SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
+import { inputLimit, SocketPause } from '../../../src/adapters/websocket/socket-reader.ts';
 import { TerminalQuery, toOptions } from '../../../src/adapters/websocket/terminal/terminal-query.ts';
 import { watches } from '../../../src/domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../src/domain/terminals/terminal.ts';
@@ -250,7 +250,7 @@ t.test('a recording is announced on its terminal and to guests of the main termi
 t.test('a socket that sends too fast is paused', async (t) => {
   const time = standingTime(t);
   const happened: string[] = [];
-  const rest = new SocketRest({
+  const rest = new SocketPause({
     pause: () => void happened.push('pause'),
     resume: () => void happened.push('resume'),
   });

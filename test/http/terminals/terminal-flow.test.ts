@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 import t, { type Test } from 'tap';
 import { WebSocket, WebSocketServer } from 'ws';
 import { answersOf } from '../../../src/adapters/websocket/bounded-replies.ts';
-import { inputLimit, SocketRest } from '../../../src/adapters/websocket/socket-reader.ts';
+import { inputLimit, SocketPause } from '../../../src/adapters/websocket/socket-reader.ts';
 import { InputIntake } from '../../../src/adapters/websocket/terminal/input-intake.ts';
 import { OutputPump } from '../../../src/adapters/websocket/terminal/output-pump.ts';
 import { frameRequests } from '../../../src/adapters/websocket/terminal/scrollback-request.ts';
@@ -242,7 +242,7 @@ t.test('empty frames count too', async (t) => {
   const pause = (): void => {
     paused += 1;
   };
-  const came = inputLimit(new SocketRest({ pause, resume: () => {} }), () => 0);
+  const came = inputLimit(new SocketPause({ pause, resume: () => {} }), () => 0);
   for (let frames = 0; frames < 30_000; frames += 1) came(0);
   t.equal(paused, 0);
   for (let frames = 0; frames < 10_000; frames += 1) came(0);
@@ -273,7 +273,7 @@ t.test('the end comes after all output', async (t) => {
 t.test('a large paste does not deadlock a program that writes more than it reads', async (t) => {
   const { client, socket, stream, received, happened } = await aPump(t, { other: amplifier() });
   const acks: number[] = [];
-  const intake = new InputIntake(stream, new SocketRest(socket), (offset) => acks.push(offset));
+  const intake = new InputIntake(stream, new SocketPause(socket), (offset) => acks.push(offset));
   t.teardown(() => intake.stop());
   socket.on('message', (data: Buffer) => intake.take(data));
   for (let sum = 0; sum < MIB; sum += 16_384) client.send(Buffer.alloc(16_384, 1));

@@ -11,7 +11,7 @@ import { OPEN_TERMINAL, SHELL_WITHOUT_TTY } from './open-scripts.ts';
 import { closeOpened, ptyStream } from './pty-stream.ts';
 import { markOf, type TerminalEnders } from './session-killers.ts';
 import { spareLine } from './spares/spare-scripts.ts';
-import { endSpare, listenTo, spareShells } from './spares/spare-shells.ts';
+import { endSpare, spareShells, stopWatching } from './spares/spare-shells.ts';
 import { type OpenReport, openReport, whenBegun } from './terminal-start.ts';
 import { tmuxAttachment } from './tmux/tmux-attachment.ts';
 import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux/tmux-history.ts';
@@ -19,12 +19,12 @@ import { asScrollback, HISTORY_BYTES, HISTORY_ROWS } from './tmux/tmux-history.t
 export type ShellKind = 'in_tmux' | 'plain' | 'without_tty';
 export type Started = OpenReport & { readonly opened: ContainerProgram; readonly pty: PtyStream };
 const ENVIRONMENT = { TERM: 'xterm-256color', COLORTERM: 'truecolor', LANG: 'C.UTF-8' };
-/** Its program runs already. */
+/** A spare already runs, so its report comes sooner. */
 const SPARE_REPORTS_WITHIN_SECONDS = 5;
-const PLAIN: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
+const NO_REPORT: OpenReport = { isTmux: false, history: Buffer.alloc(0) };
 
-/** Starts terminals' programs, in a waiting spare if there is one. */
-export function ptyOpener(programs: ContainerPrograms, ends: TerminalEnders) {
+/** Starts a terminal's program: a new one (`start`) or a waiting spare (`startSpare`). */
+export function ptyOpener(programs: ContainerPrograms, enders: TerminalEnders) {
   const spares = spareShells(programs, ENVIRONMENT, OPEN_TERMINAL);
 
   async function start(runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<Started> {
@@ -37,27 +37,27 @@ export function ptyOpener(programs: ContainerPrograms, ends: TerminalEnders) {
       stdin: true,
       ...(startAfter === undefined ? {} : { startAfter }),
     });
-    const end = () => ends.attached(runtimeId, [markOf(marker)], opened);
-    const report = tty ? openReport(programs, runtimeId, opened, request) : PLAIN;
-    const reported = await unlessItFails(report, () => closeOpened(opened, end));
+    const end = () => enders.attached(runtimeId, [markOf(marker)], opened);
+    const report = tty ? openReport(programs, runtimeId, opened, request) : NO_REPORT;
+    const reported = await undoOnFailure(report, () => closeOpened(opened, end));
     return asStarted(runtimeId, request, opened, reported, end);
   }
 
-  /** Null when no spare waits, or when it did not answer and has ended: one that has died may not be noticed yet. */
+  /** Null when no spare waits, or when it did not answer and was ended: it may have died unnoticed. */
   async function startSpare(runtimeId: string, request: TerminalRequest): Promise<Started | null> {
     const line = spareLine(request.marker, openingArguments(request, 'in_tmux'));
     const spare = line === null ? null : spares.take(runtimeId);
     if (spare === null) return null;
     const { opened } = spare;
-    await unlessItFails(request.startAfter, async () => endSpare(opened));
-    listenTo(spare);
+    await undoOnFailure(request.startAfter, async () => endSpare(opened));
+    stopWatching(spare);
     opened.stream.write(line);
-    const end = () => ends.attached(runtimeId, [spare.mark, markOf(request.marker)], opened);
+    const end = () => enders.attached(runtimeId, [spare.mark, markOf(request.marker)], opened);
     try {
       const reported = await openReport(programs, runtimeId, opened, request, SPARE_REPORTS_WITHIN_SECONDS);
       return asStarted(runtimeId, request, opened, reported, end);
     } catch (error) {
-      // It must not start beside the program that takes its part.
+      // Ended first: it must not start beside its replacement.
       await closeOpened(opened, end);
       if (error instanceof TerminalNotStarted) return null;
       throw error;
@@ -77,22 +77,23 @@ export function ptyOpener(programs: ContainerPrograms, ends: TerminalEnders) {
     return { ...report, opened, pty: ptyStream(opened, tmux, end) };
   }
 
-  async function begin(
+  /** The terminal with its first output, and its history before that. Throws `TerminalNotStarted`. */
+  async function awaitFirstOutput(
     runtimeId: string,
     { cols, rows }: TerminalRequest,
     started: Started,
   ): Promise<PtyStream> {
     const { opened, isTmux, history, pty } = started;
-    // Before tmux's first draw the terminal is not raw: line ends differ, keys are signals, and some input is
+    // Before tmux's first draw the terminal is not raw: line enders differ, keys are signals, and some input is
     // discarded.
     const begun = whenBegun(programs, runtimeId, opened, isTmux);
     void pty.resize(cols, rows);
-    await unlessItFails(begun, () => pty.close());
+    await undoOnFailure(begun, () => pty.close());
     if (history.length > 0 && !opened.stream.destroyed) opened.stream.unshift(asScrollback(history, rows));
     return pty;
   }
 
-  return { start, startSpare, begin, opened: spares.opened, release: spares.release };
+  return { start, startSpare, awaitFirstOutput, noteOpened: spares.noteOpened, release: spares.release };
 }
 
 const shownSession = ({ muxSession, sharedAs }: TerminalRequest): string =>
@@ -105,17 +106,17 @@ function openingCommand(request: TerminalRequest, kind: ShellKind): readonly str
 
 function openingArguments(request: TerminalRequest, kind: ShellKind): readonly string[] {
   const { cols, rows, shell, muxSession, forceNew, sharedAs } = request;
-  const size = ['berth', String(cols), String(rows), shell];
-  if (kind === 'without_tty') return size;
+  const commonArguments = ['berth', String(cols), String(rows), shell];
+  if (kind === 'without_tty') return commonArguments;
   const how = kind === 'plain' ? 'plain' : forceNew ? 'new' : 'keep';
   // One byte more than is sent reveals whether there was more.
   const history = [String(HISTORY_ROWS), String(HISTORY_BYTES + 1)];
   const participant =
     sharedAs === undefined ? [] : sharedAs.mode === 'view' ? ['view'] : ['control', sharedAs.session];
-  return [...size, muxSession, how, ...history, ...participant];
+  return [...commonArguments, muxSession, how, ...history, ...participant];
 }
 
-async function unlessItFails<T>(work: T | Promise<T>, undo: () => Promise<void>): Promise<T> {
+async function undoOnFailure<T>(work: T | Promise<T>, undo: () => Promise<void>): Promise<T> {
   try {
     return await work;
   } catch (error) {

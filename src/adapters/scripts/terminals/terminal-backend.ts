@@ -19,11 +19,11 @@ export function shellTerminals(
   idOf: (handle: RuntimeHandle) => string,
 ): TerminalBackend {
   const hasTmux = tmuxFinder(programs);
-  const ends = terminalEnders(programs);
-  const { start, startSpare, begin, opened, release } = ptyOpener(programs, ends);
+  const enders = terminalEnders(programs);
+  const { start, startSpare, awaitFirstOutput, noteOpened, release } = ptyOpener(programs, enders);
 
   const openAs = async (runtimeId: string, request: TerminalRequest, shell: ShellKind): Promise<PtyStream> =>
-    begin(runtimeId, request, await start(runtimeId, request, shell));
+    awaitFirstOutput(runtimeId, request, await start(runtimeId, request, shell));
 
   /** Whatever keeps tmux from getting its terminal may affect the engine too. */
   async function openFallback(
@@ -47,8 +47,8 @@ export function shellTerminals(
         const started =
           (await startSpare(runtimeId, request)) ?? (await start(runtimeId, request, 'in_tmux'));
         isPlain = !started.isTmux;
-        const pty = await begin(runtimeId, request, started);
-        opened({ runtimeId, ownerId: programs.ownerOf(runtimeId) });
+        const pty = await awaitFirstOutput(runtimeId, request, started);
+        noteOpened({ runtimeId, ownerId: programs.ownerOf(runtimeId) });
         return pty;
       } catch (error) {
         if (error instanceof TerminalNotStarted && error.fault === 'no_processes') release(runtimeId);
@@ -61,14 +61,14 @@ export function shellTerminals(
 
     async killMuxSession({ runtimeId }: RuntimeHandle, name, isWanted = NOBODY) {
       try {
-        await ends.session(runtimeId, { name, isWanted });
+        await enders.session(runtimeId, { name, isWanted });
       } catch (error) {
         // A container that is gone or stopped has no session.
         if (!(error instanceof ContainerNotRunning)) throw error;
       }
     },
     leftovers: ({ runtimeId }) => listLeftovers(programs, runtimeId),
-    endMarked: ({ runtimeId }, marker) => ends.leftover(runtimeId, marker),
+    endMarked: ({ runtimeId }, marker) => enders.leftover(runtimeId, marker),
   };
 }
 

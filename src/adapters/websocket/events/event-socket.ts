@@ -10,7 +10,7 @@ import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
 import { EVENTS_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
-import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { inputLimit, SocketPause } from '../socket-reader.ts';
 import { plainRequest } from '../upgrade-required.ts';
 import { pingIn, pongFrame } from './event-frames.ts';
 import { EventOutbox } from './event-outbox.ts';
@@ -65,9 +65,9 @@ function serve(socket: WebSocket, request: FastifyRequest, { feed, live, log }: 
     hangUp(socket, reason);
   };
   socket.on('error', (error) => log.info({ err: error }, 'event socket failed'));
-  const came = inputLimit(new SocketRest(socket));
+  const limitInput = inputLimit(new SocketPause(socket));
   socket.on('message', (data, isBinary) => {
-    came((data as Buffer).length);
+    limitInput((data as Buffer).length);
     const ping = isBinary ? null : pingIn(String(data));
     if (ping !== null) outbox.sendNow(pongFrame(ping));
   });

@@ -19,7 +19,7 @@ import {
 import { answersOf } from '../bounded-replies.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
-import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { inputLimit, SocketPause } from '../socket-reader.ts';
 import { ExecCommand, type ExecCommandDeps, type ExecPeer } from './exec-command.ts';
 import type { OutputPiece } from './exec-output.ts';
 import type { ExecRuns } from './exec-runs.ts';
@@ -63,10 +63,10 @@ export class ExecRelay implements ExecPeer {
     this.#registration = live.register({ caller, mayStay, close: () => this.#cut(CLOSE.unauthorized) });
     this.#late = setTimeout(() => this.#cut(CLOSE.tooSlow), START_WITHIN_MS);
     socket.once('close', (code) => this.#onClosed(code));
-    const came = inputLimit(new SocketRest(socket));
+    const limitInput = inputLimit(new SocketPause(socket));
     socket.on('message', (data, isBinary) => {
       // Rates are not needed: the room limits input.
-      came(isBinary ? 0 : (data as Buffer).length);
+      limitInput(isBinary ? 0 : (data as Buffer).length);
       if (this.#isClosed) return;
       if (isBinary) this.#use(() => this.#take(data as Buffer), (data as Buffer).length);
       else this.#onText((data as Buffer).toString());

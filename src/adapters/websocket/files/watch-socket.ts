@@ -15,7 +15,7 @@ import { FILES_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { sent } from '../sent.ts';
-import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { inputLimit, SocketPause } from '../socket-reader.ts';
 import { plainRequest } from '../upgrade-required.ts';
 import { OVERFLOW_FRAME, toFrame } from './watch-frames.ts';
 
@@ -112,8 +112,8 @@ function serve(
     void watch.end();
   };
   socket.on('error', (error) => log.info({ err: error }, 'file socket failed'));
-  const came = inputLimit(new SocketRest(socket));
-  socket.on('message', (data) => came((data as Buffer).length));
+  const limitInput = inputLimit(new SocketPause(socket));
+  socket.on('message', (data) => limitInput((data as Buffer).length));
   const registration = live.register({
     caller,
     mayStay: (now) => authorize(now, SCOPE).ok && access.mayGoOnReading(now),

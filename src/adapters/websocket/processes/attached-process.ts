@@ -16,7 +16,7 @@ import {
   type ProcessServerFrame,
 } from '../../../protocol/process-frames.ts';
 import { sent } from '../sent.ts';
-import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { inputLimit, SocketPause } from '../socket-reader.ts';
 import { InputWriter } from './input-writer.ts';
 
 const MAX_FRAME_BYTES = 65_536;
@@ -39,16 +39,16 @@ export type Attachment = {
 /** Relays between a socket and its process. */
 export function attachment(socket: WebSocket, attached: AttachedProcess, deps: AttachmentDeps): Attachment {
   const { registration, close, failed } = deps;
-  const rest = new SocketRest(socket);
-  const came = inputLimit(rest);
+  const socketPause = new SocketPause(socket);
+  const limitInput = inputLimit(socketPause);
   const answer = boundedAnswers(socket);
-  const { input, controls, react } = reactions(attached, rest, answer, deps);
+  const { input, controls, react } = reactions(attached, socketPause, answer, deps);
   const use = (then: () => void, bytes: number): void => {
     if (!registration.use(then, bytes)) close(CLOSE.tooSlow);
   };
   socket.on('message', (data, isBinary) => {
     const bytes = data as Buffer;
-    came(bytes.length);
+    limitInput(bytes.length);
     if (isBinary) return bytes.length > 0 ? use(() => input.take(bytes), bytes.length) : undefined;
     const frame = decodeProcessClientFrame(bytes.toString());
     if (frame?.type === 'ping') answer({ type: 'pong', t: frame.t });
@@ -74,7 +74,7 @@ export function attachment(socket: WebSocket, attached: AttachedProcess, deps: A
 /** What the frames of a client do. */
 function reactions(
   { inputOffset, control }: AttachedProcess,
-  rest: SocketRest,
+  socketPause: SocketPause,
   answer: (frame: ProcessServerFrame) => void,
   { close, failed }: AttachmentDeps,
 ) {
@@ -82,7 +82,7 @@ function reactions(
     // The frame `exit` has already said so.
     if (code !== 'process_ended') answer({ type: 'refused', code });
   };
-  const input = new InputWriter(inputOffset ?? 0, control.write, rest, {
+  const input = new InputWriter(inputOffset ?? 0, control.write, socketPause, {
     acknowledge: (offset) => answer({ type: 'ack', input_offset: offset }),
     refused,
     gap: () => close(CLOSE.inputGap),

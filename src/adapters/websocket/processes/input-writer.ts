@@ -1,7 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Result } from '../../../domain/result.ts';
 import type { ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
-import type { SocketRest } from '../socket-reader.ts';
+import type { SocketPause } from '../socket-reader.ts';
 
 /** Above this much waiting input the socket is paused; below the second it is resumed. */
 const PAUSE_BYTES = 1_048_576;
@@ -34,7 +34,7 @@ type Write = (input: ProcessInput) => Promise<Result<number, DomainError>>;
 /** The input of one socket: written in order, one request at a time, each byte once by its offset. */
 export class InputWriter {
   readonly #write: Write;
-  readonly #rest: SocketRest;
+  readonly #socketPause: SocketPause;
   readonly #events: InputEvents;
   /** Offset of the next byte from the socket. */
   #position: number;
@@ -45,10 +45,10 @@ export class InputWriter {
   #isEnded = false;
   #isStopped = false;
 
-  constructor(start: number, write: Write, rest: SocketRest, events: InputEvents) {
+  constructor(start: number, write: Write, socketPause: SocketPause, events: InputEvents) {
     this.#position = start;
     this.#write = write;
-    this.#rest = rest;
+    this.#socketPause = socketPause;
     this.#events = events;
   }
 
@@ -87,7 +87,7 @@ export class InputWriter {
     if (this.#isStopped) return;
     this.#waiting.push(input);
     this.#waitingBytes += input.data.length + FRAME_BYTES;
-    if (this.#waitingBytes > PAUSE_BYTES) this.#rest.begin('program');
+    if (this.#waitingBytes > PAUSE_BYTES) this.#socketPause.begin('program');
     if (this.#isWriting) return;
     this.#written = this.#writeAll().catch((error: unknown) => this.#events.failed(error));
   }
@@ -97,7 +97,7 @@ export class InputWriter {
     for (let next = this.#next(); next !== null; next = this.#next()) {
       await this.#writeOne(next.input);
       this.#waitingBytes -= next.input.data.length + next.frames * FRAME_BYTES;
-      if (this.#waitingBytes < RESUME_BYTES) this.#rest.end('program');
+      if (this.#waitingBytes < RESUME_BYTES) this.#socketPause.end('program');
     }
     this.#isWriting = false;
   }

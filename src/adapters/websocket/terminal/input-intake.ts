@@ -1,6 +1,6 @@
 import type { TerminalStream } from '../../../app/terminals/output/terminal-stream.ts';
 import { continuesInput, takeInput } from '../../../domain/terminals/terminal-resume.ts';
-import type { SocketRest } from '../socket-reader.ts';
+import type { SocketPause } from '../socket-reader.ts';
 
 /** Acknowledged at once after this much, else together after a moment. */
 const ACK_EVERY_BYTES = 65_536;
@@ -9,7 +9,7 @@ const ACK_WITHIN_MS = 100;
 /** The input of one socket: accepted in order and once, acknowledged when the engine has it. */
 export class InputIntake {
   readonly #stream: TerminalStream;
-  readonly #rest: SocketRest;
+  readonly #socketPause: SocketPause;
   readonly #acknowledge: (offset: number) => void;
   /** Offset of the next byte from the socket. */
   #position: number;
@@ -17,9 +17,9 @@ export class InputIntake {
   #acknowledgedTo: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(stream: TerminalStream, rest: SocketRest, acknowledge: (offset: number) => void) {
+  constructor(stream: TerminalStream, socketPause: SocketPause, acknowledge: (offset: number) => void) {
     this.#stream = stream;
-    this.#rest = rest;
+    this.#socketPause = socketPause;
     this.#acknowledge = acknowledge;
     this.#position = stream.received();
     this.#written = this.#position;
@@ -39,7 +39,8 @@ export class InputIntake {
     this.#position = position;
     // Known input is written too: earlier input may still be on its way to the engine.
     const goesOn = this.#stream.write(chunk.subarray(known), () => this.#noted(received));
-    if (!goesOn && this.#rest.begin('program')) this.#stream.onDrain(() => this.#rest.end('program'));
+    if (!goesOn && this.#socketPause.begin('program'))
+      this.#stream.onDrain(() => this.#socketPause.end('program'));
   }
 
   /** Acknowledges what the engine has, without waiting for more. */

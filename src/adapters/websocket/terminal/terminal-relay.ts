@@ -9,12 +9,12 @@ import type { RecordingNotice } from '../../../domain/terminals/recording.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import { decodeClientFrame, encodeFrame, type ServerFrame } from '../../../protocol/terminal-frames.ts';
 import { answersOf } from '../bounded-replies.ts';
-import { inputLimit, SocketRest } from '../socket-reader.ts';
+import { inputLimit, SocketPause } from '../socket-reader.ts';
 import { InputIntake } from './input-intake.ts';
 import { OutputPump } from './output-pump.ts';
 import { frameRequests, toOnScreen } from './scrollback-request.ts';
 
-const FALLBACK = 'tmux could not start in this container: this is a plain shell';
+const FALLBACK_NOTICE = 'tmux could not start in this container: this is a plain shell';
 
 export type RelayDeps = {
   readonly registration: Registration;
@@ -22,92 +22,116 @@ export type RelayDeps = {
   readonly outputs: OutputSlots;
 };
 
-export const send = (socket: WebSocket, frame: ServerFrame): void => socket.send(encodeFrame(frame));
+export const sendFrame = (socket: WebSocket, frame: ServerFrame): void => socket.send(encodeFrame(frame));
 
 /** Announces a recording's start or end: as a notice, and as a frame. */
 export function sendRecording(socket: WebSocket, { id, on, message }: RecordingNotice): void {
-  send(socket, { type: 'recording', on, id });
-  send(socket, { type: 'notice', message });
+  sendFrame(socket, { type: 'recording', on, id });
+  sendFrame(socket, { type: 'notice', message });
 }
 
-/** Relays frames between a socket and its terminal. The result stops it at once. */
+/** Relays frames between a socket and its terminal until the result is called. */
 export function relay(
   socket: WebSocket,
   grant: TerminalGrant,
   terminal: OpenTerminal,
   { registration, close, outputs }: RelayDeps,
 ): () => void {
-  const { mode, caller } = grant;
-  const { stream, from } = terminal;
+  const { stream, startPoint } = terminal;
   let stopped = false;
   greet(socket, grant, terminal);
-  const rest = new SocketRest(socket);
-  const came = inputLimit(rest);
-  const answer = answersOf(socket);
-  const intake = new InputIntake(stream, rest, (offset) =>
-    send(socket, { type: 'ack', input_offset: offset }),
+  const socketPause = new SocketPause(socket);
+  const intake = new InputIntake(stream, socketPause, (offset) =>
+    sendFrame(socket, { type: 'ack', input_offset: offset }),
   );
-  // In order of arrival, even if some of it has to wait.
-  const use = (then: () => void, bytes: number): void => {
-    const taken = registration.use(() => {
-      if (!stopped) then();
+  const requests = screenRequests(socket, stream, () => outputs.reserve(grant.caller.user.id));
+  // Input is handled in order of arrival, also when it waits for a credential check.
+  const whenAuthorized = (act: () => void, bytes: number): void => {
+    const isAccepted = registration.use(() => {
+      if (!stopped) act();
     }, bytes);
-    if (!taken) close(CLOSE.tooSlow);
+    if (!isAccepted) close(CLOSE.tooSlow);
   };
-  const startAt = (offset: number): void => {
-    if (!intake.startAt(offset)) close(CLOSE.inputGap);
-  };
+  const limitInput = inputLimit(socketPause);
+  const handle = messageHandler({
+    terminal,
+    intake,
+    requests,
+    whenAuthorized,
+    reply: answersOf(socket),
+    mayType: grant.mode === 'control',
+    gap: () => close(CLOSE.inputGap),
+  });
   socket.on('message', (data, isBinary) => {
     if (stopped) return;
-    came((data as Buffer).length);
-    // A viewer's input has no effect, whatever the client does.
-    if (isBinary && mode === 'view') return;
-    if (isBinary) {
-      const input = data as Buffer;
-      use(() => intake.take(input), input.length);
-      return;
-    }
-    const message = decodeClientFrame(data.toString());
-    if (message === null) return;
-    switch (message.type) {
-      case 'resize':
-        return void terminal.resize(message.cols, message.rows);
-      case 'ping':
-        return answer({ type: 'pong', t: message.t });
-      case 'input_from':
-        return mode === 'view' ? undefined : use(() => startAt(message.offset), 0);
-      case 'look_back':
-        return snapshots.request(message.id);
-      case 'redraw':
-        return redraws.request(message.id);
-      default:
-        unreachable(message);
-    }
+    limitInput((data as Buffer).length);
+    handle(data as Buffer, isBinary);
   });
   terminal.onNotice((notice) => {
-    if (!stopped) send(socket, toFrame(notice));
+    if (!stopped) sendFrame(socket, toFrame(notice));
   });
   const sendEnd = async (): Promise<void> => {
     const { reason, code } = await terminal.ended();
     if (stopped) return;
     // Input unacknowledged at the close must be resent by the client.
     intake.flush();
-    if (reason === CLOSE.ended) send(socket, { type: 'exit', code });
+    if (reason === CLOSE.ended) sendFrame(socket, { type: 'exit', code });
     close(reason);
   };
-  const pump = new OutputPump(stream, from, socket, {
+  const pump = new OutputPump(stream, startPoint, socket, {
     over: () => void sendEnd(),
     stalled: () => close(CLOSE.tooSlow),
   });
-  const { snapshots, redraws } = screenRequests(socket, stream, () => outputs.reserve(caller.user.id));
   return () => {
     stopped = true;
-    snapshots.stop();
-    redraws.stop();
+    requests.stop();
     pump.stop();
     intake.stop();
   };
 }
+
+type MessageDeps = {
+  readonly terminal: OpenTerminal;
+  readonly intake: InputIntake;
+  readonly requests: ScreenRequests;
+  readonly whenAuthorized: (act: () => void, bytes: number) => void;
+  readonly reply: (frame: ServerFrame) => void;
+  readonly mayType: boolean;
+  /** Input is missing before the client's offset. */
+  readonly gap: () => void;
+};
+
+/** What a client's messages do. A viewer's input has no effect, whatever the client does. */
+function messageHandler({ terminal, intake, requests, whenAuthorized, reply, mayType, gap }: MessageDeps) {
+  const startAt = (offset: number): void => {
+    if (!intake.startAt(offset)) gap();
+  };
+  return (data: Buffer, isBinary: boolean): void => {
+    if (isBinary) {
+      if (mayType) whenAuthorized(() => intake.take(data), data.length);
+      return;
+    }
+    const message = decodeClientFrame(data.toString());
+    if (message === null) return;
+    switch (message.type) {
+      case 'resize':
+        // A participant's size counts only while the owner is away.
+        return void terminal.resize(message.cols, message.rows);
+      case 'ping':
+        return void reply({ type: 'pong', t: message.t });
+      case 'input_from':
+        return void (mayType && whenAuthorized(() => startAt(message.offset), 0));
+      case 'look_back':
+        return void requests.lookBack(message.id);
+      case 'redraw':
+        return void requests.redraw(message.id);
+      default:
+        unreachable(message);
+    }
+  };
+}
+
+type ScreenRequests = ReturnType<typeof screenRequests>;
 
 function screenRequests(socket: WebSocket, stream: OpenTerminal['stream'], reserve: () => OutputReservation) {
   const snapshots = frameRequests(
@@ -115,11 +139,19 @@ function screenRequests(socket: WebSocket, stream: OpenTerminal['stream'], reser
     async (id, room) => toOnScreen(id, await stream.requestScrollback(room)),
     reserve,
   );
-  const redraw = async (id: number | null): Promise<ServerFrame> => {
+  const redrawn = async (id: number | null): Promise<ServerFrame> => {
     await stream.redraw();
     return { type: 'redrawn', id };
   };
-  return { snapshots, redraws: frameRequests(socket, redraw, reserve) };
+  const redraws = frameRequests(socket, redrawn, reserve);
+  return {
+    lookBack: snapshots.request,
+    redraw: redraws.request,
+    stop(): void {
+      snapshots.stop();
+      redraws.stop();
+    },
+  };
 }
 
 function greet(
@@ -127,12 +159,12 @@ function greet(
   { options, access, mode, container }: TerminalGrant,
   terminal: OpenTerminal,
 ): void {
-  const { stream, from } = terminal;
-  send(socket, {
+  const { stream, startPoint } = terminal;
+  sendFrame(socket, {
     type: 'ready',
     stream: stream.id,
-    offset: from.offset,
-    redraw: from.redraw,
+    offset: startPoint.offset,
+    redraw: startPoint.redraw,
     input_offset: stream.received(),
     cols: options.cols,
     rows: options.rows,
@@ -143,7 +175,7 @@ function greet(
     owner: access === null,
     mode,
   });
-  if (stream.isFallback) send(socket, { type: 'notice', message: FALLBACK });
+  if (stream.isFallback) sendFrame(socket, { type: 'notice', message: FALLBACK_NOTICE });
   const recording = terminal.recording();
   if (recording !== null) sendRecording(socket, recording);
 }

@@ -19,7 +19,7 @@ import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
 import { plainRequest } from '../upgrade-required.ts';
 import { TerminalQuery, toOptions } from './terminal-query.ts';
-import { relay, send, sendRecording } from './terminal-relay.ts';
+import { relay, sendFrame, sendRecording } from './terminal-relay.ts';
 
 /** Limits of input during the opening. */
 const MAX_EARLY_FRAMES = 256;
@@ -144,7 +144,7 @@ async function serve(
   };
   const show = (message: string): void => {
     if (ready && closed === null && socket.readyState === socket.OPEN)
-      send(socket, { type: 'notice', message });
+      sendFrame(socket, { type: 'notice', message });
   };
   const registration = live.register({
     caller: grant.caller,
@@ -161,7 +161,7 @@ async function serve(
       const level = isFault ? 'error' : 'info';
       log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
       if (socket.readyState === socket.OPEN)
-        send(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
+        sendFrame(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
       close(reason);
       return null;
     });

@@ -31,7 +31,8 @@ import { liveEntry, type TerminalGrant, targetOf } from './terminal-target.ts';
 export type OpenTerminal = {
   readonly id: string;
   readonly stream: TerminalStream;
-  readonly from: InitialOutput;
+  /** The output with which a client begins. */
+  readonly startPoint: InitialOutput;
   resize(cols: number, rows: number): Promise<void>;
   /** The active recording of what it shows, if any. */
   recording(): RecordingNotice | null;
@@ -172,11 +173,11 @@ async function show(state: State, attachment: Attachment, stream: TerminalStream
   );
   peers.sync.took(entry);
   const recording = await recordingOf(peers, attachment, stream);
-  const { from, resize, onNotice } = await enter(state.deps, attachment, stream);
+  const { startPoint, resize, onNotice } = await enter(state.deps, attachment, stream);
   return {
     id: entry.id,
     stream,
-    from,
+    startPoint,
     resize,
     recording,
     onNotice,
@@ -226,7 +227,7 @@ async function enter(
   // The window may have changed meanwhile or in a reload.
   if (resume !== null || from.redraw) void resize(cols, rows);
   const first = await initialOutput(stream, from);
-  return { from: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
+  return { startPoint: { ...first, redraw: first.redraw || isOther }, resize, onNotice: at.onNotice };
 }
 
 async function ended(

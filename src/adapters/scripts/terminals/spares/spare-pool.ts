@@ -69,7 +69,7 @@ export function sparePool<S>(deps: SpareDeps<S>) {
     },
 
     /** A terminal was opened in the container: starts spares for the next ones. */
-    opened(container: Container): void {
+    noteOpened(container: Container): void {
       recent.opened(container.runtimeId);
       due.set(container.runtimeId, container);
       void startDue();

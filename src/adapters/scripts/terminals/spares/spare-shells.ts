@@ -34,8 +34,8 @@ export const spareShells = (
     monotonicMs: () => performance.now(),
   });
 
-/** A spare taken from the pool says something again. */
-export const listenTo = ({ opened: { stream } }: SpareShell): void =>
+/** For a spare taken from the pool: from now on its output is no sign of a fault. */
+export const stopWatching = ({ opened: { stream } }: SpareShell): void =>
   void stream.removeAllListeners('readable');
 
 /** Throws when the container cannot run one. */

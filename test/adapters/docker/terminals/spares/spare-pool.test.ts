@@ -47,7 +47,7 @@ function aPool(t: Test) {
     isIdle: () => isIdle,
     monotonicMs: time.nowMs,
   });
-  const opened = (runtimeId: string, ownerId = 'ada') => pool.opened({ runtimeId, ownerId });
+  const opened = (runtimeId: string, ownerId = 'ada') => pool.noteOpened({ runtimeId, ownerId });
   return {
     pool,
     time,
