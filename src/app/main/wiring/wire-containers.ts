@@ -40,6 +40,7 @@ import { removeUser } from '../../containers/removal/remove-user.ts';
 import { collectVolumes } from '../../containers/retention/volume-retention.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import { snapshots } from '../../containers/snapshots/snapshots.ts';
+import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { AllPorts, ComposeOptions, Ports } from '../compose-options.ts';
@@ -119,17 +120,9 @@ export function wireContainers(
       execRoutes(inside, outputs, cutOffWriting),
       processRoutes(programs, keys),
       processStreamRoutes(programs, cutOffReading),
-      (http) =>
-        attachSocket(http, {
-          processes: programs,
-          mayGoOn: inside.mayGoOnChanging,
-          live,
-          log: options.logger,
-        }),
+      ...socketsInside(inside, programs, live, options.logger),
       fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
       fileSearchRoutes(inside),
-      (http) => execSocket(http, { access: inside, live, log: options.logger, wordsOf }),
-      (http) => watchSocket(http, { access: inside, live, log: options.logger }),
       insightRoutes(inside, outputs, cutOffReading),
       userRemovalRoutes(removeUser(ofRemovals)),
       figureRoutes(readFigures(ports.storage, sampler), ports.clock),
@@ -156,6 +149,17 @@ export function wireContainers(
     },
   };
 }
+
+const socketsInside = (
+  access: ReturnType<typeof containerAccess>,
+  programs: ReturnType<typeof processes>,
+  live: AuthorizedConnections,
+  log: ComposeOptions['logger'],
+): readonly Routes[] => [
+  (http) => attachSocket(http, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
+  (http) => execSocket(http, { access, live, log, wordsOf }),
+  (http) => watchSocket(http, { access, live, log }),
+];
 
 const wordsOf = (code: keyof typeof ANSWERS): string => ANSWERS[code][1];
 const inTurn =
