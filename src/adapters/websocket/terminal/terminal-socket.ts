@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { RawData, WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import type { Admitted } from '../../../app/terminals/opening/terminal-admission.ts';
-import type { TerminalOptions } from '../../../app/terminals/opening/terminal-target.ts';
+import type { TerminalGrant, TerminalOptions } from '../../../app/terminals/opening/terminal-target.ts';
 import type { OutputSlots } from '../../../app/terminals/output/output-slots.ts';
 import type { Terminals } from '../../../app/terminals/terminals.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
@@ -18,12 +18,10 @@ import { hangUp } from '../close-socket.ts';
 import { keepAlive } from '../heartbeat.ts';
 import { peerGone } from '../peer-gone.ts';
 import { plainRequest } from '../upgrade-required.ts';
+import { keepEarlyInput } from './early-input.ts';
 import { TerminalQuery, toOptions } from './terminal-query.ts';
 import { relay, sendFrame, sendRecording } from './terminal-relay.ts';
 
-/** Limits of input during the opening. */
-const MAX_EARLY_FRAMES = 256;
-const MAX_EARLY_BYTES = 1_048_576;
 /** Codes of a deliberate close: 1005 stands for one without a code. */
 const NORMAL = 1000;
 const NO_CODE = 1005;
@@ -110,11 +108,9 @@ function orRefuse<T>(result: Result<T, DomainError>): T {
   return result.value;
 }
 
-async function serve(
-  socket: WebSocket,
-  { grant, turn }: Admitted,
-  { terminals, log, live, outputs }: TerminalSocketDeps,
-): Promise<void> {
+/** Opens the terminal and relays it until one side ends it. */
+async function serve(socket: WebSocket, { grant, turn }: Admitted, deps: TerminalSocketDeps): Promise<void> {
+  const { terminals, log, live, outputs } = deps;
   let closed: CloseReason | null = null;
   let stop = (): void => {};
   let ready = false;
@@ -124,27 +120,20 @@ async function serve(
     stop();
     hangUp(socket, reason);
   };
-  const early: [RawData, boolean][] = [];
-  let earlyBytes = 0;
-  const bufferInput = (data: RawData, isBinary: boolean): void => {
-    earlyBytes += (data as Buffer).length;
-    if (early.length < MAX_EARLY_FRAMES && earlyBytes <= MAX_EARLY_BYTES) early.push([data, isBinary]);
-    else close(CLOSE.tooSlow);
-  };
   // Listeners first: frames or an end during the opening must not be lost.
   socket.on('error', (error) => log.info({ err: error }, 'terminal socket failed'));
-  socket.on('message', bufferInput);
+  const earlyInput = keepEarlyInput(socket, () => close(CLOSE.tooSlow));
   let left: Leaving = 'lost';
   socket.once('close', (code) => {
     left = closed === CLOSE.unauthorized ? 'expelled' : leavingOf(code);
   });
   // Before `ready`, recordings are reported with it.
+  const isShown = (): boolean => ready && closed === null && socket.readyState === socket.OPEN;
   const notify = (notice: RecordingNotice): void => {
-    if (ready && closed === null && socket.readyState === socket.OPEN) sendRecording(socket, notice);
+    if (isShown()) sendRecording(socket, notice);
   };
   const show = (message: string): void => {
-    if (ready && closed === null && socket.readyState === socket.OPEN)
-      sendFrame(socket, { type: 'notice', message });
+    if (isShown()) sendFrame(socket, { type: 'notice', message });
   };
   const registration = live.register({
     caller: grant.caller,
@@ -155,18 +144,11 @@ async function serve(
   const terminal = await terminals
     .open(grant, { close, notify, show }, turn)
     .catch(async (error: unknown) => {
-      const reason = await terminals.whyNotOpened(grant, error);
-      // A full or stopped container is no fault of the service.
-      const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
-      const level = isFault ? 'error' : 'info';
-      log[level]({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
-      if (socket.readyState === socket.OPEN)
-        sendFrame(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
-      close(reason);
+      close(await explainFailure(socket, grant, error, deps));
       return null;
     });
   if (terminal === null) return;
-  socket.off('message', bufferInput);
+  earlyInput.stop();
   if (closed !== null || socket.readyState !== socket.OPEN) return terminal.release(left);
   ready = true;
   terminal.shown();
@@ -176,7 +158,23 @@ async function serve(
     stop();
     void terminal.release(left);
   });
-  for (const [data, isBinary] of early) socket.emit('message', data, isBinary);
+  earlyInput.replay();
+}
+
+/** Logs why a terminal did not open, and tells the client. Returns the reason of the close. */
+async function explainFailure(
+  socket: WebSocket,
+  grant: TerminalGrant,
+  error: unknown,
+  { terminals, log }: TerminalSocketDeps,
+): Promise<CloseReason> {
+  const reason = await terminals.whyNotOpened(grant, error);
+  // A full or stopped container is no fault of the service.
+  const isFault = reason === CLOSE.notOpened || reason === CLOSE.tryAgainLater;
+  log[isFault ? 'error' : 'info']({ err: error, code: CLOSE_CODES[reason] }, 'terminal did not open');
+  if (socket.readyState === socket.OPEN)
+    sendFrame(socket, { type: 'notice', message: NOT_OPENED[reason] ?? reason });
+  return reason;
 }
 
 /** A client that closes deliberately is done with its terminal; one that vanishes or leaves the page may return. */
