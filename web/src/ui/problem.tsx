@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { explain, waitSecondsOf } from '../api/explain.ts';
 import { engineIsDown } from '../state/health.ts';
+import { Button } from './button.tsx';
 import { Countdown } from './countdown/countdown.tsx';
 import { Icon } from './icon.tsx';
 
@@ -28,3 +29,15 @@ export function Problem({ failure, children }: { failure: unknown; children?: Co
     </div>
   );
 }
+
+type LoadProblemProps = {
+  readonly of: { readonly failure: unknown; readonly reload: () => Promise<void> };
+};
+
+/** Why something was not loaded, with another try; nothing while there is no failure. */
+export const LoadProblem = ({ of: { failure, reload } }: LoadProblemProps) =>
+  failure === null ? null : (
+    <Problem failure={failure}>
+      <Button onClick={() => void reload()}>Try again</Button>
+    </Problem>
+  );

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { Button } from './button.tsx';
-import { Problem } from './problem.tsx';
+import { LoadProblem } from './problem.tsx';
 
 type SectionProps = {
   readonly title: string;
@@ -45,13 +44,7 @@ type LoadedProps<T> = {
 
 /** A list: loading, failed, empty, or its rows. */
 export function Items<T>({ of: { value, failure, reload }, none, row }: LoadedProps<T>) {
-  if (failure !== null) {
-    return (
-      <Problem failure={failure}>
-        <Button onClick={() => void reload()}>Try again</Button>
-      </Problem>
-    );
-  }
+  if (failure !== null) return <LoadProblem of={{ failure, reload }} />;
   if (value === null) return <Loading />;
   if (value.length === 0) return <p class="none">{none}</p>;
   return <ul class="items">{value.map(row)}</ul>;

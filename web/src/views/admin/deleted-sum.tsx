@@ -1,8 +1,7 @@
 import { getKeptSum } from '../../api/admin.ts';
 import { disk, plural } from '../../lib/format/format.ts';
-import { Button } from '../../ui/button.tsx';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
-import { Problem } from '../../ui/problem.tsx';
+import { LoadProblem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 
 /** What the deleted containers of all users still use. */
@@ -10,11 +9,7 @@ export function DeletedSum() {
   const { value, failure, reload } = useLoaded(getKeptSum);
   return (
     <Section title="Deleted containers" lead="Of all users. They are kept for as long as you set above.">
-      {failure !== null && (
-        <Problem failure={failure}>
-          <Button onClick={() => void reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={{ failure, reload }} />
       {failure === null && value === null && <Loading />}
       {value !== null && (
         <dl class="limits">

@@ -4,10 +4,10 @@ import type { OpenTerminal } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { ago, at, plural } from '../../lib/format/format.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
-import { Button, IconButton } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { usePolled } from '../../ui/hooks/use-loaded.ts';
-import { Problem } from '../../ui/problem.tsx';
+import { LoadProblem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 
 const EVERY_MS = 5_000;
@@ -34,11 +34,7 @@ export function OpenTerminals() {
           : `${plural(value.length, 'open terminal')}. What they show stays private.`
       }
     >
-      {failure !== null && (
-        <Problem failure={failure}>
-          <Button onClick={() => void reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={{ failure, reload }} />
       {failure === null && value === null && <Loading />}
       {value !== null && value.length === 0 && <p class="none">No terminal is open.</p>}
       {value !== null && value.length > 0 && <TerminalTable terminals={value} onClose={setAsked} />}

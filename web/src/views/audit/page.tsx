@@ -10,7 +10,7 @@ import { saveFile } from '../../lib/browser/save-file.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button } from '../../ui/button.tsx';
 import { usePages } from '../../ui/hooks/use-pages.ts';
-import { Problem } from '../../ui/problem.tsx';
+import { LoadProblem } from '../../ui/problem.tsx';
 import { Loading, Section } from '../../ui/section.tsx';
 import { Filters } from './filters.tsx';
 import { Records } from './records.tsx';
@@ -24,11 +24,7 @@ export function Audit({ of, title, lead }: AuditProps) {
   return (
     <Section title={title} lead={lead} action={<Exports of={of} filter={filter} />}>
       <Filters of={of} onChange={setFilter} />
-      {list.failure !== null && (
-        <Problem failure={list.failure}>
-          <Button onClick={() => void list.reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={list} />
       {list.value === null && list.failure === null && <Loading />}
       {list.value?.length === 0 && <p class="none">No matching records.</p>}
       {list.value !== null && list.value.length > 0 && (

@@ -1,8 +1,7 @@
 import { getCapacity } from '../../../api/admin.ts';
-import { Button } from '../../../ui/button.tsx';
 import { usePolled } from '../../../ui/hooks/use-loaded.ts';
 import { Icon } from '../../../ui/icon.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 import { Machine } from './machine.tsx';
 import { Stored } from './stored.tsx';
@@ -17,11 +16,7 @@ export function CapacityPage() {
   const warnings = nodes.flatMap((node) => node.warnings);
   return (
     <>
-      {failure !== null && (
-        <Problem failure={failure}>
-          <Button onClick={() => void reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={{ failure, reload }} />
       {warnings.length > 0 && (
         <ul class="capacity-warnings" aria-label="Warnings">
           {warnings.map(({ code, message }) => (

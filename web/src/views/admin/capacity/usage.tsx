@@ -5,7 +5,7 @@ import { now } from '../../../lib/clock.ts';
 import { ago, bytes, cpu, disk, memory } from '../../../lib/format/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { usePages } from '../../../ui/hooks/use-pages.ts';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 
 type Column = {
@@ -91,11 +91,7 @@ export function UsageByPerson() {
           ))}
         </select>
       </label>
-      {failure !== null && (
-        <Problem failure={failure}>
-          <Button onClick={() => void reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={{ failure, reload }} />
       {failure === null && value === null && <Loading />}
       {value !== null && <UsageTable people={value} sorting={sorting} onSort={sortBy} />}
       {more && (

@@ -4,7 +4,7 @@ import type { Container } from '../../../api/types.ts';
 import { plural } from '../../../lib/format/format.ts';
 import { loadLabels } from '../../../state/catalogue-labels.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
 import { Section } from '../../../ui/section.tsx';
 import { ListSkeleton } from '../../containers/list/container-list.tsx';
 import { SortHead } from '../../containers/list/list-head.tsx';
@@ -54,11 +54,7 @@ export function AllContainers() {
   return (
     <Section title="Containers" lead={leadOf(value?.total ?? null, query)}>
       <Filters query={query} onChange={change} />
-      {failure !== null && (
-        <Problem failure={failure}>
-          <Button onClick={() => void list.reload()}>Try again</Button>
-        </Problem>
-      )}
+      <LoadProblem of={list} />
       {value === null && failure === null && <ListSkeleton />}
       {value !== null && value.total === 0 && <Nothing query={query} onClear={() => change(ALL_OF_THEM)} />}
       {value !== null && value.total > 0 && (

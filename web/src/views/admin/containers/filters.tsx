@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Icon } from '../../../ui/icon.tsx';
+import { SearchBox } from '../../../ui/search-box.tsx';
 
 const DELETED = 'deleted';
 const STATES = [
@@ -46,17 +46,13 @@ export function Filters({ query, onChange }: FilterProps) {
           </option>
         ))}
       </select>
-      <div class="filter">
-        <Icon name="search" />
-        <input
-          type="search"
-          aria-label="Filter containers"
-          placeholder="Name or owner"
-          maxLength={200}
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      <SearchBox
+        label="Filter containers"
+        placeholder="Name or owner"
+        maxLength={200}
+        value={text}
+        onInput={setText}
+      />
       {query.owner !== '' && (
         <Button icon="close" onClick={() => onChange({ owner: '' })}>
           Only {query.owner}

@@ -7,8 +7,8 @@ import { session } from '../../../session/session.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { usePages } from '../../../ui/hooks/use-pages.ts';
-import { Icon } from '../../../ui/icon.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
+import { SearchBox } from '../../../ui/search-box.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 import { useConfirmation } from '../../settings/use-reauthentication.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
@@ -75,7 +75,14 @@ export function People() {
           </Button>
         }
       >
-        <Search value={search} onInput={setSearch} />
+        <SearchBox
+          label="Search people"
+          placeholder="Name or email"
+          maxLength={100}
+          value={search}
+          onInput={setSearch}
+          class="people-search"
+        />
         <PeopleTable users={users} onAct={(act, user) => setAsked({ act, user })} />
         {users.more && (
           <div>
@@ -116,35 +123,13 @@ function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
   return after.tier === before.tier ? null : { tier: before.tier };
 }
 
-function Search({ value, onInput }: { readonly value: string; readonly onInput: (text: string) => void }) {
-  return (
-    <div class="filter people-search">
-      <Icon name="search" />
-      <input
-        type="search"
-        aria-label="Search people"
-        placeholder="Name or email"
-        maxLength={100}
-        value={value}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </div>
-  );
-}
-
 type TableProps = {
   readonly users: ReturnType<typeof usePages<ManagedUser>>;
   readonly onAct: (act: PersonAct, user: ManagedUser) => void;
 };
 
 function PeopleTable({ users: { value, failure, reload }, onAct }: TableProps) {
-  if (failure !== null) {
-    return (
-      <Problem failure={failure}>
-        <Button onClick={() => void reload()}>Try again</Button>
-      </Problem>
-    );
-  }
+  if (failure !== null) return <LoadProblem of={{ failure, reload }} />;
   if (value === null) return <Loading />;
   if (value.length === 0) return <p class="none">No matching people.</p>;
   const viewer = session.value;

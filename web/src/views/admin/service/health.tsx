@@ -17,7 +17,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { usePages } from '../../../ui/hooks/use-pages.ts';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
 import { Loading, Section } from '../../../ui/section.tsx';
 
 const EVERY_MS = 30_000;
@@ -40,7 +40,7 @@ export function HealthPage() {
   return (
     <>
       <Section title="Now" lead="The components of the service, as its processes last found them.">
-        {health.failure !== null && <Unknown of={health} />}
+        <LoadProblem of={health} />
         {health.value === null ? (
           health.failure === null && <Loading />
         ) : (
@@ -56,7 +56,7 @@ export function HealthPage() {
         title={`The last ${TIMELINE_DAYS} days`}
         lead="When something was not ready, and for how long."
       >
-        {history.failure !== null && <Unknown of={history} />}
+        <LoadProblem of={history} />
         {history.value === null ? history.failure === null && <Loading /> : <Timeline of={history.value} />}
         {history.more !== null && (
           <Button onClick={history.more} busy={history.busy ? 'Loading' : undefined}>
@@ -67,14 +67,6 @@ export function HealthPage() {
     </>
   );
 }
-
-type Unread = { readonly failure: unknown; readonly reload: () => Promise<void> };
-
-const Unknown = ({ of: { failure, reload } }: { of: Unread }) => (
-  <Problem failure={failure}>
-    <Button onClick={() => void reload()}>Try again</Button>
-  </Problem>
-);
 
 const TONES = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
 const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {

@@ -1,13 +1,7 @@
 import { listFailure, refreshContainers } from '../../../state/container-list.ts';
-import { Button } from '../../../ui/button.tsx';
-import { Problem } from '../../../ui/problem.tsx';
+import { LoadProblem } from '../../../ui/problem.tsx';
 
 /** Why the list of containers may be old; nothing while it is not. */
-export function ListFailure() {
-  if (listFailure.value === null) return null;
-  return (
-    <Problem failure={listFailure.value}>
-      <Button onClick={() => void refreshContainers()}>Try again</Button>
-    </Problem>
-  );
-}
+export const ListFailure = () => (
+  <LoadProblem of={{ failure: listFailure.value, reload: refreshContainers }} />
+);

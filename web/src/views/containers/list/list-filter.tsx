@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
-import { Icon } from '../../../ui/icon.tsx';
+import { SearchBox } from '../../../ui/search-box.tsx';
 
 const STATES = [
   ['', 'All states'],
@@ -47,20 +47,17 @@ export function ListFilter({ query, input, hidden }: FilterProps) {
           </option>
         ))}
       </select>
-      <div class="filter">
-        <Icon name="search" />
-        <input
-          ref={input}
-          type="search"
-          aria-label="Filter containers"
-          placeholder="Filter"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={onKeyDown}
-          disabled={hidden}
-        />
+      <SearchBox
+        label="Filter containers"
+        placeholder="Filter"
+        value={text}
+        onInput={setText}
+        input={input}
+        onKeyDown={onKeyDown}
+        disabled={hidden}
+      >
         <kbd>/</kbd>
-      </div>
+      </SearchBox>
     </div>
   );
 }
