@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { apiClient } from '../../src/adapters/kubernetes/client/api-client.ts';
+import { clusterAccess } from '../../src/adapters/kubernetes/client/cluster-access.ts';
+import { namespaceOf } from '../../src/adapters/kubernetes/client/namespace.ts';
+import { clusterRuntime } from '../../src/adapters/kubernetes/containers/container-runtime.ts';
+import { networkPolicy } from '../../src/adapters/kubernetes/network/network-policy.ts';
+import { containerDiskContract } from '../contract/containers/container-disk.ts';
+import { containerRuntimeContract } from '../contract/containers/container-runtime.ts';
+import { aSpec } from '../support/engine/container.ts';
+import { kubectl, order, testCluster } from '../support/kubernetes/cluster.ts';
+import { eventually } from '../support/patience.ts';
+
+const cluster = testCluster();
+const { kubeconfig, namespace } = cluster;
+const image = 'berth/debian:12';
+const instanceId = randomUUID();
+const client = apiClient(await clusterAccess({ kubeconfig, context: null, namespace }));
+const settings = { instanceId, node: 'cluster', storageClass: null };
+const disk = { quota: 'soft', measure: async () => 4096 } as const;
+const runtime = clusterRuntime(client, { ...settings, disk });
+
+const podsOf = async (dbId: string) =>
+  JSON.parse(
+    await kubectl(cluster, ['-n', namespace, 'get', 'pods', '-l', `berth.db_id=${dbId}`, '-o', 'json']),
+  ).items as readonly { readonly metadata: { readonly uid: string }; readonly status: object }[];
+
+await containerRuntimeContract('a real cluster', { runtime, image });
+await containerDiskContract('a real cluster', { runtime, image });
+
+t.test('images that nobody has are reported, and no Pod is left', async (t) => {
+  const spec = aSpec('berth/none:1');
+  const handle = await runtime.create(spec);
+  await t.rejects(runtime.start(handle), { name: 'ImageUnavailable' });
+  await eventually(
+    () => podsOf(spec.dbId),
+    ({ length }) => length === 0,
+    // Older kubelets take most of a minute for a Pod that never ran.
+    { patienceMs: 120_000 },
+  );
+  await runtime.remove(handle);
+  await runtime.removeVolume(spec.volume);
+});
+
+t.test('a Pod removed from outside is stopped, hinted at, and started again', async (t) => {
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  let hints = 0;
+  const unwatch = runtime.watch(() => {
+    hints += 1;
+  });
+  await eventually(
+    () => hints,
+    (count) => count > 0,
+  );
+  const before = hints;
+  await kubectl(cluster, ['-n', namespace, 'delete', 'pod', `ws-${spec.dbId}`, '--grace-period=1']);
+  await eventually(
+    () => hints,
+    (count) => count > before,
+  );
+  unwatch();
+  t.match(await runtime.observe(handle), { kind: 'stopped' });
+  await runtime.start(handle);
+  t.match(await runtime.observe(handle), { kind: 'running' });
+  await runtime.remove(handle);
+  await runtime.removeVolume(spec.volume);
+});
+
+t.test('the network policy is as the server keeps it', async (t) => {
+  const assert = networkPolicy(namespaceOf(client), instanceId);
+  t.same(await assert(), []);
+  t.same(await assert(), [], 'nothing differs');
+  const name = `berth-workspaces-${instanceId.slice(0, 8)}`;
+  const patch = '{"spec":{"ingress":[{}]}}';
+  await kubectl(cluster, ['-n', namespace, 'patch', 'networkpolicy', name, '--type=merge', '-p', patch]);
+  t.match(await assert(), [/NetworkPolicy/]);
+  t.same(await assert(), []);
+  await kubectl(cluster, ['-n', namespace, 'delete', 'networkpolicy', name]);
+});
+
+t.test('a killed API server makes no second Pod', { skip: cluster.orders === null }, async (t) => {
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  const starting = runtime.start(handle).catch((error: unknown) => error);
+  await order(cluster, 'kill', 'kube-apiserver');
+  t.match((await starting) ?? { name: 'RuntimeUnavailable' }, { name: /RuntimeUnavailable|OutcomeUnknown/ });
+  await t.rejects(runtime.observe(handle), { name: 'RuntimeUnavailable' });
+  await order(cluster, 'start', 'kube-apiserver');
+  await eventually(
+    () => runtime.ping().then(
+      () => true,
+      () => false,
+    ),
+    (answers) => answers,
+    { patienceMs: 60_000 },
+  );
+  await runtime.start(handle);
+  t.equal((await podsOf(spec.dbId)).length, 1);
+  await runtime.remove(handle);
+  await runtime.removeVolume(spec.volume);
+});
