@@ -62,7 +62,7 @@ export type DomainError =
   | { readonly code: 'snapshot_space_reached'; readonly maxMb: number; readonly neededMb: number }
   | { readonly code: 'disk_quota_exceeded' }
   | { readonly code: 'host_disk_short' }
-  | { readonly code: 'image_unavailable' }
+  | { readonly code: 'image_unavailable' | 'engine_full' }
   | { readonly code: 'name_taken' }
   | { readonly code: 'agent_limit_reached'; readonly max: number }
   | { readonly code: 'agent_not_connected' }

@@ -89,10 +89,11 @@ t.test('a killed API server makes no second Pod', { skip: cluster.orders === nul
   await t.rejects(runtime.observe(handle), { name: 'RuntimeUnavailable' });
   await order(cluster, 'start', 'kube-apiserver');
   await eventually(
-    () => runtime.ping().then(
-      () => true,
-      () => false,
-    ),
+    () =>
+      runtime.ping().then(
+        () => true,
+        () => false,
+      ),
     (answers) => answers,
     { patienceMs: 60_000 },
   );

@@ -84,6 +84,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'the image is not available from its registry: choose another one, or ask an administrator',
   ],
+  engine_full: [
+    503,
+    'the container engine has no room for this now: stop something, choose smaller limits, or ask an administrator',
+  ],
   name_taken: [409, 'name already in use'],
   agent_limit_reached: [409, 'agent limit reached'],
   agent_not_connected: [409, 'agent is not connected'],

@@ -12,6 +12,7 @@ import { checkContainerLimit } from './container-limits.ts';
 import { checkHostDisk, diskAllowsStart } from './disk-quota.ts';
 import { findOwn, handleOf } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
+import { engineRefusal } from './operations/engine-refusal.ts';
 import type { OperationRequest } from './operations/new-operation.ts';
 import { type EngineReady, isUnderWay, type OperationState, pinged } from './operations/operation-deps.ts';
 
@@ -64,7 +65,7 @@ async function operate(
     const { name, resources } = now.value;
     return ok({ container: now.value, target: { name, resources } });
   };
-  return await operations.submit(dbId, request, prepare, engine);
+  return await operations.submit(dbId, request, prepare, engine).catch(engineRefusal);
 }
 
 /** Stops or deletes a container of the engine, also one that hangs. `answers`: of `pinged`. */

@@ -25,13 +25,13 @@ import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Caller, Origin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
-import { ImageUnavailable } from '../../ports/containers/container-runtime.ts';
 import type { Repositories } from '../../ports/storage.ts';
 import type { Note } from '../idempotency.ts';
 import type { ContainerDeps } from './container-deps.ts';
 import { checkNewContainer, tierOf } from './container-limits.ts';
 import { checkHostDisk } from './disk-quota.ts';
 import type { Prepare } from './operations/begin-operation.ts';
+import { engineRefusal } from './operations/engine-refusal.ts';
 import { pinged } from './operations/operation-deps.ts';
 import {
   findSnapshot,
@@ -103,17 +103,12 @@ export const createContainer =
     const of = snapshot === null ? {} : { snapshotId: snapshot.id };
     const operation = { kind: 'create', caller, origin, ...of } as const;
     const submitted = deps.operations.submit(dbId, operation, prepare, { answers });
-    const finished = await within(deps.settings.createWaitMs, submitted.catch(imageUnavailable), null);
+    const finished = await within(deps.settings.createWaitMs, submitted.catch(engineRefusal), null);
     if (finished !== null) return finished.ok ? ok(finished.value.container) : finished;
     const container = await deps.storage.repositories.containers.findAny(dbId);
     if (container === null) throw new Error(`container ${dbId} was not begun in time`);
     return ok(container);
   };
-
-const imageUnavailable = (error: unknown): Result<never, DomainError> => {
-  if (error instanceof ImageUnavailable) return refuse({ code: 'image_unavailable' });
-  throw error;
-};
 
 /** The complete request, or all its faults at once. */
 async function plan(

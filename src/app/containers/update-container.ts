@@ -14,6 +14,7 @@ import { tierOf } from './container-limits.ts';
 import { carryOverFaults, checkHostDisk, diskFaults } from './disk-quota.ts';
 import { findOwn, findOwnInEngine } from './find-container.ts';
 import type { Prepare } from './operations/begin-operation.ts';
+import { engineRefusal } from './operations/engine-refusal.ts';
 import { isUnderWay, pinged } from './operations/operation-deps.ts';
 
 export type UpdateRequest = {
@@ -66,7 +67,9 @@ export const updateContainer =
       if (!space.ok) return space;
       return ok({ container: now.value, target: { name, resources } });
     };
-    const done = await deps.operations.submit(dbId, operationRequest, prepare, { answers });
+    const done = await deps.operations
+      .submit(dbId, operationRequest, prepare, { answers })
+      .catch(engineRefusal);
     if (!done.ok) return done;
     const { container, operation } = done.value;
     const underWay = isUnderWay(done.value);

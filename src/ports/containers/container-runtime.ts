@@ -141,6 +141,11 @@ export class ContainerPaused extends ContainerNotRunning {
   }
 }
 
+/** The engine has no room, or no quota, for another container of this size now. */
+export class EngineFull extends RuntimeFailure {
+  override name = 'EngineFull';
+}
+
 /** The engine lacks the image and cannot pull it. */
 export class ImageUnavailable extends RuntimeFailure {
   override name = 'ImageUnavailable';

@@ -117,9 +117,9 @@ t.test('a start that fails says why, and leaves no Pod', async (t) => {
   }
   const handle = await runtime.create(aSpec(image));
   cluster.refuseNext('create', 'pods', overQuota('any'));
-  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /exceeded quota/ });
+  await t.rejects(runtime.start(handle), { name: 'EngineFull', message: /exceeded quota/ });
   cluster.node.isFull = true;
-  await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /Insufficient memory/ });
+  await t.rejects(runtime.start(handle), { name: 'EngineFull', message: /Insufficient memory/ });
   await gone();
   cluster.node.isFull = false;
   cluster.store.remove(

@@ -42,6 +42,7 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
   t.match(parts.engine, { status: 'degraded', reason: 'unusable' });
   t.match(said, ['the cluster is not usable']);
   await t.rejects(runtime.list(), { name: 'RuntimeUnavailable' });
+  t.match(runtime.capabilities, { keepsLayer: false }, 'known before it answers');
   await eventually(
     () => parts.engine.status,
     (status) => status === 'ready',

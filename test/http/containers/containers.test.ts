@@ -1,7 +1,11 @@
 import t from 'tap';
 import { memoryRuntime, type memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { subscribeToTerminalNotices } from '../../../src/app/terminals/terminal-messages.ts';
-import { ImageUnavailable, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
+import {
+  EngineFull,
+  ImageUnavailable,
+  RuntimeUnavailable,
+} from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { aServiceInTime, from } from '../../support/service/factors.ts';
 import { aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
@@ -158,6 +162,31 @@ t.test('a create with an unavailable image says so, and leaves nothing', async (
   t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);
   t.notMatch(answer.body, /secret/);
   t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
+});
+
+t.test('what an engine lacks is said in words, and the container stays as it was', async (t) => {
+  const { runtime, call, url } = await aScene();
+  await call('POST', `${url}/stop`);
+  const cases = [
+    [new ImageUnavailable('image secret.example/x'), 'image_unavailable'],
+    [new EngineFull('node secret-1: Insufficient memory'), 'engine_full'],
+  ] as const;
+  for (const [error, code] of cases) {
+    runtime.start = async () => {
+      throw error;
+    };
+    for (const [method, path, body] of [
+      ['POST', `${url}/start`, undefined],
+      ['PATCH', url, { ...dev, memory_mb: 512, cpu_shares: 500, disk_mb: 1024 }],
+      ['POST', '/api/containers', { ...dev, name: 'other' }],
+    ] as const) {
+      const answer = await call(method, path, body);
+      t.match([answer.statusCode, answer.json()], [503, { code }], `${method} ${path}`);
+      t.notMatch(answer.body, /secret/);
+    }
+    const { containers } = (await call('GET', '/api/containers')).json();
+    t.match(containers, [{ status: 'stopped', name: 'dev' }]);
+  }
 });
 
 t.test('a start refused by the engine leaves the container stopped, with the reason', async (t) => {

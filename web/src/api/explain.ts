@@ -58,6 +58,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'The workspace is larger than its disk size. Increase its disk size under “Settings…”. That also starts it. No files are lost.',
   host_disk_short:
     'The host is low on disk space. Nothing new can be created until an administrator frees some.',
+  engine_full:
+    'The container engine has no room for this now. Stop another container, choose smaller limits, or ask an administrator.',
   image_unavailable:
     'The image is not available. Its registry does not respond or does not have it. Choose another image, or ask an administrator.',
   container_busy: 'Another change is still in progress. {wait}',

@@ -31,7 +31,7 @@ export function clusterRuntime(client: ApiClient, settings: ClusterSettings): Co
   const pods = containerPods(namespace, settings, settings.patience);
   const resizePod = namespace.resizePod;
   return {
-    capabilities: CAPABILITIES,
+    capabilities: CLUSTER_CAPABILITIES,
     ...lifecycle({ records, claims, pods, resizePod }, settings.node),
     ...clusterObserver(namespace, records, settings),
     ...clusterDisk(claims, records, settings.disk),
@@ -40,7 +40,7 @@ export function clusterRuntime(client: ApiClient, settings: ClusterSettings): Co
   };
 }
 
-const CAPABILITIES: EngineCapabilities = {
+export const CLUSTER_CAPABILITIES: EngineCapabilities = {
   keepsLayer: false,
   takesSnapshots: false,
   measuresDisk: false,

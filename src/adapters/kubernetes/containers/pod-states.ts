@@ -5,11 +5,17 @@ export const MAIN = 'workspace';
 
 /**
  * What a Pod's status says of its workspace. `ended`: its first program has, or it was evicted. `ending`: it is being
- * deleted, and still runs if it has a start time. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had.
+ * deleted, and still runs if it has a start time. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had; `isUnplaced`: no
+ * node has room.
  */
 export type PodState =
   | { readonly kind: 'running'; readonly startedAt: Date }
-  | { readonly kind: 'starting'; readonly fault: string | null; readonly hasNoImage: boolean }
+  | {
+      readonly kind: 'starting';
+      readonly fault: string | null;
+      readonly hasNoImage: boolean;
+      readonly isUnplaced: boolean;
+    }
   | { readonly kind: 'ended'; readonly exitCode: number; readonly why: string }
   | { readonly kind: 'ending'; readonly startedAt: Date | null };
 
@@ -42,5 +48,6 @@ function starting({
   const unplaced = conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
   const seen = noImage ?? unplaced ?? waiting[0];
   const fault = seen === undefined ? null : [seen.reason, seen.message].filter(Boolean).join(': ');
-  return { kind: 'starting', fault, hasNoImage: noImage !== undefined } as const;
+  const isUnplaced = noImage === undefined && unplaced !== undefined;
+  return { kind: 'starting', fault, hasNoImage: noImage !== undefined, isUnplaced } as const;
 }

@@ -1,9 +1,11 @@
 import { poll } from '../../../concurrency/poll.ts';
 import {
+  EngineFull,
   ImageUnavailable,
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import { ApiFailure } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
 import { GENERATION_LABEL, INSTANCE_LABEL, podNameOf } from './names.ts';
@@ -50,7 +52,7 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
   /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
   async function make(record: ContainerRecord): Promise<Pod> {
     const made = async (): Promise<Pod | null> => {
-      const created = await namespace.create('pods', podOf(record, settings));
+      const created = await namespace.create('pods', podOf(record, settings)).catch(noQuota);
       if (created !== null) return created;
       const present = await ofRow(record);
       if (present === null) return null;
@@ -86,9 +88,7 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
       const fault = await poll(verdict, { withinMs: startSeconds * 1000, everyMs: EVERY_MS });
       if (fault === 'running') return;
       await namespace.remove('pods', pod.metadata.name, grace(pod));
-      throw (
-        fault ?? new RuntimeFailure(`the Pod of ${record.spec.dbId} did not start in time: ${reasonOf(pod)}`)
-      );
+      throw fault ?? lateFault(record, pod);
     },
     /** Ends the container's Pod and waits until it is gone; absent is success. */
     async end(record: ContainerRecord, graceSeconds: number): Promise<void> {
@@ -104,6 +104,18 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
         );
     },
   };
+}
+
+/** Of the Pod's creation: ResourceQuotas refuse by this word alone. */
+function noQuota(error: unknown): never {
+  const isFull = error instanceof ApiFailure && error.status === 403 && /exceeded quota/.test(error.message);
+  throw isFull ? new EngineFull(error.message, { cause: error }) : error;
+}
+
+function lateFault({ spec }: ContainerRecord, pod: Pod): Error {
+  const state = podState(pod);
+  const words = `the Pod of ${spec.dbId} did not start in time: ${reasonOf(pod)}`;
+  return state.kind === 'starting' && state.isUnplaced ? new EngineFull(words) : new RuntimeFailure(words);
 }
 
 function reasonOf(pod: Pod): string {

@@ -1,4 +1,4 @@
-import { ALL_CAPABILITIES } from '../../../domain/containers/engine-capabilities.ts';
+import { ALL_CAPABILITIES, type EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
 import type { EngineHost } from '../../../ports/containers/capacity/engine-host.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { WarmPoolEngine } from '../../../ports/containers/container-images.ts';
@@ -42,8 +42,11 @@ type Upkeep = {
 
 export type EngineSlot = ReturnType<typeof engineSlot>;
 
-/** Ports for an engine that may come later; until then every call throws `RuntimeUnavailable`. */
-export function engineSlot() {
+/**
+ * Ports for an engine that may come later; until then every call throws `RuntimeUnavailable`. `capabilities`: what it
+ * will do.
+ */
+export function engineSlot(capabilities = ALL_CAPABILITIES) {
   const inUse: InUse = { engine: null };
   const upkeep: Upkeep = {
     assertRules: async () => [],
@@ -52,7 +55,7 @@ export function engineSlot() {
     close: async () => {},
   };
   return {
-    ...forwardedPorts(inUse),
+    ...forwardedPorts(inUse, capabilities),
     /** Work that keeps the engine's network closed. */
     keep: (rules: Upkeep['assertRules']): void => {
       upkeep.assertRules = rules;
@@ -79,7 +82,7 @@ export function engineSlot() {
   };
 }
 
-function forwardedPorts(inUse: InUse): EngineParts {
+function forwardedPorts(inUse: InUse, capabilities: EngineCapabilities): EngineParts {
   const parts = (): EngineParts => {
     if (inUse.engine === null) throw new RuntimeUnavailable('no container engine');
     return inUse.engine;
@@ -87,9 +90,7 @@ function forwardedPorts(inUse: InUse): EngineParts {
   return {
     runtime: forwarded(() => parts().runtime, {
       // These work without an engine as well.
-      get capabilities() {
-        return inUse.engine?.runtime.capabilities ?? ALL_CAPABILITIES;
-      },
+      capabilities,
       get diskQuota() {
         return inUse.engine?.runtime.diskQuota ?? 'soft';
       },

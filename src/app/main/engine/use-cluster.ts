@@ -2,7 +2,10 @@ import { apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
 import { clusterInside } from '../../../adapters/kubernetes/container-inside.ts';
-import { clusterRuntime } from '../../../adapters/kubernetes/containers/container-runtime.ts';
+import {
+  CLUSTER_CAPABILITIES,
+  clusterRuntime,
+} from '../../../adapters/kubernetes/containers/container-runtime.ts';
 import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-pool.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
@@ -28,7 +31,7 @@ export async function useCluster(
   setUp: EngineSetUp & { readonly againMs?: number },
 ): Promise<EngineInUse> {
   const { log, signal } = setUp;
-  const slot = engineSlot();
+  const slot = engineSlot(CLUSTER_CAPABILITIES);
   const connectLog = sparingLog(log);
   const parts: Parts = {
     engine: WAITING,

@@ -170,7 +170,7 @@ const deletionRoutes =
           summary: 'Restore a deleted container to its owner',
           refusals: [
             ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
-            ...(['container_limit_reached', 'name_taken', 'image_unavailable'] as const),
+            ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
           ],
           params: schema.AdminContainerParams,
           response: { 200: ContainerBody, 202: UnderWayBody },
