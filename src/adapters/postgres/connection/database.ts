@@ -56,6 +56,8 @@ function notConnected(error: unknown): never {
 class TranslatingClient extends pg.Client {
   readonly #silenceMs: number;
   #inTransaction = false;
+  /** Settles when all statements sent so far are answered. Never rejects. */
+  #answered: Promise<unknown> = Promise.resolve();
   /** Until a migration changes the result of one. */
   #prepares = true;
 
@@ -99,8 +101,12 @@ class TranslatingClient extends pg.Client {
     return Promise.resolve({ command: 'BEGIN', rowCount: null, rows: [] });
   }
 
+  /** The time of a statement starts with the answer to the one before, for which the server has its own limit. */
   async #inTime(answer: unknown): Promise<unknown> {
     if (this.#silenceMs === 0) return await answer;
+    const before = this.#answered;
+    this.#answered = Promise.allSettled([before, answer]);
+    await before;
     return await withinLoopTime(Promise.resolve(answer), this.#silenceMs, () => {
       throw new Error(SILENCE);
     });

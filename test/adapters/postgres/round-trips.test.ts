@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
+import { inTransaction } from '../../../src/adapters/postgres/connection/transaction.ts';
+import { freshDatabase } from '../../support/database/database.ts';
+import { waitFor } from '../../support/patience.ts';
+
+const url = await freshDatabase(t);
+
+/** A way to the database that can keep its answers back, and knows what it was sent. */
+async function aLine(t: Test, to: string) {
+  const folder = decodeURIComponent(/host=([^&]+)/.exec(to)?.[1] ?? '');
+  const name = '.s.PGSQL.5432';
+  const own = await mkdtemp(path.join(tmpdir(), 'berth-line-'));
+  const state = { sent: '', isHeld: false, held: [] as (() => void)[] };
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(path.join(folder, name));
+    sockets.push(near, far);
+    near.on('data', (data) => {
+      state.sent += data.toString('latin1');
+      far.write(data);
+    });
+    far.on('data', (data) => {
+      if (state.isHeld) state.held.push(() => near.write(data));
+      else near.write(data);
+    });
+    for (const socket of [near, far]) socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(path.join(own, name), resolve));
+  t.teardown(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await rm(own, { recursive: true, force: true });
+  });
+  const release = (): void => {
+    state.isHeld = false;
+    for (const write of state.held.splice(0)) write();
+  };
+  return { url: to.replace(/host=[^&]+/, `host=${encodeURIComponent(own)}`), state, release };
+}
+
+if (url !== null) {
+  await t.test(
+    'statements begun side by side in a transaction are sent before any is answered',
+    async (t) => {
+      const line = await aLine(t, url);
+      const db = openDatabase(openPool({ url: line.url, poolSize: 1 }));
+      t.teardown(() => db.destroy());
+      await sql`select 1`.execute(db);
+      line.state.isHeld = true;
+      const texts = ['first', 'second', 'third'];
+      const done = inTransaction(db, (tx) =>
+        Promise.all(texts.map((text) => sql<{ text: string }>`select ${text}::text as text`.execute(tx))),
+      );
+      await waitFor(() => texts.every((text) => line.state.sent.includes(text)));
+      line.release();
+      t.same(
+        (await done).map(({ rows }) => rows[0]?.text),
+        texts,
+      );
+    },
+  );
+
+  await t.test('a statement behind a slow one has its own time', async (t) => {
+    const db = openDatabase(openPool({ url, poolSize: 1, answerWithinMs: 1_500 }));
+    t.teardown(() => db.destroy());
+    const slow = sql`select pg_sleep(1)`;
+    await t.resolves(inTransaction(db, (tx) => Promise.all([slow.execute(tx), slow.execute(tx)])));
+  });
+}
