@@ -7,7 +7,7 @@ import { shellTerminals } from '../scripts/terminals/terminal-backend.ts';
 import type { ApiClient } from './client/api-client.ts';
 import { podOfContainer } from './containers/names.ts';
 import { MAIN } from './containers/pod-states.ts';
-import { clusterPrograms, type ProgramDeps } from './exec/container-programs.ts';
+import { type ClusterPrograms, clusterPrograms, type ProgramDeps } from './exec/container-programs.ts';
 import type { PodPlace } from './exec/exec-socket.ts';
 import { clusterInsight } from './insight/container-insight.ts';
 
@@ -16,6 +16,7 @@ export type ClusterInside = ShellAccess & {
   readonly terminals: TerminalBackend;
   /** Bytes used in the volume of a running container. */
   readonly usedBytes: (handle: RuntimeHandle) => Promise<number | null>;
+  readonly turns: Pick<ClusterPrograms, 'listen' | 'waiting'>;
 };
 
 export type InsideDeps = Pick<ProgramDeps, 'observe' | 'node'> & { readonly client: ApiClient };
@@ -29,6 +30,7 @@ export function clusterInside({ client, ...deps }: InsideDeps): ClusterInside {
     ...shellAccess(programs, async (handle) => programs.idOf(handle)),
     insight: clusterInsight({ client, placeOf, programs, ...deps }),
     terminals: shellTerminals(programs, programs.idOf),
+    turns: programs,
     usedBytes: ({ runtimeId }) => diskBytes(programs, runtimeId),
   };
 }

@@ -3,10 +3,13 @@ import type { Resources } from '../../../domain/containers/resources.ts';
 import { INIT_SCRIPT } from '../../scripts/exec/process-scripts.ts';
 import { hostnameOf, podNameOf, recordNameOf, WORKSPACE_LABEL } from './names.ts';
 import { MAIN } from './pod-states.ts';
+import { podTools } from './pod-tools.ts';
 import { type ContainerRecord, envKey, labelsOf } from './records.ts';
 
 export type PodSettings = {
   readonly instanceId: string;
+  /** Has tmux for the terminals of other images; without it those are plain shells. */
+  readonly toolsImage?: string | null;
 };
 
 /** Root inside would need a kernel feature that few clusters have. */
@@ -28,41 +31,54 @@ const STAYS = ['not-ready', 'unreachable'].map((state) => ({
   effect: 'NoExecute',
 }));
 
-/** The Pod of a container: Pod Security `restricted`, no credentials of the cluster, never restarted or moved. */
-export const podOf = (record: ContainerRecord, settings: PodSettings) => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: {
-    name: podNameOf(record.spec.dbId),
-    labels: { ...labelsOf(record.spec, settings.instanceId), [WORKSPACE_LABEL]: 'true' },
-    annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
-  },
-  spec: {
-    hostname: hostnameOf(record.spec.hostname),
-    restartPolicy: 'Never',
-    automountServiceAccountToken: false,
-    enableServiceLinks: false,
-    // The sandbox's process reaps orphans; images have no init of their own.
-    shareProcessNamespace: true,
-    tolerations: STAYS,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      fsGroup: USER,
-      fsGroupChangePolicy: 'OnRootMismatch',
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
-    containers: [mainContainer(record)],
-    volumes: [
-      { name: 'workspace', persistentVolumeClaim: { claimName: record.spec.volume } },
-      { name: 'run', emptyDir: { sizeLimit: `${RUN_MB}Mi` } },
-      { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${SHM_MB}Mi` } },
-    ],
-  },
-});
+const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } as const;
 
-const mainContainer = ({ runtimeId, spec, env }: ContainerRecord) => ({
+/** The Pod of a container: Pod Security `restricted`, no credentials of the cluster, never restarted or moved. */
+export function podOf(record: ContainerRecord, settings: PodSettings) {
+  const { image, resources } = record.spec;
+  const { toolsImage = null } = settings;
+  const tools = podTools(image, toolsImage, {
+    imagePullPolicy: pullPolicyOf(toolsImage ?? ''),
+    resources: allLimitsOf(resources),
+    securityContext: CONFINED,
+  });
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podNameOf(record.spec.dbId),
+      labels: { ...labelsOf(record.spec, settings.instanceId), [WORKSPACE_LABEL]: 'true' },
+      annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
+    },
+    spec: {
+      hostname: hostnameOf(record.spec.hostname),
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      // The sandbox's process reaps orphans; images have no init of their own.
+      shareProcessNamespace: true,
+      tolerations: STAYS,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: USER,
+        runAsGroup: USER,
+        fsGroup: USER,
+        fsGroupChangePolicy: 'OnRootMismatch',
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      initContainers: tools.initContainers,
+      containers: [mainContainer(record, tools.mounts)],
+      volumes: [
+        { name: 'workspace', persistentVolumeClaim: { claimName: record.spec.volume } },
+        { name: 'run', emptyDir: { sizeLimit: `${RUN_MB}Mi` } },
+        { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${SHM_MB}Mi` } },
+        ...tools.volumes,
+      ],
+    },
+  };
+}
+
+const mainContainer = ({ runtimeId, spec, env }: ContainerRecord, more: readonly object[]) => ({
   name: MAIN,
   image: spec.image,
   imagePullPolicy: pullPolicyOf(spec.image),
@@ -74,11 +90,12 @@ const mainContainer = ({ runtimeId, spec, env }: ContainerRecord) => ({
     { name: 'HOME', value: '/workspace' },
   ],
   resources: allLimitsOf(spec.resources),
-  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  securityContext: CONFINED,
   volumeMounts: [
     { name: 'workspace', mountPath: '/workspace' },
     { name: 'run', mountPath: '/run' },
     { name: 'shm', mountPath: '/dev/shm' },
+    ...more,
   ],
 });
 

@@ -1,5 +1,9 @@
 import { within } from '../../../concurrency/timeout.ts';
-import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
+import type {
+  ContainerObserver,
+  ObservedContainer,
+  RuntimeHandle,
+} from '../../../ports/containers/container-runtime.ts';
 import {
   ContainerNotRunning,
   OutcomeUnknown,
@@ -12,6 +16,7 @@ import type {
   ProgramOutput,
   ProgramRequest,
 } from '../../../ports/containers/inside/container-programs.ts';
+import type { EngineWait } from '../../../ports/metrics.ts';
 import { workTurns } from '../../engine-queues.ts';
 import { engineSlots } from '../../engine-slots.ts';
 import { closesWithin } from '../../scripts/exec/closes-within.ts';
@@ -60,6 +65,10 @@ export type ProgramDeps = {
 
 /** Programs by the exec of a cluster's API server, and the turns of those who wait for it. */
 export type ClusterPrograms = ContainerPrograms & {
+  /** Reports every future wait for a turn. */
+  listen(listener: (wait: EngineWait) => void): void;
+  /** How many wait for a start, and for other work. */
+  waiting(): { readonly calls: number; readonly work: number };
   /** The runtime id of a handle; notes whom its calls are for. */
   idOf(handle: RuntimeHandle): string;
 };
@@ -81,6 +90,10 @@ export function clusterPrograms(deps: ProgramDeps): ClusterPrograms {
     ownerOf: slots.ownerOf,
     transfer: work.transfer,
     piece: work.piece,
+    listen(listener) {
+      for (const turns of [slots, work]) turns.listen(listener);
+    },
+    waiting: () => ({ calls: slots.waiting(), work: work.waiting() }),
     idOf({ runtimeId, ownerId }) {
       slots.belongs(runtimeId, ownerId);
       return runtimeId;
@@ -137,8 +150,8 @@ async function openExec(
     );
   }
   if (seen.status === 'rejected') throw seen.reason;
-  if (!isUp) throw new ContainerNotRunning(`the container is ${seen.value.kind}`, seen.value.kind === 'gone');
-  throw asNotRunning((opened as PromiseRejectedResult).reason);
+  if (!isUp) throw notRunning(seen.value);
+  throw await refusalOf((opened as PromiseRejectedResult).reason, () => observe({ node, runtimeId }));
 }
 
 /** Without input it would wait for ever, if it has a terminal. */
@@ -151,12 +164,22 @@ function refuse(stream: ProgramStream, { refusal }: Start): void {
 /** A Pod that is starting or ending has no container to start something in. */
 const NO_CONTAINER = /container not found|not running|stopped container|does not exist|CONTAINER_EXITED/i;
 
-function asNotRunning(error: unknown): unknown {
-  const isSo =
+const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
+  new ContainerNotRunning(`the container is ${kind}`, kind === 'gone');
+
+/** A kubelet that has just started does not know the Pods that run there yet. */
+async function refusalOf(error: unknown, observe: () => Promise<ObservedContainer>): Promise<unknown> {
+  const hasNone =
     error instanceof ApiFailure
       ? error.status === 404 || error.status === 400
       : error instanceof RuntimeUnavailable && NO_CONTAINER.test(error.message);
-  return isSo ? new ContainerNotRunning((error as Error).message, false, { cause: error }) : error;
+  if (!hasNone) return error;
+  const seen = await observe();
+  return seen.kind === 'running'
+    ? new RuntimeUnavailable(`the node refuses a running container: ${(error as Error).message}`, {
+        cause: error,
+      })
+    : notRunning(seen);
 }
 
 function notStarted(ended: ExecEnd | null): Error {

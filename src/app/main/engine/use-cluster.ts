@@ -73,7 +73,11 @@ export async function useCluster(
   return { ...slot, parts };
 }
 
-async function attach({ config, instanceId }: EngineSetUp, slot: EngineSlot, parts: Parts): Promise<void> {
+async function attach(
+  { config, instanceId, baseImage, metrics }: EngineSetUp,
+  slot: EngineSlot,
+  parts: Parts,
+): Promise<void> {
   const client = apiClient(await clusterAccess(config.cluster));
   const namespace = namespaceOf(client);
   await namespace.ping();
@@ -83,8 +87,14 @@ async function attach({ config, instanceId }: EngineSetUp, slot: EngineSlot, par
   const quota = config.diskQuota === 'hard' ? 'hard' : 'soft';
   const { storageClass } = config.cluster;
   const disk: DiskSettings = { quota, measure: (handle) => usedBytes(handle) };
-  const runtime = clusterRuntime(client, { instanceId, node: NODE, storageClass, disk });
-  const { usedBytes, ...inside } = clusterInside({ client, observe: runtime.observe, node: NODE });
+  const runtime = clusterRuntime(client, {
+    ...{ instanceId, node: NODE, storageClass, disk },
+    toolsImage: baseImage,
+  });
+  const { usedBytes, turns, ...inside } = clusterInside({ client, observe: runtime.observe, node: NODE });
+  turns.listen(metrics.engineWaited);
+  metrics.watch('engine_waiting', () => turns.waiting().calls);
+  metrics.watch('engine_work_waiting', () => turns.waiting().work);
   slot.fill({
     ...inside,
     runtime,

@@ -19,16 +19,18 @@ const RUNNING: ObservedContainer = { kind: 'running', startedAt: new Date(0) };
 type SetUp = { protocol?: ExecProtocol; autoPong?: boolean; observed?: ObservedContainer };
 
 async function setUp(t: Test, { protocol = V5, observed = RUNNING, ...more }: SetUp = {}) {
+  const next: ObservedContainer[] = [];
   const server = await startExecServer(t, { run: runHere, protocol, ...more });
   const programs = clusterPrograms({
     access: server.access,
     placeOf: () => ({ pod: 'ws-one', container: 'workspace' }),
-    observe: async () => observed,
+    observe: async () => next.shift() ?? observed,
     node: 'cluster',
   });
+  const seenNext = (...seen: readonly ObservedContainer[]): void => void next.push(...seen);
   const start = (command: readonly string[], more: Partial<ProgramRequest> = {}) =>
     programs.start(ID, { command, env: {}, form: 'apart', stdin: false, ...more });
-  return { server, programs, start };
+  return { server, programs, start, seenNext };
 }
 
 async function collected(program: ContainerProgram) {
@@ -119,15 +121,21 @@ for (const form of ['apart', 'terminal'] as const)
   });
 
 t.test('a refused exec is told by what the cluster says of it', async (t) => {
-  const { server, start } = await setUp(t);
+  const { server, start, seenNext } = await setUp(t);
   const status = (message: string, reason = '') => ({ kind: 'Status', message, reason });
-  // Answers of Kubernetes 1.36.2 to `kubectl exec`.
-  server.refuseNext(404, status('pods "ws-one" not found', 'NotFound'));
-  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
-  server.refuseNext(400, status('container workspace is not valid for pod ws-one', 'BadRequest'));
-  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
-  server.refuseNext(500, status('unable to upgrade connection: container not found ("workspace")'));
-  await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
+  // Answers of Kubernetes 1.36.2, and the last of 1.20.2, to `kubectl exec`.
+  for (const [code, answer] of [
+    [404, status('pods "ws-one" not found', 'NotFound')],
+    [400, status('container workspace is not valid for pod ws-one', 'BadRequest')],
+    [500, status('unable to upgrade connection: container not found ("workspace")')],
+    [404, status('pod does not exist')],
+  ] as const) {
+    server.refuseNext(code, answer);
+    seenNext(RUNNING, { kind: 'stopped', exitCode: 0 });
+    await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
+    server.refuseNext(code, answer);
+    await t.rejects(start(['true']), { name: 'RuntimeUnavailable' }, 'it runs, so that will pass');
+  }
   server.refuseNext(403, status('pods "ws-one" is forbidden', 'Forbidden'));
   await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /forbidden/ });
   server.refuseNext(401, status('Unauthorized', 'Unauthorized'));

@@ -42,7 +42,7 @@ for t in tmux-256color screen-256color screen xterm-256color; do
     cp -L "$f" "terminfo/$s/"
   done
 done
-chmod -R a+rX .
+chmod -R a+rX -- *
 LOCPATH=$PWD/locale ./ld.so --library-path lib ./tmux -V
 : > ${TOOLS_COMPLETE}
 `;
