@@ -157,3 +157,58 @@ t.test('each Pod of Berth runs the image that the overlay names, with settings a
     t.same(containers[0]?.envFrom, [{ configMapRef: { name: 'berth' } }, { secretRef: { name: 'berth' } }]);
   }
 });
+
+/** The right that each method of the adapter's namespace uses. */
+const VERBS: Readonly<Record<string, string>> = {
+  get: 'get',
+  create: 'create',
+  patch: 'patch',
+  replace: 'update',
+  remove: 'delete',
+  listMetadata: 'list',
+  watch: 'watch',
+};
+
+/** The rights that the adapter's calls need, from its sources. */
+function rightsUsed(): readonly string[] {
+  const folder = 'src/adapters/kubernetes';
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  const source = files.map((file) => readFileSync(path.join(folder, file), 'utf8')).join('\n');
+  const calls = [...source.matchAll(/\bnamespace\.(\w+)\('(\w+)'/g)];
+  const rights = calls.map(([, method = '', kind]) => `${VERBS[method] ?? method} ${kind}`);
+  const others = [
+    [/\bnamespace\.listPods\(/, 'list pods'],
+    [/\/resize`/, 'patch pods/resize'],
+    [/\/log`/, 'get pods/log'],
+    // A WebSocket is a GET. Newer API servers ask for `create` too.
+    [/\/exec`/, 'get pods/exec'],
+    [/\/exec`/, 'create pods/exec'],
+  ] as const;
+  return [...new Set([...rights, ...others.filter(([call]) => call.test(source)).map(([, right]) => right)])];
+}
+
+t.test('the role gives the rights that the adapter uses, and no other', async (t) => {
+  type Role = { readonly kind: string; readonly rules: readonly { resources: string[]; verbs: string[] }[] };
+  const roles = documentsOf<Role>('base/rights.yaml').filter(({ kind }) => kind.endsWith('Role'));
+  t.same(
+    roles.map(({ kind }) => kind),
+    ['Role'],
+    'none for the cluster',
+  );
+  const given = roles.flatMap(({ rules }) =>
+    rules.flatMap(({ resources, verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    ),
+  );
+  t.same(given.toSorted(), rightsUsed().toSorted());
+});
+
+t.test('docs/cluster.md explains each right', async (t) => {
+  const rows = readFileSync('docs/cluster.md', 'utf8').matchAll(/^\| `([a-z/]+)` \| ([a-z, ]+) \|/gm);
+  const explained = [...rows].flatMap(([, resource, verbs = '']) =>
+    verbs.split(', ').map((verb) => `${verb} ${resource}`),
+  );
+  t.same(explained.toSorted(), rightsUsed().toSorted());
+});
