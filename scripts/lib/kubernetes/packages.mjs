@@ -52,7 +52,9 @@ async function unpack(cache, name, packages) {
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
   const env = await aptEnvironment(cache);
-  await must('apt-get', ['download', ...packages], { cwd: draft, env });
+  // Named with its release: what the machine has may be newer.
+  const exact = packages.map((name) => (name.includes('/') ? name : `${name}/${SUITE}`));
+  await must('apt-get', ['download', ...exact], { cwd: draft, env });
   await must('sh', ['-c', 'for one in *.deb; do dpkg -x "$one" . && rm "$one"; done'], { cwd: draft });
   writeFileSync(path.join(draft, 'packages'), packages.join('\n'));
   rmSync(folder, { recursive: true, force: true });
