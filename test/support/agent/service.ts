@@ -162,8 +162,24 @@ export async function testService(t: Test, { host = '127.0.0.1' } = {}): Promise
   };
 }
 
+/** Bytes that grow, to be seen at any time without a copy. */
+function growingBytes() {
+  let room = Buffer.alloc(65_536);
+  let length = 0;
+  return {
+    seen: () => room.subarray(0, length),
+    add: (bytes: Uint8Array) => {
+      const needed = length + bytes.length;
+      if (needed > room.length) room = Buffer.concat([room.subarray(0, length)], 2 * needed);
+      room.set(bytes, length);
+      length = needed;
+    },
+  };
+}
+
 export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {}): Talk {
-  const pieces: { readonly stream: number; readonly bytes: Buffer }[] = [];
+  const all = growingBytes();
+  const streams = new Map<number, ReturnType<typeof growingBytes>>();
   const notes: ChannelNote[] = [];
   let [reply, result, fault] = [null, null, null] as [
     ChannelReply | null,
@@ -176,7 +192,9 @@ export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {
       reply = it;
     },
     data: (stream, bytes) => {
-      pieces.push({ stream, bytes: Buffer.from(bytes) });
+      const one = streams.get(stream) ?? growingBytes();
+      streams.set(stream, one);
+      for (const each of [all, one]) each.add(bytes);
       if (!isSlow) channel?.consumed(bytes.length);
     },
     note: (it) => notes.push(it),
@@ -197,10 +215,7 @@ export function talk(peer: Peer, request: ChannelRequest, { isSlow = false } = {
     reply: () => reply,
     result: () => result,
     fault: () => fault,
-    bytes: (stream) =>
-      Buffer.concat(
-        pieces.filter((one) => stream === undefined || one.stream === stream).map(({ bytes }) => bytes),
-      ),
+    bytes: (stream) => (stream === undefined ? all.seen() : (streams.get(stream)?.seen() ?? Buffer.alloc(0))),
     send: async (bytes) => {
       for (let at = 0; at < bytes.length; ) {
         at += channel.write(bytes.subarray(at));
