@@ -130,6 +130,16 @@ export type MemoryState = FactorState & {
   roles: Role[];
 };
 
+/** A copy that later changes do not reach. Rows are replaced and never changed, so copying lists and maps is enough. */
+export const copyOf = (state: MemoryState): MemoryState =>
+  Object.fromEntries(Object.entries(state).map(([name, value]) => [name, copyOfTable(value)])) as MemoryState;
+
+function copyOfTable(table: unknown): unknown {
+  if (Array.isArray(table)) return [...table];
+  if (table instanceof Map) return new Map([...table].map(([key, value]) => [key, copyOfTable(value)]));
+  return table;
+}
+
 export const useLimitsOf = ({ tiers }: MemoryState, user: User): UseLimits =>
   tiers.find(({ name }) => name === user.tier) ?? DEFAULT_USE_LIMITS;
 

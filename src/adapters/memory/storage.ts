@@ -46,7 +46,7 @@ import { memoryTokens } from './identity/token-repository.ts';
 import { memoryFactors } from './identity/totp-repository.ts';
 import { memoryUsers } from './identity/user-repository.ts';
 import { memoryInstallation } from './installation-repository.ts';
-import { emptyState, type MemoryState } from './memory-state.ts';
+import { copyOf, emptyState, type MemoryState } from './memory-state.ts';
 import { memoryAnnouncements } from './service/announcement-repository.ts';
 import { memoryHealth } from './service/health-repository.ts';
 import { memoryCollaborationCleanup } from './terminals/collaboration-cleanup-repository.ts';
@@ -138,7 +138,7 @@ export function memoryStorage(clock: Clock): Storage & { readonly state: MemoryS
     repositories,
     inTransaction: (work) => {
       const run = last.then(async () => {
-        const before = structuredClone(state);
+        const before = copyOf(state);
         return await work(repositories).catch((error: unknown) => {
           Object.assign(state, before);
           throw error;

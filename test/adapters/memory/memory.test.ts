@@ -76,6 +76,27 @@ t.test('a long history backlog is removed in parts by the days of the settings',
   t.equal(left(), 0);
 });
 
+t.test('a transaction that throws is undone in rows, lists, maps and maps of maps', async (t) => {
+  const storage = memoryStorage(fixedClock());
+  const { state, repositories } = storage;
+  const { id } = await storedUser(storage);
+  const [used, other] = [Buffer.from('used'), Buffer.from('other')];
+  await repositories.recoveryCodes.replace(id, [used]);
+  state.orphans.set('volume', new Date());
+  const before = structuredClone(state);
+  const undone = storage.inTransaction(async ({ users, recoveryCodes }) => {
+    await users.rename(id, 'renamed');
+    await storedUser(storage);
+    await recoveryCodes.spend(id, used);
+    t.notSame(state, before);
+    await recoveryCodes.replace('another', [other]);
+    state.orphans.clear();
+    throw new Error('undone');
+  });
+  await t.rejects(undone, { message: 'undone' });
+  t.same(state, before);
+});
+
 busContract(t, async () => {
   const hub = memoryBusHub();
   const [here, there] = [hub.join(), hub.join()];
