@@ -38,7 +38,9 @@ export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; faults: string[] }> {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 720 }, ...options });
+  // Without a graphics processor each frame of an animation is dear.
+  const usual = { viewport: { width: 1200, height: 720 }, reducedMotion: 'reduce' } as const;
+  const context = await browser.newContext({ ...usual, ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(45_000);
   const faults: string[] = [];

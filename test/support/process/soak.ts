@@ -38,7 +38,7 @@ async function committed(url: string): Promise<readonly Announced[]> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
   const { rows } = await db.query<Announced>(
-    "select xid || '-' || position as id, type, db_id, data->>'name' as name from events order by xid, position",
+    "select xid || '-' || position as id, type, db_id, data->>'name' as name from events where db_id is not null order by xid, position",
   );
   await db.end();
   return rows;

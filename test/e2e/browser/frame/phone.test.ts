@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { aScene, type PagedService } from '../../../support/browser/memory-page.ts';
-import { openPage, shoot } from '../../../support/browser/page.ts';
+import { openBrowser, openPage, shoot } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
@@ -91,4 +91,20 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   await waitFor(() => isOnScreen(reader.page.locator('.xterm-screen')), { what: 'all is seen' });
   t.same(await violationsEverywhere(reader.page), []);
   t.same([...phone.faults, ...owner.faults, ...reader.faults], []);
+});
+
+t.test('the check for violations finds each, in both sizes, and colours in both themes', async (t) => {
+  const browser = await openBrowser(t);
+  if (browser === null) return;
+  const { page } = await openPage(browser);
+  await page.setContent(`<!doctype html><html lang="en"><title>x</title><main><h1>x</h1>
+    <button></button><button></button><p style="color: #bbb; background: #fff">pale</p></main></html>`);
+  const found = (await violationsEverywhere(page)).map((each) => each.replace(/: <.*/, ''));
+  const inSize = (width: number): string[] => [
+    `light, ${width} px: button-name`,
+    `light, ${width} px: button-name`,
+    `light, ${width} px: color-contrast`,
+    `dark, ${width} px: color-contrast`,
+  ];
+  t.same(found, [...inSize(1200), ...inSize(390)]);
 });

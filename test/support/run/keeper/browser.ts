@@ -10,10 +10,12 @@ const FONTS = {
   '/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf': 'fonts-dejavu-core',
   '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf': 'fonts-noto-color-emoji',
 };
-// The sandbox needs rights that a container's root lacks; the other flags prevent requests of the browser's own.
+// The sandbox needs rights that a container's root lacks. Drawing in the browser's process saves messages between
+// processes. The other flags prevent requests of the browser's own.
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
+  '--in-process-gpu',
   '--disable-quic',
   '--no-first-run',
   '--disable-background-networking',
