@@ -41,7 +41,7 @@ t.test('a route that declares no scope stops the start', async (t) => {
           metrics: noMetrics(),
           isDraining: () => false,
           authenticator: {} as never,
-          limits: { requests: {} as never, uses: concurrentUse(), perAddress: async () => 0 },
+          accessLimits: { requests: {} as never, concurrentUse: concurrentUse(), perAddress: async () => 0 },
         },
         sockets: { addressSockets: addressSockets(), socketsPerAddress: async () => 1 },
       },

@@ -11,9 +11,9 @@ declare module 'fastify' {
     /** A route without one stops the start. */
     scope?: RouteScope;
     /** Local programs need no credential; others need the scope. */
-    localToo?: boolean;
+    allowsLocal?: boolean;
     /** Public, but more detailed for administrators; any other credential is ignored. */
-    knowsAdmins?: boolean;
+    detailsForAdmins?: boolean;
     /** Open to tokens restricted to some containers: what the route reaches is only these. Others refuse them. */
     forRestricted?: boolean;
     /** Also open to a locked session. */

@@ -3,7 +3,7 @@ import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
 import { onArrival } from './arrival.ts';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
-import { allowPages } from './auth/cross-origin.ts';
+import { allowCrossOrigin } from './auth/cross-origin.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
 import { limitBodies } from './connections/body-timeout.ts';
 import { connectionBudget, limitConnections } from './connections/connections.ts';
@@ -66,7 +66,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     headersOfData,
     ...(options.openFiles === null ? [] : [limitConnections(http, connectionBudget(options.openFiles))]),
     limitBodies(),
-    allowPages(options.auth.allowedOrigins),
+    allowCrossOrigin(options.auth.allowedOrigins),
   ]);
   logAnswers(http);
   measureAnswers(http, options.auth.metrics);

@@ -175,9 +175,9 @@ function accessOf(
       isDraining: () => draining.isDraining,
       authenticator,
       metrics,
-      limits: {
+      accessLimits: {
         requests: requestLimits,
-        uses: concurrentUse(),
+        concurrentUse: concurrentUse(),
         perAddress: async () => (await readSettings()).requestsPerMinute,
       },
       localMetrics,

@@ -38,7 +38,7 @@ export function credentialId(credential: Credential): string {
 /** Who asks: the user's present state, the credential, and where the request came from. */
 export type Caller = { readonly user: User; readonly credential: Credential };
 
-/** A request's source, for sessions and audit records. */
+/** Where a request comes from, for sessions and audit records; not an origin of the web. */
 export type Origin = { readonly ipAddress: string; readonly userAgent: string };
 
 /** By the user's present role and, for an API token or SSH key, its scope. */

@@ -80,10 +80,10 @@ const lateAuth = (auth: HttpOptions['auth']): HttpOptions['auth'] => ({
       (...answer) =>
         served().countOf(...route)(...answer),
   },
-  limits: {
-    requests: late(() => served().auth.limits.requests),
-    uses: late(() => served().auth.limits.uses),
-    perAddress: () => served().auth.limits.perAddress(),
+  accessLimits: {
+    requests: late(() => served().auth.accessLimits.requests),
+    concurrentUse: late(() => served().auth.accessLimits.concurrentUse),
+    perAddress: () => served().auth.accessLimits.perAddress(),
   },
 });
 

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authenticator, Soon } from '../../../app/identity/auth/authenticator.ts';
+import type { Authenticator, MaybePromise } from '../../../app/identity/auth/authenticator.ts';
 import type { Authenticated } from '../../../app/identity/auth/verified-credential.ts';
 import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.ts';
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
@@ -17,7 +17,7 @@ import { TOKEN_START } from '../../../domain/identity/token.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
 import { type Result, refuse } from '../../../domain/result.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
-import { noticeAnswers, releaseAtEnd } from '../connections/concurrent-use.ts';
+import { releaseAtEnd, trackAnswers } from '../connections/concurrent-use.ts';
 import type { Http } from '../fastify-types.ts';
 import { credentialKind } from '../request-metrics.ts';
 import { bearerOf } from './bearer-token.ts';
@@ -28,7 +28,7 @@ import { addressOf, originOf } from './request-origin.ts';
 
 export type AccessLimits = {
   readonly requests: RequestLimits;
-  readonly uses: ConcurrentUse;
+  readonly concurrentUse: ConcurrentUse;
   /** Requests per minute without a credential, of one address. */
   readonly perAddress: () => Promise<number>;
 };
@@ -36,7 +36,7 @@ export type AccessLimits = {
 export type AuthDeps = {
   readonly authenticator: Authenticator;
   readonly tokens: LoginTokens;
-  readonly limits: AccessLimits;
+  readonly accessLimits: AccessLimits;
   readonly metrics: Metrics;
   /** Whether the service is stopping and refuses new requests. */
   readonly isDraining: () => boolean;
@@ -46,7 +46,10 @@ export type AuthDeps = {
   readonly allowedOrigins: ReadonlySet<string>;
 };
 
-/** One hook for plain requests and upgrades: origin, credential, request limit, scope and concurrent use, in this order. */
+/**
+ * One hook for plain requests and upgrades. It checks in this order: whether the service stops, the `Origin` header, the
+ * credential, the request limit, the scope, a restricted token, concurrent use. Sockets per address are counted later.
+ */
 export function registerAuthentication(http: Http, deps: AuthDeps): void {
   const declared = new Map<string, RouteScope>();
   http.decorate('routeScopes', declared);
@@ -54,7 +57,8 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
     if (config?.scope === undefined) throw new Error(`route ${String(method)} ${url} declares no scope`);
     for (const each of [method].flat()) declared.set(`${each} ${url}`, config.scope);
   });
-  noticeAnswers(http);
+  trackAnswers(http);
+  // Fastify wants each field before the first request. No handler that reads these runs without a caller.
   http.decorateRequest('caller', null as unknown as Caller);
   http.decorateRequest('limits', null as unknown as UseLimits);
   // Computed on demand, since most requests do not need it.
@@ -69,29 +73,29 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
       reply.header('connection', 'close');
       return done(new Refusal({ code: 'service_restarting' }));
     }
-    const { origin } = request.headers;
-    if (origin !== undefined && changes(request) && !deps.allowedOrigins.has(origin)) {
+    const { origin: originHeader } = request.headers;
+    if (originHeader !== undefined && needsAllowedOrigin(request) && !deps.allowedOrigins.has(originHeader)) {
       return done(new Refusal({ code: 'origin_not_allowed' }));
     }
     const { config } = request.routeOptions;
-    const { scope, localToo, knowsAdmins } = config;
-    if (localToo && deps.localMetrics && isLocal(request)) return done();
-    if (knowsAdmins && bearerOf(request) !== null) {
-      void noticeAdmin(request, deps).then(() => done());
+    const { scope, allowsLocal, detailsForAdmins } = config;
+    if (allowsLocal && deps.localMetrics && isLocal(request)) return done();
+    if (detailsForAdmins && bearerOf(request) !== null) {
+      void setCallerIfAdmin(request, deps).then(() => done());
       return;
     }
     if (scope === undefined || scope === 'public') return limitByAddress(request, deps, done);
     const found = identify(request, scope, deps);
     if (found instanceof Promise)
-      found.then((one) => done(authorizeRequest(request, reply, one, config, deps)), done);
-    else done(authorizeRequest(request, reply, found, config, deps));
+      found.then((one) => done(countAdmission(request, reply, one, config, deps)), done);
+    else done(countAdmission(request, reply, found, config, deps));
   });
 }
 
 type Done = (error?: Error) => void;
 
 /** Sets the caller if it is an administrator. Never throws: the route reports a missing database. */
-async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
+async function setCallerIfAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
   try {
     const bearer = bearerOf(request) ?? '';
     const credential = bearer.startsWith(TOKEN_START) ? tokenOf(request, bearer) : deps.tokens.verify(bearer);
@@ -105,7 +109,7 @@ async function noticeAdmin(request: FastifyRequest, deps: AuthDeps): Promise<voi
 /** Requests without a credential count by address if they may change something. */
 function limitByAddress(
   request: FastifyRequest,
-  { limits: { requests, perAddress } }: AuthDeps,
+  { accessLimits: { requests, perAddress } }: AuthDeps,
   done: Done,
 ): void {
   if (request.method !== 'POST') {
@@ -118,14 +122,15 @@ function limitByAddress(
     .then((admitted) => (admitted.ok ? done() : done(new Refusal(admitted.error))), done);
 }
 
-function authorizeRequest(
+/** Admits the caller, or refuses; counted for the metrics. */
+function countAdmission(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
   config: FastifyContextConfig,
   deps: AuthDeps,
 ): Refusal | undefined {
-  const refusal = admitCaller(request, reply, found, config, deps);
+  const refusal = admit(request, reply, found, config, deps);
   deps.metrics.authenticated(
     found.ok ? found.value.caller.credential.kind : credentialKind(request),
     refusal?.error.code ?? 'ok',
@@ -133,35 +138,36 @@ function authorizeRequest(
   return refusal;
 }
 
-/** Admits the caller, or refuses. */
-function admitCaller(
+/** Checks all that follows from the caller, and sets it on the request. */
+function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   found: Result<Authenticated, DomainError>,
   config: FastifyContextConfig,
-  { limits: { requests, uses } }: AuthDeps,
+  { accessLimits: { requests, concurrentUse } }: AuthDeps,
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
-  const { caller, requestsPerMinute, limits: ofUser } = found.value;
-  const { scope = 'login', whileLocked, forRestricted, lasting: use } = config;
-  const asked = [
+  const { caller, requestsPerMinute, limits: userLimits } = found.value;
+  const { scope = 'login', whileLocked, forRestricted, lasting: lastingUse } = config;
+  const rates = [
     { key: credentialId(caller.credential), perMinute: requestsPerMinute },
-    { key: `user ${caller.user.id}`, perMinute: ofUser.requestsPerMinute },
+    { key: `user ${caller.user.id}`, perMinute: userLimits.requestsPerMinute },
   ];
-  if (ofUser.requestsPerMinute > 0) reply.header('ratelimit-policy', `${ofUser.requestsPerMinute};w=60`);
-  const room = requests.admitFor(asked, costOf(request));
-  if (!room.ok) return new Refusal(room.error);
-  const allowed = authorize(caller, scope, whileLocked);
-  if (!allowed.ok) return new Refusal(allowed.error);
+  if (userLimits.requestsPerMinute > 0)
+    reply.header('ratelimit-policy', `${userLimits.requestsPerMinute};w=60`);
+  const counted = requests.admitFor(rates, costOf(request));
+  if (!counted.ok) return new Refusal(counted.error);
+  const authorized = authorize(caller, scope, whileLocked);
+  if (!authorized.ok) return new Refusal(authorized.error);
   const admitted = admitRestricted(caller, forRestricted);
   if (!admitted.ok) return new Refusal(admitted.error);
-  if (use !== undefined) {
-    const taken = uses.take(caller.user.id, use, ofUser);
+  if (lastingUse !== undefined) {
+    const taken = concurrentUse.take(caller.user.id, lastingUse, userLimits);
     if (!taken.ok) return new Refusal(taken.error);
     releaseAtEnd(request, reply, taken.value);
   }
   request.caller = caller;
-  request.limits = ofUser;
+  request.limits = userLimits;
   return undefined;
 }
 
@@ -178,7 +184,7 @@ function identify(
   request: FastifyRequest,
   scope: RouteScope,
   { authenticator, tokens }: AuthDeps,
-): Soon<Result<Authenticated, DomainError>> {
+): MaybePromise<Result<Authenticated, DomainError>> {
   const bearer = bearerOf(request);
   if (bearer?.startsWith(TOKEN_START)) return authenticator.byApiToken(tokenOf(request, bearer));
   // A route for API tokens refuses any other credential as invalid.
@@ -191,6 +197,6 @@ function identify(
     : authenticator.bySession(claims.sessionId, claims.userId);
 }
 
-/** Browsers forbid reading across origins; we refuse changes and sockets. */
-const changes = (request: FastifyRequest): boolean =>
+/** Browsers stop other origins from reading answers, not from sending requests: changes and upgrades are refused here. */
+const needsAllowedOrigin = (request: FastifyRequest): boolean =>
   (request.method !== 'GET' && request.method !== 'HEAD') || request.headers.upgrade !== undefined;

@@ -13,7 +13,7 @@ const EXPOSED = 'content-disposition, retry-after, www-authenticate, x-request-i
  * Lets pages of the allowed origins send requests and read the answers. They sign in by a token:
  * cookies are not sent. Pages of other origins get no such header, so the browser hides the answers from them.
  */
-export const allowPages =
+export const allowCrossOrigin =
   (allowedOrigins: ReadonlySet<string>): ArrivalStep =>
   (request, reply) => {
     const { origin } = request.headers;

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { LOGIN_TOKEN_MINUTES } from '../../../domain/identity/session.ts';
 
-/** The allowed difference between replicas' clocks. */
+/** How far the clock of the replica that issued a token may be ahead. */
 const LEEWAY_SECONDS = 30;
 
 const uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
@@ -36,9 +36,9 @@ export function readClaims(
   if (!isPayload(Payload, payload)) return null;
   const { iss, aud, sub, sid, iat, exp } = payload;
   const nowSeconds = nowMs / 1000;
-  const timely = iat <= nowSeconds + LEEWAY_SECONDS && nowSeconds < exp;
-  const short = exp > iat && exp - iat <= LOGIN_TOKEN_MINUTES * 60;
-  if (iss !== issuer || aud !== audience || !timely || !short) return null;
+  const isInForce = iat <= nowSeconds + LEEWAY_SECONDS && nowSeconds < exp;
+  const isLifeAllowed = exp > iat && exp - iat <= LOGIN_TOKEN_MINUTES * 60;
+  if (iss !== issuer || aud !== audience || !isInForce || !isLifeAllowed) return null;
   return { userId: sub, sessionId: sid, expiresAtMs: exp * 1000 };
 }
 

@@ -50,7 +50,7 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
   const sign = (payload: object, key: SigningKey): string =>
     jwt.sign(payload, { key: key.jwt, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
   const keyByHeader = byHeader(sign, keys);
-  const known = verified(keys);
+  const verifyCached = verified(keys);
 
   function verifyNow(token: string): Claims | null {
     const shaped = token.length <= MAX_LENGTH && SHAPE.test(token);
@@ -65,11 +65,11 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
 
   return {
     sign({ userId, sessionId }) {
-      const expiresAt = Math.floor(Date.now() / 1000) + LOGIN_TOKEN_MINUTES * 60;
-      const payload = { sub: userId, sid: sessionId, jti: randomUUID(), exp: expiresAt };
-      return { token: sign(payload, usable(keys())[0]), expiresAt: new Date(expiresAt * 1000) };
+      const expiresAtSeconds = Math.floor(Date.now() / 1000) + LOGIN_TOKEN_MINUTES * 60;
+      const payload = { sub: userId, sid: sessionId, jti: randomUUID(), exp: expiresAtSeconds };
+      return { token: sign(payload, usable(keys())[0]), expiresAt: new Date(expiresAtSeconds * 1000) };
     },
-    verify: (token) => known(token, verifyNow),
+    verify: (token) => verifyCached(token, verifyNow),
   };
 }
 

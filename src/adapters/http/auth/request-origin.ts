@@ -3,23 +3,23 @@ import type { FastifyRequest } from 'fastify';
 import type { Origin } from '../../../domain/identity/caller.ts';
 
 const MAX_USER_AGENT = 512;
-/** Some proxies add the client's port. */
+/** Some proxies add the client's port, which is another one for each connection. */
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+)):\d{1,5}$/;
 
 /**
- * The client's address: for a trusted proxy, the one that it names. If that is no address, the proxy's own is used;
- * with a port, every connection would have another address.
+ * The client's address: for a trusted proxy, the one that it names, without a port. If that is no address,
+ * the proxy's own is used.
  */
 export function addressOf({ ip, raw }: FastifyRequest): string {
   if (isIP(ip) !== 0) return ip;
-  const [, six, four] = WITH_PORT.exec(ip) ?? [];
-  const bare = six ?? four ?? '';
+  const [, ipv6, ipv4] = WITH_PORT.exec(ip) ?? [];
+  const bare = ipv6 ?? ipv4 ?? '';
   // Injected requests have none.
   const socket: FastifyRequest['socket'] | undefined = raw.socket;
   return isIP(bare) !== 0 ? bare : (socket?.remoteAddress ?? '');
 }
 
-/** The request's source, for sessions, counts and the audit. */
+/** Where the request comes from, for sessions, counts and the audit; not its `Origin` header. */
 export const originOf = (request: FastifyRequest): Origin => ({
   ipAddress: addressOf(request),
   userAgent: printable(request.headers['user-agent'] ?? ''),

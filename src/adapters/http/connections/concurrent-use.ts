@@ -6,7 +6,7 @@ import type { Http } from '../fastify-types.ts';
 const answered = new WeakMap<FastifyRequest, () => void>();
 
 /** A command outlives its client, so both the handler's answer and the connection's end are awaited. */
-export function noticeAnswers(http: Http): void {
+export function trackAnswers(http: Http): void {
   http.addHook('onRoute', (route) => {
     if (route.config?.lasting !== 'commands') return;
     route.onSend = [

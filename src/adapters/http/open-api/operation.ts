@@ -23,8 +23,8 @@ export function completeOperation(operation: Operation, route: RouteOptions): vo
     NEEDS[scope],
     config?.forRestricted ? 'Open to tokens restricted to containers, for these.' : undefined,
     config?.whileLocked ? 'Also open to a locked session.' : undefined,
-    config?.localToo ? 'Local programs need no credential.' : undefined,
-    config?.knowsAdmins ? 'Administrators also get the reasons.' : undefined,
+    config?.allowsLocal ? 'Local programs need no credential.' : undefined,
+    config?.detailsForAdmins ? 'Administrators also get the reasons.' : undefined,
   ];
   operation.description = notes.filter((note) => note !== undefined).join(' ');
   operation.tags = [tagOf(url)];
@@ -37,10 +37,10 @@ export function completeOperation(operation: Operation, route: RouteOptions): vo
 
 /** Scopes belong to OAuth there, so the route's is in `x-berth-scope`. */
 function securityOf({ config }: RouteOptions): Record<string, string[]>[] {
-  const { scope = 'public', knowsAdmins, localToo } = config ?? {};
+  const { scope = 'public', detailsForAdmins, allowsLocal } = config ?? {};
   const login = { loginToken: [] };
   const token = { apiToken: [] };
-  if (knowsAdmins || localToo) return [{}, login, token];
+  if (detailsForAdmins || allowsLocal) return [{}, login, token];
   if (scope === 'public') return [];
   if (scope === 'login') return [login];
   return scope === 'api_token' ? [token] : [login, token];

@@ -20,7 +20,7 @@ import {
 const WRITE_USES_EVERY_MS = 60_000;
 
 /** Synchronous without a query; a promise would cost a turn that most requests do not need. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 export type AuthenticatorDeps = {
   readonly storage: Storage;
@@ -94,7 +94,7 @@ export function authenticator({ storage: { repositories }, bus, monotonicMs }: A
 function bySession(
   verification: Verification,
   { sessionId, userId }: SessionClaims,
-): Soon<Result<Authenticated, DomainError>> {
+): MaybePromise<Result<Authenticated, DomainError>> {
   const { sessions } = verification.lookups;
   const judge = (accepted: VerifiedCredential | null) =>
     accepted?.caller.user.id === userId ? unlessLocked(verification, accepted) : UNAUTHORIZED;
@@ -105,7 +105,7 @@ function bySession(
 function byApiToken(
   verification: Verification,
   { digest, isShaped }: PresentedToken,
-): Soon<Result<Authenticated, DomainError>> {
+): MaybePromise<Result<Authenticated, DomainError>> {
   const { tokens } = verification.lookups;
   const judge = (accepted: VerifiedCredential | null) => {
     if (accepted === null) return REJECTED;
@@ -194,13 +194,16 @@ function holdsForMs(verification: Verification, accepted: VerifiedCredential): n
 const unlessLocked = (
   verification: Verification,
   accepted: VerifiedCredential,
-): Soon<Result<Authenticated, DomainError>> =>
+): MaybePromise<Result<Authenticated, DomainError>> =>
   isScreenLocked(verification, accepted) ? ok(asLocked(accepted)) : noted(accepted, verification.seen);
 
 const UNAUTHORIZED = refuse({ code: 'unauthorized' } as const);
 const REJECTED = refuse({ code: 'api_token_rejected' } as const);
 
-function noted(accepted: VerifiedCredential, uses: LastUsedWriter): Soon<Result<Authenticated, DomainError>> {
+function noted(
+  accepted: VerifiedCredential,
+  uses: LastUsedWriter,
+): MaybePromise<Result<Authenticated, DomainError>> {
   const { id, lastUsedMs, lock } = accepted;
   const withinMs = lock === null ? WRITE_USES_EVERY_MS : seenEveryMs(lock, WRITE_USES_EVERY_MS);
   const first = uses.used(id, lastUsedMs, withinMs);

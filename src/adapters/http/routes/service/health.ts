@@ -40,7 +40,7 @@ export const systemRoutes =
     http.get(
       '/readyz',
       {
-        config: { ...publicly, knowsAdmins: true },
+        config: { ...publicly, detailsForAdmins: true },
         schema: {
           operationId: 'service.ready',
           summary: 'Tell whether every part is ready',

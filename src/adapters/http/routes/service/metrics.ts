@@ -8,7 +8,7 @@ export const metricsRoutes =
     http.get(
       '/metrics',
       {
-        config: { scope: 'admin', localToo: true },
+        config: { scope: 'admin', allowsLocal: true },
         exposeHeadRoute: false,
         schema: {
           operationId: 'service.metrics',
