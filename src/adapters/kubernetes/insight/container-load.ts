@@ -8,11 +8,12 @@ const MIN_APART_HUNDREDTHS = 20;
 const MAX_APART_HUNDREDTHS = 3_000;
 
 /**
- * Prints two lines, a quarter of a second apart, or one with the argument \`once\`: microseconds of processor time, the machine's uptime in
- * hundredths of a second, bytes of memory, of them reclaimable caches, processes, programs ended for memory or \`-\`.
+ * `FOLDER once|twice`: prints a line, or two a quarter of a second apart: microseconds of processor time, the machine's
+ * uptime in hundredths of a second, bytes of memory, of them reclaimable caches, processes, and programs ended for
+ * memory or `-`.
  */
 const LOAD = `
-cd /sys/fs/cgroup || exit 1
+cd "$1" || exit 1
 value() { while read -r key number; do [ "$key" = "$2" ] && { echo "$number"; return; }; done 2>/dev/null < "$1"; echo -; }
 number() { read -r number < "$1" && echo "$number"; }
 sample() {
@@ -27,7 +28,7 @@ sample() {
   fi
 }
 sample
-[ "$1" = once ] || { sleep 0.25 || sleep 1; sample; }
+[ "$2" = once ] || { sleep 0.25 || sleep 1; sample; }
 `;
 
 /** Processor time of a container at one moment. */
@@ -38,12 +39,16 @@ export async function readLoad(
   programs: Pick<ContainerPrograms, 'start'>,
   runtimeId: string,
   earlier: Reading | undefined,
+  controlGroup = '/sys/fs/cgroup',
 ): Promise<{ readonly load: ContainerLoad; readonly reading: Reading }> {
-  const run = await startScript(programs, runtimeId, { script: LOAD, args: earlier ? ['once'] : [] });
+  const run = await startScript(programs, runtimeId, {
+    script: LOAD,
+    args: [controlGroup, earlier === undefined ? 'twice' : 'once'],
+  });
   try {
     const first = figuresIn(await run.line());
     if (earlier !== undefined && isUseful(earlier, first)) return result(earlier, first);
-    if (earlier !== undefined) return await readLoad(programs, runtimeId, undefined);
+    if (earlier !== undefined) return await readLoad(programs, runtimeId, undefined, controlGroup);
     return result(first, figuresIn(await run.line()));
   } finally {
     await run.finish();
