@@ -164,6 +164,8 @@ async function relay(
   socket.resume();
   await Promise.all(outputs.map((output, at) => send(socket, at + 1, output)));
   socket.send(endStatus(await program.exitCode));
+  // Input that the program has left.
+  socket.removeAllListeners('message').resume();
   socket.close(1000);
 }
 

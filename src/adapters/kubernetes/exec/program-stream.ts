@@ -11,6 +11,8 @@ const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 2
 const PING_MS = 25_000;
 /** A message of input; also what one frame of the input has at most. */
 const MAX_MESSAGE_BYTES = 65_536;
+/** For what is still on its way when a program has ended, and for the server to close the connection. */
+const LINGER_MS = 10_000;
 /** Longer than its echoed start. */
 const MAX_EARLY_BYTES = 4 * 1_048_576;
 /** Pieces of at most 32 KiB that wait for a reader, of the form `apart`. */
@@ -46,6 +48,7 @@ export class ProgramStream extends Duplex {
   /** Output before the report; null after it. */
   #early: Buffer | null = Buffer.alloc(0);
   #hasAnswered = true;
+  #linger: NodeJS.Timeout | undefined;
 
   constructor({ socket, form, inputEnd, reportBegin }: StreamOptions) {
     super({
@@ -104,12 +107,13 @@ export class ProgramStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearInterval(this.#ping);
+    clearTimeout(this.#linger);
     this.#reported.resolve(null);
     this.#socket.terminate();
     done(error);
   }
 
-  #input(data: Buffer, done: (error?: Error | null) => void): void {
+  #input(data: Buffer, done: () => void): void {
     const last = Math.max(0, Math.ceil(data.length / MAX_MESSAGE_BYTES) - 1);
     for (let at = 0; at <= last; at += 1) {
       const part = data.subarray(at * MAX_MESSAGE_BYTES, (at + 1) * MAX_MESSAGE_BYTES);
@@ -118,22 +122,36 @@ export class ProgramStream extends Duplex {
     }
   }
 
-  #send(channel: number, data: Buffer, done?: (error?: Error | null) => void): void {
+  /** A program may end without its input: whether that is a fault, the end of the connection decides. */
+  #send(channel: number, data: Buffer, done?: () => void): void {
     const message = Buffer.allocUnsafe(data.length + 1);
     message[0] = channel;
     data.copy(message, 1);
-    this.#socket.send(message, (error) => done?.(error));
+    this.#socket.send(message, () => done?.());
   }
 
   #take(data: RawData): void {
     this.#hasAnswered = true;
+    this.#linger?.refresh();
     const message = data as Buffer;
     const [channel] = message;
     if (message.length < 2) return;
     const bytes = message.subarray(1);
-    if (channel === CHANNEL.status) this.ended = execEnd(bytes.toString()) ?? this.ended;
+    if (channel === CHANNEL.status) this.#said(execEnd(bytes.toString()));
     else if (channel === CHANNEL.stdout) this.#printed('stdout', bytes);
     else if (channel === CHANNEL.stderr) this.#printed('stderr', bytes);
+  }
+
+  /** The server may wait for us to read on, or for input to be taken that nobody takes any more. */
+  #said(end: ExecEnd | null): void {
+    if (end === null) return;
+    this.ended = end;
+    this.#linger ??= setTimeout(() => this.#hangUp(), LINGER_MS).unref();
+  }
+
+  #hangUp(): void {
+    if (this.#socket.isPaused) this.#linger?.refresh();
+    else this.#socket.terminate();
   }
 
   #printed(stream: ProgramOutput['stream'], bytes: Buffer): void {

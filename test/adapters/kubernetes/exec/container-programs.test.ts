@@ -74,6 +74,9 @@ for (const protocol of [V4, V5] as const) {
       const program = await start(['sh', '-c', 'read -r line; echo "$line"'], { stdin: true });
       program.stream.write('first\n');
       t.match(await collected(program), { stdout: Buffer.from('first\n'), exitCode: 0 });
+      const much = await start(['head', '-c', '5'], { stdin: true });
+      for (let at = 0; at < 40; at += 1) much.stream.write(BYTES);
+      t.match(await collected(much), { stdout: BYTES.subarray(0, 5), exitCode: 0 });
     },
   );
 
