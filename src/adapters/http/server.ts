@@ -54,7 +54,15 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     schemaController: { compilersFactory: compilers },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, allErrors: true } },
+    // Without Ajv's own optimization: it takes a third of the first request's compilation, and V8 does as much.
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        allErrors: true,
+        code: { optimize: false },
+      },
+    },
   });
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
