@@ -20,7 +20,7 @@ export type Patience = {
   readonly removalSeconds: number;
 };
 
-const PATIENCE: Patience = { startSeconds: 300, removalSeconds: 30 };
+const PATIENCE: Patience = { startSeconds: 300, removalSeconds: 60 };
 const EVERY_MS = 150;
 /** 0 would remove the Pod from the API while its programs may still run. */
 const SHORTEST_GRACE_SECONDS = 1;
