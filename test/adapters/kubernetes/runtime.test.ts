@@ -73,6 +73,23 @@ t.test('a Pod on a lost node is never given up for another', async (t) => {
   t.match(await runtime.observe(handle), { kind: 'running' });
 });
 
+t.test('a stop answers when the programs have ended, and the next start waits for the old Pod', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  cluster.node.removalMs = 300;
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  const uid = () => cluster.store.find('pods', `ws-${spec.dbId}`)?.metadata.uid;
+  const before = uid();
+  t.equal(await runtime.stop(handle, 1), 'stopped');
+  t.equal(uid(), before, 'its Pod is still being removed');
+  t.match(await runtime.observe(handle), { kind: 'stopped' });
+  await runtime.start(handle);
+  t.not(uid(), before);
+  await runtime.remove(handle);
+  t.equal(uid(), undefined);
+});
+
 t.test('what has ended is stopped, and the next start replaces it', async (t) => {
   const { cluster, runtime, image } = await clusterScene(t);
   const spec = aSpec(image);

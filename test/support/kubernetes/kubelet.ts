@@ -17,6 +17,10 @@ export type Node = {
   isLost: boolean;
   /** Full: no further Pod fits. */
   isFull: boolean;
+  /** How long a Pod stays after its programs have ended, as with older kubelets. */
+  removalMs: number;
+  /** The uids of Pods that it ends. */
+  readonly ending: Set<string>;
 };
 
 /** Whole seconds, as the API has them. */
@@ -33,7 +37,14 @@ const condition = (type: string, status: string, reason?: string, message?: stri
  * through, and when an object that is being deleted goes. Source: `kubectl get pods -w -o json`, 1.36.2 and 1.20.2.
  */
 export function startNode(store: Store): Node {
-  const node: Node = { images: new Set(), exitCodes: { term: 143 }, isLost: false, isFull: false };
+  const node: Node = {
+    images: new Set(),
+    exitCodes: { term: 143 },
+    isLost: false,
+    isFull: false,
+    removalMs: 0,
+    ending: new Set(),
+  };
   const soon = (work: (store: Store, node: Node, pod: Stored) => void, pod: Stored): void =>
     void setTimeout(() => node.isLost || work(store, node, pod), 5);
   store.watch(store.position, ({ resource, type, object }: Change) => {
@@ -80,12 +91,15 @@ function run(store: Store, node: Node, pod: Stored): void {
 }
 
 function end(store: Store, node: Node, pod: Stored): void {
-  if (!isPresent(store, pod)) return;
+  if (!isPresent(store, pod) || node.ending.has(pod.metadata.uid)) return;
+  node.ending.add(pod.metadata.uid);
   const terminated = { exitCode: node.exitCodes.term, reason: 'Error', finishedAt: now() };
   const [{ name }] = pod['spec'].containers;
   patch(store, pod, { containerStatuses: [{ name, state: { terminated } }] });
-  store.remove('pods', pod.metadata.name);
-  for (const claim of store.all('persistentvolumeclaims')) releaseClaim(store, claim.metadata.name);
+  setTimeout(() => {
+    if (isPresent(store, pod)) store.remove('pods', pod.metadata.name);
+    for (const claim of store.all('persistentvolumeclaims')) releaseClaim(store, claim.metadata.name);
+  }, node.removalMs);
 }
 
 /** A claim that is being deleted goes with its last Pod, as the finalizer `kubernetes.io/pvc-protection` has it. */

@@ -67,7 +67,7 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
   async stop({ runtimeId }, graceSeconds) {
     const record = await records.find(runtimeId);
     if (record === null) return 'gone';
-    await pods.end(record, graceSeconds);
+    await pods.end(record, graceSeconds, 'ended');
     return 'stopped';
   },
   // Recorded first: where the cluster changes no running Pod, its next one has the limits.
@@ -79,7 +79,7 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
   async remove({ runtimeId }) {
     const record = await records.find(runtimeId);
     if (record === null) return;
-    await pods.end(record, 0);
+    await pods.end(record, 0, 'gone');
     await records.remove(runtimeId);
   },
   endHung: async () => false,

@@ -5,7 +5,7 @@ export const MAIN = 'workspace';
 
 /**
  * What a Pod's status says of its workspace. `ended`: its first program has, or it was evicted. `ending`: it is being
- * deleted, and still runs if it has a start time. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had; `isUnplaced`: no
+ * deleted, and still runs if it has a start time; `hasEnded`: its programs certainly have. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had; `isUnplaced`: no
  * node has room.
  */
 export type PodState =
@@ -17,7 +17,7 @@ export type PodState =
       readonly isUnplaced: boolean;
     }
   | { readonly kind: 'ended'; readonly exitCode: number; readonly why: string }
-  | { readonly kind: 'ending'; readonly startedAt: Date | null };
+  | { readonly kind: 'ending'; readonly startedAt: Date | null; readonly hasEnded: boolean };
 
 /** After these the kubelet has given up, or only tries again later. `ErrImagePull` is a first try. */
 const NO_IMAGE = ['ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName'];
@@ -27,7 +27,8 @@ const KILLED = 137;
 export function podState({ metadata, status = {} }: Pod): PodState {
   const main = status.containerStatuses?.find(({ name }) => name === MAIN)?.state ?? {};
   const startedAt = main.running === undefined ? null : new Date(main.running.startedAt);
-  if (metadata.deletionTimestamp !== undefined) return { kind: 'ending', startedAt };
+  if (metadata.deletionTimestamp !== undefined)
+    return { kind: 'ending', startedAt, hasEnded: main.terminated !== undefined };
   if (status.phase === 'Succeeded' || status.phase === 'Failed') {
     const { exitCode = KILLED, reason } = main.terminated ?? {};
     return { kind: 'ended', exitCode, why: status.message ?? reason ?? status.reason ?? status.phase };

@@ -1,4 +1,4 @@
-import { poll } from '../../../concurrency/poll.ts';
+import { poll, pollUntil } from '../../../concurrency/poll.ts';
 import {
   EngineFull,
   ImageUnavailable,
@@ -90,15 +90,20 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
       await namespace.remove('pods', pod.metadata.name, grace(pod));
       throw fault ?? lateFault(record, pod);
     },
-    /** Ends the container's Pod and waits until it is gone; absent is success. */
-    async end(record: ContainerRecord, graceSeconds: number): Promise<void> {
+    /** Ends the container's Pod and waits until its programs have ended, or it is gone; absent is success. */
+    async end(record: ContainerRecord, graceSeconds: number, until: 'ended' | 'gone'): Promise<void> {
       const pod = await find(record);
       if (pod === null) return;
       await namespace.remove('pods', pod.metadata.name, grace(pod, graceSeconds));
-      const gone = async () => ((await find(record))?.metadata.uid === pod.metadata.uid ? null : true);
+      const isOver = async (): Promise<boolean> => {
+        const now = await find(record);
+        if (now?.metadata.uid !== pod.metadata.uid) return true;
+        const state = podState(now);
+        return until === 'ended' && state.kind === 'ending' && state.hasEnded;
+      };
       const limits = { withinMs: (graceSeconds + removalSeconds) * 1000, everyMs: EVERY_MS };
       // A lost node: only an administrator knows whether its programs have ended.
-      if ((await poll(gone, limits)) === null)
+      if (!(await pollUntil(isOver, limits)))
         throw new RuntimeUnavailable(
           `the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`,
         );

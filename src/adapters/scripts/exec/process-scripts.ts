@@ -6,17 +6,18 @@ import { CHOOSE_TMUX } from '../terminals/tmux/tmux-volume-scripts.ts';
  */
 
 /**
- * A container's first program, which keeps it alive. On SIGTERM it asks all others to end and exits when they have, or
- * is killed after the grace period. Shells ignore SIGTERM and get SIGHUP; others must not, since it would end them
- * before their SIGTERM handler has run.
+ * A container's first program, which keeps it alive. On SIGTERM it asks all others to end, and exits when there are as
+ * few as at its own start, or is killed after the grace period. Shells ignore SIGTERM and get SIGHUP; others must not,
+ * since it would end them before their SIGTERM handler has run.
  */
 export const INIT_SCRIPT = [
   "end() { trap '' TERM INT HUP; kill -TERM -1;",
   "for f in $(grep -lE '^SigIgn:.*[4567cdef]...$' /proc/[0-9]*/status);",
   `do f=\${f#/proc/}; kill -HUP \${f%/*}; done;`,
   'kill -CONT -1; wait;',
-  'while set -- /proc/[0-9]*; [ $# -gt 2 ]; do sleep 0.02 || sleep 1; done;',
+  'while set -- /proc/[0-9]*; [ $# -gt $n ]; do sleep 0.02 || sleep 1; done;',
   'exit 0; } 2>/dev/null;',
+  'set -- /proc/[0-9]*; n=$#;',
   'trap end TERM INT;',
   'while :; do sleep 3600 & wait $!; done',
 ].join(' ');
