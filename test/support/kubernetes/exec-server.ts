@@ -163,9 +163,10 @@ async function relay(
   });
   socket.resume();
   await Promise.all(outputs.map((output, at) => send(socket, at + 1, output)));
-  socket.send(endStatus(await program.exitCode));
-  // Input that the program has left.
-  socket.removeAllListeners('message').resume();
+  const code = await program.exitCode;
+  // A kubelet that has input left closes the connection, by which the system resets it.
+  if (stdin.writableLength > 0) return socket.terminate();
+  socket.send(endStatus(code));
   socket.close(1000);
 }
 

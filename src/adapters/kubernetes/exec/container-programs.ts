@@ -109,7 +109,7 @@ async function startProgram(deps: ProgramDeps, runtimeId: string, request: Progr
   const { socket, canEndInput } = await openExec(deps, runtimeId, request, start);
   const inputEnd = canEndInput ? 'native' : 'framed';
   const { form } = request;
-  const stream = new ProgramStream({ socket, form, inputEnd, reportBegin: start.reportBegin });
+  const stream = new ProgramStream({ socket, form, inputEnd, start });
   try {
     await request.startAfter;
   } catch (error) {
@@ -144,10 +144,7 @@ async function openExec(
     if (isUp) return opened.value;
     opened.value.socket.on('error', () => {});
     opened.value.socket.resume();
-    refuse(
-      new ProgramStream({ ...opened.value, form, inputEnd: 'native', reportBegin: start.reportBegin }),
-      start,
-    );
+    refuse(new ProgramStream({ ...opened.value, form, inputEnd: 'native', start }), start);
   }
   if (seen.status === 'rejected') throw seen.reason;
   if (!isUp) throw notRunning(seen.value);

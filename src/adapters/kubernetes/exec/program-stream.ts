@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { ProgramOutput, ProgramRequest } from '../../../ports/containers/inside/container-programs.ts';
 import { type ExecEnd, execEnd } from './exec-status.ts';
-import { type InputEnd, inputFrame } from './start-program.ts';
+import { type InputEnd, inputFrame, type Start } from './start-program.ts';
 
 /** Channels of the exec protocol: the first byte of a message. */
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
@@ -27,7 +27,7 @@ export type StreamOptions = {
   readonly socket: WebSocket;
   readonly form: Form;
   readonly inputEnd: InputEnd;
-  readonly reportBegin: Buffer;
+  readonly start: Pick<Start, 'reportBegin' | 'inputLeft'>;
 };
 
 /**
@@ -42,15 +42,18 @@ export class ProgramStream extends Duplex {
   readonly #socket: WebSocket;
   readonly #form: Form;
   readonly #inputEnd: InputEnd;
-  readonly #reportBegin: Buffer;
+  readonly #start: StreamOptions['start'];
   readonly #reported = Promise.withResolvers<FirstProcess | null>();
   readonly #ping: NodeJS.Timeout;
   /** Output before the report; null after it. */
   #early: Buffer | null = Buffer.alloc(0);
+  /** The end of stderr that may be the beginning of the word about input. */
+  #held: Buffer = Buffer.alloc(0);
+  #takesInput = true;
   #hasAnswered = true;
   #linger: NodeJS.Timeout | undefined;
 
-  constructor({ socket, form, inputEnd, reportBegin }: StreamOptions) {
+  constructor({ socket, form, inputEnd, start }: StreamOptions) {
     super({
       // The program's end closes both directions once its output is read.
       allowHalfOpen: false,
@@ -60,7 +63,7 @@ export class ProgramStream extends Duplex {
     this.#socket = socket;
     this.#form = form;
     this.#inputEnd = inputEnd;
-    this.#reportBegin = reportBegin;
+    this.#start = start;
     this.started = this.#reported.promise;
     this.#ping = setInterval(() => this.#checkPeer(), PING_MS).unref();
     socket.on('message', (data) => this.#take(data));
@@ -98,10 +101,7 @@ export class ProgramStream extends Duplex {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    if (this.#form !== 'terminal' && this.#socket.readyState === this.#socket.OPEN) {
-      if (this.#inputEnd === 'native') this.#socket.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
-      else this.#send(CHANNEL.stdin, inputFrame(Buffer.alloc(0)));
-    }
+    if (this.#form !== 'terminal') this.#endInput();
     done();
   }
 
@@ -113,7 +113,18 @@ export class ProgramStream extends Duplex {
     done(error);
   }
 
+  #endInput(): void {
+    if (!this.#takesInput || this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#takesInput = false;
+    if (this.#inputEnd === 'native') this.#socket.send(Buffer.from([CHANNEL.close, CHANNEL.stdin]));
+    else this.#send(CHANNEL.stdin, inputFrame(Buffer.alloc(0)));
+  }
+
   #input(data: Buffer, done: () => void): void {
+    if (!this.#takesInput) {
+      done();
+      return;
+    }
     const last = Math.max(0, Math.ceil(data.length / MAX_MESSAGE_BYTES) - 1);
     for (let at = 0; at <= last; at += 1) {
       const part = data.subarray(at * MAX_MESSAGE_BYTES, (at + 1) * MAX_MESSAGE_BYTES);
@@ -156,7 +167,8 @@ export class ProgramStream extends Duplex {
 
   #printed(stream: ProgramOutput['stream'], bytes: Buffer): void {
     const isReport = this.#early !== null && stream === (this.#form === 'terminal' ? 'stdout' : 'stderr');
-    const data = isReport ? this.#afterReport(bytes) : bytes;
+    const after = isReport ? this.#afterReport(bytes) : bytes;
+    const data = stream === 'stderr' && this.#form !== 'terminal' ? this.#withoutEnd(after) : after;
     if (data.length === 0) return;
     const hasRoom = this.push(this.#form === 'apart' ? { stream, data } : data);
     if (!hasRoom) this.#socket.pause();
@@ -166,7 +178,7 @@ export class ProgramStream extends Duplex {
   #afterReport(bytes: Buffer): Buffer {
     const all = Buffer.concat([this.#early ?? bytes, bytes]);
     this.#early = all;
-    const begin = all.indexOf(this.#reportBegin);
+    const begin = all.indexOf(this.#start.reportBegin);
     const end = begin < 0 ? -1 : all.indexOf(';', begin);
     if (end < 0) {
       if (all.length > MAX_EARLY_BYTES) this.destroy(new Error('a program did not report its start'));
@@ -174,15 +186,30 @@ export class ProgramStream extends Duplex {
     }
     this.#early = null;
     const [pid = '', startedAt = ''] = all
-      .subarray(begin + this.#reportBegin.length, end)
+      .subarray(begin + this.#start.reportBegin.length, end)
       .toString()
       .split(':');
     this.#reported.resolve({ pid, startedAt });
     return all.subarray(end + 1);
   }
 
+  /** Without the word about input, which ends it. */
+  #withoutEnd(bytes: Buffer): Buffer {
+    const word = this.#start.inputLeft;
+    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    const at = all.indexOf(word);
+    if (at >= 0) this.#endInput();
+    const rest = at < 0 ? all : Buffer.concat([all.subarray(0, at), all.subarray(at + word.length)]);
+    const begins = rest.lastIndexOf(word.subarray(0, 1));
+    const mayBegin = begins >= 0 && word.subarray(0, rest.length - begins).equals(rest.subarray(begins));
+    this.#held = mayBegin ? rest.subarray(begins) : Buffer.alloc(0);
+    return mayBegin ? rest.subarray(0, begins) : rest;
+  }
+
   #closed(): void {
     this.#reported.resolve(null);
+    if (this.#held.length > 0)
+      this.push(this.#form === 'apart' ? { stream: 'stderr', data: this.#held } : this.#held);
     if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
     else this.push(null);
   }

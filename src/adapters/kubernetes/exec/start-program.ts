@@ -23,6 +23,8 @@ export type Start = {
   readonly refusal: Buffer;
   /** Its report, the first output that is not the terminal's echo, is between this and the next `;`: `PID:START`. */
   readonly reportBegin: Buffer;
+  /** On stderr, the end of a program with input, which may still be on its way. It begins with a rare byte. */
+  readonly inputLeft: Buffer;
 };
 
 /** Whether input can be ended: since version 5 of the protocol by itself, else by frames around the input. */
@@ -42,22 +44,27 @@ exit $berth_exit
 
 const RUN = `(exec "$@")`;
 
+/**
+ * A server that has input left when a program ends breaks the connection, and the program's last words are lost. So the
+ * sender hears that it has ended, ends the input, and what is on its way is read.
+ */
+const runWithInput = (ended: string): string => `${RUN}
+berth_exit=$?
+printf '\\036%s;' '${ended}' >&2
+cat >/dev/null`;
+
 /** Input in frames, each after a line with its length, up to one of no length. \`read\` takes no byte too many. */
-const RUN_WITH_FRAMES = `{
-IFS=' ' read -r berth_pid berth_rest < /proc/self/stat
-echo "$berth_pid"
+const runWithFrames = (ended: string): string => `{
 while IFS= read -r berth_size && [ "$berth_size" -gt 0 ]; do
 dd bs="$berth_size" count=1 iflag=fullblock 2>/dev/null || break
 done
 } | {
-read -r berth_feeder
-${RUN}
-berth_exit=$?
-kill -PIPE "$berth_feeder" 2>/dev/null
+${runWithInput(ended)}
 exit $berth_exit
-}`;
+}
+berth_exit=$?`;
 
-/** A frame for `RUN_WITH_FRAMES`; an empty one ends the input. */
+/** A frame for `runWithFrames`; an empty one ends the input. */
 export const inputFrame = (data: Buffer): Buffer => Buffer.concat([Buffer.from(`${data.length}\n`), data]);
 
 export function startOf(request: ProgramRequest): Start {
@@ -79,12 +86,13 @@ export function startOf(request: ProgramRequest): Start {
     `set -- ${request.command.map(quoted).join(' \\\n')}`,
   ];
   const run = (inputEnd: InputEnd): string =>
-    isTerminal ? 'exec "$@"' : `${runOf(request.stdin, inputEnd)}\nberth_exit=$?\n${SWAP}`;
+    isTerminal ? 'exec "$@"' : `${runOf(request.stdin ? inputEnd : 'none', token)}\n${SWAP}`;
   return {
     command: [...named(marks), 'sh', '-c', READ_PROGRAM, end],
     program: (inputEnd) => Buffer.from([...before, run(inputEnd), end, ''].join('\n'), 'latin1'),
     refusal: Buffer.from(`exit\n${end}\n`),
     reportBegin: Buffer.from(`${token}:`),
+    inputLeft: Buffer.from(`\x1e${token};`),
   };
 }
 
@@ -92,9 +100,15 @@ export function startOf(request: ProgramRequest): Start {
 const named = (marks: readonly (readonly [string, string])[]): readonly string[] =>
   marks.length === 0 ? [] : ['env', ...marks.map(([name, value]) => `${name}=${value}`)];
 
-function runOf(hasInput: boolean, inputEnd: InputEnd): string {
-  if (!hasInput) return `${RUN} </dev/null`;
-  return inputEnd === 'native' ? RUN : RUN_WITH_FRAMES;
+function runOf(input: InputEnd | 'none', token: string): string {
+  switch (input) {
+    case 'none':
+      return `${RUN} </dev/null\nberth_exit=$?`;
+    case 'native':
+      return runWithInput(token);
+    case 'framed':
+      return runWithFrames(token);
+  }
 }
 
 /** Much shorter than the longest line that a terminal passes on, also when each character is quoted. */
