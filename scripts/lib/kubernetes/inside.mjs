@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { connect, Server } from 'node:net';
 import path from 'node:path';
@@ -76,18 +76,17 @@ async function must(program, ...args) {
 
 /** @param {import('./daemons.mjs').Daemon} daemon */
 function start({ name, program, args }) {
-  const log = createWriteStream(path.join(folder, 'logs', `${name}.log`), { flags: 'a' });
+  const log = openSync(path.join(folder, 'logs', `${name}.log`), 'a');
   const env = { ...environmentOf(plan.tools), HOME: path.join(folder, 'tmp') };
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  child.stdout.pipe(log, { end: false });
-  child.stderr.pipe(log, { end: false });
-  child.once('error', (error) => log.write(`${error.message}\n`));
-  child.once('close', (code, signal) => {
-    log.end(`ended with ${signal ?? code}\n`);
+  // A file, not a pipe: the shims of containerd keep its output open when it is killed.
+  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const gone = () => {
     if (running.get(name) !== child) return;
     running.delete(name);
     tell({ ended: name });
-  });
+  };
+  child.once('exit', gone).once('error', gone);
   running.set(name, child);
 }
 
@@ -155,31 +154,38 @@ function passOn(server) {
 }
 
 /**
- * For tests of faults: `kill`, `start`, `pause`, `continue` and the name of a program.
+ * For tests of faults: `kill`, `start`, `pause`, `continue` and the name of a program. A killed one has ended.
  * @param {string} act
  * @param {string} name
  */
-function obey(act, name) {
+async function obey(act, name) {
   const daemon = Object.values(daemons).find((each) => each.name === name);
   const child = running.get(name);
   /** @type {Record<string, () => unknown>} */
   const acts = {
     start: () => child ?? (daemon && start(daemon)),
-    kill: () => child?.kill('SIGKILL'),
+    kill: () => child && killed(child),
     pause: () => child?.kill('SIGSTOP'),
     continue: () => child?.kill('SIGCONT'),
   };
   const wanted = acts[act];
   if (daemon === undefined || wanted === undefined) return false;
-  wanted();
+  await wanted();
   return true;
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function killed(child) {
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  return ended;
 }
 
 /** Takes orders such as `POST /kill/kubelet` at a socket, which leads out of the namespaces. */
 function takeOrders() {
   const server = createHttpServer((request, response) => {
     const [act = '', name = ''] = (request.url ?? '').slice(1).split('/');
-    response.writeHead(obey(act, name) ? 204 : 404).end();
+    void obey(act, name).then((isDone) => response.writeHead(isDone ? 204 : 404).end());
   });
   server.listen(path.join(folder, 'orders.sock'));
 }
