@@ -22,6 +22,8 @@ await runMain(async () => {
   await ensureDependencies(root, { dev: true });
   const { berthAccount, NAMESPACE } = await import('./lib/kubernetes/berth-account.mjs');
   const folder = mkdtempSync(path.join(tmpdir(), 'berth-kubernetes-'));
+  // Also when a signal ends the run.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const cluster = await theCluster();
   try {
     const { kubectl, kubeconfig, image, orders, audit } = cluster;
@@ -34,7 +36,6 @@ await runMain(async () => {
     return (await rightsFit(facts)) ? code : code || 1;
   } finally {
     await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

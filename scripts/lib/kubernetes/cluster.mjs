@@ -56,7 +56,7 @@ export async function startCluster({ cache, progress, images, port = 0, ...rest 
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
-  const ended = new Promise((resolve) => child.once('close', resolve));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
   const discard = () => {
     child.kill('SIGKILL');
     remove(folder);
