@@ -35,8 +35,10 @@ export default defineConfig({
       external: ['cpu-features', 'pg-native', 'utf-8-validate'],
       output: {
         entryFileNames: '[name].js',
-        // stacks would encode the ~ of shared chunks
-        chunkFileNames: ({ name }) => `${name.replaceAll('~', '-')}.js`,
+        // A running service loads some files at first use. After a build it must not load another version's. Stacks
+        // would encode the ~ of shared chunks.
+        chunkFileNames: ({ name }) => `${name.replaceAll('~', '-')}-[hash].js`,
+        minifyInternalExports: false,
         sourcemapExcludeSources: true,
         codeSplitting: {
           groups: [

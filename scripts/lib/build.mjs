@@ -22,6 +22,8 @@ const SOURCES = [
   CLI_CONFIG,
   SERVICE_CONFIG,
   AGENT_CONFIG,
+  'scripts/one-file.vite.mjs',
+  'scripts/lib/agent-bundle.mjs',
   'tsconfig.json',
   'tsconfig.build.json',
   'package.json',

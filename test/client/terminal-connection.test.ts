@@ -229,6 +229,7 @@ t.test('a close for lack of authorisation checks who is signed in', async (t) =>
   const cases: [Probe, string][] = [
     ['unauthorized', 'unauthorized'],
     ['ok', 'closed'],
+    [{ trouble: 'no_tmux', forMs: null }, 'closed'],
   ];
   for (const [probe, why] of cases) {
     const accept: Accept = (socket) => {

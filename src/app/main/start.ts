@@ -9,16 +9,13 @@ import { addressOf, originsOf, requireFreePort, stepForOthers } from './process/
 import { REDACTED } from './process/log-redaction.ts';
 import { ROOT } from './process/root.ts';
 import { stops } from './process/shutdown-stack.ts';
-import { sourceStacks } from './process/source-stack.ts';
+import { errorSerializer } from './process/source-stack.ts';
 import { type Production, type ProductionOptions, production } from './production.ts';
 
 /** From the signal, for a start in progress. */
 const GIVE_UP_WITHIN_MS = 5_000;
 
-const inSources = sourceStacks();
-const serializers = {
-  err: pino.stdSerializers.wrapErrorSerializer((err) => ({ ...err, stack: inSources(err.stack) })),
-};
+const serializers = { err: errorSerializer() };
 
 /**
  * Starts everything and prints the address; stops everything on a signal. `checkpoint` is for tests that end the

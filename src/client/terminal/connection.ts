@@ -196,7 +196,8 @@ export class Connection {
     const epoch = this.#epoch;
     const answer = await this.#deps.probe().catch((): Probe => 'unreachable');
     if (epoch !== this.#epoch) return;
-    if (typeof answer === 'object') this.#retryLater(answer.trouble, answer.forMs);
+    if (wasOpen && typeof answer === 'object' && answer.trouble === 'no_tmux') this.#over('closed');
+    else if (typeof answer === 'object') this.#retryLater(answer.trouble, answer.forMs);
     else if (answer === 'unlocked') this.#retryLater();
     else if (answer !== 'ok' && answer !== 'unreachable') this.#over(answer);
     else if (wasOpen) this.#over('closed');

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { sourceStacks } from '../../../src/app/main/process/source-stack.ts';
+import { errorSerializer, sourceStacks } from '../../../src/app/main/process/source-stack.ts';
 import { aFolderOf } from '../../support/folder.ts';
 
 /** Line 1, column 1 is line 3, column 5 of the source. */
@@ -27,5 +27,12 @@ t.test('a stack names the sources, with a map for each file of the service', (t)
     .with(1, '    at start (src/app/one.ts:3:5)')
     .with(2, '    at async src/app/one.ts:3:5');
   t.same(sourceStacks()(stack.join('\n')).split('\n'), expected);
+  t.end();
+});
+
+t.test('the log takes whatever was thrown', (t) => {
+  const serialized = errorSerializer();
+  t.match(serialized(new TypeError('lost')), { type: 'TypeError', message: 'lost', stack: /lost/ });
+  for (const thrown of ['lost', null, undefined, 7]) t.equal(serialized(thrown), thrown);
   t.end();
 });

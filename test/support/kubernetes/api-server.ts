@@ -168,7 +168,7 @@ function handle(cluster: StandInCluster, call: Call): readonly [number, Loose] {
   return [200, page(store, resource, query)];
 }
 
-/** Source: `kubectl get --raw /api/v1`, 1.36.2 and 1.20.2. */
+/** The part of `/api/v1` that Berth reads. `pods/resize` came with 1.33. */
 const resourcesOf = ({ hasResize }: StandInCluster) =>
   ['pods', 'pods/exec', 'pods/log', ...(hasResize ? ['pods/resize'] : [])].map((name) => ({ name }));
 

@@ -34,7 +34,7 @@ const condition = (type: string, status: string, reason?: string, message?: stri
 
 /**
  * Scheduler, kubelet and volume controller of one node, as far as they show in the API: what a Pod's status goes
- * through, and when an object that is being deleted goes. Source: `kubectl get pods -w -o json`, 1.36.2 and 1.20.2.
+ * through, and when an object that is being deleted goes. Written from what 1.36.2 and 1.20.2 do, not recorded.
  */
 export function startNode(store: Store): Node {
   const node: Node = {

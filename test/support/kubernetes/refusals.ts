@@ -1,6 +1,6 @@
 /**
- * Refusals in the words of a real API server. Source, unless named otherwise: kube-apiserver 1.36.2, by `kubectl -v 8`
- * against a cluster with Pod Security `restricted` and a ResourceQuota.
+ * Refusals as an API server words them. Not recorded: written from what kube-apiserver 1.36.2, with Pod Security
+ * `restricted` and a ResourceQuota, was seen to answer.
  */
 export type Refusal = { readonly status: number; readonly reason: string; readonly message: string };
 
@@ -10,7 +10,7 @@ export const notFound = (resource: string, name: string): Refusal => ({
   message: `${resource} "${name}" not found`,
 });
 
-/** A path that the server does not have, such as a subresource of a newer version. Source: kube-apiserver 1.20.2. */
+/** A path that the server does not have, such as a subresource of a newer version; the words of 1.20.2. */
 export const noSuchPath: Refusal = {
   status: 404,
   reason: 'NotFound',

@@ -149,7 +149,7 @@ export const START = `${TREE}${PREPARE}
 exec 3<> "${FOLDER}/$2/started"
 rm -f "${FOLDER}/$2/started"
 # Not the supervisor: some engines wait for all who could still print.
-{ read -r report <&3 && echo "$report"; kill -KILL $$; } &
+{ read -r report <&3; [ -z "$report" ] || { echo "$report"; kill -KILL $$; }; } &
 (
   unset BERTH_EXEC
   BERTH_SCRIPT=$1
@@ -158,7 +158,9 @@ rm -f "${FOLDER}/$2/started"
   unset BERTH_SCRIPT
   exec ${SETSID} /bin/sh -c "$@" < /dev/null > /dev/null 2>&1
 )
-kill $!
+# A program that has ended already may have a report that nobody has read yet.
+echo >&3
+wait $!
 # Without a command after it, a shell runs the last subshell in itself, which the supervisor ends.
 exit 1
 `;

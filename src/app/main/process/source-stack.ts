@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import pino from 'pino';
 import { ROOT } from './root.ts';
 
 /** A position in a built file of the service's own code, as stacks name it. */
@@ -22,6 +23,16 @@ export function sourceStacks(): (stack: string) => string {
       const source = path.relative(ROOT, path.resolve(path.dirname(file), origin.fileName));
       return `${source}:${origin.lineNumber}:${origin.columnNumber}`;
     });
+}
+
+/** For the field `err` of the log. Whatever else was thrown is logged as it is. */
+export function errorSerializer(): (thrown: unknown) => unknown {
+  const inSources = sourceStacks();
+  const ofErrors = pino.stdSerializers.wrapErrorSerializer((err) => ({
+    ...err,
+    stack: inSources(err.stack),
+  }));
+  return (thrown) => (thrown instanceof Error ? ofErrors(thrown) : thrown);
 }
 
 /** A missing map must not hide the error. */
