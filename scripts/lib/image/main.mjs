@@ -66,7 +66,7 @@ await runMain(async () => {
   if (kind === undefined || file === undefined)
     throw new Fault(`usage: npm run image -- <${Object.keys(KINDS).join('|')}> FILE.tar [NAME:TAG]`, 64);
   if (process.getuid?.() !== 0) throw new Fault('an image has files of root: run this as root');
-  // npm runs in the root of the package, whatever folder it was called in.
+  // npm runs scripts in the root of the package, not in the caller's folder.
   const target = path.resolve(process.env['INIT_CWD'] ?? '.', file);
   const folder = await mkdtemp(path.join(path.dirname(target), '.berth-image-'));
   try {

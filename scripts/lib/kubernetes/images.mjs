@@ -35,7 +35,7 @@ export async function pauseImage(cache, tools) {
 }
 
 /**
- * The archive of the base image of containers, made anew after a change of its recipe.
+ * The archive of the base image of containers, made again after a change of its recipe.
  * @param {string} root
  * @param {string} cache
  * @param {string} version identifies the recipe

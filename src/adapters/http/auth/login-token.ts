@@ -73,7 +73,7 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
   };
 }
 
-/** The plugin in a scope of its own: what it adds to a request would cost all of them, and nobody reads it. */
+/** The plugin in a scope of its own: the request fields that it adds are unused, and would slow every request. */
 async function jwtOf(http: Http, options: FastifyJWTOptions): Promise<JWT> {
   const { promise, resolve } = Promise.withResolvers<JWT>();
   await http.register(async (scope) => {
