@@ -143,6 +143,9 @@ async function plan(
     ...resourceFaults(resources, tier),
     ...envFaults(request.env ?? {}),
     ...snapshotUseFaults(request, snapshot, image !== undefined, resources, tier),
+    ...(request.snapshotId === undefined || runtime.capabilities.takesSnapshots
+      ? {}
+      : { snapshotId: 'is not possible: the engine has no snapshots' }),
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });

@@ -4,12 +4,13 @@ import { hostnameOf } from '../../../src/adapters/kubernetes/containers/names.ts
 import { clusterWarmPool } from '../../../src/adapters/kubernetes/containers/warm-pool.ts';
 import { networkPolicy } from '../../../src/adapters/kubernetes/network/network-policy.ts';
 import { mebibytes } from '../../../src/adapters/kubernetes/volumes/claims.ts';
+import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
 import { endProgram } from '../../support/kubernetes/kubelet.ts';
-import { overQuota } from '../../support/kubernetes/refusals.ts';
+import { changed, overQuota } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
 
 const shared = await clusterScene(t);
@@ -144,6 +145,37 @@ t.test('a start that fails says why, and leaves no Pod', async (t) => {
     cluster.store.all('persistentvolumeclaims').at(-1)?.metadata.name ?? '',
   );
   await t.rejects(runtime.start(handle), { name: 'RuntimeFailure', message: /no such volume/ });
+});
+
+t.test('a Pod whose record was removed from outside is still ended', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  for (const end of [(one: RuntimeHandle) => runtime.stop(one, 1), runtime.remove]) {
+    const handle = await runtime.create(aSpec(image));
+    await runtime.start(handle);
+    for (const { metadata } of cluster.store.all('secrets')) cluster.store.remove('secrets', metadata.name);
+    t.match(await runtime.observe(handle), { kind: 'running' });
+    await end(handle);
+    t.same(cluster.store.all('pods'), []);
+    t.match(await runtime.observe(handle), { kind: 'gone' });
+  }
+});
+
+t.test('a creation that a quota refuses is not taken for one that exists', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  for (const resource of ['persistentvolumeclaims', 'secrets']) {
+    cluster.refuseNext('create', resource, changed('resourcequotas', 'berth'));
+    await t.rejects(runtime.create(aSpec(image)), { name: 'RuntimeBusy', code: 'engine_busy' }, resource);
+    cluster.refuseNext('create', resource, overQuota('any'));
+    await t.rejects(runtime.create(aSpec(image)), { name: 'EngineFull' }, resource);
+  }
+});
+
+t.test('a start goes on while the API server does not answer for a moment', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const handle = await runtime.create(aSpec(image));
+  cluster.refuseNext('get', 'pods', 'broken');
+  await runtime.start(handle);
+  t.match(await runtime.observe(handle), { kind: 'running' });
 });
 
 t.test('a broken connection leaves every step repeatable', async (t) => {

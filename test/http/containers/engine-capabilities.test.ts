@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import { NotOffered } from '../../../src/ports/containers/container-runtime.ts';
@@ -32,12 +33,14 @@ t.test('clients learn what the engine does', async (t) => {
 });
 
 t.test('snapshots and forks are refused, and change nothing', async (t) => {
-  const { call, url, runtime } = await aScene();
+  const { call, create, url, runtime } = await aScene();
   for (const what of ['snapshots', 'forks']) {
     const answer = await call('POST', `${url}/${what}`, what === 'forks' ? { count: 1 } : { name: 'base' });
     t.equal(answer.statusCode, 409);
     t.match(answer.json(), { code: 'not_offered_by_engine' });
   }
+  const made = await create({ name: 'two', snapshot_id: randomUUID() });
+  t.match(made.json(), { code: 'validation_failed', fields: { snapshot_id: /the engine has no snapshots/ } });
   t.same((await call('GET', '/api/snapshots')).json().snapshots, []);
   t.equal(runtime.boxes.size, 1);
 });

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import {
+  EngineFull,
   RuntimeBusy,
   RuntimeFailure,
   RuntimeUnavailable,
@@ -56,4 +57,15 @@ export async function orNull<T>(expected: readonly number[], call: Promise<T>): 
     if (error instanceof ApiFailure && expected.includes(error.status)) return null;
     throw error;
   }
+}
+
+/** Of a creation: null when the object exists. A quota under contention answers with the same status. */
+export function refusedCreation(error: unknown): null {
+  if (!(error instanceof ApiFailure)) throw error;
+  if (error.reason === 'AlreadyExists') return null;
+  if (error.status === 409) throw new RuntimeBusy('engine_busy', RETRY_SECONDS);
+  // Quotas refuse by these words alone.
+  if (error.status === 403 && /exceeded quota/.test(error.message))
+    throw new EngineFull(error.message, { cause: error });
+  throw error;
 }

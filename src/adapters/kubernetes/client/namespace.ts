@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { ApiClient } from './api-client.ts';
-import { orNull } from './api-failure.ts';
+import { orNull, refusedCreation } from './api-failure.ts';
 import { Anything, Bare, Claim, NetworkPolicy, Pod, pageOf, Secret } from './objects.ts';
 import { watchObjects } from './watch.ts';
 
@@ -51,10 +51,10 @@ export function namespaceOf(client: ApiClient) {
       const call = { method: 'GET', path: pathOf(kind, name) } as const;
       return (await orNull([404], client.call(KINDS[kind].schema, call))) as Kept<K> | null;
     },
-    /** null when one of that name exists. */
+    /** null when one of that name exists. Throws `EngineFull` when a quota of the namespace refuses it. */
     async create<K extends Kind>(kind: K, body: object): Promise<Kept<K> | null> {
       const call = { method: 'POST', path: pathOf(kind), body } as const;
-      return (await orNull([409], client.call(KINDS[kind].schema, call))) as Kept<K> | null;
+      return (await client.call(KINDS[kind].schema, call).catch(refusedCreation)) as Kept<K> | null;
     },
     /** Changes what the patch has (RFC 7386). */
     async patch<K extends Kind>(kind: K, name: string, body: object): Promise<Kept<K>> {

@@ -66,9 +66,9 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
   },
   async stop({ runtimeId }, graceSeconds) {
     const record = await records.find(runtimeId);
-    if (record === null) return 'gone';
-    await pods.end(record, graceSeconds, 'ended');
-    return 'stopped';
+    const owner = record ?? (await pods.ownerWithoutRecord(runtimeId));
+    if (owner !== null) await pods.end(owner, graceSeconds, record === null ? 'gone' : 'ended');
+    return record === null ? 'gone' : 'stopped';
   },
   // Recorded first: where the cluster changes no running Pod, its next one has the limits.
   async resize({ runtimeId }, resources) {
@@ -77,9 +77,9 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
     await resizePod(podNameOf(record.spec.dbId), [{ name: MAIN, resources: limitsOf(resources) }]);
   },
   async remove({ runtimeId }) {
-    const record = await records.find(runtimeId);
-    if (record === null) return;
-    await pods.end(record, 0, 'gone');
+    const owner = (await records.find(runtimeId)) ?? (await pods.ownerWithoutRecord(runtimeId));
+    if (owner === null) return;
+    await pods.end(owner, 0, 'gone');
     await records.remove(runtimeId);
   },
   endHung: async () => false,

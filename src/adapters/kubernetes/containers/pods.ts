@@ -5,10 +5,16 @@ import {
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
-import { ApiFailure } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
-import { GENERATION_LABEL, INSTANCE_LABEL, podNameOf } from './names.ts';
+import {
+  DB_ID_LABEL,
+  GENERATION_LABEL,
+  INSTANCE_LABEL,
+  podNameOf,
+  podOfContainer,
+  runtimeIdOf,
+} from './names.ts';
 import { type PodSettings, podOf } from './pod-spec.ts';
 import { podState } from './pod-states.ts';
 import type { ContainerRecord } from './records.ts';
@@ -25,17 +31,20 @@ const EVERY_MS = 150;
 /** 0 would remove the Pod from the API while its programs may still run. */
 const SHORTEST_GRACE_SECONDS = 1;
 
+/** What a Pod of a container is found by. */
+type PodOwner = { readonly spec: Pick<ContainerRecord['spec'], 'dbId' | 'generation'> };
+
 export type Pods = ReturnType<typeof containerPods>;
 
 /** The Pods of one installation: at most one for each row, whatever its generation. */
 export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
   const { startSeconds, removalSeconds } = patience;
   const isOurs = ({ metadata }: Pod): boolean => metadata.labels?.[INSTANCE_LABEL] === settings.instanceId;
-  const isOf = (pod: Pod, { spec }: ContainerRecord): boolean =>
+  const isOf = (pod: Pod, { spec }: PodOwner): boolean =>
     isOurs(pod) && pod.metadata.labels?.[GENERATION_LABEL] === String(spec.generation);
 
   /** The row's Pod, of any generation. */
-  async function ofRow({ spec }: ContainerRecord): Promise<Pod | null> {
+  async function ofRow({ spec }: PodOwner): Promise<Pod | null> {
     const name = podNameOf(spec.dbId);
     const pod = await namespace.get('pods', name);
     if (pod !== null && !isOurs(pod))
@@ -44,15 +53,15 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
   }
 
   /** The container's own Pod. */
-  async function find(record: ContainerRecord): Promise<Pod | null> {
-    const pod = await ofRow(record);
-    return pod !== null && isOf(pod, record) ? pod : null;
+  async function find(owner: PodOwner): Promise<Pod | null> {
+    const pod = await ofRow(owner);
+    return pod !== null && isOf(pod, owner) ? pod : null;
   }
 
   /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
   async function make(record: ContainerRecord): Promise<Pod> {
     const made = async (): Promise<Pod | null> => {
-      const created = await namespace.create('pods', podOf(record, settings)).catch(noQuota);
+      const created = await namespace.create('pods', podOf(record, settings));
       if (created !== null) return created;
       const present = await ofRow(record);
       if (present === null) return null;
@@ -77,6 +86,12 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
 
   return {
     find,
+    /** The owner of the Pod of a container whose record was removed from outside; null without a Pod. */
+    async ownerWithoutRecord(runtimeId: string): Promise<PodOwner | null> {
+      const labels = (await namespace.get('pods', podOfContainer(runtimeId)))?.metadata.labels ?? {};
+      const spec = { dbId: labels[DB_ID_LABEL] ?? '', generation: Number(labels[GENERATION_LABEL]) };
+      return runtimeIdOf(settings.instanceId, spec.dbId, spec.generation) === runtimeId ? { spec } : null;
+    },
     /** Resolves when the container's first program runs. A Pod that does not start is removed again. */
     async start(record: ContainerRecord): Promise<void> {
       let pod = await make(record);
@@ -85,25 +100,26 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
         pod = now ?? pod;
         return verdictOf(record, now);
       };
-      const fault = await poll(verdict, { withinMs: startSeconds * 1000, everyMs: EVERY_MS });
+      const limits = { withinMs: startSeconds * 1000, everyMs: EVERY_MS };
+      const fault = await poll(() => patiently(verdict, null), limits);
       if (fault === 'running') return;
       await namespace.remove('pods', pod.metadata.name, grace(pod));
       throw fault ?? lateFault(record, pod);
     },
     /** Ends the container's Pod and waits until its programs have ended, or it is gone; absent is success. */
-    async end(record: ContainerRecord, graceSeconds: number, until: 'ended' | 'gone'): Promise<void> {
-      const pod = await find(record);
+    async end(owner: PodOwner, graceSeconds: number, until: 'ended' | 'gone'): Promise<void> {
+      const pod = await find(owner);
       if (pod === null) return;
       await namespace.remove('pods', pod.metadata.name, grace(pod, graceSeconds));
       const isOver = async (): Promise<boolean> => {
-        const now = await find(record);
+        const now = await find(owner);
         if (now?.metadata.uid !== pod.metadata.uid) return true;
         const state = podState(now);
         return until === 'ended' && state.kind === 'ending' && state.hasEnded;
       };
       const limits = { withinMs: (graceSeconds + removalSeconds) * 1000, everyMs: EVERY_MS };
       // A lost node: only an administrator knows whether its programs have ended.
-      if (!(await pollUntil(isOver, limits)))
+      if (!(await pollUntil(() => patiently(isOver, false), limits)))
         throw new RuntimeUnavailable(
           `the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`,
         );
@@ -111,10 +127,14 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
   };
 }
 
-/** Of the Pod's creation: ResourceQuotas refuse by this word alone. */
-function noQuota(error: unknown): never {
-  const isFull = error instanceof ApiFailure && error.status === 403 && /exceeded quota/.test(error.message);
-  throw isFull ? new EngineFull(error.message, { cause: error }) : error;
+/** A question after which nothing is known while the API server does not answer: it was asked to act already. */
+async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
+  try {
+    return await question();
+  } catch (error) {
+    if (error instanceof RuntimeUnavailable) return unknown;
+    throw error;
+  }
 }
 
 function lateFault({ spec }: ContainerRecord, pod: Pod): Error {
