@@ -51,6 +51,8 @@ export class ProgramStream extends Duplex {
   #held: Buffer = Buffer.alloc(0);
   #takesInput = true;
   #hasAnswered = true;
+  /** Input that the server may not have passed on. */
+  #inputUnderWay = false;
   #linger: NodeJS.Timeout | undefined;
 
   constructor({ socket, form, inputEnd, start }: StreamOptions) {
@@ -69,6 +71,7 @@ export class ProgramStream extends Duplex {
     socket.on('message', (data) => this.#take(data));
     socket.on('pong', () => {
       this.#hasAnswered = true;
+      this.#inputUnderWay = false;
     });
     // An error is followed by `close`.
     socket.on('error', () => {});
@@ -137,6 +140,7 @@ export class ProgramStream extends Duplex {
   #send(channel: number, data: Buffer, done?: () => void): void {
     const message = Buffer.allocUnsafe(data.length + 1);
     message[0] = channel;
+    if (channel === CHANNEL.stdin) this.#inputUnderWay = true;
     data.copy(message, 1);
     this.#socket.send(message, () => done?.());
   }
@@ -185,6 +189,7 @@ export class ProgramStream extends Duplex {
       return Buffer.alloc(0);
     }
     this.#early = null;
+    this.#inputUnderWay = false;
     const [pid = '', startedAt = ''] = all
       .subarray(begin + this.#start.reportBegin.length, end)
       .toString()
@@ -214,9 +219,12 @@ export class ProgramStream extends Duplex {
     else this.push(null);
   }
 
-  /** A peer that answers nothing for a whole interval is gone. A paused socket reads no answers. */
+  /**
+   * A peer that answers nothing for a whole interval is gone. A paused socket reads no answers, and a server answers no
+   * ping before a slow program has taken the input that came earlier: then TCP alone notices a lost peer.
+   */
   #checkPeer(): void {
-    if (this.#socket.isPaused) this.#hasAnswered = true;
+    if (this.#socket.isPaused || this.#inputUnderWay) this.#hasAnswered = true;
     if (!this.#hasAnswered) return void this.destroy(new Error('the cluster does not answer'));
     this.#hasAnswered = false;
     this.#socket.ping();

@@ -241,6 +241,14 @@ t.test('a peer that no longer answers is noticed, and one that does is not', asy
   mock.timers.tick(25_000);
   t.ok(lost.stream.destroyed);
 
+  // a server answers no ping before a slow program has taken its input
+  const slow = await silent.start(['sleep', '60'], { form: 'terminal' });
+  slow.stream.resume();
+  slow.stream.write('input');
+  for (const _ of [1, 2, 3]) mock.timers.tick(25_000);
+  t.notOk(slow.stream.destroyed);
+  slow.stream.destroy();
+
   const alive = await setUp(t);
   const kept = await alive.start(['sleep', '60'], { form: 'terminal' });
   kept.stream.resume();
