@@ -49,3 +49,20 @@ export function eachOnce<T>(work: (value: T) => Promise<void>): (value: T) => Pr
     return run;
   };
 }
+
+/** Does the work a while after a call. Calls meanwhile share that run; `cancel` drops it. */
+export function throttled(delayMs: number, work: () => void): { call(): void; cancel(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    call() {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        work();
+      }, delayMs);
+    },
+    cancel() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import pino from 'pino';
 import t from 'tap';
-import { coalesced, eachOnce, latestOnly } from '../../src/concurrency/coalesce.ts';
+import { coalesced, eachOnce, latestOnly, throttled } from '../../src/concurrency/coalesce.ts';
 import { poll, pollUntil } from '../../src/concurrency/poll.ts';
 import { forEachAtMost } from '../../src/concurrency/pool.ts';
 import { repeat } from '../../src/concurrency/repeat.ts';
@@ -27,6 +27,28 @@ t.test('calls during a run share the next one', async (t) => {
   const last = run();
   runs[2]?.('last');
   t.equal(await last, 'last');
+});
+
+t.test('calls within the delay share one late run, unless it is cancelled', (t) => {
+  const time = standingTime(t);
+  let runs = 0;
+  const work = throttled(200, () => {
+    runs += 1;
+  });
+  work.call();
+  time.pass(199);
+  work.call();
+  t.equal(runs, 0);
+  time.pass(1);
+  t.equal(runs, 1);
+  work.call();
+  work.cancel();
+  time.pass(200);
+  t.equal(runs, 1);
+  work.call();
+  time.pass(200);
+  t.equal(runs, 2, 'also after a cancelled one');
+  t.end();
 });
 
 t.test('work is limited to its time', async (t) => {

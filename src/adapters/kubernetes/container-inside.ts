@@ -8,7 +8,7 @@ import type { ApiClient } from './client/api-client.ts';
 import { podOfContainer } from './containers/names.ts';
 import { MAIN } from './containers/pod-states.ts';
 import { type ClusterPrograms, clusterPrograms, type ProgramDeps } from './exec/container-programs.ts';
-import type { PodPlace } from './exec/exec-socket.ts';
+import type { PodContainer } from './exec/exec-socket.ts';
 import { clusterInsight } from './insight/container-insight.ts';
 
 export type ClusterInside = ShellAccess & {
@@ -21,14 +21,17 @@ export type ClusterInside = ShellAccess & {
 
 export type InsideDeps = Pick<ProgramDeps, 'observe' | 'node'> & { readonly client: ApiClient };
 
-const placeOf = (runtimeId: string): PodPlace => ({ pod: podOfContainer(runtimeId), container: MAIN });
+const podContainerOf = (runtimeId: string): PodContainer => ({
+  pod: podOfContainer(runtimeId),
+  container: MAIN,
+});
 
 /** Access to the inside of an installation's containers in one cluster. */
 export function clusterInside({ client, ...deps }: InsideDeps): ClusterInside {
-  const programs = clusterPrograms({ access: client.access, placeOf, ...deps });
+  const programs = clusterPrograms({ access: client.access, podContainerOf, ...deps });
   return {
     ...shellAccess(programs, async (handle) => programs.idOf(handle)),
-    insight: clusterInsight({ client, placeOf, programs, ...deps }),
+    insight: clusterInsight({ client, podContainerOf, programs, ...deps }),
     terminals: shellTerminals(programs, programs.idOf),
     turns: programs,
     usedBytes: ({ runtimeId }) => diskBytes(programs, runtimeId),

@@ -142,10 +142,13 @@ async function plan(
     ...roleUseFaults(role, roles, runtime.capabilities),
     ...resourceFaults(resources, tier),
     ...envFaults(request.env ?? {}),
-    ...snapshotUseFaults(request, snapshot, image !== undefined, resources, tier),
-    ...(request.snapshotId === undefined || runtime.capabilities.takesSnapshots
-      ? {}
-      : { snapshotId: 'is not possible: the engine has no snapshots' }),
+    ...snapshotUseFaults(
+      request,
+      snapshot,
+      { hasImage: image !== undefined, ...runtime.capabilities },
+      resources,
+      tier,
+    ),
   };
   if (image === undefined || Object.keys(fields).length > 0)
     return refuse({ code: 'validation_failed', fields });

@@ -14,7 +14,7 @@ export type CollaborationMode = (typeof COLLABORATION_MODES)[number];
 export const byPermission = (a: { mode: CollaborationMode }, b: { mode: CollaborationMode }): number =>
   COLLABORATION_MODES.indexOf(a.mode) - COLLABORATION_MODES.indexOf(b.mode);
 
-/** A user with an account or a guest: whoever used the code. */
+/** The person who used the code: a user with an account or a guest. */
 export type Participant = { readonly userId: string; readonly username: string; readonly joinedAt: Date };
 
 /**

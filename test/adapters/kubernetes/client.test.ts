@@ -60,7 +60,7 @@ t.test('refusals and broken connections have the words of the port', async (t) =
   cluster.refuseNext('create', 'secrets', 'broken');
   await t.rejects(create(), { name: 'OutcomeUnknown' }, 'a change may have happened');
   await cluster.close();
-  await t.rejects(create(), { name: 'RuntimeUnavailable' }, 'nobody was asked');
+  await t.rejects(create(), { name: 'RuntimeUnavailable' }, 'the request never left');
 });
 
 t.test('an answer of another shape is a fault', async (t) => {

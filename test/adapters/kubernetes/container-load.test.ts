@@ -34,7 +34,7 @@ for (const [version, files] of Object.entries(GROUPS))
     const { access } = await startExecServer(t, { run: runHere, protocol: 'v5.channel.k8s.io' });
     const programs = clusterPrograms({
       access,
-      placeOf: () => ({ pod: 'ws-one', container: 'workspace' }),
+      podContainerOf: () => ({ pod: 'ws-one', container: 'workspace' }),
       observe: async () => ({ kind: 'running', startedAt: new Date(0) }),
       node: 'cluster',
     });

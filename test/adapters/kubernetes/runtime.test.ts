@@ -170,12 +170,20 @@ t.test('a creation that a quota refuses is not taken for one that exists', async
   }
 });
 
-t.test('a start goes on while the API server does not answer for a moment', async (t) => {
+t.test('a start and a stop go on while the API server does not answer for a moment', async (t) => {
   const { cluster, runtime, image } = await clusterScene(t);
   const handle = await runtime.create(aSpec(image));
   cluster.refuseNext('get', 'pods', 'broken');
   await runtime.start(handle);
   t.match(await runtime.observe(handle), { kind: 'running' });
+  let isAsked = false;
+  cluster.store.watch(cluster.store.position, ({ object }) => {
+    if (isAsked || object.metadata['deletionTimestamp'] === undefined) return;
+    isAsked = true;
+    cluster.refuseNext('get', 'pods', 'broken');
+  });
+  t.equal(await runtime.stop(handle, 1), 'stopped');
+  t.ok(isAsked);
 });
 
 t.test('a broken connection leaves every step repeatable', async (t) => {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
+import { throttled } from '../../../concurrency/coalesce.ts';
 import { INSTANCE_LABEL } from './engine-names.ts';
 
 const SETTLE_MS = 200;
@@ -13,13 +14,7 @@ const EVENTS = ['start', 'die', 'destroy', 'oom', 'pause', 'unpause'];
 export function watchEngine(docker: Docker, instanceId: string, hint: () => void): () => void {
   let ended = false;
   let stream: Readable | null = null;
-  let timer: NodeJS.Timeout | undefined;
-  const soon = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      hint();
-    }, SETTLE_MS);
-  };
+  const hints = throttled(SETTLE_MS, hint);
   const again = (): void => {
     if (!ended) setTimeout(() => void connect(), RECONNECT_MS).unref();
   };
@@ -31,10 +26,10 @@ export function watchEngine(docker: Docker, instanceId: string, hint: () => void
       });
       stream = (await asked) as Readable;
       if (ended) stream.destroy();
-      stream.on('data', soon);
+      stream.on('data', hints.call);
       stream.once('error', () => stream?.destroy());
       stream.once('close', again);
-      soon();
+      hints.call();
     } catch {
       again();
     }
@@ -42,7 +37,7 @@ export function watchEngine(docker: Docker, instanceId: string, hint: () => void
   void connect();
   return () => {
     ended = true;
-    clearTimeout(timer);
+    hints.cancel();
     stream?.destroy();
   };
 }

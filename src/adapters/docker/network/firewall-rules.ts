@@ -1,4 +1,5 @@
-import { INTERNAL_NETWORKS, isWithin } from './subnet.ts';
+import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
+import { isWithin } from './subnet.ts';
 
 /** An internal address that containers may reach: a resolver, a package mirror, a proxy. */
 export type Opening = {

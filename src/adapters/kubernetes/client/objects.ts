@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 
-/** What Berth reads of the API's objects; whatever else they have is ignored. */
+/** The fields that Berth reads of the API's objects. All others are ignored. */
 const Words = Type.Record(Type.String(), Type.String());
 
 export const Metadata = Type.Object({

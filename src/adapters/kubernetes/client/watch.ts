@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Value } from '@sinclair/typebox/value';
+import { throttled } from '../../../concurrency/coalesce.ts';
 import type { ApiClient } from './api-client.ts';
 import { Bare, pageOf, WatchLine } from './objects.ts';
 
@@ -24,17 +25,11 @@ const Page = pageOf(Bare);
  */
 export function watchObjects(client: ApiClient, watched: Watched, hint: () => void): () => void {
   const ending = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const soon = (): void => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      hint();
-    }, SETTLE_MS);
-  };
-  void follow(client, watched, soon, ending.signal);
+  const hints = throttled(SETTLE_MS, hint);
+  void follow(client, watched, hints.call, ending.signal);
   return () => {
     ending.abort();
-    clearTimeout(timer);
+    hints.cancel();
   };
 }
 

@@ -4,9 +4,10 @@ import type { Pod } from '../client/objects.ts';
 export const MAIN = 'workspace';
 
 /**
- * What a Pod's status says of its workspace. `ended`: its first program has, or it was evicted. `ending`: it is being
- * deleted, and still runs if it has a start time; `hasEnded`: its programs certainly have. `fault`: why it does not start yet; `hasNoImage`: its image cannot be had; `isUnplaced`: no
- * node has room.
+ * What a Pod's status says of its workspace.
+ * - `ended`: its first program has, or it was evicted.
+ * - `ending`: it is being deleted, and still runs if it has a start time; `hasEnded`: its programs have.
+ * - `fault`: why it does not start yet; `hasNoImage`: no node can get its image; `isUnplaced`: no node has room.
  */
 export type PodState =
   | { readonly kind: 'running'; readonly startedAt: Date }

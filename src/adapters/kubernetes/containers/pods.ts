@@ -36,7 +36,7 @@ type PodOwner = { readonly spec: Pick<ContainerRecord['spec'], 'dbId' | 'generat
 
 export type Pods = ReturnType<typeof containerPods>;
 
-/** The Pods of one installation: at most one for each row, whatever its generation. */
+/** The Pods of one installation: at most one for all generations of a row. */
 export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
   const { startSeconds, removalSeconds } = patience;
   const isOurs = ({ metadata }: Pod): boolean => metadata.labels?.[INSTANCE_LABEL] === settings.instanceId;

@@ -23,7 +23,7 @@ import { closesWithin } from '../../scripts/exec/closes-within.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
 import { ApiFailure } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
-import { type ExecSocket, openExecSocket, type PodPlace } from './exec-socket.ts';
+import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
 import type { ExecEnd } from './exec-status.ts';
 import { type FirstProcess, ProgramStream } from './program-stream.ts';
 import { type Start, startOf, unswapped } from './start-program.ts';
@@ -57,7 +57,7 @@ const FULL = /resource temporarily unavailable|cannot fork/i;
 export type ProgramDeps = {
   readonly access: ClusterAccess;
   /** Where the container of a runtime id would be. Throws `ContainerNotRunning` for what is no such id. */
-  readonly placeOf: (runtimeId: string) => PodPlace;
+  readonly podContainerOf: (runtimeId: string) => PodContainer;
   readonly observe: ContainerObserver['observe'];
   /** The cluster's name in handles. */
   readonly node: string;
@@ -128,13 +128,13 @@ async function startProgram(deps: ProgramDeps, runtimeId: string, request: Progr
  * starts before the program is sent.
  */
 async function openExec(
-  { access, placeOf, observe, node }: ProgramDeps,
+  { access, podContainerOf, observe, node }: ProgramDeps,
   runtimeId: string,
   { form }: ProgramRequest,
   start: Start,
 ): Promise<ExecSocket> {
   const isTerminal = form === 'terminal';
-  const target = { ...placeOf(runtimeId), command: start.command, isTerminal };
+  const target = { ...podContainerOf(runtimeId), command: start.command, isTerminal };
   const [opened, seen] = await Promise.allSettled([
     openExecSocket(access, target),
     observe({ node, runtimeId }),

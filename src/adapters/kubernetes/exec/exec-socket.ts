@@ -11,9 +11,9 @@ const OPEN_SECONDS = 30;
 const MAX_MESSAGE_BYTES = 16 * 1_048_576;
 
 /** A container of a Pod. */
-export type PodPlace = { readonly pod: string; readonly container: string };
+export type PodContainer = { readonly pod: string; readonly container: string };
 
-export type ExecTarget = PodPlace & {
+export type ExecTarget = PodContainer & {
   readonly command: readonly string[];
   readonly isTerminal: boolean;
 };

@@ -157,7 +157,7 @@ export class ProgramStream extends Duplex {
     else if (channel === CHANNEL.stderr) this.#printed('stderr', bytes);
   }
 
-  /** The server may wait for us to read on, or for input to be taken that nobody takes any more. */
+  /** The server may wait for us to read on, or for the program, which has ended, to take its input. */
   #said(end: ExecEnd | null): void {
     if (end === null) return;
     this.ended = end;

@@ -14,7 +14,7 @@ import type { ContainerPrograms } from '../../../ports/containers/inside/contain
 import { diskReader } from '../../scripts/insight/disk-usage.ts';
 import type { ApiClient } from '../client/api-client.ts';
 import { orNull } from '../client/api-failure.ts';
-import type { PodPlace } from '../exec/exec-socket.ts';
+import type { PodContainer } from '../exec/exec-socket.ts';
 import { type Reading, readLoad } from './container-load.ts';
 
 const FRESH_MS = 1_000;
@@ -22,13 +22,13 @@ const MAX_KNOWN = 1_000;
 
 export type InsightDeps = {
   readonly client: ApiClient;
-  readonly placeOf: (runtimeId: string) => PodPlace;
+  readonly podContainerOf: (runtimeId: string) => PodContainer;
   readonly programs: ContainerPrograms;
   readonly observe: ContainerObserver['observe'];
 };
 
 /** Figures come from the container's own control group: metrics of the cluster are older, and may be absent. */
-export function clusterInsight({ client, placeOf, programs, observe }: InsightDeps): ContainerInsight {
+export function clusterInsight({ client, podContainerOf, programs, observe }: InsightDeps): ContainerInsight {
   const disk = diskReader(programs);
   const before = new LRUCache<string, Reading>({ max: MAX_KNOWN });
   const loads = new LRUCache<string, ContainerLoad>({
@@ -46,7 +46,9 @@ export function clusterInsight({ client, placeOf, programs, observe }: InsightDe
       const { kind } = await observe(handle);
       if (kind === 'gone') throw new ContainerNotRunning('no such container', true);
       // The output goes with the Pod.
-      return kind === 'running' ? await logs(client, placeOf(handle.runtimeId), request) : Readable.from([]);
+      return kind === 'running'
+        ? await logs(client, podContainerOf(handle.runtimeId), request)
+        : Readable.from([]);
     },
     load: ({ runtimeId }) => loads.forceFetch(runtimeId),
     // The load first: it refuses a container that does not run, of which no figure is to be cached.
@@ -64,7 +66,7 @@ export function clusterInsight({ client, placeOf, programs, observe }: InsightDe
 
 async function logs(
   client: ApiClient,
-  { pod, container }: PodPlace,
+  { pod, container }: PodContainer,
   { tail, follow }: LogRequest,
 ): Promise<Readable> {
   const { namespace } = client.access;
@@ -82,7 +84,7 @@ async function logs(
   if (answer === null) return Readable.from([]);
   const text = new PassThrough();
   pipeline(answer, text, (error) => {
-    // Whoever destroyed the text knows.
+    // The caller that destroyed the text needs no error.
     if (error && !text.destroyed) text.destroy(new RuntimeFailure('the output of a container broke off'));
   });
   text.once('close', () => ending.abort());

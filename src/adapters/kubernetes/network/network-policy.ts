@@ -1,21 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Namespace } from '../client/namespace.ts';
 import { INSTANCE_LABEL } from '../containers/names.ts';
 
 const POLICY = 'berth-workspaces';
-
-/** Private, shared, link-local (metadata), multicast and reserved addresses: the cluster's own are among them. */
-const INTERNAL = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
 
 const DNS_PORTS = ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 }));
 
@@ -32,7 +20,10 @@ const DNS = [
 const specOf = (instanceId: string) => ({
   podSelector: { matchLabels: { [INSTANCE_LABEL]: instanceId } },
   policyTypes: ['Ingress', 'Egress'],
-  egress: [{ to: DNS, ports: DNS_PORTS }, { to: [{ ipBlock: { cidr: '0.0.0.0/0', except: INTERNAL } }] }],
+  egress: [
+    { to: DNS, ports: DNS_PORTS },
+    { to: [{ ipBlock: { cidr: '0.0.0.0/0', except: INTERNAL_NETWORKS } }] },
+  ],
 });
 
 /**

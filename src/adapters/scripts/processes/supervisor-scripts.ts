@@ -7,7 +7,7 @@ const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
 /**
  * `HOME UMASK PATH ID READS SEGMENT KEPT SECONDS STDIN WORKDIR TERMINAL COMMAND...`, with the program's
  * environment, and as descriptor 3 what it reports to. It runs the program in the foreground: in the background, a
- * shell makes it ignore SIGINT. So it must be ended by whoever waits for its report.
+ * shell makes it ignore SIGINT. So the reader of its report must end it.
  *
  * A pump copies each output to segments `NAME.NUMBER.OFFSET` and removes the oldest. The feeder copies input segments
  * `in.OFFSET`, which the program has not read yet, until an empty one. The folder has a `state` while the program runs,
@@ -158,7 +158,7 @@ rm -f "${FOLDER}/$2/started"
   unset BERTH_SCRIPT
   exec ${SETSID} /bin/sh -c "$@" < /dev/null > /dev/null 2>&1
 )
-# A program that has ended already may have a report that nobody has read yet.
+# The reader may not have read the report of a program that ended at once.
 echo >&3
 wait $!
 # Without a command after it, a shell runs the last subshell in itself, which the supervisor ends.

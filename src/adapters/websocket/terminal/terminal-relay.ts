@@ -101,7 +101,7 @@ type MessageDeps = {
   readonly gap: () => void;
 };
 
-/** What a client's messages do. A viewer's input has no effect, whatever the client does. */
+/** What a client's messages do. A viewer's input has no effect, even if the client sends some. */
 function messageHandler({ terminal, intake, requests, whenAuthorized, reply, mayType, gap }: MessageDeps) {
   const startAt = (offset: number): void => {
     if (!intake.startAt(offset)) gap();

@@ -46,7 +46,7 @@ export async function performInEngine(
   const { runtime, terminals } = deps;
   switch (step.do) {
     case 'measure_old':
-      // Nobody knows then, and whoever wants to keep something has it in the volume.
+      // Then only the volume is kept, which users of such an engine know.
       if (!runtime.capabilities.measuresDisk) return unchanged({ measured: true, leftBehind: null });
       return await measure(deps, operation, await handleOf(deps, operation, container, 'old'));
     case 'capture_old': {

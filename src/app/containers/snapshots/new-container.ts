@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Image } from '../../../domain/containers/catalogue.ts';
+import type { EngineCapabilities } from '../../../domain/containers/engine-capabilities.ts';
 import type { Resources, Tier } from '../../../domain/containers/resources.ts';
 import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
@@ -22,15 +23,19 @@ export async function findSnapshot(
   return found !== null && reaches(caller, found.dbId) ? found : null;
 }
 
+/** Whether the catalogue has the image still, and the engine snapshots. */
+type Present = Pick<EngineCapabilities, 'takesSnapshots'> & { readonly hasImage: boolean };
+
 /** Why the requested container cannot be made from the snapshot; empty when it can. */
 export function snapshotUseFaults(
   { snapshotId, image }: SnapshotUse,
   snapshot: Snapshot | null,
-  hasImage: boolean,
+  { hasImage, takesSnapshots }: Present,
   { diskMb }: Resources,
   { layerMb }: Tier,
 ): FieldFaults {
   if (snapshotId === undefined) return {};
+  if (!takesSnapshots) return { snapshotId: 'is not possible: the engine has no snapshots' };
   if (snapshot === null) return { snapshotId: 'must be the id of one of your snapshots' };
   if (image !== undefined) return { image: 'must be absent with a snapshot' };
   if (!hasImage) return { snapshotId: 'cannot be used: its image is no longer in the catalogue' };

@@ -25,7 +25,7 @@ export function sourceStacks(): (stack: string) => string {
     });
 }
 
-/** For the field `err` of the log. Whatever else was thrown is logged as it is. */
+/** For the field `err` of the log. A thrown value that is no error is logged unchanged. */
 export function errorSerializer(): (thrown: unknown) => unknown {
   const inSources = sourceStacks();
   const ofErrors = pino.stdSerializers.wrapErrorSerializer((err) => ({

@@ -16,14 +16,9 @@ import { removalScript } from '../../../../src/adapters/docker/network/firewall.
 import { neededOpenings, restoreScript } from '../../../../src/adapters/docker/network/firewall-rules.ts';
 import { networkOptions } from '../../../../src/adapters/docker/network/instance-network.ts';
 import { hostsOf } from '../../../../src/adapters/docker/network/package-mirrors.ts';
-import {
-  blockOf,
-  gatewayOf,
-  INTERNAL_NETWORKS,
-  isWithin,
-  pickSubnet,
-} from '../../../../src/adapters/docker/network/subnet.ts';
+import { blockOf, gatewayOf, isWithin, pickSubnet } from '../../../../src/adapters/docker/network/subnet.ts';
 import { daemonArgs, layoutOf } from '../../../../src/adapters/docker/private-engine/private-engine-paths.ts';
+import { INTERNAL_NETWORKS } from '../../../../src/adapters/internal-networks.ts';
 import { aSpec } from '../../../support/engine/container.ts';
 
 t.test('a subnet is free, stable for a seed, and avoids taken ranges', async (t) => {

@@ -23,7 +23,7 @@ async function setUp(t: Test, { protocol = V5, observed = RUNNING, ...more }: Se
   const server = await startExecServer(t, { run: runHere, protocol, ...more });
   const programs = clusterPrograms({
     access: server.access,
-    placeOf: () => ({ pod: 'ws-one', container: 'workspace' }),
+    podContainerOf: () => ({ pod: 'ws-one', container: 'workspace' }),
     observe: async () => next.shift() ?? observed,
     node: 'cluster',
   });

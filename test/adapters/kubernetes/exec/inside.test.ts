@@ -21,7 +21,7 @@ if (engine !== null) {
     const server = await startExecServer(t, { run: runInContainer(docker, handle.runtimeId), protocol });
     const programs = clusterPrograms({
       access: server.access,
-      placeOf: () => ({ pod: 'ws-one', container: 'workspace' }),
+      podContainerOf: () => ({ pod: 'ws-one', container: 'workspace' }),
       observe: runtime.observe,
       node: 'cluster',
     });
