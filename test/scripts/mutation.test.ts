@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { keyOf, report, survivorsOf } from '../../scripts/mutation/report.mjs';
 
@@ -79,5 +80,20 @@ t.test('survivors alone are tried in the next run', (t) => {
   const before = survivorsOf(file);
   const lines = [1, 2, 3].filter((line) => before.has(keyOf({ ...mutant(line, 'killed'), line: 9 })));
   t.same(lines, [1, 2]);
+  t.end();
+});
+
+t.test('a judgement names code that is still there', (t) => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const judged: Record<string, { line: string; from: string }[]> = JSON.parse(
+    readFileSync(path.join(root, 'scripts/mutation/judged.json'), 'utf8'),
+  );
+  for (const [file, judgements] of Object.entries(judged)) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    const lines = source.split('\n').map((line) => line.trim());
+    const code = source.replace(/\s+/g, ' ');
+    for (const { line, from } of judgements)
+      t.ok(lines.includes(line) && code.includes(from), `${file}: ${line}`);
+  }
   t.end();
 });
