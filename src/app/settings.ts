@@ -1,5 +1,5 @@
 import type { DomainError } from '../domain/errors.ts';
-import type { Caller, Origin } from '../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../domain/result.ts';
 import type { Settings } from '../domain/settings.ts';
 import type { Bus } from '../ports/bus.ts';
@@ -15,7 +15,7 @@ export const settingsService = ({ repositories, inTransaction }: Storage, bus: B
   async change(
     changes: Partial<Settings>,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<Settings, DomainError>> {
     const { oidcTier } = changes;
     const tiers = oidcTier === undefined ? [] : await repositories.catalogue.tiers();

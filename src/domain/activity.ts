@@ -1,5 +1,5 @@
 import type { AuditAction } from './audit.ts';
-import type { Caller, Credential, Origin } from './identity/caller.ts';
+import type { Caller, Credential, RequestOrigin } from './identity/caller.ts';
 
 /** Acts that change no row, so their records can be merged. */
 export type ActAction = Extract<
@@ -19,7 +19,7 @@ export type ActAction = Extract<
 export type Act = {
   readonly action: ActAction;
   readonly caller: Caller;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly dbId: string;
   /** A command's first word, a port or socket, a path, an id or a signal; never contents. */
   readonly what: Readonly<

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { DomainErrorCode } from '../../domain/errors.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import type { RouteScope } from '../../domain/identity/scope.ts';
 import type { LastingUse, UseLimits } from '../../domain/identity/use-limits.ts';
 
@@ -46,7 +46,7 @@ declare module 'fastify' {
     caller: Caller;
     /** Set with the caller: the user's limits. */
     limits: UseLimits;
-    origin: Origin;
+    origin: RequestOrigin;
   }
 }
 

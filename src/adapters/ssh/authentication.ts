@@ -1,7 +1,7 @@
 import ssh2, { type AuthContext, type PublicKeyAuthContext } from 'ssh2';
 import type { Authenticated } from '../../app/identity/auth/verified-credential.ts';
 import type { SshSignIn } from '../../app/identity/sign-in/ssh-sign-in.ts';
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import { sshFingerprint } from '../../domain/identity/ssh-key.ts';
 import { SSH_LIMITS } from '../../domain/terminals/ssh.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -9,7 +9,7 @@ import { isSecurityKey, provesSecurityKey } from './security-key.ts';
 
 export type AuthenticationDeps = {
   readonly signIn: SshSignIn;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly log: Logger;
   /** Called before the client learns of its success. */
   readonly signedIn: (who: Authenticated, wanted: string) => Promise<void>;

@@ -1,5 +1,5 @@
 import type { AuditAction, AuditRecord } from '../../domain/audit.ts';
-import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../domain/identity/caller.ts';
 import { isUuid } from '../../domain/uuid.ts';
 import type { AuditFilter } from '../../ports/audit-log.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -23,7 +23,11 @@ export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
   /** An administrator's view is recorded, once in a while per session or token. */
-  const note = async ({ user, credential }: Caller, origin: Origin, action: AuditAction): Promise<void> => {
+  const note = async (
+    { user, credential }: Caller,
+    origin: RequestOrigin,
+    action: AuditAction,
+  ): Promise<void> => {
     if (!isNew(`${credentialId(credential)} ${action}`)) return;
     await audit.append({ userId: user.id, action, ...origin, details: '' });
   };
@@ -41,14 +45,18 @@ export function auditTrail({ audit, users }: AuditDeps, clock: Clock) {
       whole(audit, { ...filter, userId: user.id }),
 
     /** Everybody's actions; the route's scope decides who may ask. */
-    async all(filter: AnyFilter, request: PageRequest, caller: Caller, origin: Origin) {
+    async all(filter: AnyFilter, request: PageRequest, caller: Caller, origin: RequestOrigin) {
       const known = await resolved(filter);
       const page = known === null ? NONE : await audit.page(known, request);
       await note(caller, origin, 'audit_listed');
       return page;
     },
 
-    async exportAll(filter: AnyFilter, caller: Caller, origin: Origin): Promise<AsyncIterable<AuditRecord>> {
+    async exportAll(
+      filter: AnyFilter,
+      caller: Caller,
+      origin: RequestOrigin,
+    ): Promise<AsyncIterable<AuditRecord>> {
       const known = await resolved(filter);
       await note(caller, origin, 'audit_exported');
       return known === null ? nothing() : whole(audit, known);

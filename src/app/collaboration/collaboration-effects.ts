@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import { unreachable } from '../../domain/result.ts';
 import {
   type Collaboration,
@@ -21,7 +21,7 @@ export type CollaborationEffectDeps = {
 };
 
 /** In the transaction of the container's delete; participants' sockets close with its terminals. */
-export async function endSharesOf(tx: Repositories, dbId: string, origin: Origin): Promise<void> {
+export async function endSharesOf(tx: Repositories, dbId: string, origin: RequestOrigin): Promise<void> {
   const action = 'collaboration_ended';
   for (const ended of await tx.collaborations.endAllOf(dbId)) {
     await tx.audit.append({ userId: ended.ownerId, action, ...origin, details: detailsOf(ended) });
@@ -33,14 +33,14 @@ const detailsOf = ({ id, dbId, mode }: Collaboration, participantId?: string): s
 
 const SESSIONS_LEFT = 'could not end the sessions of a collaboration; retrying later';
 
-const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
+const NOWHERE: RequestOrigin = { ipAddress: '', userAgent: '' };
 
 /** Effects written with the decision; the others follow the commit. */
 async function writeOne(
   tx: Repositories,
   collaboration: Collaboration,
   effect: CollaborationEffect,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   const { id: collaborationId } = collaboration;
   switch (effect.do) {
@@ -69,7 +69,7 @@ async function write(
   tx: Repositories,
   collaboration: Collaboration,
   effects: readonly CollaborationEffect[],
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   for (const effect of effects) await writeOne(tx, collaboration, effect, origin);
 }

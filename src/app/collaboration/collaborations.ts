@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from '../../domain/containers/container.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import {
@@ -58,7 +58,7 @@ export function collaborations(deps: CollaborationDeps) {
       id: string,
       share: NewShare,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<Shared, DomainError>> => create(state, id, share, caller, origin),
 
     /** The live ones of the caller's container, newest first. */
@@ -69,7 +69,7 @@ export function collaborations(deps: CollaborationDeps) {
     },
 
     /** Joins. Wrong codes are counted, for the user and for the address. */
-    join: (code: string, caller: Caller, origin: Origin): Promise<Result<Joined, DomainError>> =>
+    join: (code: string, caller: Caller, origin: RequestOrigin): Promise<Result<Joined, DomainError>> =>
       join(state, code, caller, origin),
 
     async get(id: string, caller: Caller): Promise<Result<Collaboration, DomainError>> {
@@ -78,11 +78,11 @@ export function collaborations(deps: CollaborationDeps) {
     },
 
     /** The owner ends it; a participant leaves for good. */
-    remove: (id: string, caller: Caller, origin: Origin) =>
+    remove: (id: string, caller: Caller, origin: RequestOrigin) =>
       change(state, id, { type: 'delete', userId: caller.user.id }, caller, origin),
 
     /** The owner removes a participant, whom the same code does not admit again. */
-    putOut: (id: string, userId: string, caller: Caller, origin: Origin) =>
+    putOut: (id: string, userId: string, caller: Caller, origin: RequestOrigin) =>
       change(
         state,
         id,
@@ -106,7 +106,7 @@ async function create(
   id: string,
   { mode, minutes = DEFAULT_MINUTES }: NewShare,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Shared, DomainError>> {
   const { storage, backend, bus, clock, publicUrl } = state;
   const found = await findWithHandle({ storage }, id, caller);
@@ -132,7 +132,7 @@ async function insert(
   { effects }: State,
   tx: Repositories,
   asked: NewCollaboration,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Collaboration, DomainError>> {
   const { dbId, ownerId } = asked;
   await tx.users.lock(ownerId);
@@ -152,7 +152,7 @@ async function join(
   { storage, throttle, clock, effects }: State,
   code: string,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Joined, DomainError>> {
   if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
   return await storage.inTransaction(async (tx): Promise<Result<Joined, DomainError>> => {
@@ -176,7 +176,7 @@ async function change(
   id: string,
   event: CollaborationEvent,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Collaboration, DomainError>> {
   if (!isUuid(id)) return NOT_FOUND;
   const done = await orRollBack(storage.inTransaction, async (tx) => {

@@ -10,7 +10,7 @@ import {
 import type { Tier } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CatalogueEditing, CatalogueEdits } from '../../ports/containers/catalogue-repository.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
@@ -31,7 +31,13 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
   // the compiler cannot see that `kind` determines T
   const edits = ({ catalogue }: Repositories): CatalogueEdits<T> =>
     catalogue.editing[kind] as CatalogueEditing[CatalogueKind] as unknown as CatalogueEdits<T>;
-  const record = (tx: Repositories, { user }: Caller, origin: Origin, what: Happening, details: object) =>
+  const record = (
+    tx: Repositories,
+    { user }: Caller,
+    origin: RequestOrigin,
+    what: Happening,
+    details: object,
+  ) =>
     tx.audit.append({
       userId: user.id,
       action: `${kind}_${what}`,
@@ -45,7 +51,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
   const notFound = () => refuse({ code: `${kind}_not_found` } as const);
 
   return {
-    create: (entry: T, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
+    create: (entry: T, caller: Caller, origin: RequestOrigin): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
         const checked = valid(entry);
         if (!checked.ok) return checked;
@@ -59,7 +65,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       key: string,
       change: Partial<T>,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);
@@ -73,7 +79,7 @@ function entries<T>({ inTransaction }: Storage, kind: CatalogueKind, faults: (en
       }),
 
     /** Refuses used and required entries. Returns the removed one. */
-    remove: (key: string, caller: Caller, origin: Origin): Promise<Result<T, DomainError>> =>
+    remove: (key: string, caller: Caller, origin: RequestOrigin): Promise<Result<T, DomainError>> =>
       orRollBack(inTransaction, async (tx) => {
         const before = await edits(tx).findForUpdate(key);
         if (before === null) return notFound();

@@ -2,7 +2,7 @@ import { isAgent } from '../../domain/containers/agents/agent.ts';
 import { type Container, volumeName } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired, type User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -89,7 +89,7 @@ async function takeDown(
   kind: 'stop' | 'delete',
   id: string,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Acted, DomainError>> {
   const answers = pinged(deps);
   const found = await findOwn(deps.storage.repositories, id, caller);
@@ -103,7 +103,7 @@ async function takeDown(
  */
 export const startContainer =
   (deps: ContainerDeps, agents: OfAgents) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Started, DomainError>> => {
+  async (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Started, DomainError>> => {
     const answers = pinged(deps);
     const found = await findOwn(deps.storage.repositories, id, caller);
     if (!found.ok) return found;
@@ -127,13 +127,13 @@ export const startContainer =
 /** Stops it with SIGTERM first and closes its terminals. A container already down is only recorded as stopped. */
 export const stopContainer =
   (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
-  (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
+  (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> =>
     takeDown(deps, agents, 'stop', id, caller, origin);
 
 /** Removes it from the engine and marks the row deleted. The volume stays. */
 export const deleteContainer =
   (deps: Pick<ContainerDeps, 'storage' | 'runtime' | 'operations' | 'log'>, agents: OfAgents) =>
-  (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> =>
+  (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> =>
     takeDown(deps, agents, 'delete', id, caller, origin);
 
 const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdle: 'stop' } as const;
@@ -141,7 +141,7 @@ const ENDLESS = { isEphemeral: false, ttlSeconds: null, idleSeconds: null, onIdl
 /** Undoes a delete while the volume is kept: recreates the container, stopped. Takes the row's id only. */
 export const restoreContainer =
   (deps: Pick<ContainerDeps, 'runtime' | 'clock' | 'operations' | 'settings'>) =>
-  async (id: string, caller: Caller, origin: Origin): Promise<Result<Acted, DomainError>> => {
+  async (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Acted, DomainError>> => {
     const ref = parseContainerRef(id);
     const dbId = ref?.kind === 'db_id' ? ref.dbId : null;
     if (dbId === null || !reaches(caller, dbId)) return refuse({ code: 'container_not_found' });

@@ -22,7 +22,7 @@ import { defaultResources, type Resources, resourceFaults } from '../../domain/c
 import type { Snapshot } from '../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -78,7 +78,7 @@ export const createContainer =
   async (
     request: CreateRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     note?: Note,
   ): Promise<Result<Container, DomainError>> => {
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });

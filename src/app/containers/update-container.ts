@@ -4,7 +4,7 @@ import { needsFresh } from '../../domain/containers/operation.ts';
 import { type Resources, resourceFaults } from '../../domain/containers/resources.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { guestExpired } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -40,7 +40,7 @@ export const updateContainer =
     id: string,
     request: UpdateRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<Updated, DomainError>> => {
     const { repositories } = deps.storage;
     const answers = pinged(deps);

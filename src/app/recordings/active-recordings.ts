@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { CastFacts, CutReason, Recording } from '../../domain/terminals/recording.ts';
 import { RECORDING_WORDS } from '../../domain/terminals/recording.ts';
@@ -31,7 +31,7 @@ export type ActiveRecordingsDeps = {
 /** `includesBuffered`: starts with the stream's buffered output. */
 type StartOptions = {
   readonly containerName: string;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly includesBuffered: boolean;
 };
 

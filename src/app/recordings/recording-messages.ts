@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import type { Recording, RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { Bus, BusMessage } from '../../ports/bus.ts';
 import type { Logger } from '../../ports/logger.ts';
@@ -6,7 +6,7 @@ import type { Logger } from '../../ports/logger.ts';
 const TOPIC = 'recordings';
 
 /** A request to record an open terminal, by its record's id. */
-export type RecordingRequest = Origin & { readonly terminal: string; readonly containerName: string };
+export type RecordingRequest = RequestOrigin & { readonly terminal: string; readonly containerName: string };
 
 type RecordingListener = {
   notice?(notice: RecordingNotice): void;

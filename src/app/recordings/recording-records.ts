@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { Repositories, Storage } from '../../ports/storage.ts';
 import type { LiveTerminal } from '../terminals/terminal-connections.ts';
@@ -11,7 +11,7 @@ export const recordStarted = (
   { inTransaction }: Storage,
   { id, containerName, replica }: Pick<Recording, 'id' | 'containerName' | 'replica'>,
   { userId, dbId, connectionId, cols, rows }: LiveTerminal,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Recording> =>
   inTransaction(async (tx) => {
     const terminalIds = { id, userId, dbId, containerName, connectionId };
@@ -25,7 +25,7 @@ export async function recordDeleted(
   tx: Repositories,
   id: string,
   userId: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Recording | null> {
   const gone = await tx.recordings.remove(id, userId);
   if (gone === null) return null;

@@ -1,6 +1,6 @@
 import { poll } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type Caller, type Origin, reaches } from '../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import { terminalKey } from '../../domain/terminals/terminal.ts';
@@ -53,7 +53,7 @@ export function recordings(deps: RecordingsDeps) {
 
   return {
     /** Records an open terminal of the caller's container; returns the active recording if there is one. */
-    async start(dbId: string, connectionId: string, caller: Caller, origin: Origin): Promise<Found> {
+    async start(dbId: string, connectionId: string, caller: Caller, origin: RequestOrigin): Promise<Found> {
       const container = await findOwn(repositories, dbId, caller);
       if (!container.ok) return container;
       const { name } = container.value;
@@ -80,10 +80,11 @@ export function recordings(deps: RecordingsDeps) {
     },
 
     /** The file's present content. */
-    open: (id: string, caller: Caller, origin: Origin) => open(deps, id, caller, origin),
+    open: (id: string, caller: Caller, origin: RequestOrigin) => open(deps, id, caller, origin),
 
     /** Ends an active one first. */
-    remove: (id: string, caller: Caller, origin: Origin): Promise<Found> => remove(deps, id, caller, origin),
+    remove: (id: string, caller: Caller, origin: RequestOrigin): Promise<Found> =>
+      remove(deps, id, caller, origin),
 
     takeOver,
     sweep,
@@ -119,7 +120,7 @@ async function stop(deps: RecordingsDeps, id: string, caller: Caller): Promise<F
   return await find(deps, known, caller);
 }
 
-async function open(deps: RecordingsDeps, id: string, caller: Caller, origin: Origin) {
+async function open(deps: RecordingsDeps, id: string, caller: Caller, origin: RequestOrigin) {
   const { acts, files, live, replica } = deps;
   const found = await find(deps, id, caller);
   if (!found.ok) return found;
@@ -140,7 +141,12 @@ async function open(deps: RecordingsDeps, id: string, caller: Caller, origin: Or
   return ok({ recording, ...file });
 }
 
-async function remove(deps: RecordingsDeps, id: string, caller: Caller, origin: Origin): Promise<Found> {
+async function remove(
+  deps: RecordingsDeps,
+  id: string,
+  caller: Caller,
+  origin: RequestOrigin,
+): Promise<Found> {
   const { storage, files, messages } = deps;
   const ended = await stop(deps, id, caller);
   if (!ended.ok) return ended;

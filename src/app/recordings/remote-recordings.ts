@@ -1,6 +1,6 @@
 import { poll } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Recording } from '../../domain/terminals/recording.ts';
 import type { TerminalKey } from '../../domain/terminals/terminal.ts';
@@ -38,7 +38,7 @@ export function remoteRecordings({ repositories, live, terminals, messages, log 
     async begin(
       key: TerminalKey,
       containerName: string,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<Recording, DomainError>> {
       const [there] = await repositories.terminals.newest([key]);
       if (there === undefined) return refuse({ code: 'terminal_not_open' });

@@ -1,6 +1,6 @@
 import type { DomainError } from '../../domain/errors.ts';
 import { type AnnouncementStatus, announcementEvent } from '../../domain/events.ts';
-import type { Caller, Origin } from '../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import {
   type Announcement,
@@ -38,7 +38,7 @@ export function announcements(storage: Storage, clock: Clock) {
     list: (): Promise<readonly Announcement[]> => repositories.announcements.list(),
 
     /** It is shown from now on, unless it says otherwise. */
-    async create(given: NewAnnouncement, caller: Caller, origin: Origin): Outcome<Announcement> {
+    async create(given: NewAnnouncement, caller: Caller, origin: RequestOrigin): Outcome<Announcement> {
       const draft = checked({ severity: 'info', startsAt: clock.now(), endsAt: null, ...given });
       if (!draft.ok) return draft;
       return await inTransaction(async (tx) => {
@@ -54,7 +54,7 @@ export function announcements(storage: Storage, clock: Clock) {
       id: string,
       given: Partial<AnnouncementDraft>,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Outcome<Announcement> =>
       orRollBack(inTransaction, async (tx) => {
         const found = isUuid(id) ? await tx.announcements.findForUpdate(id) : null;
@@ -67,7 +67,7 @@ export function announcements(storage: Storage, clock: Clock) {
         return ok(changed);
       }),
 
-    delete: (id: string, caller: Caller, origin: Origin): Outcome<null> =>
+    delete: (id: string, caller: Caller, origin: RequestOrigin): Outcome<null> =>
       orRollBack(inTransaction, async (tx) => {
         const found = isUuid(id) ? await tx.announcements.findForUpdate(id) : null;
         if (found === null || !(await tx.announcements.delete(id)))
@@ -94,7 +94,7 @@ async function record(
   tx: Repositories,
   { announcement, status, now }: Change,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   const { id, text, severity } = announcement;
   const details = JSON.stringify({ id, text, severity });

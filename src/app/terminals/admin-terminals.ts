@@ -1,6 +1,6 @@
 import { pollUntil } from '../../concurrency/poll.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type Caller, credentialId, type Origin } from '../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import { viewersOf } from '../../domain/terminals/terminal-client.ts';
 import { isUuid } from '../../domain/uuid.ts';
@@ -35,7 +35,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
 
   return {
     /** An administrator's view is recorded, once in a while per session or token. */
-    async list({ user, credential }: Caller, origin: Origin): Promise<readonly WatchedTerminal[]> {
+    async list({ user, credential }: Caller, origin: RequestOrigin): Promise<readonly WatchedTerminal[]> {
       if (isNew(credentialId(credential))) {
         const action = 'terminals_listed';
         await repositories.audit.append({ userId: user.id, action, ...origin, details: '' });
@@ -49,7 +49,7 @@ export function adminTerminals({ storage: { repositories }, terminals, bus, cloc
     },
 
     /** Closes one as `unauthorized`, in any process. */
-    async close(given: string, { user }: Caller, origin: Origin): Promise<Result<null, DomainError>> {
+    async close(given: string, { user }: Caller, origin: RequestOrigin): Promise<Result<null, DomainError>> {
       const id = given.toLowerCase();
       const found = isUuid(id) ? await records.find(id) : null;
       if (found === null) return refuse({ code: 'terminal_not_found' });

@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import type { RecordingNotice } from '../../domain/terminals/recording.ts';
 import type { CloseReason, TerminalKey } from '../../domain/terminals/terminal.ts';
 import type { TerminalClient } from '../../domain/terminals/terminal-client.ts';
@@ -45,7 +45,7 @@ export type TerminalObserver = {
   recordOnOpen(
     terminal: LiveTerminal,
     containerName: string,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<RecordingNotice | null>;
   /** Reads the recordings of this terminal in other processes; the result returns the present one, if any. */
   recordingOf(terminal: LiveTerminal): Promise<() => RecordingNotice | null>;

@@ -38,8 +38,8 @@ export function credentialId(credential: Credential): string {
 /** Who asks: the user's present state, the credential, and where the request came from. */
 export type Caller = { readonly user: User; readonly credential: Credential };
 
-/** Where a request comes from, for sessions and audit records; not an origin of the web. */
-export type Origin = { readonly ipAddress: string; readonly userAgent: string };
+/** Where a request comes from, for sessions and audit records; not the `Origin` of a web page. */
+export type RequestOrigin = { readonly ipAddress: string; readonly userAgent: string };
 
 /** By the user's present role and, for an API token or SSH key, its scope. */
 export const isAdmin = (caller: Caller): boolean => hasScope(caller, 'admin') && caller.user.role === 'admin';

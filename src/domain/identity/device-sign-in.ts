@@ -1,4 +1,4 @@
-import type { Origin } from './caller.ts';
+import type { RequestOrigin } from './caller.ts';
 
 /**
  * A sign-in of a program that has no browser, as in RFC 8628. The program shows a short code; a signed-in user
@@ -13,7 +13,7 @@ export type DeviceSignIn = {
   /** The machine's name, in its own words. */
   readonly machine: string;
   /** Of the program. */
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly startedAt: Date;
   readonly expiresAt: Date;
   readonly polledAt: Date | null;

@@ -1,6 +1,6 @@
 import type { LossReport } from '../../domain/containers/layer/loss-report.ts';
 import type { Operation } from '../../domain/containers/operation.ts';
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 
 export type OperationOutcome = 'done' | 'unchanged' | 'failed';
 
@@ -8,7 +8,7 @@ export type OperationOutcome = 'done' | 'unchanged' | 'failed';
 export type StoredOperation = Operation & {
   /** null: the service itself. */
   readonly requestedBy: string | null;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   /** Shown to the owner as the reason of the new state; null when somebody requested it. */
   readonly reason: string | null;
   /** null until the engine has made the fresh container. */

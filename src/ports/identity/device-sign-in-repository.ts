@@ -1,11 +1,11 @@
-import type { Origin } from '../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../domain/identity/caller.ts';
 import type { DeviceDecision, DeviceSignIn } from '../../domain/identity/device-sign-in.ts';
 
 export type NewDeviceSignIn = {
   readonly deviceHash: Buffer;
   readonly userCodeHash: Buffer;
   readonly machine: string;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 };
 
 /** Sign-ins that wait for a decision or for its fetching, by the SHA-256 of their codes. An expired one does not exist. */

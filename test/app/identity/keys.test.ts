@@ -15,8 +15,12 @@ t.test('each purpose has its own key, equal wherever the secret is', async (t) =
   const [one] = keysFrom(secret(1)).live();
   const [two] = keysFrom(secret(2)).live();
   t.same(keysFrom(secret(1)).live()[0], one);
-  t.equal(one?.jwt.length, 32);
-  const all = [one, two].flatMap((set) => [set?.id, set?.jwt.toString('hex'), set?.refresh.toString('hex')]);
+  t.equal(one?.loginTokenSecret.length, 32);
+  const all = [one, two].flatMap((set) => [
+    set?.id,
+    set?.loginTokenSecret.toString('hex'),
+    set?.refresh.toString('hex'),
+  ]);
   t.equal(new Set(all).size, 6);
   t.notMatch(JSON.stringify(one), secret(1).toString('hex'));
 });

@@ -44,7 +44,12 @@ const claims = () => ({
 });
 
 /** A token as made by somebody with the key. */
-function forged(head: unknown, payload: unknown, secret: Buffer | string = key.jwt, hash?: Hash): string {
+function forged(
+  head: unknown,
+  payload: unknown,
+  secret: Buffer | string = key.loginTokenSecret,
+  hash?: Hash,
+): string {
   const input = `${part(head)}.${part(payload)}`;
   return `${input}.${hmac(input, secret, hash)}`;
 }
@@ -95,8 +100,8 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['no alg', forged({ typ: 'at+jwt', kid: key.id }, claims())],
   ['alg null', withHeader({ alg: null })],
   ['alg as an array', withHeader({ alg: ['HS256'] })],
-  ['HS512 by the same key', forged({ ...header, alg: 'HS512' }, claims(), key.jwt, 'sha512')],
-  ['HS384 by the same key', forged({ ...header, alg: 'HS384' }, claims(), key.jwt, 'sha384')],
+  ['HS512 by the same key', forged({ ...header, alg: 'HS512' }, claims(), key.loginTokenSecret, 'sha512')],
+  ['HS384 by the same key', forged({ ...header, alg: 'HS384' }, claims(), key.loginTokenSecret, 'sha384')],
   ['HS256 that says RS256', withHeader({ alg: 'RS256' })],
   ['a real RS256', signedByRsa()],
   ['HMAC by a public key as text (CVE-2023-48223)', forged(header, claims(), pem)],
@@ -112,7 +117,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ['broken JSON as payload', forged(header, '{')],
   ['an array as header', forged([header], claims())],
   ['null as header', forged('null', claims())],
-  ['the key of another installation', forged(header, claims(), keyOf(9).jwt)],
+  ['the key of another installation', forged(header, claims(), keyOf(9).loginTokenSecret)],
   ['another kid', withHeader({ kid: keyOf(9).id })],
   ['no kid', forged({ alg: 'HS256', typ: 'at+jwt' }, claims())],
   ['a kid that is a path', withHeader({ kid: '../../../../dev/null' })],
@@ -241,7 +246,11 @@ t.test('a good signature of an unknown user, or of a foreign session, opens noth
 });
 
 t.test('without a key, with an empty or with a short one nothing is signed and nothing starts', async (t) => {
-  for (const keys of [[], [{ id: 'x', jwt: Buffer.alloc(0) }], [{ id: 'x', jwt: Buffer.alloc(31, 1) }]]) {
+  for (const keys of [
+    [],
+    [{ id: 'x', loginTokenSecret: Buffer.alloc(0) }],
+    [{ id: 'x', loginTokenSecret: Buffer.alloc(31, 1) }],
+  ]) {
     await t.rejects(
       tokensOf(() => keys),
       { message: /keys of at least 32 bytes/ },
@@ -250,7 +259,7 @@ t.test('without a key, with an empty or with a short one nothing is signed and n
   let keys: readonly SigningKey[] = [key];
   const tokens = await tokensOf(() => keys);
   const { token } = tokens.sign(who);
-  keys = [{ id: 'x', jwt: Buffer.alloc(0) }];
+  keys = [{ id: 'x', loginTokenSecret: Buffer.alloc(0) }];
   t.throws(() => tokens.sign(who));
   t.throws(() => tokens.verify(token));
 });
@@ -266,7 +275,7 @@ t.test('the current key signs, both verify, and a retired one is refused at once
   t.equal(JSON.parse(Buffer.from(second.split('.')[0] ?? '', 'base64url').toString()).kid, fresh.id);
   t.match([tokens.verify(first), tokens.verify(second)], [who, who]);
   t.equal(
-    tokens.verify(forged({ ...header, kid: fresh.id }, claims(), old.jwt)),
+    tokens.verify(forged({ ...header, kid: fresh.id }, claims(), old.loginTokenSecret)),
     null,
     'each key under its own name',
   );

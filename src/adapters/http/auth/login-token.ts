@@ -19,7 +19,7 @@ const SHAPE = /^[\w-]+\.[\w-]+\.[\w-]{42}[AEIMQUYcgkosw048]$/;
 /** The claims of a verified login token. The database decides about its session. */
 export type LoginClaims = { readonly userId: string; readonly sessionId: string };
 
-export type SigningKey = { readonly id: string; readonly jwt: Buffer };
+export type SigningKey = { readonly id: string; readonly loginTokenSecret: Buffer };
 
 /** The first signs, all verify. The same array until something changes. */
 export type SigningKeys = () => readonly SigningKey[];
@@ -37,7 +37,7 @@ export type LoginTokens = {
 export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginTokens> {
   const [first] = usable(keys());
   const jwt = await jwtOf(http, {
-    secret: first.jwt,
+    secret: first.loginTokenSecret,
     sign: { algorithm: ALGORITHM, iss: ISSUER, aud: AUDIENCE },
     verify: {
       algorithms: [ALGORITHM],
@@ -48,7 +48,7 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
     },
   });
   const sign = (payload: object, key: SigningKey): string =>
-    jwt.sign(payload, { key: key.jwt, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
+    jwt.sign(payload, { key: key.loginTokenSecret, header: { alg: ALGORITHM, typ: TYPE, kid: key.id } });
   const keyByHeader = byHeader(sign, keys);
   const verifyCached = verified(keys);
 
@@ -57,7 +57,10 @@ export async function loginTokens(http: Http, keys: SigningKeys): Promise<LoginT
     const key = shaped ? keyByHeader(token.split('.', 1)[0] ?? '') : undefined;
     if (key === undefined) return null;
     try {
-      return readClaims(jwt.verify(token, { key: key.jwt }), { issuer: ISSUER, audience: AUDIENCE });
+      return readClaims(jwt.verify(token, { key: key.loginTokenSecret }), {
+        issuer: ISSUER,
+        audience: AUDIENCE,
+      });
     } catch {
       return null;
     }
@@ -86,7 +89,7 @@ async function jwtOf(http: Http, options: FastifyJWTOptions): Promise<JWT> {
 /** Without a key, or with a short one, anybody could sign. */
 function usable(keys: readonly SigningKey[]): readonly [SigningKey, ...SigningKey[]] {
   const [first, ...rest] = keys;
-  if (first === undefined || keys.some(({ jwt }) => jwt.length < MIN_KEY_BYTES)) {
+  if (first === undefined || keys.some(({ loginTokenSecret }) => loginTokenSecret.length < MIN_KEY_BYTES)) {
     throw new Error('login tokens need keys of at least 32 bytes');
   }
   return [first, ...rest];

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 
 const MAX_USER_AGENT = 512;
 /** Some proxies add the client's port, which is another one for each connection. */
@@ -20,7 +20,7 @@ export function addressOf({ ip, raw }: FastifyRequest): string {
 }
 
 /** Where the request comes from, for sessions, counts and the audit; not its `Origin` header. */
-export const originOf = (request: FastifyRequest): Origin => ({
+export const originOf = (request: FastifyRequest): RequestOrigin => ({
   ipAddress: addressOf(request),
   userAgent: printable(request.headers['user-agent'] ?? ''),
 });

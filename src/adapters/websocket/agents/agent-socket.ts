@@ -5,7 +5,7 @@ import type { Agents } from '../../../app/containers/agents/agents.ts';
 import type { ConnectedAgent } from '../../../app/containers/agents/connect-agent.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { Refusal } from '../../../domain/errors.ts';
-import { authorize, type Caller, type Origin, reaches } from '../../../domain/identity/caller.ts';
+import { authorize, type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { type Greeting, readGreeting } from '../../../protocol/agent/index.ts';
@@ -75,7 +75,7 @@ export function agentSocket(http: FastifyInstance, deps: AgentSocketDeps): void 
 /** A token that is limited to some containers serves only machines among them. */
 const isMachines = (caller: Caller, agent: string): boolean => reaches(caller, agent.toLowerCase());
 
-type Applicant = { readonly caller: Caller; readonly origin: Origin; readonly machineId: string };
+type Applicant = { readonly caller: Caller; readonly origin: RequestOrigin; readonly machineId: string };
 
 async function serve(
   socket: WebSocket,

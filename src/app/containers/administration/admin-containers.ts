@@ -4,7 +4,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { parseContainerRef } from '../../../domain/containers/container-ref.ts';
 import { keptUntil } from '../../../domain/containers/volume-retention.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type {
   AdministeredFilter,
@@ -45,7 +45,7 @@ export function adminContainers(deps: AdminContainerDeps) {
       request: AdministeredRequest,
       filter: AdministeredFilter,
       { user, credential }: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Page<ListedContainer> & { readonly total: number }> {
       const { repositories } = deps.storage;
       const page = await listed(repositories, request, filter);
@@ -56,14 +56,14 @@ export function adminContainers(deps: AdminContainerDeps) {
       return page;
     },
 
-    stop: (id: string, caller: Caller, origin: Origin) => takeDown(deps, 'stop', id, caller, origin),
+    stop: (id: string, caller: Caller, origin: RequestOrigin) => takeDown(deps, 'stop', id, caller, origin),
 
     /** Needs a confirmed sign-in, never an API token. */
     async remove(
       id: string,
       given: Proofs,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<Acted, DomainError>> {
       const found = await findLive(deps.storage.repositories, id);
       if (!found.ok) return found;
@@ -72,7 +72,7 @@ export function adminContainers(deps: AdminContainerDeps) {
     },
 
     /** Within the limits of its owner, as the owner would. */
-    restore: (id: string, caller: Caller, origin: Origin) => restore(deps, id, caller, origin),
+    restore: (id: string, caller: Caller, origin: RequestOrigin) => restore(deps, id, caller, origin),
   };
 }
 
@@ -115,7 +115,7 @@ async function takeDown(
   kind: AdminAct & ('stop' | 'delete'),
   id: string,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Acted, DomainError>> {
   const answers = pinged(deps);
   const found = await findLive(deps.storage.repositories, id);
@@ -128,7 +128,7 @@ async function restore(
   deps: AdminContainerDeps,
   id: string,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Acted, DomainError>> {
   const { containers, users } = deps.storage.repositories;
   const found = await findRow(containers, id);

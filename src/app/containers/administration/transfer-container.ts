@@ -1,6 +1,6 @@
 import { decideTransfer, type TransferFacts } from '../../../domain/containers/administration/transfer.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -26,7 +26,7 @@ export const transferContainer =
     { to, name }: TransferRequest,
     given: Proofs,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<Acted, DomainError>> => {
     const answers = pinged(deps);
     const found = await findLive(deps.storage.repositories, id);

@@ -11,7 +11,7 @@ import { agentNameAt, cleanAgentName, isNameOf } from '../../../domain/container
 import { CONTAINER_STATES } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
@@ -85,7 +85,7 @@ export const connectAgent =
   async (
     greeting: AgentGreeting,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<ConnectedAgent, DomainError>> => {
     const { storage, replica, terminals } = deps;
     const done = await orRollBack(storage.inTransaction, async (tx) => {
@@ -111,7 +111,7 @@ async function agentOf(
   tx: Repositories,
   greeting: AgentGreeting,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Agent, DomainError>> {
   const machineId = greeting.machineId.toLowerCase();
   const platform = greeting.platform.slice(0, MAX_PLATFORM);
@@ -154,7 +154,7 @@ async function nameOf(
   tx: Repositories,
   { dbId, ownerId }: Agent,
   { name: given }: AgentGreeting,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<string> {
   const row = await tx.containers.findAny(dbId);
   if (row === null) throw new Error(`the row of agent ${dbId} is gone`);

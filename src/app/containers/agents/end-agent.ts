@@ -1,7 +1,7 @@
 import type { Agent, AgentEvent } from '../../../domain/containers/agents/agent.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { AgentLine } from '../../../ports/containers/agents/agent-lines.ts';
@@ -11,7 +11,7 @@ import type { AgentDeps } from './agent-deps.ts';
 import { publishAgentChange } from './agent-messages.ts';
 import { type WrittenAgent, writeAgent } from './write-agent.ts';
 
-const NOWHERE: Origin = { ipAddress: '', userAgent: '' };
+const NOWHERE: RequestOrigin = { ipAddress: '', userAgent: '' };
 
 /** After the commit: closes the connections that have ended, here or in their processes. */
 export function carryOut({ bus, lines, replica }: AgentDeps, { agent, closing }: WrittenAgent): void {
@@ -25,7 +25,7 @@ async function write(
   { storage }: AgentDeps,
   dbId: string,
   event: AgentEvent,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<WrittenAgent | null> {
   return await storage.inTransaction(async (tx) => {
     const agent = await tx.agents.findForUpdate(dbId);
@@ -52,7 +52,7 @@ export const startAgent = (container: Container): Result<Container, DomainError>
 /** Closes the connection and its terminals. The machine is unaffected and may come back by itself. */
 export const stopAgent =
   (deps: AgentDeps) =>
-  async (container: Container, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (container: Container, origin: RequestOrigin): Promise<Result<Container, DomainError>> => {
     const { dbId } = container;
     const written = await write(deps, dbId, { type: 'stop' }, origin);
     if (written === null) return refuse({ code: 'container_not_found' });
@@ -65,7 +65,7 @@ export const stopAgent =
 async function revokeTokensOf(
   tx: Repositories,
   { ownerId, machineId }: Agent,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   const owned = await tx.tokens.listOwned(ownerId);
   const ofMachine = owned.filter(({ containers }) => containers?.length === 1 && containers[0] === machineId);
@@ -79,7 +79,7 @@ async function revokeTokensOf(
 /** Forgets the agent for good: nothing of it is kept, and there is no restore. */
 export const forgetAgent =
   (deps: AgentDeps) =>
-  async (container: Container, origin: Origin): Promise<Result<Container, DomainError>> => {
+  async (container: Container, origin: RequestOrigin): Promise<Result<Container, DomainError>> => {
     const { dbId, ownerId } = container;
     const written = await deps.storage.inTransaction(async (tx) => {
       // First, so that no token of the machine is made meanwhile.

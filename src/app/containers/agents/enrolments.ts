@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CODE_LIFE_SECONDS, MAX_ENROLMENT_CODES } from '../../../domain/containers/agents/agent-enrolment.ts';
 import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ApiToken,
   checkTokenLimit,
@@ -30,7 +30,7 @@ export type Applicant = { readonly code: string; readonly machineId: string; rea
 
 /** One-time codes, which a machine exchanges for an API token that serves only as its agent. */
 export const enrolments = ({ storage, clock }: { readonly storage: Storage; readonly clock: Clock }) => ({
-  async create(caller: Caller, origin: Origin): Promise<Result<Enrolment, DomainError>> {
+  async create(caller: Caller, origin: RequestOrigin): Promise<Result<Enrolment, DomainError>> {
     const { user } = caller;
     if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const code = newSecret();
@@ -53,7 +53,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
   /** The code is spent unless the exchange is refused. */
   async exchange(
     { code, machineId, name }: Applicant,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<{ readonly token: ApiToken; readonly secret: string }, DomainError>> {
     if (!isUuid(machineId)) return refuse({ code: 'validation_failed', fields: { agent: 'must be a UUID' } });
     const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/containers/agents/agent.ts';
 import { CONTAINER_STATES, type Container } from '../../../domain/containers/container.ts';
 import { containerEvent, type EventType } from '../../../domain/events.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { StateChange } from '../../../ports/containers/container-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
@@ -47,7 +47,7 @@ export async function writeAgent(
   tx: Repositories,
   before: Agent,
   event: AgentEvent,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<WrittenAgent> {
   const { state, effects } = nextAgent(before.state, event);
   const agent = { ...before, state };

@@ -1,6 +1,6 @@
 import type { LoadNow } from '../../../domain/containers/capacity/capacity.ts';
 import type { PersonUse } from '../../../domain/containers/capacity/person-use.ts';
-import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import { type CapacityDeps, sumOf } from './read-capacity.ts';
 
@@ -13,7 +13,7 @@ export type PersonUsage = PersonUse & { readonly load: LoadNow | null };
 export function readUsage({ storage: { repositories }, clock, read }: CapacityDeps) {
   const isNew = oncePer(NOTE_EVERY_MS, () => clock.now().getTime());
 
-  return async ({ user, credential }: Caller, origin: Origin): Promise<readonly PersonUsage[]> => {
+  return async ({ user, credential }: Caller, origin: RequestOrigin): Promise<readonly PersonUsage[]> => {
     const [people, allRunning, { loads }] = await Promise.all([
       repositories.capacity.people(),
       repositories.capacity.running(),

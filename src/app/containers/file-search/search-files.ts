@@ -8,7 +8,7 @@ import {
   searchFaults,
 } from '../../../domain/containers/files.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { jsonBytes } from '../../../domain/json-size.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { FileMatch, FileProgram, FileSearch } from '../../../ports/containers/inside/file-search.ts';
@@ -46,7 +46,7 @@ export const searchFiles =
     id: string,
     { path: pathGiven, maxMatches, ...query }: SearchRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<FoundMatches, DomainError>> => {
     const found = await findSearchable(deps, id, caller);
     if (!found.ok) return found;

@@ -3,7 +3,7 @@ import { commandFaults } from '../../../domain/containers/command.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { ActivityKind } from '../../../domain/containers/lifetime/activity.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { RuntimeHandle } from '../../../ports/containers/container-runtime.ts';
 import type {
@@ -21,7 +21,7 @@ const MAX_OUTPUT_BYTES = 1_048_576;
 export type ProgramStart = {
   readonly id: string;
   readonly caller: Caller;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly act: Pick<Act, 'action' | 'what'>;
   /** How it uses the container; `command` by default. */
   readonly kind?: ActivityKind;
@@ -68,7 +68,7 @@ export const streamExec =
     id: string,
     request: CommandRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<ControlledCommand, DomainError>> => {
     const fields = commandFaults(request);
     if (Object.keys(fields).length > 0) {
@@ -106,7 +106,7 @@ export const execInContainer =
     request: TimedCommand,
     room: OutputRoom,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<CommandOutput, DomainError>> => {
     const running = await streamExec(deps)(id, request, caller, origin);
     if (!running.ok) return running;

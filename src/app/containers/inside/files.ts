@@ -7,7 +7,7 @@ import {
   pathText as pathOf,
 } from '../../../domain/containers/files.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import type { Opened, Written } from '../../../ports/containers/inside/container-files.ts';
 import type { OutputRoom } from '../../../ports/output-room.ts';
@@ -31,7 +31,7 @@ export const openFile =
     pathText: string,
     folderAs: 'archive' | 'listing',
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     room?: OutputRoom,
   ): Promise<Result<{ readonly path: FilePath; readonly opened: Opened }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
@@ -70,7 +70,7 @@ export const writeFile =
     pathText: string,
     content: Readable,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     mayReplace = true,
   ): Promise<Result<Written & { readonly path: FilePath }, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'change');
@@ -95,7 +95,7 @@ export const removeFile =
     id: string,
     pathText: string,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<FilePath, DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;
@@ -114,6 +114,6 @@ const noted = (
   { container }: ContainerWithHandle,
   path: FilePath,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> =>
   acts.record({ action, caller, origin, dbId: container.dbId, what: { path: pathOf(path) } });

@@ -1,6 +1,6 @@
 import { type ListeningPort, listeningPorts } from '../../../domain/containers/processes/listening-ports.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import { collectOutput } from './command-output.ts';
 import { type AccessDeps, findRunning, refuseIfStopped, refuseIfUnknown } from './running-container.ts';
@@ -17,7 +17,7 @@ export const readPorts =
   async (
     id: string,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<readonly ListeningPort[], DomainError>> => {
     const found = await findRunning(deps, id, caller, 'read');
     if (!found.ok) return found;

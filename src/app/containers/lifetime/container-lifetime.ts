@@ -10,7 +10,7 @@ import {
 import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { LivingContainer } from '../../../ports/containers/lifetime/lifetime-repository.ts';
@@ -41,7 +41,7 @@ export const changeLifetime =
     id: string,
     request: LifetimeRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<ExplainedLifetime, DomainError>> => {
     const found = await findOwnInEngine(storage.repositories, id, caller);
     if (!found.ok) return found;

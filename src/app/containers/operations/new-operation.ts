@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Container, ContainerState } from '../../../domain/containers/container.ts';
 import type { OperationKind } from '../../../domain/containers/operation.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { StoredOperation } from '../../../ports/containers/operation-repository.ts';
 
 /** A requested change of a container, and who requested it. */
@@ -9,7 +9,7 @@ export type OperationRequest = {
   readonly kind: OperationKind;
   /** null: the service itself, with `reason`. */
   readonly caller: Caller | null;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly reason?: string;
   readonly carryOver?: boolean;
   /** To take, or to create from. */

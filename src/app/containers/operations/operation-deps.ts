@@ -1,6 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import { standing } from '../../../domain/containers/operation.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { ContainerEngine } from '../../../ports/containers/container-engine.ts';
 import type { ContainerInsight } from '../../../ports/containers/inside/container-insight.ts';
@@ -16,7 +16,7 @@ export type TerminalsOfContainers = {
   /** Closes all terminals of a container, in every process. */
   closeAll(dbId: string, reason: CloseReason): void;
   /** For a delete, in its transaction. */
-  endShares(tx: Repositories, dbId: string, origin: Origin): Promise<void>;
+  endShares(tx: Repositories, dbId: string, origin: RequestOrigin): Promise<void>;
 };
 
 /** For fault tests, which end the process here. */

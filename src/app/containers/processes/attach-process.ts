@@ -2,7 +2,7 @@ import type { ContainerProcess } from '../../../domain/containers/processes/proc
 import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { OutputOffsets, ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
@@ -34,7 +34,7 @@ export const attachProcess =
     after: OutputOffsets,
     writer: string,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<AttachedProcess, DomainError>> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;

@@ -2,7 +2,7 @@ import type { ContainerProcess } from '../../../domain/containers/processes/proc
 import type { PtySize } from '../../../domain/containers/processes/process-request.ts';
 import type { ProcessSignal } from '../../../domain/containers/processes/signals.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse, unreachable } from '../../../domain/result.ts';
 import type { InputOutcome, ProcessInput } from '../../../ports/containers/processes/container-processes.ts';
@@ -72,7 +72,7 @@ export const signalProcess =
     processId: string,
     signal: ProcessSignal,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<ContainerProcess, DomainError>> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
@@ -113,7 +113,7 @@ export const endProcess =
     id: string,
     processId: string,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<ContainerProcess, DomainError>> => {
     const found = await findProcess(deps, id, processId, caller);
     if (!found.ok) return found;
@@ -134,7 +134,7 @@ const recordSignal = (
   { container: { dbId }, process }: Found,
   signal: ProcessSignal,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> =>
   acts.record({
     ...{ action: 'process_signalled', caller, origin, dbId },

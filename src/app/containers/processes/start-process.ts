@@ -9,7 +9,7 @@ import {
   processFaults,
 } from '../../../domain/containers/processes/process-request.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
@@ -30,7 +30,7 @@ export const startProcess =
     id: string,
     { request, name }: StartRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     note: Note,
   ): Promise<Started> => {
     const found = await findRunningInEngine(deps, id, caller, 'change');

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type ContainerPlan, decideRemoval } from '../../../domain/identity/people/user-removal.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -27,7 +27,7 @@ export const removeUser =
     plan: ContainerPlan | null,
     given: Proofs,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<Removed, DomainError>> => {
     if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
     const sure = await deps.confirmed(caller, given, origin);
@@ -49,7 +49,7 @@ const begin = (
   userId: string,
   plan: ContainerPlan | null,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<'delete' | 'other', DomainError>> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const admins = await tx.users.lockAdmins();
@@ -83,7 +83,7 @@ async function recordRemoval(
   userId: string,
   plan: ContainerPlan,
   { user: admin }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   await tx.userRemovals.begin({ userId, plan, requestedBy: admin.id, origin });
   await tx.users.change(userId, { disabled: true });

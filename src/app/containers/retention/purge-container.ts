@@ -2,7 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { parseContainerRef } from '../../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { containerEvent } from '../../../domain/events.ts';
-import { type Caller, type Origin, reaches } from '../../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 
@@ -16,7 +16,7 @@ export const purgeContainer =
     id: string,
     name: string,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<Container, DomainError>> => {
     const ref = parseContainerRef(id);
     if (ref?.kind !== 'db_id' || !reaches(caller, ref.dbId)) return refuse({ code: 'container_not_found' });

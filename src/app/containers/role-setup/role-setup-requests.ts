@@ -5,7 +5,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import { cancelRoleSetup, type RoleSetup, retryRoleSetup } from '../../../domain/containers/role-setup.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { progressEvent } from '../../../domain/events.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -16,7 +16,7 @@ import type { RoleSetupDeps } from './role-setup-deps.ts';
 type Decide = (tx: Repositories, container: Container) => Promise<Result<RoleSetup, DomainError>>;
 /** Receives the new row and the attempt in progress before. */
 type Changed = (container: Container, before: string | null) => void;
-type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: Origin };
+type SetupRequest = { readonly id: string; readonly caller: Caller; readonly origin: RequestOrigin };
 
 /** Restarts the installation; one in progress continues. */
 export const retrySetup = (

@@ -1,6 +1,6 @@
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { Result } from '../../../domain/result.ts';
 import { LEASE_SECONDS } from '../operations/operation-deps.ts';
 import { installTools } from './install-role.ts';
@@ -40,10 +40,10 @@ export function roleSetups(deps: RoleSetupDeps) {
     /** Renews the leases of the work in progress and starts more; for a timer. */
     keep: (): Promise<void> => keep(installing),
 
-    retry: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
+    retry: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Container, DomainError>> =>
       retrySetup(deps, changed, { id, caller, origin }),
 
-    cancel: (id: string, caller: Caller, origin: Origin): Promise<Result<Container, DomainError>> =>
+    cancel: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Container, DomainError>> =>
       cancelSetup(deps, changed, { id, caller, origin }),
 
     async idle(): Promise<void> {

@@ -17,7 +17,7 @@ import {
 } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import type { Note } from '../../idempotency.ts';
@@ -56,7 +56,7 @@ export const forkContainer =
     id: string,
     request: ForkRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     note?: Note,
   ): Promise<Result<readonly Container[], DomainError>> => {
     const answers = pinged(deps);
@@ -146,7 +146,7 @@ async function writeForks(
   { names, labels, isEphemeral, lifetime }: Forks,
   forks: ForkIds,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   const { snapshotId } = forks;
   forks.dbIds.splice(0, forks.dbIds.length, ...names.map(() => randomUUID()));

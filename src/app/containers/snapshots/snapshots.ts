@@ -2,7 +2,7 @@ import type { Container } from '../../../domain/containers/container.ts';
 import type { Snapshot } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { snapshotEvent } from '../../../domain/events.ts';
-import { type Caller, type Origin, reaches } from '../../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import { orRollBack } from '../../transaction.ts';
@@ -41,7 +41,7 @@ export const snapshots = (deps: ContainerDeps) => ({
   },
 
   /** Deletes a snapshot. Its data stays for the retention; containers made from it stay too. */
-  remove: (id: string, caller: Caller, origin: Origin): Promise<Result<Snapshot, DomainError>> =>
+  remove: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Snapshot, DomainError>> =>
     orRollBack(deps.storage.inTransaction, async (tx) => {
       const userId = caller.user.id;
       const found = isUuid(id.toLowerCase())

@@ -12,7 +12,7 @@ import {
 } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import {
@@ -44,7 +44,7 @@ export const takeSnapshot =
     id: string,
     request: SnapshotRequest,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     note?: Note,
   ): Promise<Result<Snapshot, DomainError>> => {
     const answers = pinged(deps);

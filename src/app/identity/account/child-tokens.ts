@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import { type Caller, type Origin, reaches } from '../../../domain/identity/caller.ts';
+import { type Caller, type RequestOrigin, reaches } from '../../../domain/identity/caller.ts';
 import {
   type ChildDraft,
   type ChildRequest,
@@ -29,7 +29,7 @@ export const deriveToken =
   async (
     draft: ChildDraft,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
     note?: NoteToken,
   ): Promise<Result<MintedToken, DomainError>> => {
     const { user } = caller;

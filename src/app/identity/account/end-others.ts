@@ -1,4 +1,4 @@
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { REVOKED_OTHER_SESSIONS } from '../../../domain/identity/session.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
@@ -9,7 +9,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 export async function endOthersOf(
   tx: Repositories,
   { user, credential }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
   reason: string = REVOKED_OTHER_SESSIONS,
 ): Promise<void> {
   const keepId = credential.kind === 'login' ? credential.sessionId : null;

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   challengeIn,
   DEFAULT_PASSKEY_NAME,
@@ -48,15 +48,19 @@ export function passkeys(deps: OwnPasskeyDeps) {
      * Returns the options for the browser, after a confirmation. The challenge is valid for one answer within minutes,
      * by this user.
      */
-    begin: (caller: Caller, given: Proofs, origin: Origin) => begin(deps, caller, given, origin),
+    begin: (caller: Caller, given: Proofs, origin: RequestOrigin) => begin(deps, caller, given, origin),
 
-    register: (caller: Caller, answer: RegistrationAnswer, wanted: string | undefined, origin: Origin) =>
-      register(deps, caller, { answer, wanted }, origin),
+    register: (
+      caller: Caller,
+      answer: RegistrationAnswer,
+      wanted: string | undefined,
+      origin: RequestOrigin,
+    ) => register(deps, caller, { answer, wanted }, origin),
 
-    rename: (id: string, wanted: string, caller: Caller, origin: Origin) =>
+    rename: (id: string, wanted: string, caller: Caller, origin: RequestOrigin) =>
       rename(deps, caller, { id, wanted }, origin),
 
-    remove: (id: string, caller: Caller, given: Proofs, origin: Origin) =>
+    remove: (id: string, caller: Caller, given: Proofs, origin: RequestOrigin) =>
       remove(deps, caller, { id, given }, origin),
   };
 }
@@ -65,7 +69,7 @@ async function begin(
   { storage: { repositories }, ceremonies, party, confirmed }: OwnPasskeyDeps,
   caller: Caller,
   given: Proofs,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<BrowserOptions, DomainError>> {
   const { user } = caller;
   const at = party();
@@ -83,7 +87,7 @@ async function register(
   deps: OwnPasskeyDeps,
   caller: Caller,
   { answer, wanted }: { readonly answer: RegistrationAnswer; readonly wanted: string | undefined },
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Passkey, DomainError>> {
   const { user } = caller;
   const name = checkedName(wanted ?? DEFAULT_PASSKEY_NAME);
@@ -123,7 +127,7 @@ async function rename(
   { storage }: OwnPasskeyDeps,
   { user }: Caller,
   { id, wanted }: { readonly id: string; readonly wanted: string },
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Passkey, DomainError>> {
   const name = checkedName(wanted);
   if (!name.ok) return name;
@@ -139,7 +143,7 @@ async function remove(
   { storage, confirmed }: OwnPasskeyDeps,
   caller: Caller,
   { id, given }: { readonly id: string; readonly given: Proofs },
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);

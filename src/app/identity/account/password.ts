@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -31,7 +31,7 @@ export const passwords = ({ storage, hashing, throttle, confirmed }: PasswordDep
   async change(
     caller: Caller,
     { old, wanted, code }: NewPassword,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<null, DomainError>> {
     const { user } = caller;
     const { password: fault } = passwordFaults(wanted, namesOf(user));
@@ -83,7 +83,7 @@ async function setFirst(
   { storage, hashing }: Pick<PasswordDeps, 'storage' | 'hashing'>,
   caller: Caller,
   wanted: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   const { user } = caller;
   const hashed = await hashing.inTurn({ userId: user.id }, unasked, (hasher) => hasher.hash(wanted));

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import { type Caller, isLocked, type Origin } from '../../../domain/identity/caller.ts';
+import { type Caller, isLocked, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { guestNameFaults, type User, usernameFaults } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { AccountProtection } from '../../../ports/identity/screen-lock-repository.ts';
@@ -29,7 +29,7 @@ export function profiles({ repositories, inTransaction }: Storage, limits: Pick<
     async change(
       { username, autoLockMinutes }: ProfileChange,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<Profile, DomainError>> {
       const { user, credential } = caller;
       const faultsOf = user.guestUntil === null ? usernameFaults : guestNameFaults;

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { passcodeFaults, WRONG_PASSCODES } from '../../../domain/identity/screen-lock.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -12,7 +12,7 @@ export type ScreenLock = ReturnType<typeof screenLock>;
 
 type Done = Promise<Result<null, DomainError>>;
 
-type Try = { readonly userId: string; readonly sessionId: string; readonly origin: Origin };
+type Try = { readonly userId: string; readonly sessionId: string; readonly origin: RequestOrigin };
 
 export type ScreenLockDeps = {
   readonly storage: Storage;
@@ -22,7 +22,12 @@ export type ScreenLockDeps = {
 /** A user's passcode, and locking and unlocking the caller's session. */
 export function screenLock(deps: ScreenLockDeps) {
   return {
-    setPasscode: (caller: Caller, passcode: string, current: string | undefined, origin: Origin): Done => {
+    setPasscode: (
+      caller: Caller,
+      passcode: string,
+      current: string | undefined,
+      origin: RequestOrigin,
+    ): Done => {
       const fields = passcodeFaults(passcode);
       if (Object.keys(fields).length > 0)
         return Promise.resolve(refuse({ code: 'validation_failed', fields }));
@@ -30,19 +35,19 @@ export function screenLock(deps: ScreenLockDeps) {
     },
 
     /** Without a passcode nothing locks. Removing an absent one succeeds. */
-    removePasscode: (caller: Caller, current: string | undefined, origin: Origin): Done =>
+    removePasscode: (caller: Caller, current: string | undefined, origin: RequestOrigin): Done =>
       withSession(caller, origin, (one) => replacePasscode(deps, one, null, current)),
 
-    lock: (caller: Caller, origin: Origin): Done =>
+    lock: (caller: Caller, origin: RequestOrigin): Done =>
       withSession(caller, origin, (one) => deps.storage.inTransaction((tx) => lockNow(tx, one))),
 
     /** The fifth wrong passcode ends the session. An unlocked session needs the right one too. */
-    unlock: (caller: Caller, passcode: string, origin: Origin): Done =>
+    unlock: (caller: Caller, passcode: string, origin: RequestOrigin): Done =>
       withSession(caller, origin, (one) => unlock(deps, one, passcode)),
   };
 }
 
-const withSession = (caller: Caller, origin: Origin, work: (one: Try) => Done): Done =>
+const withSession = (caller: Caller, origin: RequestOrigin, work: (one: Try) => Done): Done =>
   caller.credential.kind === 'login'
     ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
     : Promise.resolve(refuse({ code: 'login_token_required' }));

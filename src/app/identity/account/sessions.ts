@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   isServiceReason,
   REVOKED_BY_USER,
@@ -50,7 +50,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       id: string,
       reason: string | undefined,
       { user }: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<null, DomainError>> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (!isUuid(id)) return refuse({ code: 'session_not_found' });
@@ -69,7 +69,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
     async revokeOthers(
       reason: string | undefined,
       { user, credential }: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<number, DomainError>> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (credential.kind !== 'login') throw new Error('only a session has others');

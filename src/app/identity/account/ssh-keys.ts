@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   MAX_SSH_KEYS,
   parseSshKey,
@@ -32,7 +32,7 @@ export const sshKeys = (
     publicKey: string,
     name: string | undefined,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<SshKey, DomainError>> {
     const { user } = caller;
     const parsed = parseSshKey(publicKey);
@@ -61,7 +61,7 @@ export const sshKeys = (
     });
   },
 
-  async remove(id: string, { user }: Caller, origin: Origin): Promise<Result<SshKey, DomainError>> {
+  async remove(id: string, { user }: Caller, origin: RequestOrigin): Promise<Result<SshKey, DomainError>> {
     if (!isUuid(id)) return refuse({ code: 'ssh_key_not_found' });
     return await orRollBack(inTransaction, async (tx) => {
       const key = await tx.sshKeys.remove(id.toLowerCase(), user.id);

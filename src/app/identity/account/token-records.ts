@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ApiToken,
   checkTokenLimit,
@@ -32,7 +32,7 @@ export const UNLIMITED = {
 export async function insertToken(
   tx: Repositories,
   wanted: Omit<NewToken, 'prefix' | 'hash'>,
-  origin: Origin,
+  origin: RequestOrigin,
   note?: NoteToken,
 ): Promise<Result<MintedToken, DomainError>> {
   const { live, stored } = await tx.tokens.count(wanted.userId);
@@ -55,7 +55,7 @@ export async function recordEnd(
   tx: Repositories,
   action: 'token_revoked' | 'token_deleted',
   { token, descendants }: EndedTokens,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   await record(tx, action, token, origin);
   for (const one of descendants)
@@ -66,7 +66,7 @@ async function record(
   tx: Repositories,
   action: 'token_created' | 'token_revoked' | 'token_deleted',
   { id, userId, prefix }: ApiToken,
-  origin: Origin,
+  origin: RequestOrigin,
   more: object = {},
 ): Promise<void> {
   const details = JSON.stringify({ id, token_prefix: prefix, ...more });

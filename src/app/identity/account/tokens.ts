@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type ApiToken, mayGrant, type TokenRequest } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
@@ -35,7 +35,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
     async create(
       request: TokenRequest,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
       note?: NoteToken,
     ): Promise<Result<MintedToken, DomainError>> {
       const { user } = caller;
@@ -56,7 +56,11 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
     },
 
     /** Ends its descendants too. Repeating it changes nothing and returns the first time. */
-    async revoke(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
+    async revoke(
+      id: string,
+      { user }: Caller,
+      origin: RequestOrigin,
+    ): Promise<Result<ApiToken, DomainError>> {
       if (!isUuid(id)) return refuse({ code: 'token_not_found' });
       const revoked = await inTransaction(async (tx) => {
         await tx.users.lock(user.id);
@@ -68,7 +72,11 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
     },
 
     /** Removes the token for good, and revokes its descendants; only the audit remembers it. */
-    async delete(id: string, { user }: Caller, origin: Origin): Promise<Result<ApiToken, DomainError>> {
+    async delete(
+      id: string,
+      { user }: Caller,
+      origin: RequestOrigin,
+    ): Promise<Result<ApiToken, DomainError>> {
       if (!isUuid(id)) return refuse({ code: 'token_not_found' });
       const deleted = await inTransaction(async (tx) => {
         await tx.users.lock(user.id);

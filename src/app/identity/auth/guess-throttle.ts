@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   ADDRESS_LIMIT,
   CODE_LIMIT,
@@ -73,7 +73,7 @@ export async function tryCode(
 export async function tryShared<T>(
   { digest }: ThrottleDeps,
   { tx, what, userId }: Guess<Shared>,
-  origin: Origin,
+  origin: RequestOrigin,
   find: () => Promise<T | null>,
 ): Promise<Result<T | null, DomainError>> {
   const ofUser = digest(what, userId);
@@ -95,7 +95,7 @@ export async function tryShared<T>(
 export async function take(
   { digest }: Pick<ThrottleDeps, 'digest'>,
   tx: Repositories,
-  { what, origin }: { readonly what: string; readonly origin: Origin },
+  { what, origin }: { readonly what: string; readonly origin: RequestOrigin },
   perMinute: number,
 ): Promise<Result<null, TooMany>> {
   const key = digest(what, clientNetworkOf(origin.ipAddress).address);

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   ACCOUNT_LIMIT,
   afterFailedSignIn,
@@ -28,7 +28,7 @@ import {
 export type SignInAttempt = {
   readonly login: string | null;
   readonly userId: string | null;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   /** What is being tried, for the audit. */
   readonly by: 'password' | 'second factor' | 'passkey' | 'SSH key' | 'account link' | 'provider';
 };
@@ -75,16 +75,16 @@ export function loginThrottle(storage: Storage, key: () => Buffer) {
       tx: Repositories,
       what: Shared,
       userId: string,
-      origin: Origin,
+      origin: RequestOrigin,
       find: () => Promise<T | null>,
     ) => tryShared(deps, { tx, what, userId }, origin, find),
 
     /** Uses one of an address's requests a minute, successful or not. */
-    consume: (what: string, origin: Origin, perMinute: number) =>
+    consume: (what: string, origin: RequestOrigin, perMinute: number) =>
       storage.inTransaction((tx) => take(deps, tx, { what, origin }, perMinute)),
 
     /** The same in the caller's transaction. */
-    consumeIn: (tx: Repositories, what: string, origin: Origin, perMinute: number) =>
+    consumeIn: (tx: Repositories, what: string, origin: RequestOrigin, perMinute: number) =>
       take(deps, tx, { what, origin }, perMinute),
   };
 }

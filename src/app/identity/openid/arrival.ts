@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import { accountEvent } from '../../../domain/events.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import type { ConnectedIdentity } from '../../../domain/identity/openid/connected-identity.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
@@ -66,7 +66,7 @@ export async function enter(
   arrival: Arrival,
   claims: ProviderClaims,
   locked: User | null,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<User> {
   if (arrival.kind === 'create') {
     const made = await create(tx, arrival.email, claims.username);
@@ -112,7 +112,7 @@ export async function connect(
   user: User,
   { issuer, subject, email }: ProviderClaims,
   by: ConnectedBy,
-  origin: Origin,
+  origin: RequestOrigin,
 ) {
   const identity = await tx.identities.insert({ userId: user.id, issuer, subject, email });
   if (identity === null) throw new Refusal({ code: 'identity_taken' });
@@ -128,7 +128,7 @@ export async function disconnect(
   tx: Repositories,
   user: User,
   { id, issuer }: ConnectedIdentity,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   await tx.identities.remove(id, user.id);
   const details = JSON.stringify({ id, issuer });

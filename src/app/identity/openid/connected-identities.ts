@@ -1,5 +1,5 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ConnectedIdentity,
   keepsWayIn,
@@ -41,15 +41,15 @@ export function connectedIdentities(deps: ConnectedDeps) {
       deps.storage.repositories.identities.listOf(user.id),
 
     /** Where the browser goes. Connecting needs a recent sign-in or a confirmation. */
-    begin: (wanted: IdentityStart, given: Proofs, caller: Caller, origin: Origin) =>
+    begin: (wanted: IdentityStart, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       begin(deps, wanted, given, caller, origin),
 
     /** Completes what the same session began in the same browser. */
-    finish: (id: string, browser: string | null, caller: Caller, origin: Origin) =>
+    finish: (id: string, browser: string | null, caller: Caller, origin: RequestOrigin) =>
       finish(deps, { id, browser }, caller, origin),
 
     /** Ends the user's other sessions. Refused when the account would have no way in. */
-    remove: (id: string, given: Proofs, caller: Caller, origin: Origin) =>
+    remove: (id: string, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       remove(deps, id, given, caller, origin),
   };
 }
@@ -59,7 +59,7 @@ async function begin(
   { purpose, returnPath, browser }: IdentityStart,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<URL, DomainError>> {
   if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
   if (purpose === 'link') {
@@ -87,7 +87,7 @@ async function finish(
   { storage }: ConnectedDeps,
   { id, browser }: Ticket,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Connected, DomainError>> {
   const { credential } = caller;
   const sessionId = credential.kind === 'login' ? credential.sessionId : null;
@@ -113,7 +113,7 @@ async function link(
   tx: Repositories,
   { claims }: ArrivedProviderSignIn,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Connected, DomainError>> {
   if ((await tx.identities.listOf(user.id)).length >= MAX_IDENTITIES) {
     return refuse({ code: 'identity_limit_reached', max: MAX_IDENTITIES });
@@ -126,7 +126,7 @@ async function confirm(
   tx: Repositories,
   { claims, startedAt, sessionId }: ArrivedProviderSignIn,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Connected, DomainError>> {
   const userId = caller.user.id;
   const identity = await tx.identities.find(claims.issuer, claims.subject);
@@ -150,7 +150,7 @@ async function remove(
   id: string,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   const { user } = caller;
   const sure = await confirmed(caller, given, origin);

@@ -1,5 +1,5 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import { type AlreadyHere, decideAcceptance } from '../../../domain/identity/openid/invited-person.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
@@ -21,7 +21,7 @@ export async function startAcceptance(
   deps: ProviderDeps,
   code: string,
   browser: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<URL, DomainError>> {
   const found = await findLink(deps, code, ['invitation'], origin);
   if (!found.ok) return found;
@@ -38,7 +38,7 @@ export async function acceptInvitation(
   deps: Pick<ProviderDeps, 'throttle'>,
   tx: Repositories,
   { claims, sealedIdToken, invitationHash, startedAt }: ArrivedProviderSignIn,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   const open = invitationHash && (await tx.accountLinks.lockOpen(invitationHash));

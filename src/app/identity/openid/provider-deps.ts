@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
 import type { ProviderRefusal, ReturnRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import {
@@ -43,7 +43,7 @@ export type ProviderStart = {
 export async function startAtProvider(
   { storage, throttle, provider, redirectUri }: ProviderDeps,
   { purpose, sessionId, invitationHash, browser, returnPath }: ProviderStart,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<URL, Turned>> {
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
   const taken = await throttle.consume('provider sign-in', origin, STARTS_A_MINUTE);
@@ -101,7 +101,7 @@ export async function failedAtProvider(
   { throttle }: Pick<ProviderDeps, 'throttle'>,
   tx: Repositories,
   code: ProviderRefusal,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Turned> {
   if (COUNTS[code]) {
     const taken = await throttle.consumeIn(tx, 'provider answer', origin, FAILURES_A_MINUTE);

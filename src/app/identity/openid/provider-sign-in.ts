@@ -1,5 +1,5 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
@@ -41,25 +41,25 @@ export function providerSignIn(deps: ProviderDeps) {
     label: (): string | null => deps.provider?.label ?? null,
 
     /** Where the browser signs in. `browser`: the secret of its cookie. */
-    start: (browser: string, returnPath: string | undefined, origin: Origin) =>
+    start: (browser: string, returnPath: string | undefined, origin: RequestOrigin) =>
       startAtProvider(deps, { ...SIGN_IN, browser, returnPath }, origin),
 
     /** The same for somebody who accepts the invitation with this code. */
-    startAcceptance: (code: string, browser: string, origin: Origin) =>
+    startAcceptance: (code: string, browser: string, origin: RequestOrigin) =>
       startAcceptance(deps, code, browser, origin),
 
     /**
      * Verifies the provider's answer, which works once and in the browser that started. `search`: the query of the
      * address that the browser was sent to. Changes no account.
      */
-    arrive: (browser: string | null, search: URLSearchParams, origin: Origin) =>
+    arrive: (browser: string | null, search: URLSearchParams, origin: RequestOrigin) =>
       arrive(deps, browser, search, origin),
 
     /**
      * Opens a session, or the second factor's step, as after the right password; makes the account first where an
      * invitation is accepted. Works once.
      */
-    finish: (id: string, browser: string | null, origin: Origin) => finish(deps, id, browser, origin),
+    finish: (id: string, browser: string | null, origin: RequestOrigin) => finish(deps, id, browser, origin),
   };
 }
 
@@ -75,7 +75,7 @@ async function arrive(
   deps: ProviderDeps,
   browser: string | null,
   search: URLSearchParams,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Arrived, Turned>> {
   const { storage, provider, keys } = deps;
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
@@ -106,7 +106,7 @@ async function redeem(
 async function failed<T>(
   deps: ProviderDeps,
   code: ProviderRefusal,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<T, Turned>> {
   return await deps.storage.inTransaction(async (tx) =>
     refuse(await failedAtProvider(deps, tx, code, origin)),
@@ -128,7 +128,7 @@ async function finish(
   deps: ProviderDeps,
   id: string,
   browser: string | null,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const { inTransaction } = deps.storage;
   // By itself, so that no refusal rolls it back: it would work again.
@@ -146,7 +146,7 @@ async function open(
   deps: ProviderDeps,
   tx: Repositories,
   arrived: ArrivedProviderSignIn | null,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);

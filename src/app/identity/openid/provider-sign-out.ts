@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import { LOGOUT_TOKEN_MINUTES } from '../../../domain/identity/openid/logout-token.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
@@ -36,7 +36,7 @@ export function providerSignOut(deps: SignOutDeps) {
      * Ends the sessions of the person, or of the provider's session, that a logout token names. Each token works once.
      * Returns how many ended.
      */
-    byProvider: (logoutToken: string, origin: Origin) => byProvider(deps, logoutToken, origin),
+    byProvider: (logoutToken: string, origin: RequestOrigin) => byProvider(deps, logoutToken, origin),
   };
 }
 
@@ -70,7 +70,7 @@ function hintOf({ keys, log }: SignOutDeps, { sealedIdToken, subject }: Provider
 async function byProvider(
   { storage, provider }: SignOutDeps,
   logoutToken: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<number, DomainError>> {
   if (provider === null) return refuse({ code: 'provider_not_set_up' });
   const stated = await provider.verifyLogoutToken(logoutToken);

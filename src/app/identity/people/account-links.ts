@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   invitationFaults,
   type LinkKind,
@@ -25,7 +25,7 @@ type AdminDeps = { readonly storage: Storage; readonly confirmed: RequireRecentS
 export type AdminAct = {
   readonly caller: Caller;
   readonly given: Proofs;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   readonly needsSignIn: boolean;
 };
 
@@ -81,7 +81,7 @@ export async function findLink(
   { storage, throttle }: LookupDeps,
   code: string,
   kinds: readonly LinkKind[],
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<NamedLink, DomainError>> {
   const attempt = { login: null, userId: null, origin, by: 'account link' } as const;
   const slowed = await throttle.refused(attempt);

@@ -1,6 +1,6 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import {
   acceptFaults,
@@ -51,19 +51,19 @@ export function invitations(deps: InvitationDeps) {
   const { accountLinks } = deps.storage.repositories;
   return {
     /** One that makes an administrator needs a confirmed sign-in, never an API token. */
-    create: (request: InvitationRequest, given: Proofs, caller: Caller, origin: Origin) =>
+    create: (request: InvitationRequest, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       create(deps, request, given, caller, origin),
 
     /** Newest first. Throws `UnknownPage`. */
     list: (request: PageRequest): Promise<Page<NamedLink>> => accountLinks.page(['invitation'], request),
 
-    withdraw: (id: string, caller: Caller, origin: Origin) => withdraw(deps, id, caller, origin),
+    withdraw: (id: string, caller: Caller, origin: RequestOrigin) => withdraw(deps, id, caller, origin),
 
     /** What the code's invitation offers. Does not use it up. */
-    check: (code: string, origin: Origin) => findLink(deps, code, ['invitation'], origin),
+    check: (code: string, origin: RequestOrigin) => findLink(deps, code, ['invitation'], origin),
 
     /** Makes the account and signs in, once: of several at the same time one succeeds. */
-    accept: (code: string, person: NewPerson, origin: Origin) => accept(deps, code, person, origin),
+    accept: (code: string, person: NewPerson, origin: RequestOrigin) => accept(deps, code, person, origin),
   };
 }
 
@@ -72,7 +72,7 @@ async function create(
   { role = 'user', tier = TIER_OF[role], email = null, username = null, lifeHours }: InvitationRequest,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<MadeLink, DomainError>> {
   const invitation = { role, tier, email: email === null ? null : comparable(email), username };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
@@ -92,7 +92,7 @@ async function withdraw(
   { storage }: InvitationDeps,
   id: string,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   if (!isUuid(id)) return refuse({ code: 'invitation_not_found' });
   return await storage.inTransaction(async (tx) => {
@@ -107,7 +107,7 @@ async function accept(
   deps: InvitationDeps,
   code: string,
   entered: NewPerson,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const person = { ...entered, email: comparable(entered.email) };
   const found = await findLink(deps, code, ['invitation'], origin);
@@ -129,7 +129,7 @@ const join = (
   code: string,
   { role, tier }: Invitation,
   { email, username, passwordHash }: NewPerson & { readonly passwordHash: string },
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const open = await tx.accountLinks.lockOpen(sha256(code));

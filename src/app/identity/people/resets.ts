@@ -1,6 +1,6 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import { accountEvent } from '../../../domain/events.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { RESET_HOURS, type ResetKind } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults, type User } from '../../../domain/identity/user.ts';
@@ -36,23 +36,23 @@ export function resets(deps: ResetDeps) {
   const { accountLinks } = deps.storage.repositories;
   return {
     /** Needs a confirmed sign-in, never an API token: who has the link can become that user. */
-    create: (userId: string, kind: ResetKind, given: Proofs, caller: Caller, origin: Origin) =>
+    create: (userId: string, kind: ResetKind, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       create(deps, { userId, kind }, given, caller, origin),
 
     /** Newest first. Throws `UnknownPage`. */
     list: (request: PageRequest): Promise<Page<NamedLink>> => accountLinks.page(RESET_KINDS, request),
 
-    withdraw: (id: string, caller: Caller, origin: Origin) => withdraw(deps, id, caller, origin),
+    withdraw: (id: string, caller: Caller, origin: RequestOrigin) => withdraw(deps, id, caller, origin),
 
     /** What the code's link resets. Does not use it up. */
-    check: (code: string, origin: Origin) => findLink(deps, code, RESET_KINDS, origin),
+    check: (code: string, origin: RequestOrigin) => findLink(deps, code, RESET_KINDS, origin),
 
     /**
      * Ends all sessions, waiting sign-ins, API tokens, enrolment codes and other open links of the account. `password`
      * is the new one, which also disconnects sign-ins at a provider. For a second factor it is the present one, which
      * proves that the link reached its user; the factor and all passkeys are removed.
      */
-    use: (code: string, password: string, origin: Origin) => use(deps, code, password, origin),
+    use: (code: string, password: string, origin: RequestOrigin) => use(deps, code, password, origin),
   };
 }
 
@@ -63,7 +63,7 @@ async function create(
   { userId, kind }: Wanted,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<MadeLink, DomainError>> {
   if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
   return await asAdmin(deps, { caller, given, origin, needsSignIn: true }, async (tx) => {
@@ -88,7 +88,7 @@ async function withdraw(
   { storage }: ResetDeps,
   id: string,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   if (!isUuid(id)) return refuse({ code: 'reset_link_not_found' });
   return await storage.inTransaction(async (tx) => {
@@ -104,7 +104,7 @@ async function use(
   deps: ResetDeps,
   code: string,
   password: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Opened, DomainError>> {
   const found = await findLink(deps, code, RESET_KINDS, origin);
   if (!found.ok) return found;
@@ -125,7 +125,7 @@ async function newPassword(
   deps: ResetDeps,
   used: Used,
   password: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Opened, DomainError>> {
   const owner = await deps.storage.repositories.users.findById(used.userId);
   const fields = passwordFaults(password, owner === null ? [] : namesOf(owner));
@@ -147,7 +147,7 @@ async function withoutSecondFactor(
   deps: ResetDeps,
   used: Used,
   password: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Opened, DomainError>> {
   const proven = await deps.provePassword(used.userId, password, origin);
   if (!proven.ok) return proven;

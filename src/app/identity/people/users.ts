@@ -1,7 +1,7 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { type AccountChange, accountEvent } from '../../../domain/events.ts';
-import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import { FIRST_PASSWORD_HOURS } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
@@ -56,7 +56,7 @@ export function users(deps: UsersDeps) {
       request: PageRequest,
       filter: PersonFilter,
       { user, credential }: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Page<Person>> {
       const page = await repositories.people.page(request, filter);
       if (isNew(credentialId(credential))) {
@@ -66,14 +66,14 @@ export function users(deps: UsersDeps) {
     },
 
     /** An administrator needs a confirmed sign-in, never an API token. */
-    create: (request: NewUserRequest, given: Proofs, caller: Caller, origin: Origin) =>
+    create: (request: NewUserRequest, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       create(deps, request, given, caller, origin),
 
     /**
      * Takes effect with the next request and on open sockets. Disabling ends sessions for good; API tokens fail while
      * it lasts. Making or changing an administrator needs a confirmed sign-in, never an API token.
      */
-    change: (id: string, change: UserChange, given: Proofs, caller: Caller, origin: Origin) =>
+    change: (id: string, change: UserChange, given: Proofs, caller: Caller, origin: RequestOrigin) =>
       changeUser(deps, { id, change }, given, caller, origin),
   };
 }
@@ -83,7 +83,7 @@ async function create(
   { email, username, role = 'user', tier = TIER_OF[role] }: NewUserRequest,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<CreatedUser, DomainError>> {
   const account = { email: comparable(email), username, role, tier };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
@@ -108,7 +108,7 @@ async function changeUser(
   { id, change }: Wanted,
   given: Proofs,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<Person, DomainError>> {
   if (!isUuid(id)) return refuse({ code: 'user_not_found' });
   const before = await storage.repositories.users.findById(id);
@@ -141,7 +141,7 @@ async function apply(
   user: User,
   change: UserChange,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   const changed = await tx.users.change(user.id, change);
   if (changed === null) return;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   APPROVAL_SECONDS,
   DEVICE_SIGN_IN_MINUTES,
@@ -44,13 +44,13 @@ export type DeviceSignIns = ReturnType<typeof deviceSignIns>;
 export function deviceSignIns(deps: DeviceSignInDeps) {
   return {
     /** `machine`: the name to show to who confirms. */
-    start: (machine: string, origin: Origin) => start(deps, machine, origin),
+    start: (machine: string, origin: RequestOrigin) => start(deps, machine, origin),
 
     /** Opens the session once the code is approved; until then a refusal says why not. */
-    poll: (deviceCode: string, origin: Origin) => poll(deps, deviceCode, origin),
+    poll: (deviceCode: string, origin: RequestOrigin) => poll(deps, deviceCode, origin),
 
     /** The undecided sign-in of a code. Wrong codes are counted for the caller and the address. */
-    find: (userCode: string, caller: Caller, origin: Origin) =>
+    find: (userCode: string, caller: Caller, origin: RequestOrigin) =>
       withCode(deps, userCode, caller, origin, async (_tx, { signIn }) => ok(signIn)),
 
     /** Approves as the caller, who must be the account's owner, not just the holder of a login token. */
@@ -58,7 +58,7 @@ export function deviceSignIns(deps: DeviceSignInDeps) {
       userCode: string,
       caller: Caller,
       given: Proofs,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<null, DomainError>> {
       const proven = await deps.confirmed(caller, given, origin);
       if (!proven.ok) return proven;
@@ -71,7 +71,7 @@ export function deviceSignIns(deps: DeviceSignInDeps) {
       });
     },
 
-    deny: (userCode: string, caller: Caller, origin: Origin) =>
+    deny: (userCode: string, caller: Caller, origin: RequestOrigin) =>
       decide(deps, userCode, caller, origin, { kind: 'denied' }),
   };
 }
@@ -79,7 +79,7 @@ export function deviceSignIns(deps: DeviceSignInDeps) {
 async function start(
   { storage, throttle }: DeviceSignInDeps,
   machine: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<StartedDeviceSignIn, DomainError>> {
   const admitted = await throttle.consume('device sign-in', origin, DEVICE_SIGN_INS_PER_MINUTE);
   if (!admitted.ok) return admitted;
@@ -94,7 +94,7 @@ async function start(
 async function insertFresh(
   { deviceSignIns: signIns }: Pick<Repositories, 'deviceSignIns'>,
   machine: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<StartedDeviceSignIn> {
   const deviceCode = newSecret();
   const userCode = userCodeOf(randomBytes(USER_CODE_RANDOM_BYTES));
@@ -108,7 +108,7 @@ async function insertFresh(
 async function poll(
   { storage }: DeviceSignInDeps,
   deviceCode: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const hash = sha256(deviceCode);
   const asked = await storage.inTransaction((tx) => decisionOf(tx, hash));
@@ -144,7 +144,7 @@ async function openApproved(
   tx: Repositories,
   hash: Buffer,
   { userId, sessionId }: Approved,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   await tx.users.lock(userId);
   // Another poll may have fetched it.
@@ -173,7 +173,7 @@ async function withCode<T>(
   { storage, throttle }: DeviceSignInDeps,
   typed: string,
   { user }: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
   then: (tx: Repositories, found: Found) => Promise<Result<T, DomainError>>,
 ): Promise<Result<T, DomainError>> {
   const userCode = readUserCode(typed);
@@ -191,7 +191,7 @@ const decide = (
   deps: DeviceSignInDeps,
   typed: string,
   caller: Caller,
-  origin: Origin,
+  origin: RequestOrigin,
   decision: DeviceDecision,
 ): Promise<Result<null, DomainError>> =>
   withCode(deps, typed, caller, origin, async (tx, { signIn, hash }) => {

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   challengeIn,
   type Passkey,
@@ -30,21 +30,24 @@ type PasskeySignInDeps = PasskeyDeps & { readonly throttle: LoginThrottle };
 export function passkeySignIn(deps: PasskeySignInDeps) {
   return {
     /** Accepts any passkey of this installation, so that nobody learns who has one. */
-    begin: (origin: Origin) => begin(deps, origin),
+    begin: (origin: RequestOrigin) => begin(deps, origin),
 
     /** A passkey that verified its user counts as two factors. */
-    signIn: (answer: AssertionAnswer, origin: Origin) => signIn(deps, answer, origin),
+    signIn: (answer: AssertionAnswer, origin: RequestOrigin) => signIn(deps, answer, origin),
 
     /** Options for the passkeys of the pending sign-in's user. */
-    beginSecondFactor: (mfaToken: string, origin: Origin) => beginSecondFactor(deps, mfaToken, origin),
+    beginSecondFactor: (mfaToken: string, origin: RequestOrigin) => beginSecondFactor(deps, mfaToken, origin),
 
     /** Completes a pending sign-in with a passkey of the same user. */
-    finish: (mfaToken: string, answer: AssertionAnswer, origin: Origin) =>
+    finish: (mfaToken: string, answer: AssertionAnswer, origin: RequestOrigin) =>
       finish(deps, mfaToken, answer, origin),
   };
 }
 
-async function begin(deps: PasskeySignInDeps, origin: Origin): Promise<Result<BrowserOptions, DomainError>> {
+async function begin(
+  deps: PasskeySignInDeps,
+  origin: RequestOrigin,
+): Promise<Result<BrowserOptions, DomainError>> {
   const at = await mayChallenge(deps, origin);
   if (!at.ok) return at;
   const challenge = newSecret();
@@ -56,7 +59,7 @@ async function begin(deps: PasskeySignInDeps, origin: Origin): Promise<Result<Br
 async function signIn(
   deps: PasskeySignInDeps,
   answer: AssertionAnswer,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const { storage, throttle } = deps;
   const proven = await prove(deps, answer, 'passkey_sign_in', null);
@@ -77,7 +80,7 @@ async function signIn(
 async function beginSecondFactor(
   deps: PasskeySignInDeps,
   mfaToken: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<BrowserOptions, DomainError>> {
   const at = await mayChallenge(deps, origin);
   if (!at.ok) return at;
@@ -94,7 +97,7 @@ async function finish(
   deps: PasskeySignInDeps,
   mfaToken: string,
   answer: AssertionAnswer,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const { storage, throttle } = deps;
   const waiting = await storage.repositories.pending.find(sha256(mfaToken), 'second_factor');
@@ -111,7 +114,7 @@ async function finish(
 /** The relying party; refused without passkey support, or after too many requests of the address. */
 async function mayChallenge(
   { party, throttle }: PasskeySignInDeps,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<RelyingParty, DomainError>> {
   const at = party();
   if (at === null) return refuse({ code: 'passkeys_unavailable' });

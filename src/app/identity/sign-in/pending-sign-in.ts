@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import {
   type SecondFactorMethod,
@@ -54,7 +54,7 @@ export const finishPendingSignIn =
   ({ repositories, inTransaction }: Storage, throttle: LoginThrottle) =>
   async <T>(
     mfaToken: string,
-    origin: Origin,
+    origin: RequestOrigin,
     prove: Proof,
     then: (tx: Repositories, user: User, provider: ProviderSession | null) => Promise<T>,
   ): Promise<Result<T, DomainError>> => {

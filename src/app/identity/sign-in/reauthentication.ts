@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { sessionEnd, signedInLately } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
@@ -22,14 +22,14 @@ export type ReauthenticationDeps = {
 export type RequireRecentSignIn = (
   caller: Caller,
   given: Proofs,
-  origin: Origin,
+  origin: RequestOrigin,
 ) => Promise<Result<null, DomainError>>;
 
 /** The hash of the given password, if it is the user's. A wrong one is counted. */
 export type ProvePassword = (
   userId: string,
   password: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ) => Promise<Result<string | null, DomainError>>;
 
 export function provePassword({

@@ -1,6 +1,6 @@
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import {
   type NewPerson,
@@ -43,12 +43,12 @@ export function registration(deps: RegistrationDeps) {
     options: () => options(deps),
 
     /** Whether the set-up code is valid, checked before its form is filled in. Does not use it up. */
-    checkSetupCode: (code: string, origin: Origin) => checkSetupCode(deps, code, origin),
+    checkSetupCode: (code: string, origin: RequestOrigin) => checkSetupCode(deps, code, origin),
 
     /** Creates the first administrator, with the code printed at start. Works once. */
-    setUp: (code: string, person: NewPerson, origin: Origin) => setUp(deps, code, person, origin),
+    setUp: (code: string, person: NewPerson, origin: RequestOrigin) => setUp(deps, code, person, origin),
 
-    register: (person: NewPerson, origin: Origin) => register(deps, person, origin),
+    register: (person: NewPerson, origin: RequestOrigin) => register(deps, person, origin),
 
     /** A new one-time set-up code, or null when there is an administrator. Earlier codes end. */
     newSetupCode: () => newSetupCode(deps),
@@ -67,7 +67,7 @@ async function options({ storage: { repositories } }: RegistrationDeps): Promise
 async function checkSetupCode(
   { storage, throttle }: RegistrationDeps,
   code: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<null, DomainError>> {
   const { installation } = storage.repositories;
   if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
@@ -81,7 +81,7 @@ async function setUp(
   deps: RegistrationDeps,
   setupCode: string,
   person: NewPerson,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const { installation } = deps.storage.repositories;
   if (!(await installation.setupRequired())) return refuse({ code: 'setup_done' });
@@ -91,7 +91,7 @@ async function setUp(
 async function register(
   deps: RegistrationDeps,
   person: NewPerson,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const { openRegistration } = await deps.storage.repositories.settings.read();
   if (!openRegistration) return refuse({ code: 'registration_closed' });
@@ -138,7 +138,7 @@ async function add(
   { storage, hashing }: RegistrationDeps,
   person: NewPerson,
   { role, setupCode }: NewAccount,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   const email = comparable(person.email);
   const { username } = person;

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { readCode } from '../../../domain/identity/second-factor.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -39,7 +39,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
     tx: Repositories,
     userId: string,
     typed: string,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<boolean, DomainError>> {
     const code = readCode(typed);
     if (code === null) return ok(false);
@@ -58,7 +58,7 @@ export function factorCodes({ storage, throttle, codes, clock, keys, limits }: F
   const withCode = async <T>(
     userId: string,
     typed: string,
-    origin: Origin,
+    origin: RequestOrigin,
     work: (tx: Repositories, userId: string) => Promise<T>,
   ): Promise<Result<T, DomainError>> => {
     const admitted = limits.admit(`code user ${userId}`, CODES_PER_USER);

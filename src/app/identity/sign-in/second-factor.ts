@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   RECOVERY_RANDOM_BYTES,
   readCode,
@@ -35,7 +35,7 @@ export function secondFactor(deps: SecondFactorDeps) {
     status: (caller: Caller) => status(deps, caller),
 
     /** Completes a pending sign-in with an app's or a recovery code. */
-    finish: (mfaToken: string, code: string, origin: Origin): Promise<Result<SignedIn, DomainError>> =>
+    finish: (mfaToken: string, code: string, origin: RequestOrigin): Promise<Result<SignedIn, DomainError>> =>
       finishPendingSignIn(deps.storage, deps.throttle)(
         mfaToken,
         origin,
@@ -47,14 +47,14 @@ export function secondFactor(deps: SecondFactorDeps) {
     enrol: (caller: Caller) => enrol(deps, caller),
 
     /** Turns it on, after a recent sign-in or with the password. The recovery codes are shown once. */
-    confirm: (caller: Caller, typed: string, password: string | undefined, origin: Origin) =>
+    confirm: (caller: Caller, typed: string, password: string | undefined, origin: RequestOrigin) =>
       confirm(deps, caller, { typed, password }, origin),
 
-    renewRecoveryCodes: (caller: Caller, code: string, origin: Origin) =>
+    renewRecoveryCodes: (caller: Caller, code: string, origin: RequestOrigin) =>
       renewRecoveryCodes(deps, caller, code, origin),
 
     /** Turns it off and ends sign-ins that wait for it. */
-    disable: (caller: Caller, code: string, origin: Origin) => disable(deps, caller, code, origin),
+    disable: (caller: Caller, code: string, origin: RequestOrigin) => disable(deps, caller, code, origin),
 
     /**
      * Re-encrypts with the present key, at the start and after a key change. Returns how many no key opens: their users
@@ -86,7 +86,7 @@ async function confirm(
   { storage, factorCodes, confirmed }: SecondFactorDeps,
   caller: Caller,
   { typed, password }: { readonly typed: string; readonly password: string | undefined },
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<readonly string[], DomainError>> {
   const { user } = caller;
   const begun = pending(await storage.repositories.factors.totp(user.id));
@@ -114,7 +114,7 @@ const renewRecoveryCodes = (
   { factorCodes }: SecondFactorDeps,
   { user }: Caller,
   code: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<readonly string[], DomainError>> =>
   factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
     await tx.audit.append({ userId, action: 'recovery_codes_replaced', ...origin, details: '' });
@@ -125,7 +125,7 @@ const disable = (
   { factorCodes }: SecondFactorDeps,
   { user }: Caller,
   code: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<void, DomainError>> =>
   factorCodes.withCode(user.id, code, origin, async (tx, userId) => {
     await tx.recoveryCodes.replace(userId, []);

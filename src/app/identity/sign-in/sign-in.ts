@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import {
@@ -36,7 +36,7 @@ export type SignInDeps = {
 export async function openSession(
   repositories: Repositories,
   user: User,
-  origin: Origin,
+  origin: RequestOrigin,
   provider: ProviderSession | null = null,
   signedInAt?: Date | null,
 ): Promise<SignedIn> {
@@ -55,7 +55,7 @@ export async function openSession(
 export async function openProvenBefore(
   tx: Repositories,
   user: User,
-  origin: Origin,
+  origin: RequestOrigin,
   provider: ProviderSession,
   signedInAt: Date | null,
 ): Promise<SignedIn> {
@@ -77,15 +77,15 @@ export function signIn(deps: SignInDeps) {
      * duration; only the right password learns that the account is disabled, and why. With a second factor, the right
      * password alone opens nothing.
      */
-    login: (typed: string, password: string, origin: Origin) => login(deps, typed, password, origin),
+    login: (typed: string, password: string, origin: RequestOrigin) => login(deps, typed, password, origin),
 
     /**
      * Rotates a refresh token. A used one that returns late or from elsewhere ends its session. The holder of an ended
      * session's token learns why; an unknown token is only refused.
      */
-    refresh: (presented: string, origin: Origin) => refresh(deps, presented, origin),
+    refresh: (presented: string, origin: RequestOrigin) => refresh(deps, presented, origin),
 
-    logout: (caller: Caller, origin: Origin) => logout(deps, caller, origin),
+    logout: (caller: Caller, origin: RequestOrigin) => logout(deps, caller, origin),
   };
 }
 
@@ -93,7 +93,7 @@ async function login(
   { storage, hashing, throttle }: SignInDeps,
   typed: string,
   password: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const { users } = storage.repositories;
   const name = comparable(typed);
@@ -123,7 +123,7 @@ async function login(
 async function refresh(
   deps: SignInDeps,
   presented: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   return await deps.storage.inTransaction(async (tx) => {
     const token = await tx.refreshTokens.lock(sha256(presented));
@@ -149,7 +149,7 @@ async function rotate(
   tx: Repositories,
   presented: string,
   session: UserSession,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<string> {
   const [refreshToken = ''] = successors(deps, presented);
   await tx.refreshTokens.spend(sha256(presented), clientOf(origin));
@@ -157,7 +157,11 @@ async function rotate(
   return refreshToken;
 }
 
-async function logout({ storage }: SignInDeps, { credential, user }: Caller, origin: Origin): Promise<void> {
+async function logout(
+  { storage }: SignInDeps,
+  { credential, user }: Caller,
+  origin: RequestOrigin,
+): Promise<void> {
   if (credential.kind !== 'login') return;
   await storage.inTransaction(async (tx) => {
     if (!(await tx.sessions.revoke(credential.sessionId, user.id, REVOKED_FOR.loggedOut))) return;
@@ -191,7 +195,7 @@ const given = (
   refreshToken === null ? refuse({ code: 'unauthorized' }) : ok({ session, user, refreshToken });
 
 /** Identifies a client: a repeat from another address or program is treated as theft. */
-const clientOf = ({ ipAddress, userAgent }: Origin): string => `${ipAddress} ${userAgent}`;
+const clientOf = ({ ipAddress, userAgent }: RequestOrigin): string => `${ipAddress} ${userAgent}`;
 
 /** The user, unless the password changed during its check. */
 async function stillTheSame(
@@ -207,7 +211,7 @@ export async function endSession(
   tx: Repositories,
   session: Pick<UserSession, 'id' | 'userId'>,
   reason: string,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<void> {
   const { id, userId } = session;
   await tx.sessions.revoke(id, userId, reason);

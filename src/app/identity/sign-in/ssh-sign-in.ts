@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Origin } from '../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import { type Result, refuse } from '../../../domain/result.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Storage } from '../../../ports/storage.ts';
@@ -18,12 +18,12 @@ export type SshSignIn = ReturnType<typeof sshSignIn>;
 
 /** Signs in with SSH keys whose signature was verified. A failure counts like a wrong password of that address. */
 export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSignInDeps) {
-  const attemptOf = (userId: string | null, origin: Origin) =>
+  const attemptOf = (userId: string | null, origin: RequestOrigin) =>
     ({ login: null, userId, origin, by: 'SSH key' }) as const;
 
   async function failed(
     userId: string | null,
-    origin: Origin,
+    origin: RequestOrigin,
     wrong?: 'disabled',
   ): Promise<Result<never, DomainError>> {
     const refusal = await storage.inTransaction(async (tx) => {
@@ -36,10 +36,14 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
 
   return {
     /** Whether this address has failed too often, checked before any key. */
-    refused: (origin: Origin): Promise<DomainError | null> => throttle.refused(attemptOf(null, origin)),
+    refused: (origin: RequestOrigin): Promise<DomainError | null> =>
+      throttle.refused(attemptOf(null, origin)),
 
     /** The caller of a proven key; null when no account has it. Records a disabled account's attempt. */
-    async byKey(fingerprint: string, origin: Origin): Promise<Result<Authenticated | null, DomainError>> {
+    async byKey(
+      fingerprint: string,
+      origin: RequestOrigin,
+    ): Promise<Result<Authenticated | null, DomainError>> {
       const found = await storage.repositories.sshKeys.findByFingerprint(fingerprint);
       if (found === null) return { ok: true, value: null };
       if (found.user.disabledAt !== null) return await failed(found.user.id, origin, 'disabled');
@@ -49,6 +53,6 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
     },
 
     /** Counts and records a connection whose keys no account has. Once each: a client may have several keys. */
-    unknownKey: (origin: Origin): Promise<Result<never, DomainError>> => failed(null, origin),
+    unknownKey: (origin: RequestOrigin): Promise<Result<never, DomainError>> => failed(null, origin),
   };
 }

@@ -7,7 +7,7 @@ import { keyFile, type StoredSecrets } from './key-file.ts';
 export type KeySet = {
   /** Identifies the key of a login token. Derived too, so that replicas agree on it. */
   readonly id: string;
-  readonly jwt: Buffer;
+  readonly loginTokenSecret: Buffer;
   readonly refresh: Buffer;
   /** Encrypts second factors' secrets in the database. */
   readonly factors: Buffer;
@@ -34,7 +34,7 @@ function derive(secret: Buffer): KeySet {
     Buffer.from(hkdfSync('sha256', secret, '', purpose, length));
   return {
     id: key('berth key id', 9).toString('base64url'),
-    jwt: key('berth login token'),
+    loginTokenSecret: key('berth login token'),
     refresh: key('berth refresh token'),
     factors: key('berth second factors'),
     hostKeys: key('berth ssh host keys'),

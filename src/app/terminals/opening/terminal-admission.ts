@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { TerminalRegistry } from '../terminal-registry.ts';
 import { type AuthorizeTerminalDeps, authorizeTerminal } from './authorize-terminal.ts';
@@ -23,7 +23,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
     id: string,
     options: TerminalOptions,
     caller: Caller,
-    origin: Origin,
+    origin: RequestOrigin,
   ): Promise<Result<TerminalGrant, DomainError>> {
     const right = await authorizeTerminal(deps, id, options, caller);
     return right.ok ? ok({ caller, ...right.value, options, origin }) : right;
@@ -40,7 +40,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       id: string,
       options: TerminalOptions,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
     ): Promise<Result<TerminalGrant, DomainError>> {
       const granted = await authorize(id, options, caller, origin);
       if (!granted.ok || isAtHand(granted.value)) return granted;
@@ -53,7 +53,7 @@ export function terminalAdmission(deps: TerminalAdmissionDeps) {
       id: string,
       options: TerminalOptions,
       caller: Caller,
-      origin: Origin,
+      origin: RequestOrigin,
       gone: AbortSignal,
     ): Promise<Result<Admitted, DomainError>> {
       const granted = await authorize(id, options, caller, origin);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Container } from '../../../domain/containers/container.ts';
-import type { Caller, Origin } from '../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type CollaborationMode,
   participantSession,
@@ -46,7 +46,7 @@ export type TerminalGrant = {
   /** The session whose windows it shows, as one more session of the owner's; null for its own. */
   readonly shows: string | null;
   readonly options: TerminalOptions;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 };
 
 /** The terminal's place. Throws for a container without a runtime id. */

@@ -4,7 +4,7 @@ import { credentialDetails } from '../../../domain/activity.ts';
 import type { AuditEntry } from '../../../domain/audit.ts';
 import type { Container } from '../../../domain/containers/container.ts';
 import type { DomainError } from '../../../domain/errors.ts';
-import { type Caller, credentialId, type Origin } from '../../../domain/identity/caller.ts';
+import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { SSH_LIMITS, sharedChannels } from '../../../domain/terminals/ssh.ts';
 import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
@@ -22,7 +22,7 @@ import type { RequestLimits } from '../../identity/limits/request-limits.ts';
 /** A signed-in client. */
 export type SshClient = {
   readonly signedIn: Authenticated;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   /** The container's name or id, as the client gave it. */
   readonly wanted: string;
   /** Ends the connection at once. Nothing is sent or accepted afterwards. */
@@ -31,7 +31,7 @@ export type SshClient = {
 
 export type SshConnection = {
   readonly caller: Caller;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
   /** null when the client named none of its user's containers. */
   readonly container: Container | null;
   /** The user's containers, for that client. */

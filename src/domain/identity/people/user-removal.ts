@@ -1,6 +1,6 @@
 import type { DomainError } from '../../errors.ts';
 import { ok, type Result, refuse } from '../../result.ts';
-import type { Origin } from '../caller.ts';
+import type { RequestOrigin } from '../caller.ts';
 import type { User } from '../user.ts';
 
 /** What happens to a deleted user's containers: a soft delete as usual, or a new owner. */
@@ -17,7 +17,7 @@ export type UserRemoval = {
   readonly userId: string;
   readonly plan: ContainerPlan;
   readonly requestedBy: string;
-  readonly origin: Origin;
+  readonly origin: RequestOrigin;
 };
 
 /** Facts at the time of the request. `plan`: null when the request has none. `newOwner`: of the containers. */

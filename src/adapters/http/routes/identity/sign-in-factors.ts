@@ -2,7 +2,7 @@ import type { PasskeySignIn } from '../../../../app/identity/sign-in/passkey-sig
 import type { SecondFactor } from '../../../../app/identity/sign-in/second-factor.ts';
 import type { SignedIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import type { DomainError } from '../../../../domain/errors.ts';
-import type { Origin } from '../../../../domain/identity/caller.ts';
+import type { RequestOrigin } from '../../../../domain/identity/caller.ts';
 import { type Result, refuse } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
@@ -91,7 +91,7 @@ export const authFactorRoutes =
 async function finish(
   { secondFactor, passkeySignIn }: AuthFactorRouteDeps,
   { mfa_token, code, credential }: schema.MfaRequest,
-  origin: Origin,
+  origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> {
   if (code !== undefined && credential === undefined) {
     return await secondFactor.finish(mfa_token, code, origin);

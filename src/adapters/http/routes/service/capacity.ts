@@ -6,14 +6,14 @@ import {
   type StoredAmount,
 } from '../../../../domain/containers/capacity/capacity.ts';
 import { toMb } from '../../../../domain/containers/disk-quota.ts';
-import type { Caller, Origin } from '../../../../domain/identity/caller.ts';
+import type { Caller, RequestOrigin } from '../../../../domain/identity/caller.ts';
 import { pageOf } from '../../list-pages.ts';
 import * as schema from '../../schema/containers/capacity.ts';
 import type { Routes } from '../../server.ts';
 
 export type CapacityRead = {
   readonly capacity: () => Promise<Capacity>;
-  readonly usage: (caller: Caller, origin: Origin) => Promise<readonly PersonUsage[]>;
+  readonly usage: (caller: Caller, origin: RequestOrigin) => Promise<readonly PersonUsage[]>;
 };
 
 export const capacityRoutes =
