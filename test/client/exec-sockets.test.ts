@@ -4,6 +4,7 @@ import type { Io } from '../../src/cli/io/io.ts';
 import type { RawListener } from '../../src/cli/io/raw-terminal.ts';
 import { ExecLink } from '../../src/client/inside/exec-link.ts';
 import { RunningCommand } from '../../src/client/inside/running-command.ts';
+import { BerthError } from '../../src/client/request/errors.ts';
 import type { SocketListener } from '../../src/client/socket/socket.ts';
 import type { ExecServerFrame } from '../../src/protocol/exec-frames.ts';
 import { waitFor } from '../support/patience.ts';
@@ -60,6 +61,46 @@ t.test('a command that no process of the service has is of unknown outcome', asy
   t.notOk(link.isConnected);
   await t.rejects(link.exitCode, { code: 'command_outcome_unknown' });
   t.ok(dialledAtMs.length > 4, `${dialledAtMs.length} lines`);
+});
+
+t.test('a command is started once a service answers that did not at first', async (t) => {
+  let [dials, starts, losses] = [0, 0, 0];
+  const open = async (listener: SocketListener) => {
+    dials += 1;
+    if (dials === 1) throw new BerthError(0, 'unreachable', 'no token without the service');
+    setImmediate(() => {
+      if (dials < 4) return listener.closed(LOST, '', false);
+      listener.opened?.();
+      listener.text(JSON.stringify({ type: 'started' }));
+      listener.text(JSON.stringify({ type: 'exit', exit_code: 7 }));
+    });
+    const send = (data: unknown) => {
+      if (String(data).includes('"start"')) starts += 1;
+    };
+    return { send, drop: () => {}, unsentBytes: () => 0 };
+  };
+  const refusal = async () =>
+    dials === 2
+      ? new BerthError(0, 'unreachable', 'refused')
+      : new BerthError(503, 'database_unavailable', 'starting');
+  const link = new ExecLink({ open, refusal }, start, () => {
+    losses += 1;
+  });
+  t.equal(await link.exitCode, 7);
+  t.same({ dials, losses }, { dials: 4, losses: 3 });
+  t.equal(starts, 1, 'nothing starts twice');
+});
+
+t.test('a service that refuses for good is not asked again', async (t) => {
+  let dials = 0;
+  const open = async (listener: SocketListener) => {
+    dials += 1;
+    setImmediate(() => listener.closed(LOST, '', false));
+    return { send: () => {}, drop: () => {}, unsentBytes: () => 0 };
+  };
+  const refusal = async () => new BerthError(404, 'container_not_found', 'container not found');
+  await t.rejects(new ExecLink({ open, refusal }, start).exitCode, { code: 'container_not_found' });
+  t.equal(dials, 1);
 });
 
 t.test('a line that is lost as soon as it is there is tried later each time', async (t) => {

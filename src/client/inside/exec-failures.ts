@@ -6,6 +6,9 @@ export const isSignedOut = (error: unknown): boolean => error instanceof BerthEr
 export const isFinal = (error: unknown): boolean =>
   error instanceof BerthError && error.status >= 400 && error.status < 500 && error.status !== 429;
 
+/** A service that does not answer, or cannot yet. */
+export const passes = (error: unknown): error is BerthError => error instanceof BerthError && !isFinal(error);
+
 export const endedByClient = (): BerthError =>
   new BerthError(0, 'command_ended', 'the command was ended by its client');
 

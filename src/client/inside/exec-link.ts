@@ -72,7 +72,7 @@ export class ExecLink {
       lost: () => {
         const wasConnected = this.#isConnected;
         this.#isConnected = false;
-        if (wasConnected) onLost();
+        if (wasConnected || !this.#sockets.isBegun) onLost();
       },
       failed: (error) => this.fail(error),
     });

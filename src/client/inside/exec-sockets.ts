@@ -4,7 +4,7 @@ import { nextTryMs } from '../backoff.ts';
 import type { BerthError } from '../request/errors.ts';
 import { Heartbeat } from '../socket/heartbeat.ts';
 import type { Socket, SocketListener } from '../socket/socket.ts';
-import { broken, isFinal, isSignedOut, notOpened, signedOut } from './exec-failures.ts';
+import { broken, isFinal, isSignedOut, notOpened, passes, signedOut } from './exec-failures.ts';
 
 /** How the sockets of a command are opened. */
 export type ExecDial = {
@@ -31,6 +31,8 @@ const REFUSALS = 8;
 const REFUSED_RETRY = { firstMs: 100, maxMs: 800 };
 /** The service keeps a command without a socket for as long. */
 const RESUME_WITHIN_MS = 60_000;
+/** How long a service that does not answer is asked to start a command: nothing was started yet. */
+const BEGIN_WITHIN_MS = 30_000;
 
 /** What the platform reports of a proxy that goes away, and of a lost line. */
 const LOST_CODES: readonly number[] = [1001, 1006];
@@ -46,6 +48,8 @@ export class ExecSockets {
   #attempt = 0;
   #refusals = 0;
   #lostAtMs: number | null = null;
+  /** Why no socket has opened yet. */
+  #reason: BerthError | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
 
   constructor(dial: ExecDial, listener: ExecSocketsListener) {
@@ -107,7 +111,11 @@ export class ExecSockets {
         if (isCurrent()) this.#socket = socket;
         else socket.drop(true);
       },
-      (error) => isCurrent() && (this.#isBegun ? this.#again() : this.#listener.failed(error)),
+      (error) => {
+        if (!isCurrent()) return;
+        if (this.#isBegun || passes(error)) this.#again(null, error);
+        else this.#listener.failed(error);
+      },
     );
   }
 
@@ -143,19 +151,22 @@ export class ExecSockets {
     if (this.#isBegun) {
       if (isFinal(refusal)) failed(isSignedOut(refusal) ? refusal : broken());
       else this.#again();
-    } else if (refusal !== null) failed(refusal);
-    else if (this.#attempt > 0) failed(notOpened());
+    } else if (passes(refusal)) this.#again(null, refusal);
+    else if (refusal !== null) failed(refusal);
+    else if (this.#attempt > 0 && this.#reason === null) failed(notOpened());
     else this.#again();
   }
 
   /** A line that is lost again before anything came over it is tried later each time. */
-  #again(afterMs: number | null = null): void {
+  #again(afterMs: number | null = null, reason: unknown = null): void {
     this.#drop();
+    this.#reason = passes(reason) ? reason : null;
     this.#listener.lost();
     const nowMs = performance.now();
     this.#lostAtMs ??= nowMs;
-    if (nowMs - this.#lostAtMs > RESUME_WITHIN_MS)
-      return void this.#listener.failed(this.#isBegun ? broken() : notOpened());
+    const isTooLate = nowMs - this.#lostAtMs > (this.#isBegun ? RESUME_WITHIN_MS : BEGIN_WITHIN_MS);
+    if (isTooLate)
+      return void this.#listener.failed(this.#isBegun ? broken() : (this.#reason ?? notOpened()));
     const delayMs = afterMs ?? (this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY));
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.#connect(), delayMs);

@@ -17,7 +17,7 @@ export type ExecOptions = {
   readonly timeoutSeconds?: number;
   /** Runs it in a terminal: all output is then stdout. `term` is the terminal's type, `xterm-256color` by default. */
   readonly terminal?: { readonly cols: number; readonly rows: number; readonly term?: string };
-  /** Called when the line is lost; the next attempt follows by itself. */
+  /** Called when the line is lost, or the service does not answer yet; the next attempt follows by itself. */
   readonly onLost?: () => unknown;
   /** Ends the command when aborted. */
   readonly signal?: AbortSignal;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ProcessObservation } from '../../../domain/containers/processes/process.ts';
 import type { ProcessRequest } from '../../../domain/containers/processes/process-request.ts';
 import {
@@ -67,9 +68,9 @@ export function shellProcesses(commands: ContainerCommands): ContainerProcesses 
 
     output: (handle, id, after, follow) => followOutput(commands, { handle, id, after, follow }),
 
-    async write(handle, id, { data, offset, isNext = false, isLast }) {
+    async write(handle, id, { data, offset, writer = null, isLast }) {
       const args = [id, offset === null ? '' : String(offset), String(data.length), yesOrNo(isLast)];
-      const more = [String(MAX_WAITING_BYTES), yesOrNo(isNext)];
+      const more = [String(MAX_WAITING_BYTES), writer === null ? '' : fileNameOf(writer)];
       const asked = await run(handle, WRITE, [...args, ...more], { stdin: data });
       return outcomeOf(asked);
     },
@@ -98,6 +99,8 @@ function argumentsOf(request: ProcessRequest): string[] {
   const size = terminal === null ? '' : `${terminal.cols}x${terminal.rows}`;
   return [...numbers.map(String), yesOrNo(takesInput), workdir ?? '', size, ...command];
 }
+
+const fileNameOf = (writer: string): string => createHash('sha256').update(writer).digest('hex').slice(0, 32);
 
 const yesOrNo = (value: boolean): string => (value ? 'yes' : 'no');
 
@@ -135,7 +138,6 @@ function outcomeOf({ lines, complaints }: Printed): InputOutcome {
   const [word, value] = lines[0] ?? [];
   switch (word) {
     case 'taken':
-    case 'moved':
     case 'gap':
     case 'closed':
     case 'full':

@@ -1,16 +1,21 @@
 import { FOLDER, TOOLS } from './common-scripts.ts';
 
 /**
- * `ID OFFSET SIZE END MOST NEXT`, with SIZE bytes as input: commits them as the segment at that offset, or those that are
- * new; with NEXT of `yes` only at the present end. An empty OFFSET is the present end; END of `yes` ends the input.
- * Prints `taken END`, `moved END`, `gap END`, `closed END`, `full END`, `ended`, `none` for a process without input, or
- * `short`. A link cannot replace a segment, so of two writers one starts over.
+ * `ID OFFSET SIZE END MOST WRITER`, with SIZE bytes as input: commits them as the segment `in.AT` at the present end, or
+ * those that are new. Offsets are the writer's, or without one those of all input. An empty OFFSET is what there is of
+ * it; END of `yes` ends the input. Prints `taken OFFSET`, `gap OFFSET`, `closed OFFSET`, `full OFFSET`, `ended`, `none`
+ * for a process without input, or `short`.
+ *
+ * A link cannot replace a segment, so of two writers one starts over. First the segment is linked as
+ * `by.AT.WRITER.OFFSET.PID`, with the writer's offset after it: it is committed if both are one file, or if the feeder
+ * has made it `got.WRITER.OFFSET.PID`. The feeder reads nothing before `read.AT`, so a segment linked there comes too
+ * late. An older feeder has no such file.
  */
 export const WRITE = `${TOOLS}
 cd "${FOLDER}/$1" 2>/dev/null || { echo ended; exit; }
-offset=$2 size=$3 last=$4 most=$5 next=$6
-new=new.$$
-trap 'rm -f "$new" "$new.rest"' EXIT
+offset=$2 size=$3 last=$4 most=$5 writer=$6
+new=new.$$ by= old=
+trap 'rm -f "$new" "$new.rest" $by $old' EXIT
 cat > "$new" || { echo short; exit; }
 have=$(wc -c < "$new")
 [ "$have" -eq "$size" ] || { echo short; exit; }
@@ -31,27 +36,76 @@ input_end() {
   waiting=$((end + have - first))
   end=$((end + have))
 }
+read_from() { set -- read.*; from=\${1#read.}; [ "$from" != '*' ] || from=; }
+is_committed() {
+  read_from
+  [ -n "$from" ] || { [ -e "$1" ] && [ "$2" -lt "$end" ]; return; }
+  [ "$1" -ef "in.$2" ] && read_from && [ "$2" -ge "$from" ]
+}
+# What the process has of the writer's input. "by" is read before "got", which it becomes.
+writer_end() {
+  mine=
+  [ -n "$writer" ] || { mine=$end; return; }
+  for file in by.*."$writer".*; do
+    rest=\${file#by.} at=\${rest%%.*} rest=\${rest#*.*.} n=\${rest%%.*}
+    [ ! -e "$file" ] || ! is_committed "$file" "$at" || [ "$n" -lt "\${mine:-0}" ] || mine=$n
+  done
+  for file in got."$writer".*; do
+    rest=\${file#got.*.} n=\${rest%%.*}
+    [ ! -e "$file" ] || [ "$n" -lt "\${mine:-0}" ] || mine=$n
+  done
+  [ -z "$mine" ] || return 0
+  mine=\${offset:-$end}
+  [ -n "$offset" ] || remember
+}
+remember() {
+  true > "got.$writer.$mine.$$"
+  set -- got.*
+  [ $# -gt 1000 ] || return 0
+  oldest=$1
+  for file in "$@"; do [ ! "$file" -ot "$oldest" ] || oldest=$file; done
+  rm -f "$oldest"
+}
+# Only the newest record of a writer counts.
+forget_older() {
+  [ -n "$writer" ] || { old="$old $by got.\${by#by.*.}"; return; }
+  for file in by.*."$writer".* got."$writer".*; do
+    rest=\${file%.*} n=\${rest##*.} at=0
+    case $file in by.*) at=\${file#by.} at=\${at%%.*};; esac
+    [ ! -e "$file" ] || [ "$n" -ge "$1" ] || [ "$at" -ge "$end" ] || old="$old $file"
+  done
+}
 while :; do
   [ -e state ] || { echo ended; exit; }
   [ -p stdin ] || { echo none; exit; }
   input_end 2>/dev/null || continue
-  [ -n "$offset" ] || offset=$end
-  [ "$next" != yes ] || [ "$offset" -eq "$end" ] || { echo "moved $end"; exit; }
-  [ "$offset" -le "$end" ] || { echo "gap $end"; exit; }
-  skip=$((end - offset))
+  writer_end
+  [ -n "$offset" ] || offset=$mine
+  [ "$offset" -le "$mine" ] || { echo "gap $mine"; exit; }
+  skip=$((mine - offset))
   if [ "$skip" -lt "$size" ]; then
-    [ $isClosed = no ] && [ ! -e closed ] || { echo "closed $end"; exit; }
-    [ $((waiting + size)) -le "$most" ] && [ $count -lt 1024 ] || { echo "full $end"; exit; }
+    [ $isClosed = no ] && [ ! -e closed ] || { echo "closed $mine"; exit; }
+    [ $((waiting + size)) -le "$most" ] && [ $count -lt 1024 ] || { echo "full $mine"; exit; }
+    mine=$((offset + size))
     if [ $skip = 0 ]; then piece=$new; else tail -c +$((skip + 1)) "$new" > "$new.rest"; piece=$new.rest; fi
   elif [ "$last" = yes ] && [ $isClosed = no ]; then
     : > "$new.rest"
     piece=$new.rest
   else
-    echo "taken $end"
+    echo "taken $mine"
     exit
   fi
-  ln "$piece" "in.$end" 2>/dev/null || continue
-  next=no
+  by=by.$end.\${writer:--}.$mine.$$
+  ln "$piece" "$by" || exit
+  ln "$piece" "in.$end" 2>/dev/null || { rm -f "$by"; continue; }
+  read_from
+  if [ -n "$from" ] && [ "$from" -gt "$end" ] && [ ! -e "got.\${by#by.*.}" ]; then
+    [ ! "$piece" -ef "in.$end" ] || rm -f "in.$end"
+    rm -f "$by"
+    continue
+  fi
+  forget_older "$mine"
+  by=
   rm -f "$new.rest"
   { echo 1<> bell; } 2>/dev/null
 done

@@ -10,7 +10,7 @@ const KEPT = { count: 100, seconds: 90_000, kib: 262_144 };
  * shell makes it ignore SIGINT. So the reader of its report must end it.
  *
  * A pump copies each output to segments `NAME.NUMBER.OFFSET` and removes the oldest. The feeder copies input segments
- * `in.OFFSET`, which the program has not read yet, until an empty one. The folder has a `state` while the program runs,
+ * `in.OFFSET`, which the program has not read yet, until an empty one; `read.OFFSET` is where it is. The folder has a `state` while the program runs,
  * and then its name says how it ended: renaming needs no disk space.
  *
  * A variable that is assigned outside a subshell would change one of the program that has this name.
@@ -40,6 +40,17 @@ pump() {
   : > "$name.end"
 }
 
+# Records whose input the segment was, before it is removed: see WRITE.
+retire() {
+  old=in.$1
+  for file in "by.$1".*; do
+    if [ "$file" -ef "in.$1" ]; then true > "got.\${file#by.*.}" || ln "$file" "got.\${file#by.*.}"; fi
+    old="$old $file"
+  done
+  mv read.* "read.$2"
+  rm -f $old
+}
+
 feed() {
   exec 4> stdin 5<> bell
   at=0 fed=
@@ -47,8 +58,8 @@ feed() {
     if [ -e "in.$at" ]; then
       size=$(wc -c < "in.$at") size=$((size))
       [ "$size" -gt 0 ] && cat "in.$at" >&4 || break
-      [ -z "$fed" ] || rm -f "$fed"
-      fed=in.$at at=$((at + size))
+      [ -z "$fed" ] || retire "$fed" "$at"
+      fed=$at at=$((at + size))
     else
       read -r ring <&5
     fi
@@ -106,7 +117,7 @@ done
 late=no
 [ ! -e late ] || late=late
 mv state "exit.$code.$late.$(date +%s)"
-rm -f stdin bell timer tty in.*
+rm -f stdin bell timer tty in.* by.* got.* read.*
 `;
 
 /** `ID STDIN TERMINAL`: makes the folder of a process, after it has removed what is no longer kept of earlier ones. */
@@ -127,7 +138,7 @@ prepare() {
   [ -z "$ended" ] || echo "$ended" | forget "$(echo "$ended" | wc -l)"
   mkdir "$1" 2>/dev/null || { echo known; return 1; }
   cd "$1" && mkfifo stdout stderr started && : > out.0.0 && : > err.0.0 || return 1
-  [ "$2" = no ] || mkfifo stdin bell
+  [ "$2" = no ] || { mkfifo stdin bell && : > read.0; }
 }
 forget() {
   left=$1

@@ -40,7 +40,8 @@ export const attachProcess =
     if (!found.ok) return found;
     if (guestExpired(caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     const control: AttachedProcess['control'] = {
-      write: (input) => writeInput(deps)(id, processId, input, caller, `${caller.user.id} ${writer}`),
+      write: (input) =>
+        writeInput(deps)(id, processId, { ...input, writer: `${caller.user.id} ${writer}` }, caller),
       resize: (size) => resizeProcess(deps)(id, processId, size, caller),
       signal: (signal) => signalProcess(deps)(id, processId, signal, caller, origin),
     };

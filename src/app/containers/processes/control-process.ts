@@ -11,17 +11,12 @@ import { handleOf } from '../find-container.ts';
 import { refuseIfStopped, refuseIfUnknown } from '../inside/running-container.ts';
 import { type Found, findProcess, findReachable } from './find-process.ts';
 import type { ProcessDeps } from './process-deps.ts';
-import type { ProcessInputs } from './process-inputs.ts';
 import { settled } from './settle-processes.ts';
 
-export type ControlDeps = ProcessDeps & {
-  readonly acts: Pick<ActRecords, 'record'>;
-  readonly inputs: ProcessInputs;
-};
+export type ControlDeps = ProcessDeps & { readonly acts: Pick<ActRecords, 'record'> };
 
 /**
- * Takes input; returns how much the process has in all. A repeat with the same offset is taken once. With a `writer`
- * the offsets count that writer's input, from what the process had at its first.
+ * Takes input; returns how much the process has in all, or of the writer's. A repeat with the same offset is taken once.
  */
 export const writeInput =
   (deps: ControlDeps) =>
@@ -30,26 +25,20 @@ export const writeInput =
     processId: string,
     input: ProcessInput,
     caller: Caller,
-    writer: string | null = null,
   ): Promise<Result<number, DomainError>> => {
     const found = await findReachable(deps, id, processId, caller, 'change');
     if (!found.ok) return found;
     const { process, handle } = found.value;
     if (process.state.kind === 'ended') return refuse({ code: 'process_ended' });
     if (!process.takesInput) return refuse({ code: 'process_without_input' });
-    const write = (part: ProcessInput): Promise<Result<InputOutcome, DomainError>> => {
-      const writing = deps.processes.write(handle, process.id, part).then(ok);
-      return refuseIfUnknown<InputOutcome>('process_outcome_unknown', refuseIfStopped(writing));
-    };
-    const written =
-      writer === null ? await write(input) : await deps.inputs.write(process.id, writer, input, write);
+    const writing = deps.processes.write(handle, process.id, input).then(ok);
+    const written = await refuseIfUnknown<InputOutcome>('process_outcome_unknown', refuseIfStopped(writing));
     return written.ok ? answerTo(written.value) : written;
   };
 
 function answerTo(outcome: InputOutcome): Result<number, DomainError> {
   switch (outcome.kind) {
     case 'taken':
-    case 'moved':
       return ok(outcome.inputOffset);
     case 'gap':
     case 'closed':

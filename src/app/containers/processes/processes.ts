@@ -11,7 +11,6 @@ import { refuseIfStopped } from '../inside/running-container.ts';
 import { attachProcess } from './attach-process.ts';
 import { type ControlDeps, endProcess, resizeProcess, signalProcess, writeInput } from './control-process.ts';
 import { findProcess } from './find-process.ts';
-import { ProcessInputs } from './process-inputs.ts';
 import { readOutput } from './process-output.ts';
 import { settleAll, settled } from './settle-processes.ts';
 import { resumeStart, startProcess } from './start-process.ts';
@@ -19,8 +18,7 @@ import { resumeStart, startProcess } from './start-process.ts';
 export type Processes = ReturnType<typeof processes>;
 
 /** The processes of a caller's containers. */
-export function processes(ports: Omit<ControlDeps, 'inputs'>) {
-  const deps: ControlDeps = { ...ports, inputs: new ProcessInputs() };
+export function processes(deps: ControlDeps) {
   return {
     start: startProcess(deps),
     resumeStart: resumeStart(deps),

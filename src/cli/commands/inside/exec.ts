@@ -2,6 +2,7 @@ import type { Container, ExecOptions } from '../../../client/index.ts';
 import type { Cli } from '../../cli.ts';
 import { ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
+import { lostNote } from '../../exec/lost-note.ts';
 import { showOnTerminal } from '../../exec/on-terminal.ts';
 import { keepOutput, passOn } from '../../exec/passed.ts';
 import { EXIT } from '../../exit-codes.ts';
@@ -13,7 +14,7 @@ import { variables } from '../../values/variables.ts';
 const HELP = `
 Standard input, output and signals are passed on as they come, byte for byte. The command ends with the
 program's exit code, or ${EXIT.timedOut} at its time limit. A second Ctrl-C ends the program. A lost connection
-is continued for a minute; then the program ends.
+is continued for a minute; then the program ends. A service that does not answer is asked for half a minute.
 
 Examples:
   berth exec dev -- npm test
@@ -58,11 +59,17 @@ type Run = (
 ) => Promise<number | null>;
 
 const piped: Run = async ({ io, print }, find, program, options, stdin) => {
-  const running = await (await find()).exec(program, { ...options, stdin });
-  if (print.form !== 'json') return await passOn(running, io, stdin);
-  const kept = await keepOutput(running, io, stdin);
-  print.text(JSON.stringify(kept));
-  return kept.exit_code;
+  const lost = lostNote(io);
+  try {
+    const running = await (await find()).exec(program, { ...options, stdin, onLost: lost.begin });
+    lost.of(running);
+    if (print.form !== 'json') return await passOn(running, io, stdin);
+    const kept = await keepOutput(running, io, stdin);
+    print.text(JSON.stringify(kept));
+    return kept.exit_code;
+  } finally {
+    lost.end();
+  }
 };
 
 const onTerminal: Run = async ({ io }, find, program, options) => {
@@ -71,8 +78,14 @@ const onTerminal: Run = async ({ io }, find, program, options) => {
   const { TERM: term } = io.env;
   const isKnown = term !== undefined && /^[a-zA-Z0-9.+_-]{1,64}$/.test(term) && term !== 'dumb';
   const terminal = { ...raw.size(), ...(isKnown && { term }) };
+  const lost = lostNote(io);
   const onLost = () =>
-    raw.isRaw() && raw.note('connection lost, reconnecting… Ctrl-C twice ends the command');
-  const running = await (await find()).exec(program, { ...options, stdin: true, terminal, onLost });
-  return await showOnTerminal(running, raw, io);
+    raw.isRaw() ? raw.note('connection lost, reconnecting… Ctrl-C twice ends the command') : lost.begin();
+  try {
+    const running = await (await find()).exec(program, { ...options, stdin: true, terminal, onLost });
+    lost.of(running);
+    return await showOnTerminal(running, raw, io);
+  } finally {
+    lost.end();
+  }
 };

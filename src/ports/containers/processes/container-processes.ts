@@ -43,14 +43,17 @@ export type ProcessInput = {
   readonly data: Buffer;
   /** How much of the input came before; null for all. */
   readonly offset: number | null;
-  /** Only if it begins at the present end: nothing of it counts as a repeat. */
-  readonly isNext?: boolean;
+  /**
+   * Offsets count the input of this writer alone, from what the process had when it first asked with a null offset. A
+   * process remembers the last 1000 writers; one that it does not know continues at its own offset.
+   */
+  readonly writer?: string | null;
   readonly isLast: boolean;
 };
 
-/** `inputOffset`: the bytes of input that it has. `moved`: for `isNext`, others have written. */
+/** `inputOffset`: the bytes of input that it has, as its writer counts. */
 export type InputOutcome =
-  | { readonly kind: 'taken' | 'moved' | 'gap' | 'closed' | 'full'; readonly inputOffset: number }
+  | { readonly kind: 'taken' | 'gap' | 'closed' | 'full'; readonly inputOffset: number }
   | { readonly kind: 'ended' | 'no_input' };
 
 /**
@@ -73,7 +76,7 @@ export interface ContainerProcesses {
   ): Promise<ProcessOutput | null>;
   /**
    * Takes all of the input or nothing, without what it has already. What it has taken reaches the program, whatever
-   * becomes of the service. Throws `OutcomeUnknown`; a repeat with the offset is safe.
+   * becomes of the service. Throws `OutcomeUnknown`; a repeat with the offset is safe, also while the first is on its way.
    */
   write(handle: RuntimeHandle, id: string, input: ProcessInput): Promise<InputOutcome>;
   /** Signals the program and everything that it started; false when nothing of it runs. */

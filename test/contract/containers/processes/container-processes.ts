@@ -50,8 +50,13 @@ export function processesIn(processes: ContainerProcesses, handle: RuntimeHandle
     const [stdout, stderr] = [Buffer.concat(read.stdout), Buffer.concat(read.stderr)];
     return { start: opened.start, stdout, stderr };
   };
-  const write = (id: string, text: string, offset: number | null = null, isLast = false, isNext = false) =>
-    processes.write(handle, id, { data: Buffer.from(text), offset, isLast, isNext });
+  const write = (
+    id: string,
+    text: string,
+    offset: number | null = null,
+    isLast = false,
+    writer: string | null = null,
+  ) => processes.write(handle, id, { data: Buffer.from(text), offset, isLast, writer });
   const ended = async (id: string) =>
     await eventually(
       () => state(id),
@@ -77,6 +82,7 @@ export async function containerProcessesContract(
       t.match(await processes.end(handle, id), { kind: 'exited' });
     });
     await t.test('input is taken once, by its offset', (t) => takesInput(t, inside));
+    await t.test('input of each writer is taken once', (t) => takesInputOfWriters(t, inside));
     await t.test('output is followed, and resumed at any byte', (t) => resumes(t, inside, processes, handle));
     await t.test('output is capped, and what was removed is known', async (t) => {
       const id = await inside.start(['head', '-c', String(5 * MIB), '/dev/zero']);
@@ -146,18 +152,47 @@ async function takesInput(t: Test, { start, output, write }: InsideOne): Promise
   t.same(await write(id, 'lo wörld\n', 3), { kind: 'taken', inputOffset: 13 }, 'the rest of an overlap');
   const both = await Promise.all([write(id, 'a', 13), write(id, 'a', 13)]);
   t.same(both, Array(2).fill({ kind: 'taken', inputOffset: 14 }), 'two at once');
-  const next = (text: string, offset: number) => write(id, text, offset, false, true);
-  t.same(await next('b', 13), { kind: 'moved', inputOffset: 14 }, 'nothing of it is a repeat');
-  t.same(await next('b', 15), { kind: 'moved', inputOffset: 14 });
-  t.same(await next('b', 14), { kind: 'taken', inputOffset: 15 });
-  t.same(await write(id, 'end\n', 15, true), { kind: 'taken', inputOffset: 19 });
-  t.equal(String((await output(id))?.stdout), 'hello wörld\nabend\n');
-  t.same(await write(id, 'x', 19), { kind: 'ended' });
+  t.same(await write(id, 'end\n', 14, true), { kind: 'taken', inputOffset: 18 });
+  t.equal(String((await output(id))?.stdout), 'hello wörld\naend\n');
+  t.same(await write(id, 'x', 18), { kind: 'ended' });
   const deaf = await start(['sleep', '3600']);
   t.same(await write(deaf, 'x'), { kind: 'no_input' });
   const idle = await start(['sleep', '3600'], { takesInput: true });
   t.same(await write(idle, '', null, true), { kind: 'taken', inputOffset: 0 });
   t.same(await write(idle, 'x'), { kind: 'closed', inputOffset: 0 });
+}
+
+/** Offsets of a writer hold whichever process of the service passes its input on, and whatever is still on its way. */
+async function takesInputOfWriters(t: Test, { start, output, write }: InsideOne): Promise<void> {
+  const id = await start(['cat'], { takesInput: true });
+  const as = (writer: string, text: string, offset: number | null = null) =>
+    write(id, text, offset, false, writer);
+  t.same(await as('ada', ''), { kind: 'taken', inputOffset: 0 });
+  t.same(await as('ada', 'one ', 0), { kind: 'taken', inputOffset: 4 });
+  t.same(await as('bob', ''), { kind: 'taken', inputOffset: 4 }, 'from what was there');
+  t.same(await as('ada', 'two ', 4), { kind: 'taken', inputOffset: 8 });
+  t.same(await write(id, 'all ', 8), { kind: 'taken', inputOffset: 12 }, 'input of nobody by name');
+  t.same(await as('bob', ''), { kind: 'taken', inputOffset: 4 }, "others' input is not its own");
+  t.same(await as('bob', 'three ', 4), { kind: 'taken', inputOffset: 10 });
+  t.same(await as('ada', 'two ', 4), { kind: 'taken', inputOffset: 8 }, 'a repeat that the program has read');
+  t.same(await as('bob', 'three four ', 4), { kind: 'taken', inputOffset: 15 }, 'a repeat, and more');
+  t.same(await as('ada', 'x', 9), { kind: 'gap', inputOffset: 8 });
+  t.same(await as('cy', 'five ', 700), { kind: 'taken', inputOffset: 705 }, 'one that was forgotten');
+  const [known, before] = [{ ada: 8, bob: 15 }, 'one two all three four five '];
+  for (const piece of [...'abcdef']) {
+    // As when a lost connection's write still runs while its client sends the same and more by another way.
+    const all = (['ada', 'bob'] as const).flatMap((who) => [
+      as(who, piece, known[who]),
+      as(who, `${piece}${who} `, known[who]),
+    ]);
+    for (const { kind } of await Promise.all(all)) t.equal(kind, 'taken');
+    for (const who of ['ada', 'bob'] as const) known[who] += 5;
+  }
+  await write(id, '', null, true);
+  const read = String((await output(id))?.stdout);
+  t.equal(read.slice(0, before.length), before);
+  t.equal(read.length, before.length + 60, read);
+  for (const who of ['ada', 'bob']) t.equal(read.match(new RegExp(`${who} `, 'g'))?.length, 6, read);
 }
 
 const SIZE = { cols: 91, rows: 33 };

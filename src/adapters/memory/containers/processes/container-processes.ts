@@ -119,17 +119,23 @@ async function* pieces(
   }
 }
 
-function written(program: MemoryProgram, { data, offset, isNext, isLast }: ProcessInput): InputOutcome {
+function written(
+  program: MemoryProgram,
+  { data, offset, writer = null, isLast }: ProcessInput,
+): InputOutcome {
   if (program.exit !== null) return { kind: 'ended' };
   if (!program.takesInput) return { kind: 'no_input' };
-  const { inputOffset } = program;
+  const { writers } = program;
+  const known = writer === null ? program.inputOffset : writers.get(writer);
+  const inputOffset = known ?? offset ?? program.inputOffset;
+  if (writer !== null) writers.set(writer, inputOffset);
   const skip = inputOffset - (offset ?? inputOffset);
-  if (isNext && skip !== 0) return { kind: 'moved', inputOffset };
   if (skip < 0) return { kind: 'gap', inputOffset };
   const fresh = data.subarray(skip);
   if (fresh.length > 0 && program.isInputClosed) return { kind: 'closed', inputOffset };
   if (fresh.length > MAX_WAITING_BYTES) return { kind: 'full', inputOffset };
   if (fresh.length > 0) program.write(fresh);
+  if (writer !== null) writers.set(writer, inputOffset + fresh.length);
   if (isLast) program.closeInput();
-  return { kind: 'taken', inputOffset: program.inputOffset };
+  return { kind: 'taken', inputOffset: inputOffset + fresh.length };
 }

@@ -16,6 +16,8 @@ export class MemoryProgram {
   };
   exit: { readonly exitCode: number; readonly isTimedOut: boolean; readonly at: Date } | null = null;
   inputOffset = 0;
+  /** How much of its input each writer has sent, from what there was when it came. */
+  readonly writers = new Map<string, number>();
   isInputClosed = false;
   readonly takesInput: boolean;
   /** Whether lines are echoed, and end, as in a terminal. */
