@@ -81,3 +81,25 @@ t.test('the image is built from files that its context has', async (t) => {
   const copies = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
   t.same([...new Set(copies.flatMap(([, names = '']) => names.split(' ')))].toSorted(), given);
 });
+
+t.test(
+  'the proxies lead to the usual port by the name of the settings, and keep the metrics to the machine',
+  async (t) => {
+    const nginx = readFileSync('docs/nginx/berth.conf', 'utf8');
+    const caddy = read('Caddyfile');
+    const port = SETTINGS['BERTH_PORT']?.default;
+    const name = /^BERTH_PUBLIC_URL=https:\/\/(\S+)$/m.exec(read('berth.env'))?.[1];
+
+    const groups = [...nginx.matchAll(/^upstream (\w+) \{\n(?:.*\n)*?\}/gm)];
+    const used = [...nginx.matchAll(/proxy_pass http:\/\/(\w+);/g)].map(([, group]) => group);
+    t.same(groups.map(([, group]) => group).toSorted(), used.toSorted());
+    for (const [group] of groups) t.match(group, `  server 127.0.0.1:${port} max_fails=`);
+    t.match(nginx, /proxy_set_header X-Forwarded-For \$remote_addr;/);
+    t.match(nginx, /location = \/metrics \{\n {4}return 404;/);
+    t.same(new Set([...nginx.matchAll(/server_name (\S+);/g)].map(([, each]) => each)), new Set([name]));
+
+    t.match(caddy, `\n${name} {\n`);
+    t.match(caddy, `reverse_proxy 127.0.0.1:${port} {`);
+    t.match(caddy, '\n\trespond /metrics 404\n');
+  },
+);

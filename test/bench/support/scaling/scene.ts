@@ -87,10 +87,14 @@ export async function startNginx(port: number, upstreams: readonly string[]) {
 }
 
 function wholeConf(folder: string, port: number, upstreams: readonly string[]): string {
-  const servers = upstreams.map((url) => `  server ${new URL(url).host} max_fails=1 fail_timeout=5s;`);
+  const hosts = upstreams.map((url) => new URL(url).host);
+  const serversOf = (_: string, options: string): string =>
+    hosts.map((host) => `  server ${host}${options}`).join('\n');
   const site = readFileSync(CONF, 'utf8')
-    .replace(/( {2}server 10\..*\n)+/, `${servers.join('\n')}\n`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace(/^ {2}server 127\.0\.0\.1:8080(.*)$/gm, serversOf)
+    .replace(/^server \{\n {2}listen 80;[\s\S]*?^\}\n/m, '')
+    .replace(/ {2}listen \[.*\n/g, '')
+    .replace('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
     .replace(/ {2}ssl_.*\n/g, '');
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((of) => `${of}_temp_path ${folder};`);
   return `daemon off;
