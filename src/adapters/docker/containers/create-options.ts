@@ -32,6 +32,8 @@ export type RuntimeSettings = {
   readonly cores?: ChooseCores | undefined;
 };
 
+export const MAX_PROCESSES = 512;
+
 /**
  * What root inside a container may do. The first five let package managers unpack files of other owners, the next two
  * let services become their user, and KILL ends other users' processes.
@@ -100,7 +102,7 @@ const toolsMount = (volume: string | null): Docker.MountConfig =>
 function hostConfig(spec: ContainerSpec, settings: RuntimeSettings): Docker.HostConfig {
   return {
     ...limitsOf(spec.resources, settings),
-    PidsLimit: 512,
+    PidsLimit: MAX_PROCESSES,
     OomScoreAdj: 500,
     ShmSize: 64 * MIB,
     Ulimits: [

@@ -3,6 +3,7 @@ import { ContainerNotRunning } from '../../../ports/containers/container-runtime
 import type { ContainerLoad, ContainerUsage } from '../../../ports/containers/inside/container-insight.ts';
 import { cpuSeenInside } from '../../scripts/insight/cpu-usage.ts';
 import { diskReader } from '../../scripts/insight/disk-usage.ts';
+import { MAX_PROCESSES } from '../containers/create-options.ts';
 import { type EngineCalls, LIMITS } from '../engine/engine-client.ts';
 import { dockerPrograms } from '../exec/container-programs.ts';
 
@@ -60,7 +61,7 @@ export function usageReader(calls: EngineCalls, killsOf: KillsOf): UsageReader {
   // The load first: it refuses a container that does not run, of which no figure is to be cached.
   const usage = async (id: string): Promise<ContainerUsage> => {
     const now = await load(id);
-    return { ...now, diskBytes: await disk(id) };
+    return { ...now, diskBytes: await disk(id), maxProcesses: MAX_PROCESSES };
   };
   return { usage, load };
 }

@@ -54,7 +54,8 @@ export function clusterInsight({ client, podContainerOf, programs, observe }: In
     // The load first: it refuses a container that does not run, of which no figure is to be cached.
     async usage({ runtimeId }) {
       const load = await loads.forceFetch(runtimeId);
-      return { ...load, diskBytes: await disk(runtimeId) };
+      // A Pod cannot limit its processes: a limit of the node is out of sight.
+      return { ...load, diskBytes: await disk(runtimeId), maxProcesses: null };
     },
     // A cluster does not compare a container with its image.
     async changes(handle) {

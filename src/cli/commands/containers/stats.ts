@@ -22,7 +22,7 @@ export const stats = () =>
             memory: ({ memory }) => of(memory.used_bytes, memory.limit_bytes, bytesText),
             '/workspace': ({ disk }) => of(disk.used_bytes, disk.limit_bytes, bytesText),
             'other files': ({ layer }) => of(layer.used_bytes, layer.limit_bytes, bytesText),
-            processes: ({ pids }) => `${pids.used} of ${pids.limit}`,
+            processes: ({ pids }) => (pids.limit === null ? `${pids.used}` : `${pids.used} of ${pids.limit}`),
           },
           name: ({ name }) => name,
         });

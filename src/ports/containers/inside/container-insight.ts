@@ -24,6 +24,8 @@ export type ContainerLoad = {
 export type ContainerUsage = ContainerLoad & {
   /** The volume's use, at most 30 s old; null when measuring took too long. */
   readonly diskBytes: number | null;
+  /** How many processes the container may have; null where the engine sets no limit of its own. */
+  readonly maxProcesses: number | null;
 };
 
 /** Inspects containers without changing them. Throws `ContainerNotRunning` when one is gone. */

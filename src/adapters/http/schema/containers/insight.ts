@@ -34,7 +34,10 @@ export const StatsBody = Named(
       { used_bytes: Nullable(Type.Integer()), limit_bytes: Type.Integer() },
       { description: 'Outside /workspace, as of the last minute. null: not measured yet.' },
     ),
-    pids: Type.Object({ used: Type.Integer(), limit: Type.Integer() }),
+    pids: Type.Object({
+      used: Type.Integer(),
+      limit: Nullable(Type.Integer({ description: 'null: the engine sets no limit of its own.' })),
+    }),
   }),
 );
 

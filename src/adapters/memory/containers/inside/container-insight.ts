@@ -18,7 +18,7 @@ export function memoryInsight(runtime: ContainerObserver): ContainerInsight {
         throw new ContainerNotRunning('no such container', true);
       return Readable.from([Buffer.from(tail === 0 ? '' : 'started\n')]);
     },
-    usage: async (handle) => ({ ...(await load(handle)), diskBytes: 0 }),
+    usage: async (handle) => ({ ...(await load(handle)), diskBytes: 0, maxProcesses: 512 }),
     load,
     async changes(handle) {
       if ((await runtime.observe(handle)).kind === 'gone')

@@ -11,8 +11,6 @@ import type { Routes } from '../../../server.ts';
 import { type AbortGuard, enableTcpKeepAlive, flushHeaders, whenClosed } from '../../../streamed-replies.ts';
 
 const MIB = 1024 * 1024;
-/** The limit of every container. */
-const PIDS_LIMIT = 512;
 
 export const insightRoutes =
   (
@@ -132,7 +130,7 @@ const toStatsBody = (usage: UsageBesideLimits): StatsBody => ({
     used_bytes: usage.layer.usedMb === null ? null : usage.layer.usedMb * MIB,
     limit_bytes: usage.layer.allowedMb * MIB,
   },
-  pids: { used: usage.pids, limit: PIDS_LIMIT },
+  pids: { used: usage.pids, limit: usage.maxProcesses },
 });
 
 export const toChangesBody = (report: LossReport): ChangesBody => ({
