@@ -72,3 +72,26 @@ t.test('a role that installs something is refused where programs are not root', 
   t.match(refused.json().fields, { role: /needs root/ });
   t.equal((await create({ name: 'web', role: 'standard' })).statusCode, 201);
 });
+
+t.test('tools of a role that came from elsewhere are not tried without root', async (t) => {
+  const service = await aService();
+  const runtime = service.ports.runtime as MemoryRuntime;
+  const call = as(service, await aPerson(service, 'ada'));
+  const { db_id } = (await call('POST', '/api/containers', { name: 'dev', role: 'node', ...small })).json();
+  await service.roleSetups.idle();
+  let installs = 0;
+  Object.assign(runtime, { capabilities: { ...runtime.capabilities, hasRoot: false } });
+  Object.assign(service.ports.installer, {
+    install: async () => {
+      installs += 1;
+      throw new Error('not to be asked');
+    },
+  });
+  const url = `/api/containers/${db_id}`;
+  const retried = await call('POST', `${url}/role-setup/retry`);
+  t.match([retried.statusCode, retried.json().code], [409, 'not_offered_by_engine']);
+  await call('PATCH', url, { name: 'dev', ...small, memory_mb: 512 });
+  await service.roleSetups.idle();
+  t.match((await call('GET', url)).json().role_setup, { status: 'failed', detail: /needs root/ });
+  t.equal(installs, 0);
+});

@@ -50,6 +50,8 @@ async function attempt(deps: RoleSetupDeps, one: Try, output: Output): Promise<E
   if (role === null) return { failed: `the catalogue no longer has the role ${container.role}` };
   const { node, runtimeId } = container;
   if (runtimeId === null) return 'stopped';
+  if (!deps.runtime.capabilities.hasRoot)
+    return { failed: 'not installed: that needs root, which the engine does not give' };
   const command = await deps.installer.install({ node, runtimeId }, role);
   const end = (): void => void command.end();
   signal.addEventListener('abort', end);

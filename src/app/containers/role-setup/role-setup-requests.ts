@@ -27,6 +27,7 @@ export const retrySetup = (
   change(deps, changed, 'role_setup_retried', request, async ({ catalogue }, container) => {
     if (guestExpired(request.caller.user, deps.clock.now())) return refuse({ code: 'guest_session_expired' });
     if (container.state !== 'running') return refuse({ code: 'container_not_running' });
+    if (!deps.runtime.capabilities.hasRoot) return refuse({ code: 'not_offered_by_engine' });
     const role = await catalogue.role(container.role);
     return retryRoleSetup(container.roleSetup, role === null || installsSomething(role), randomUUID());
   });
