@@ -205,7 +205,7 @@ function programOf(
     },
     isRunning: async () =>
       stream.ended?.kind === 'exited' && stream.ended.code !== 0 ? false : await asksWhetherItRuns(),
-    resize: async (cols, rows) => stream.resize(cols, rows),
+    resize: (cols, rows) => stream.resize(cols, rows),
   };
 }
 

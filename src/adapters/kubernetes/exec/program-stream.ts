@@ -87,8 +87,10 @@ export class ProgramStream extends Duplex {
       this.#send(CHANNEL.stdin, data.subarray(at, at + MAX_MESSAGE_BYTES));
   }
 
-  resize(cols: number, rows: number): void {
-    this.#send(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: cols, Height: rows })));
+  /** Resolves when it is on its way, so that the caller can wait with the next one. */
+  resize(cols: number, rows: number): Promise<void> {
+    const size = Buffer.from(JSON.stringify({ Width: cols, Height: rows }));
+    return new Promise((resolve) => this.#send(CHANNEL.resize, size, resolve));
   }
 
   override _read(): void {

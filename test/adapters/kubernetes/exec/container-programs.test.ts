@@ -261,3 +261,20 @@ t.test('a peer that no longer answers is noticed, and one that does is not', asy
   }
   t.notOk(kept.stream.destroyed);
 });
+
+t.test('a size waits until the server takes it, so that a flood of them does not pile up', async (t) => {
+  const { server, start } = await setUp(t);
+  const terminal = { form: 'terminal', stdin: true, env: { TERM: 'xterm' } } as const;
+  const program = await start(['sleep', '600'], terminal);
+  program.stream.resume();
+  for (const socket of server.sockets) socket.pause();
+  // More than the system buffers.
+  program.stream.write(Buffer.alloc(32 * 1_048_576));
+  let taken = 0;
+  void program.resize(97, 31).then(() => {
+    taken += 1;
+  });
+  t.equal(await standsStill(async () => taken), 0);
+  program.stream.destroy();
+  await waitFor(() => taken === 1, { what: 'nobody waits for a lost connection' });
+});
