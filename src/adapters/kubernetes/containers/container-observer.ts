@@ -23,6 +23,14 @@ export function clusterObserver(
     labels[INSTANCE_LABEL] === instanceId
       ? runtimeIdOf(instanceId, labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL]))
       : null;
+  function note(listed: Map<string, ListedContainer>, of: Bare, state: ListedContainer['state']): void {
+    const runtimeId = ownerOf(of);
+    if (runtimeId === null) return;
+    const { labels = {} } = of.metadata;
+    const [dbId, generation] = [labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL])];
+    listed.set(runtimeId, { handle: { node, runtimeId }, dbId, generation, state });
+  }
+
   return {
     ping: namespace.ping,
     async observe({ runtimeId }) {
@@ -39,18 +47,14 @@ export function clusterObserver(
     async list() {
       // Pods first: the record of each is older.
       const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId}`);
-      const running = new Set(pods.filter(isUp).map(ownerOf));
-      return (await records.list()).map((record): ListedContainer => {
-        const { labels = {} } = record.metadata;
-        const [dbId, generation] = [labels[DB_ID_LABEL] ?? '', Number(labels[GENERATION_LABEL])];
-        const runtimeId = runtimeIdOf(instanceId, dbId, generation);
-        return {
-          handle: { node, runtimeId },
-          dbId,
-          generation,
-          state: running.has(runtimeId) ? 'running' : 'stopped',
-        };
-      });
+      const listed = new Map<string, ListedContainer>();
+      for (const record of await records.list()) note(listed, record, 'stopped');
+      // One whose record was removed from outside still is a container.
+      for (const pod of pods) {
+        const state = isUp(pod) ? 'running' : 'stopped';
+        if (state === 'running' || !listed.has(ownerOf(pod) ?? '')) note(listed, pod, state);
+      }
+      return [...listed.values()];
     },
     watch: (hint) => namespace.watch('pods', `${INSTANCE_LABEL}=${instanceId}`, hint),
   };
