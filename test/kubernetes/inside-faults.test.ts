@@ -23,6 +23,8 @@ if (cluster.orders !== null) {
     const script = `sleep 5; echo done > /workspace/${daemon}`;
     const command = await commands.open(handle, { command: ['sh', '-c', script], timeoutSeconds: null });
     const outcome = collect(command);
+    // It may be lost before the order is carried out.
+    outcome.catch(() => undefined);
     const marker = randomUUID();
     const pty = await terminals.open(handle, aTerminal('kept', { marker }));
     pty.stream.resume();

@@ -23,7 +23,14 @@ const runtime = clusterRuntime(client, { ...settings, disk });
 const podsOf = async (dbId: string) =>
   JSON.parse(
     await kubectl(cluster, ['-n', namespace, 'get', 'pods', '-l', `berth.db_id=${dbId}`, '-o', 'json']),
-  ).items as readonly { readonly metadata: { readonly uid: string }; readonly status: object }[];
+  ).items as readonly {
+    readonly metadata: { readonly uid: string };
+    readonly spec: {
+      readonly containers: readonly {
+        readonly resources: { readonly limits: { readonly memory: string } };
+      }[];
+    };
+  }[];
 
 await containerRuntimeContract('a real cluster', { runtime, image });
 await containerDiskContract('a real cluster', { runtime, image });
@@ -66,6 +73,30 @@ t.test('a Pod removed from outside is stopped, hinted at, and started again', as
   t.match(await runtime.observe(handle), { kind: 'running' });
   await runtime.remove(handle);
   await runtime.removeVolume(spec.volume);
+});
+
+t.test('limits and sizes are as the server lets them change', async (t) => {
+  const hard = clusterRuntime(client, { ...settings, disk: { ...disk, quota: 'hard' } });
+  const spec = aSpec(image);
+  const handle = await hard.create(spec);
+  await hard.start(handle);
+  const memory = async () => {
+    const [pod] = await podsOf(spec.dbId);
+    return pod?.spec.containers[0]?.resources.limits.memory;
+  };
+  await hard.resize(handle, { ...spec.resources, memoryMb: 320, diskMb: 640 });
+  await hard.stop(handle, 1);
+  await hard.start(handle);
+  t.equal(await memory(), '320Mi', 'at once, or with the next Pod');
+  // The storage class of the tests' own cluster has folders of no size.
+  const { isResizable, minMb } = (await hard.volumeFacts(spec.volume, 1024)) ?? {};
+  const asked = JSON.parse(
+    await kubectl(cluster, ['-n', namespace, 'get', 'pvc', spec.volume, '-o', 'json']),
+  );
+  t.equal(asked.spec.resources.requests.storage, isResizable ? '640Mi' : '512Mi');
+  t.equal(minMb, isResizable ? 640 : 512, 'it cannot shrink');
+  await hard.remove(handle);
+  await hard.removeVolume(spec.volume);
 });
 
 t.test('the network policy is as the server keeps it', async (t) => {

@@ -80,9 +80,11 @@ export async function diskFaults(
   diskMb: number,
 ): Promise<FieldFaults> {
   const isOther = diskMb !== row.resources.diskMb;
-  const facts = isOther ? await deps.runtime.volumeFacts(row.volume) : null;
+  const facts = isOther ? await deps.runtime.volumeFacts(row.volume, diskMb) : null;
   if (facts?.isResizable === false)
     return { diskMb: 'cannot change: the engine fixes the size of this volume' };
+  const { minMb = 0 } = facts ?? {};
+  if (diskMb < minMb) return { diskMb: `must be at least ${minMb}: the engine cannot shrink this volume` };
   if (diskMb >= row.resources.diskMb && (row.diskUsedMb ?? 0) <= diskMb) return {};
   const { quota, usedMb } = await readUse(deps, row);
   const matters = quota === 'soft' || isOther;

@@ -5,8 +5,10 @@ import type { RuntimeHandle } from './container-runtime.ts';
 /** How a volume's size is enforced, which never changes. */
 export type VolumeFacts = {
   readonly quota: Quota;
-  /** It takes on the `diskMb` of each container started on it. */
+  /** It takes on the `diskMb` of each container started on it; with a size, whether it can take on that one. */
   readonly isResizable: boolean;
+  /** It cannot be made smaller than this. Absent: it can be as small as its files. */
+  readonly minMb?: number;
 };
 
 /** The container to measure a volume through, where there is no better way. */
@@ -17,8 +19,8 @@ export interface ContainerDisk {
   /** For new volumes. `hard`: writes above `diskMb` are refused. `soft`: the use is only measured. */
   readonly diskQuota: Quota;
   volumeExists(volume: string): Promise<boolean>;
-  /** null when there is no such volume. */
-  volumeFacts(volume: string): Promise<VolumeFacts | null>;
+  /** null when there is no such volume. `diskMb`: the size that it is to take on. */
+  volumeFacts(volume: string, diskMb?: number): Promise<VolumeFacts | null>;
   /** A volume's present use; null when it does not exist or cannot be measured now. */
   usedBytes(volume: string, reader: VolumeReader): Promise<number | null>;
   /** Removes a volume for good; absent is success. Fails while a container has it. */

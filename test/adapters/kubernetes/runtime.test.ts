@@ -1,16 +1,19 @@
 import t from 'tap';
 import { namespaceOf } from '../../../src/adapters/kubernetes/client/namespace.ts';
+import { mebibytes, millicores } from '../../../src/adapters/kubernetes/client/quantities.ts';
 import { hostnameOf } from '../../../src/adapters/kubernetes/containers/names.ts';
+import { resizeContainer } from '../../../src/adapters/kubernetes/containers/pod-resize.ts';
+import { containerPods } from '../../../src/adapters/kubernetes/containers/pods.ts';
+import { containerRecords } from '../../../src/adapters/kubernetes/containers/records.ts';
 import { clusterWarmPool } from '../../../src/adapters/kubernetes/containers/warm-pool.ts';
 import { networkPolicy } from '../../../src/adapters/kubernetes/network/network-policy.ts';
-import { mebibytes } from '../../../src/adapters/kubernetes/volumes/claims.ts';
 import type { RuntimeHandle } from '../../../src/ports/containers/container-runtime.ts';
 import { containerDiskContract } from '../../contract/containers/container-disk.ts';
 import { containerRuntimeContract } from '../../contract/containers/container-runtime.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
 import { endProgram } from '../../support/kubernetes/kubelet.ts';
-import { changed, overQuota } from '../../support/kubernetes/refusals.ts';
+import { changed, fixedClass, overQuota, tooLarge } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
 
 const shared = await clusterScene(t);
@@ -154,7 +157,9 @@ t.test('a Pod whose record was removed from outside is still ended', async (t) =
     await runtime.start(handle);
     for (const { metadata } of cluster.store.all('secrets')) cluster.store.remove('secrets', metadata.name);
     t.match(await runtime.observe(handle), { kind: 'running' });
+    t.match(await runtime.list(), [{ handle, generation: 1, state: 'running' }]);
     await end(handle);
+    t.same(await runtime.list(), []);
     t.same(cluster.store.all('pods'), []);
     t.match(await runtime.observe(handle), { kind: 'gone' });
   }
@@ -217,6 +222,51 @@ t.test('limits change at once where the cluster can, else with the next Pod', as
   await runtime.stop(handle, 1);
   await runtime.start(handle);
   t.match(limits(), { memory: '2048Mi' });
+});
+
+t.test('limits that the node cannot give a running Pod are given to a new one', async (t) => {
+  const { cluster, client, settings, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await runtime.start(handle);
+  const pod = () => cluster.store.get('pods', `ws-${spec.dbId}`);
+  const memory = () => pod()['status'].containerStatuses[0].resources.limits.memory;
+  cluster.node.resizes = 'Infeasible';
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 1024 });
+  t.equal(memory(), '1024Mi');
+  cluster.refuseNext('patch', 'pods/resize', tooLarge(`ws-${spec.dbId}`));
+  await runtime.resize(handle, { ...spec.resources, memoryMb: 2048 });
+  t.equal(memory(), '2048Mi', 'refused at once');
+  cluster.node.resizes = 'Deferred';
+  const namespace = namespaceOf(client);
+  const record = await containerRecords(namespace, settings.instanceId).require(handle.runtimeId);
+  const resources = { ...record.spec.resources, memoryMb: 4096, cpuMillicores: 500 };
+  const before = pod().metadata.uid;
+  const pods = containerPods(namespace, settings);
+  const wanted = { ...record, spec: { ...record.spec, resources } };
+  await resizeContainer(namespace, pods, wanted, { withinMs: 50, everyMs: 5 });
+  t.not(pod().metadata.uid, before);
+  t.match(pod()['status'].containerStatuses[0].resources.limits, { memory: '4096Mi', cpu: '500m' });
+  t.same(['1', '1.5', '250m', '1k'].map(millicores), [1000, 1500, 250, null]);
+});
+
+t.test('a volume of fixed size does not become smaller, nor larger than its class can', async (t) => {
+  const disk = { quota: 'hard', measure: async () => null } as const;
+  const { cluster, runtime, image } = await clusterScene(t, { disk });
+  const spec = aSpec(image);
+  await runtime.create(spec);
+  const facts = (diskMb?: number) => runtime.volumeFacts(spec.volume, diskMb);
+  t.same(await facts(), { quota: 'hard', isResizable: true });
+  t.same(await facts(512), { quota: 'hard', isResizable: true, minMb: 512 });
+  const claim = () => cluster.store.get('persistentvolumeclaims', spec.volume)['spec'];
+  t.match(await facts(1024), { isResizable: true });
+  t.equal(claim().resources.requests.storage, '512Mi', 'a question changes nothing');
+  cluster.refuseNext('patch', 'persistentvolumeclaims', fixedClass(spec.volume));
+  t.match(await facts(1024), { isResizable: false });
+  const soft = await clusterScene(t);
+  const other = aSpec(image);
+  await soft.runtime.create(other);
+  t.same(await soft.runtime.volumeFacts(other.volume, 64), { quota: 'soft', isResizable: true });
 });
 
 t.test('a volume grows with its container, and never shrinks', async (t) => {

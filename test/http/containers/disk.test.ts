@@ -160,6 +160,10 @@ t.test('a size below the present use is refused by field, and changes nothing', 
   volume.isResizable = false;
   t.match((await patch({ disk_mb: 950 })).json().fields, { disk_mb: /cannot change/ });
   t.equal((await patch({ memory_mb: 512, disk_mb: 900 })).statusCode, 200);
+  Object.assign(volume, { isResizable: true, usedBytes: 0, minMb: 900 });
+  t.match((await patch({ disk_mb: 899 })).json().fields, {
+    disk_mb: /at least 900: the engine cannot shrink/,
+  });
 });
 
 t.test('on a host short of space nothing new is made, but existing containers start', async (t) => {

@@ -156,6 +156,8 @@ function handle(cluster: StandInCluster, call: Call): readonly [number, Loose] {
   if (resource === '') return [200, { kind: 'APIResourceList', resources: resourcesOf(cluster) }];
   if (method === 'POST') return [201, create(store, resource, body)];
   if (method === 'PATCH' && call.subresource === 'resize') return [200, resize(cluster, name, body)];
+  if (method === 'PATCH' && query.get('dryRun') === 'All')
+    return [200, merged(structuredClone(store.get(resource, name)), body)];
   if (method === 'PATCH')
     return [200, store.update(resource, name, (one) => merged(one, body), body.metadata?.resourceVersion)];
   if (method === 'PUT')

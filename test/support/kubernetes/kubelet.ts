@@ -17,6 +17,8 @@ export type Node = {
   isLost: boolean;
   /** Full: no further Pod fits. */
   isFull: boolean;
+  /** What it makes of other limits: at once, when there is room, or never. */
+  resizes: 'at once' | 'Deferred' | 'Infeasible';
   /** How long a Pod stays after its programs have ended, as with older kubelets. */
   removalMs: number;
   /** The uids of Pods that it ends. */
@@ -42,6 +44,7 @@ export function startNode(store: Store): Node {
     exitCodes: { term: 143 },
     isLost: false,
     isFull: false,
+    resizes: 'at once',
     removalMs: 0,
     ending: new Set(),
   };
@@ -50,7 +53,9 @@ export function startNode(store: Store): Node {
   store.watch(store.position, ({ resource, type, object }: Change) => {
     if (resource !== 'pods') return;
     if (type === 'ADDED') soon(run, object);
-    if (type === 'MODIFIED' && object.metadata['deletionTimestamp']) soon(end, object);
+    if (type !== 'MODIFIED') return;
+    if (object.metadata['deletionTimestamp']) soon(end, object);
+    else if (isToBeResized(object)) soon(resize, object);
   });
   return node;
 }
@@ -66,6 +71,28 @@ function patch(store: Store, pod: Stored, status: Loose): void {
 const claimsOf = (pod: Stored): readonly string[] =>
   pod['spec'].volumes.flatMap((one: Loose) => one.persistentVolumeClaim?.claimName ?? []);
 
+const isRunning = (pod: Stored): boolean => pod['status'].containerStatuses?.[0]?.state.running !== undefined;
+
+const isToBeResized = (pod: Stored): boolean =>
+  isRunning(pod) &&
+  JSON.stringify(pod['status'].containerStatuses[0].resources) !==
+    JSON.stringify(pod['spec'].containers[0].resources);
+
+/** As 1.36 shows it: the limits in force, or a condition that says why they are not. */
+function resize(store: Store, node: Node, { metadata: { name } }: Stored): void {
+  const pod = store.find('pods', name);
+  if (pod === null || !isToBeResized(pod)) return;
+  const [container] = pod['spec'].containers;
+  const [status] = pod['status'].containerStatuses;
+  if (node.resizes === 'at once') {
+    patch(store, pod, { containerStatuses: [{ ...status, resources: container.resources }] });
+    return;
+  }
+  const pending = condition('PodResizePending', 'True', node.resizes, 'Node did not have enough capacity');
+  const known = pod['status'].conditions.some(({ type }: Loose) => type === pending.type);
+  if (!known) patch(store, pod, { conditions: [...pod['status'].conditions, pending] });
+}
+
 function run(store: Store, node: Node, pod: Stored): void {
   const missing = claimsOf(pod).find((claim) => store.find('persistentvolumeclaims', claim) === null);
   const unfit = node.isFull
@@ -80,9 +107,12 @@ function run(store: Store, node: Node, pod: Stored): void {
       ...one,
       status: { phase: 'Bound', capacity: { storage: one['spec'].resources.requests.storage } },
     }));
-  const { name, image, imagePullPolicy } = pod['spec'].containers[0];
+  const { name, image, imagePullPolicy, resources } = pod['spec'].containers[0];
   const scheduled = [condition('PodScheduled', 'True')];
-  const status = (state: Loose) => ({ conditions: scheduled, containerStatuses: [{ name, state }] });
+  const status = (state: Loose) => ({
+    conditions: scheduled,
+    containerStatuses: [{ name, state, resources }],
+  });
   if (node.images.has(image))
     patch(store, pod, { phase: 'Running', ...status({ running: { startedAt: now() } }) });
   else

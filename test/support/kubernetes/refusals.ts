@@ -47,6 +47,19 @@ export const overQuota = (name: string): Refusal => ({
   message: `pods "${name}" is forbidden: exceeded quota: berth, requested: limits.memory=512Mi, used: limits.memory=4Gi, limited: limits.memory=4Gi`,
 });
 
+export const tooLarge = (name: string): Refusal => ({
+  status: 403,
+  reason: 'Forbidden',
+  message: `pods "${name}" is forbidden: node didn't have enough allocatable resources: memory, requested:68719476736, allocatable:8359190528`,
+});
+
+/** The words of 1.20.2. */
+export const fixedClass = (name: string): Refusal => ({
+  status: 403,
+  reason: 'Forbidden',
+  message: `persistentvolumeclaims "${name}" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize`,
+});
+
 export const otherClass = (name: string): Refusal => ({
   status: 422,
   reason: 'Invalid',

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { ApiClient } from './api-client.ts';
-import { orNull, refusedCreation } from './api-failure.ts';
+import { ApiFailure, orNull, refusedCreation } from './api-failure.ts';
 import { Anything, Bare, Claim, NetworkPolicy, Pod, pageOf, Secret } from './objects.ts';
 import { watchObjects } from './watch.ts';
 
@@ -61,6 +61,11 @@ export function namespaceOf(client: ApiClient) {
       const call = { method: 'PATCH', path: pathOf(kind, name), body } as const;
       return (await client.call(KINDS[kind].schema, call)) as Kept<K>;
     },
+    /** Whether the server would take this patch. Changes nothing. */
+    async wouldAccept(kind: Kind, name: string, body: object): Promise<boolean> {
+      const call = { method: 'PATCH', path: pathOf(kind, name), body, query: { dryRun: 'All' } } as const;
+      return (await orNull([403, 404, 422], client.call(KINDS[kind].schema, call))) !== null;
+    },
     /** Replaces an object of this version. Throws when it has changed since. */
     async replace(kind: Kind, name: string, body: object): Promise<void> {
       await client.call(Anything, { method: 'PUT', path: pathOf(kind, name), body });
@@ -72,12 +77,20 @@ export function namespaceOf(client: ApiClient) {
     },
     watch: (kind: Kind, labelSelector: string, hint: () => void): (() => void) =>
       watchObjects(client, { path: pathOf(kind), labelSelector }, hint),
-    /** Sets the limits of a Pod's containers while they run; false where the cluster cannot (before 1.33). */
-    async resizePod(name: string, containers: readonly object[]): Promise<boolean> {
+    /**
+     * Asks for other limits of a Pod's containers while they run. `absent`: no such Pod, or a cluster that cannot (before
+     * 1.33). `refused`: its node could never have them.
+     */
+    async resizePod(name: string, containers: readonly object[]): Promise<'asked' | 'absent' | 'refused'> {
       const path = `${pathOf('pods', name)}/resize`;
       const body = { spec: { containers } };
       const call = { method: 'PATCH', path, body, patch: 'strategic-merge' } as const;
-      return (await orNull([404], client.call(Pod, call))) !== null;
+      try {
+        return (await orNull([404], client.call(Pod, call))) === null ? 'absent' : 'asked';
+      } catch (error) {
+        if (error instanceof ApiFailure && error.status === 403) return 'refused';
+        throw error;
+      }
     },
     /** Asks for the removal; absent, or another one, is success. */
     async remove(kind: Kind, name: string, { uid, graceSeconds }: Removal = {}): Promise<void> {

@@ -19,6 +19,8 @@ export type Bare = Static<typeof Bare>;
 
 const ContainerStatus = Type.Object({
   name: Type.String(),
+  /** What the node gives it, from 1.33 on. */
+  resources: Type.Optional(Type.Object({ limits: Type.Optional(Words) })),
   state: Type.Optional(
     Type.Object({
       waiting: Type.Optional(

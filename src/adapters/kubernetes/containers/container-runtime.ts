@@ -4,13 +4,12 @@ import type { ContainerSnapshots } from '../../../ports/containers/container-ima
 import { type ContainerRuntime, NotOffered } from '../../../ports/containers/container-runtime.ts';
 import type { VolumeCopies } from '../../../ports/containers/snapshots/volume-copies.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { namespaceOf } from '../client/namespace.ts';
+import { type Namespace, namespaceOf } from '../client/namespace.ts';
 import { type ClaimSettings, type Claims, volumeClaims } from '../volumes/claims.ts';
 import { clusterDisk, type DiskSettings } from '../volumes/container-disk.ts';
 import { clusterObserver } from './container-observer.ts';
-import { podNameOf } from './names.ts';
-import { limitsOf, type PodSettings } from './pod-spec.ts';
-import { MAIN } from './pod-states.ts';
+import { resizeContainer } from './pod-resize.ts';
+import type { PodSettings } from './pod-spec.ts';
 import { containerPods, type Patience, type Pods } from './pods.ts';
 import { containerRecords, type Records } from './records.ts';
 
@@ -29,10 +28,9 @@ export function clusterRuntime(client: ApiClient, settings: ClusterSettings): Co
   const records = containerRecords(namespace, settings.instanceId);
   const claims = volumeClaims(namespace, settings);
   const pods = containerPods(namespace, settings, settings.patience);
-  const resizePod = namespace.resizePod;
   return {
     capabilities: CLUSTER_CAPABILITIES,
-    ...lifecycle({ records, claims, pods, resizePod }, settings.node),
+    ...lifecycle({ records, claims, pods, namespace }, settings.node),
     ...clusterObserver(namespace, records, settings),
     ...clusterDisk(claims, records, settings.disk),
     ...NO_IMAGES,
@@ -51,10 +49,10 @@ type Parts = {
   readonly records: Records;
   readonly claims: Claims;
   readonly pods: Pods;
-  readonly resizePod: ReturnType<typeof namespaceOf>['resizePod'];
+  readonly namespace: Namespace;
 };
 
-const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): ContainerRuntime => ({
+const lifecycle = ({ records, claims, pods, namespace }: Parts, node: string): ContainerRuntime => ({
   async create(spec) {
     await claims.ensure(spec);
     return { node, runtimeId: await records.create(spec) };
@@ -70,11 +68,11 @@ const lifecycle = ({ records, claims, pods, resizePod }: Parts, node: string): C
     if (owner !== null) await pods.end(owner, graceSeconds, record === null ? 'gone' : 'ended');
     return record === null ? 'gone' : 'stopped';
   },
-  // Recorded first: where the cluster changes no running Pod, its next one has the limits.
+  // Recorded first: its next Pod has the limits, whatever happens.
   async resize({ runtimeId }, resources) {
     const record = await records.require(runtimeId);
     await records.resize(record, resources);
-    await resizePod(podNameOf(record.spec.dbId), [{ name: MAIN, resources: limitsOf(resources) }]);
+    await resizeContainer(namespace, pods, { ...record, spec: { ...record.spec, resources } });
   },
   async remove({ runtimeId }) {
     const owner = (await records.find(runtimeId)) ?? (await pods.ownerWithoutRecord(runtimeId));

@@ -4,6 +4,7 @@ import { RuntimeFailure, RuntimeUnavailable } from '../../../ports/containers/co
 import { ApiFailure } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Claim } from '../client/objects.ts';
+import { mebibytes } from '../client/quantities.ts';
 import { DB_ID_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
 
 export type ClaimSettings = {
@@ -58,6 +59,16 @@ export function volumeClaims(namespace: Namespace, { instanceId, storageClass }:
       });
       if (made === null) await require(volume);
     },
+    /** MiB that the volume was asked to have; null when there is none, or nobody can tell. */
+    async sizeMb(volume: string): Promise<number | null> {
+      const claim = await find(volume);
+      return claim === null ? null : mebibytes(claim.spec.resources.requests.storage);
+    },
+    /** Whether its class would let the volume grow to that. Changes nothing. */
+    async canGrow(volume: string, diskMb: number): Promise<boolean> {
+      const body = { spec: { resources: { requests: { storage: `${diskMb}Mi` } } } };
+      return await namespace.wouldAccept('persistentvolumeclaims', volume, body);
+    },
     /** Grows the volume to the size, where its class can; none can shrink. Fails when it is missing. */
     async beforeStart(volume: string, diskMb: number): Promise<void> {
       const claim = await require(volume);
@@ -80,23 +91,4 @@ export function volumeClaims(namespace: Namespace, { instanceId, storageClass }:
         throw new RuntimeUnavailable(`volume ${volume} is still being removed`);
     },
   };
-}
-
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  Ki: 1024,
-  M: 1e6,
-  Mi: 1024 ** 2,
-  G: 1e9,
-  Gi: 1024 ** 3,
-  T: 1e12,
-  Ti: 1024 ** 4,
-};
-
-/** A quantity of the API, such as `512Mi`, in MiB; null for one in another form. */
-export function mebibytes(quantity: string): number | null {
-  const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)(|[kMGT]|[KMGT]i)$/.exec(quantity) ?? [];
-  const factor = UNITS[unit];
-  return digits === undefined || factor === undefined ? null : (Number(digits) * factor) / 1024 ** 2;
 }

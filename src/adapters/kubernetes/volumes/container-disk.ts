@@ -19,8 +19,15 @@ export type DiskSettings = {
 export const clusterDisk = (claims: Claims, records: Records, disk: DiskSettings): ContainerDisk => ({
   diskQuota: disk.quota,
   volumeExists: async (volume) => (await claims.find(volume)) !== null,
-  volumeFacts: async (volume) =>
-    (await claims.find(volume)) === null ? null : { quota: disk.quota, isResizable: true },
+  async volumeFacts(volume, diskMb) {
+    if ((await claims.find(volume)) === null) return null;
+    // Its size limits nothing where Berth only measures the use.
+    if (disk.quota === 'soft' || diskMb === undefined) return { quota: disk.quota, isResizable: true };
+    const minMb = await claims.sizeMb(volume);
+    const isGrowth = minMb !== null && diskMb > minMb;
+    const isResizable = !isGrowth || (await claims.canGrow(volume, diskMb));
+    return { quota: disk.quota, isResizable, ...(minMb === null ? {} : { minMb: Math.floor(minMb) }) };
+  },
   async usedBytes(volume, { running }) {
     if ((await claims.find(volume)) === null || running === null) return null;
     return await disk.measure(running);
