@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
 import type Docker from 'dockerode';
+import { eventually } from '../patience.ts';
 import type { ExecProgram, ExecRequest } from './exec-server.ts';
 
 /** What a container has by itself. */
@@ -67,10 +68,11 @@ export const runInContainer =
       });
     }
     const ended = async (): Promise<number> => {
-      for (;;) {
-        const { Running, ExitCode } = await exec.inspect();
-        if (!Running) return ExitCode ?? 137;
-      }
+      const { ExitCode } = await eventually(
+        () => exec.inspect(),
+        ({ Running }) => !Running,
+      );
+      return ExitCode ?? 137;
     };
     return {
       stdin: stream,

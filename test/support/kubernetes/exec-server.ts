@@ -145,12 +145,12 @@ async function relay(
   const { stdin, outputs } = program;
   stdin.on('error', () => {});
   socket.on('message', (data: Buffer) => {
-    const [channel, ...rest] = data;
+    const channel = data[0];
     if (channel === 0 && !stdin.write(data.subarray(1))) {
       socket.pause();
       stdin.once('drain', () => socket.resume());
     }
-    if (channel === 255 && rest[0] === 0 && protocol === 'v5.channel.k8s.io') stdin.end();
+    if (channel === 255 && data[1] === 0 && protocol === 'v5.channel.k8s.io') stdin.end();
     if (channel === 4) {
       const { Width, Height } = JSON.parse(data.subarray(1).toString());
       program.resize(Width, Height);
