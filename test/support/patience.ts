@@ -6,6 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 const PATIENCE_MS = 30_000;
 const EVERY_MS = 5;
+/**
+ * Dear checks, such as a command in a container, happen less often: a rest takes this many times as long as its check,
+ * at most this many milliseconds.
+ */
+const REST = { times: 3, mostMs: 150 };
 
 type Patience = {
   readonly patienceMs?: number;
@@ -32,10 +37,10 @@ export async function eventually<T>(
   const end = performance.now() + patienceMs;
   // Checks more often at first: most effects in this process take a few turns of its event loop.
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, everyMs)) {
-    const isLast = performance.now() > end;
+    const startedAt = performance.now();
     const value = await read();
-    if (isLast || isGood(value)) return value;
-    await sleep(pauseMs);
+    if (startedAt > end || isGood(value)) return value;
+    await sleep(Math.max(pauseMs, Math.min(REST.times * (performance.now() - startedAt), REST.mostMs)));
   }
 }
 
