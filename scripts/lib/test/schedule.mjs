@@ -6,10 +6,10 @@ import { whenIdle } from './processor-use.mjs';
  * @typedef {'engine' | 'other'} Lane
  */
 
-/** The number of test processes: one more than processors, because engine and browser tests wait half of the time. */
-const AT_ONCE = availableParallelism() + 1;
+/** The number of test processes: two more than processors, because engine and browser tests wait half of the time. */
+const AT_ONCE = availableParallelism() + 2;
 /** More processes start while they leave a part of the machine idle, but no more than this. */
-const MOST_AT_ONCE = 2 * availableParallelism() + 1;
+const MOST_AT_ONCE = 2 * availableParallelism() + 2;
 
 /**
  * Runs the units in order, `atOnce` at a time. Up to `most` run when the machine is idle, each from a moment that
