@@ -52,7 +52,8 @@ async function hasItsShell(t: Test, scene: PaneScene): Promise<void> {
 
   await goTo(page, 'Left', 0);
   t.equal(await answerOf(page, 'tty'), main);
-  t.equal((await sizeOf(page)).cols, half.cols);
+  const left = await sizeOf(page);
+  t.ok(Math.abs(left.cols - half.cols) <= 1, `${left.cols} and ${half.cols} columns: one may not fit twice`);
   await goTo(page, 'Right', 1);
   t.equal(await answerOf(page, 'tty'), right);
   await typeLine(page, 'KEPT=right; PS1=; printf "\\033]0;a title\\007"');
