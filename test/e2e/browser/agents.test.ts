@@ -67,8 +67,11 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   await menu('Disconnect…');
   await page.getByRole('dialog').getByText('connects again by itself').waitFor();
   await shootBoth(page, 'agents-disconnect');
+  // it would be back before a busy page shows that it is gone
+  agent.process.kill('SIGSTOP');
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
   await row.getByText('offline', { exact: true }).waitFor();
+  agent.process.kill('SIGCONT');
   await row.getByText('online', { exact: true }).waitFor();
   t.pass('it is back by itself');
 

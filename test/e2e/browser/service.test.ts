@@ -6,8 +6,6 @@ import { aPagedService, aScene, focusedName, signedIn } from '../../support/brow
 import { openBrowser, shootBoth } from '../../support/browser/page.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 const banner = (page: Page) => page.locator('.announcements');
 const topOf = (page: Page, selector: string): Promise<number> =>
   page.locator(selector).evaluate((element) => element.getBoundingClientRect().top);

@@ -4,8 +4,6 @@ import { aScene, signedIn } from '../../../support/browser/memory-page.ts';
 import { shootBoth } from '../../../support/browser/page.ts';
 import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 t.test('names in the audit lead to the container and the person, while they exist', async (t) => {
   const scene = await aScene(t);
   if (scene === null) return;

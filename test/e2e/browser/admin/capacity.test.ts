@@ -7,8 +7,6 @@ import { shootBoth } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, aPerson } from '../../../support/service/service.ts';
 
-t.setTimeout(300_000);
-
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
 

@@ -7,8 +7,6 @@ import { waitFor } from '../../../support/patience.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
 
-t.setTimeout(240_000);
-
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 type InPage = {

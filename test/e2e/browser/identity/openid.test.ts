@@ -8,8 +8,6 @@ import { providerPort } from '../../../support/openid/sign-in.ts';
 import { codeAt, enrol, from } from '../../../support/service/factors.ts';
 import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
 
-t.setTimeout(240_000);
-
 async function signInThere(page: Page, name: string): Promise<void> {
   await page.fill('[name=login]', name);
   await page.fill('[name=password]', 'anything');
