@@ -72,7 +72,9 @@ export function sshServer(deps: SshServerDeps) {
     /** Serves a connection until it ends. Never throws: a failure ends that connection alone. */
     accept(socket: Duplex, peer: SshPeer): void {
       socket.on('error', (err) => deps.log.info({ err }, 'an SSH connection failed'));
-      const late = setTimeout(() => socket.destroy(), SSH_LIMITS.signInSeconds * 1000).unref();
+      const { signInSeconds, handshakeSeconds } = SSH_LIMITS;
+      const withinSeconds = peer.entered === null ? signInSeconds : handshakeSeconds;
+      const late = setTimeout(() => socket.destroy(), withinSeconds * 1000).unref();
       const admitted = (): void => {
         clearTimeout(late);
         peer.admitted();

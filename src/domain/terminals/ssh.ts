@@ -6,6 +6,8 @@ export const SSH_LIMITS = {
   /** Remote and agent forwards. */
   listenersPerUser: 20,
   signInSeconds: 30,
+  /** For a client that HTTP has signed in already: its machine may be slow. */
+  handshakeSeconds: 120,
   signInTries: 6,
   /** Connections that have not signed in yet: of one address, and of all. */
   pendingPerAddress: 20,
