@@ -40,6 +40,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The scopes of all routes, by method and pattern. */
     routeScopes: ReadonlyMap<string, RouteScope>;
+    /** The scope for routes with a WebSocket. */
+    sockets: FastifyInstance;
   }
   interface FastifyRequest {
     /** Set by the authentication hook for every scope but `public`. */

@@ -10,7 +10,7 @@ import { connectionBudget, limitConnections } from './connections/connections.ts
 import { limitSocketsByAddress, type SocketLimit } from './connections/limit-sockets.ts';
 import { workOneAtATime } from './connections/one-request-at-a-time.ts';
 import { limitUnreadAnswers } from './connections/unread-replies.ts';
-import { refuseOtherUpgrades, refuseUpgradesAtClose } from './connections/upgrades.ts';
+import { endRefusedUpgrades, refuseOtherUpgrades, refuseUpgradesAtClose } from './connections/upgrades.ts';
 import { onBadAddress, onError, onNotFound } from './errors.ts';
 import type { Http } from './fastify-types.ts';
 import { openApi } from './open-api/open-api.ts';
@@ -42,7 +42,6 @@ export type Routes = (http: Http, tokens: LoginTokens) => void;
 /** The server with what all routes share: limits, headers, errors, authentication. */
 export async function httpServer(options: HttpOptions, routes: readonly Routes[]): Promise<Http> {
   const http: Http = Fastify({
-    loggerInstance: sharedLogger(options.logger),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     frameworkErrors: onBadAddress,
@@ -64,6 +63,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
       },
     },
   });
+  shareLogger(http, options.logger);
   http.setErrorHandler(onError);
   http.setNotFoundHandler(onNotFound);
   workOneAtATime(http);
@@ -71,50 +71,62 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   refuseUpgradesAtClose(http);
   acceptEmptyJson(http);
   onArrival(http, [
+    measureAnswers(options.auth.metrics),
     headersOfData,
+    endRefusedUpgrades(http),
     ...(options.openFiles === null ? [] : [limitConnections(http, connectionBudget(options.openFiles))]),
     limitBodies(),
     allowCrossOrigin(options.auth.allowedOrigins),
   ]);
-  logAnswers(http);
-  measureAnswers(http, options.auth.metrics);
+  logAnswers(http, options.logger);
   const tokens = await loginTokens(http, options.signingKeys);
   await openApi(http, options.version);
   await publishReferencePage(http, options.overHttps);
-  // Before the authentication: this plugin must see an upgrade to close a refused one.
-  await http.register(fastifyWebsocket, {
-    options: {
-      maxPayload: MAX_FRAME_BYTES,
-      // missing in the library's types
-      ...({ maxFragments: MAX_FRAGMENTS } as object),
-      perMessageDeflate: false,
-      handleProtocols: pickProtocol,
-    },
-  });
   registerAuthentication(http, { ...options.auth, tokens });
   refuseOtherUpgrades(http);
   limitSocketsByAddress(http, options.sockets);
   await referencePage(http);
-  await http.register(async (scope) => {
-    for (const register of routes) register(scope.withTypeProvider() as Http, tokens);
-  });
+  await registerRoutes(http, routes, tokens);
   return http;
+}
+
+/** The WebSocket plugin is in a scope of the sockets: its hooks would cost every request. */
+async function registerRoutes(http: Http, routes: readonly Routes[], tokens: LoginTokens): Promise<void> {
+  await http.register(async (plain) => {
+    await plain.register(async (sockets) => {
+      await sockets.register(fastifyWebsocket, { options: SOCKET_OPTIONS });
+      plain.decorate('sockets', sockets);
+      for (const register of routes) register(plain.withTypeProvider() as Http, tokens);
+      http.decorate('websocketServer', sockets.websocketServer);
+      http.decorate('injectWS', sockets.injectWS);
+    });
+  });
 }
 
 /** Never the offered one with a token. */
 const pickProtocol = (offered: Set<string>): string | false =>
   [...offered].find((name) => name.startsWith('berth.')) ?? false;
 
-/** A logger per request costs as much as authentication, and most requests log nothing. */
-function sharedLogger(logger: FastifyBaseLogger): FastifyBaseLogger {
-  const shared: FastifyBaseLogger = Object.create(logger);
-  shared.child = () => shared;
-  return shared;
+const SOCKET_OPTIONS = {
+  maxPayload: MAX_FRAME_BYTES,
+  // missing in the library's types
+  ...({ maxFragments: MAX_FRAGMENTS } as object),
+  perMessageDeflate: false,
+  handleProtocols: pickProtocol,
+};
+
+/**
+ * A logger per request costs as much as authentication, and most requests log nothing. Fastify is not given it as its
+ * own, since it would then watch the end of each answer.
+ */
+function shareLogger(http: Http, logger: FastifyBaseLogger): void {
+  http.log = logger;
+  http.setChildLoggerFactory(() => logger);
 }
 
 /** Installed only for that log level: a hook costs each request. */
-function logAnswers(http: Http): void {
-  if (!['debug', 'trace'].includes(http.log.level)) return;
+function logAnswers(http: Http, { level }: FastifyBaseLogger): void {
+  if (!['debug', 'trace'].includes(level)) return;
   http.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions } = request;
     const fields = { method, route: routeOptions.url, status: reply.statusCode, ms: reply.elapsedTime };

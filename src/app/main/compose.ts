@@ -215,7 +215,7 @@ function routesOf(
     ...terminalWing.routes,
     ...agentWing.routes,
     ...sshWing.routes,
-    (http) => eventSocket(http, { feed, live: authorizedConnections, log: options.logger }),
+    ({ sockets }) => eventSocket(sockets, { feed, live: authorizedConnections, log: options.logger }),
     mcpRoutes(authorizedConnections, options.version),
   ];
 }

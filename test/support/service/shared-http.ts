@@ -54,10 +54,11 @@ async function build(options: HttpOptions, routes: readonly Routes[]): Promise<S
   let functionsOf: FunctionsOf | null = null;
   const app = await httpServer({ ...options, auth: lateAuth(options.auth) }, [
     (http, tokens) => {
-      for (const register of routes) register(calledLate(http), tokens);
+      for (const register of routes) register(withSockets(http, calledLate), tokens);
       functionsOf = (ofService) => {
         const functions: Functions = new Map();
-        for (const register of ofService) register(collecting(http, functions), tokens);
+        const collect = (scope: Http): Http => collecting(scope, functions);
+        for (const register of ofService) register(withSockets(http, collect), tokens);
         return functions;
       };
     },
@@ -66,6 +67,10 @@ async function build(options: HttpOptions, routes: readonly Routes[]): Promise<S
   if (functionsOf === null) throw new Error('no route was registered');
   return { app, functionsOf };
 }
+
+/** Both scopes of routes. */
+const withSockets = (http: Http, through: (scope: Http) => Http): Http =>
+  Object.assign(through(http), { sockets: through(http.sockets as Http) });
 
 /** What the hooks call, of the service that is served. */
 const lateAuth = (auth: HttpOptions['auth']): HttpOptions['auth'] => ({

@@ -1,11 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ArrivalStep } from '../arrival.ts';
 import { onNotFound } from '../errors.ts';
 import type { Http } from '../fastify-types.ts';
 
 /** RFC 6455. */
 const WEBSOCKET_VERSION = '13';
+
+const upgrades = new WeakSet<IncomingMessage>();
+
+const isUpgrade = ({ raw }: FastifyRequest): boolean =>
+  raw.headers.upgrade !== undefined && upgrades.has(raw);
+
+/** The returned step ends the connection of a refused upgrade after its answer: nothing else reads from it. */
+export function endRefusedUpgrades(http: Http): ArrivalStep {
+  http.server.prependListener('upgrade', (request: IncomingMessage) => void upgrades.add(request));
+  return (request, reply) => {
+    if (!isUpgrade(request)) return;
+    const { socket } = request.raw;
+    reply.raw.once('finish', () => socket.destroy());
+  };
+}
 
 /**
  * Refuses, as plain HTTP, an upgrade on a route without a WebSocket, in HTTP/1.0 or of another version, and ends the
@@ -13,7 +29,7 @@ const WEBSOCKET_VERSION = '13';
  */
 export function refuseOtherUpgrades(http: Http): void {
   http.addHook('onRequest', (request, reply, done) => {
-    if (!request.ws) done();
+    if (!isUpgrade(request)) done();
     else if (request.routeOptions.config.subprotocol === undefined) onNotFound(request, reply);
     else if (!isUsual(request)) upgradeRequired(reply);
     else done();

@@ -48,7 +48,8 @@ export function wireAgents(
     ends.add(writing);
     return writing;
   };
-  const socket: Routes = (http) => agentSocket(http, { agents: { ...work, lost }, sessions: hub, live, log });
+  const socket: Routes = ({ sockets }) =>
+    agentSocket(sockets, { agents: { ...work, lost }, sessions: hub, live, log });
   return {
     agents: work,
     routes: [agentRoutes(enrolments({ storage, clock })), socket],

@@ -156,9 +156,9 @@ const socketsInside = (
   live: AuthorizedConnections,
   log: ComposeOptions['logger'],
 ): readonly Routes[] => [
-  (http) => attachSocket(http, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
-  (http) => execSocket(http, { access, live, log, wordsOf }),
-  (http) => watchSocket(http, { access, live, log }),
+  ({ sockets }) => attachSocket(sockets, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
+  ({ sockets }) => execSocket(sockets, { access, live, log, wordsOf }),
+  ({ sockets }) => watchSocket(sockets, { access, live, log }),
 ];
 
 const wordsOf = (code: keyof typeof ANSWERS): string => ANSWERS[code][1];

@@ -75,8 +75,8 @@ export function wireSsh(
   const port = (): number | null => listener.address()?.port ?? null;
   const host = (): string => (URL.canParse(publicUrl()) ? new URL(publicUrl()).hostname : 'localhost');
   const access = sshAccess({ storage, clock, hostKeys: hostKeys.all, host, port });
-  const socket: Routes = (http) =>
-    sshSocket(http, {
+  const socket: Routes = ({ sockets }) =>
+    sshSocket(sockets, {
       access,
       serve: (stream, { caller, limits: ofUser, dbId, ipAddress }) =>
         server.accept(stream, {

@@ -56,7 +56,7 @@ export function wireTerminals(
   });
   const sharing = collaborations({ storage, backend, throttle, bus, clock, log, publicUrl });
   const taped = tapes.over(shells, live);
-  const socket: Routes = (http) => terminalSocket(http, { terminals: shells, log, live, outputs });
+  const socket: Routes = ({ sockets }) => terminalSocket(sockets, { terminals: shells, log, live, outputs });
   const admin = adminTerminalRoutes(adminTerminals({ storage, terminals: shells, bus, clock }));
   const work: TerminalWork = {
     terminals: shells,
