@@ -86,6 +86,26 @@ t.test('a keep-alive connection outlives those that never sent a request', async
   t.equal(Object.values(agent.freeSockets).flat()[0], kept, 'the same connection');
 });
 
+t.test('of connections between requests, the one without any for longest makes room', async (t) => {
+  const { going, dial, open } = await aServer(t, 10);
+  const request = async (socket: Socket): Promise<void> => {
+    const heard = once(socket, 'data');
+    socket.write('GET /quick HTTP/1.1\r\nHost: x\r\n\r\n');
+    await heard;
+  };
+  const working = await dial();
+  working.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await waitFor(() => going.length === 1);
+  const [first, second] = [await dial(), await dial()];
+  for (const socket of [first, second, first]) await request(socket);
+  for (let n = 0; n < 6; n += 1) await request(await dial());
+  await waitFor(() => second.closed, { what: 'it makes room' });
+  t.equal(open(), 8, 'no other one did');
+  const heard = once(working, 'data');
+  for (const end of going) end();
+  t.match(String(await heard), /^HTTP\/1.1 200/);
+});
+
 t.test('when all connections are busy, another one gets 503 until one ends', async (t) => {
   const { going, get } = await aServer(t, 10);
   const slow = Array.from({ length: 5 }, () => get('/slow'));

@@ -3,47 +3,114 @@ import type { Socket } from 'node:net';
 /** Whether a connection has sent a complete request. */
 type Kind = 'fresh' | 'kept_alive';
 
-/** Idle connections, in the order in which they became idle. */
-export function waitingConnections() {
-  /** By kind and address; a set keeps the order. */
-  const sets: { readonly [K in Kind]: Map<string, Set<Socket>> } = {
-    fresh: new Map(),
-    kept_alive: new Map(),
-  };
-  const entries = new Map<Socket, { readonly kind: Kind; readonly address: string }>();
+/** The connections of one address. */
+type Group = {
+  readonly listed: { readonly [K in Kind]: Set<Connection> };
+  readonly idle: { [K in Kind]: number };
+  connections: number;
+};
 
-  const remove = (socket: Socket): void => {
-    const entry = entries.get(socket);
-    if (entry === undefined) return;
-    const { kind, address } = entry;
-    entries.delete(socket);
-    const same = sets[kind].get(address);
-    same?.delete(socket);
-    if (same?.size === 0) sets[kind].delete(address);
+export type Connection = {
+  readonly socket: Socket;
+  readonly address: string;
+  readonly group: Group;
+  kind: Kind;
+  /** Requests, or the socket that it became. */
+  atWork: number;
+  /** Whether it worked since it was listed. */
+  hasWorked: boolean;
+  isGone: boolean;
+};
+
+/**
+ * Counts connections that are idle and at work, and finds an idle one to close. A listed connection stays where it is
+ * while it works, so that a request moves nothing: only the search takes busy ones out, and moves those that have worked
+ * behind the others.
+ */
+export function connectionQueue() {
+  const groups = new Map<string, Group>();
+  const count = { idle: 0, busy: 0 };
+
+  const countIdle = ({ group, kind }: Connection, by: 1 | -1): void => {
+    group.idle[kind] += by;
+    count.idle += by;
   };
-  /** The oldest of the address with the most. */
-  const oldestOf = (kind: Kind, spared: Socket): Socket | null => {
-    let most: Set<Socket> | null = null;
-    for (const same of sets[kind].values()) if (same.size > (most?.size ?? 0)) most = same;
-    for (const socket of most ?? []) if (socket !== spared) return socket;
+  const remove = (connection: Connection): void => {
+    if (connection.isGone) return;
+    connection.isGone = true;
+    const { group, address, kind } = connection;
+    if (connection.atWork > 0) count.busy -= 1;
+    else countIdle(connection, -1);
+    group.listed[kind].delete(connection);
+    group.connections -= 1;
+    if (group.connections === 0) groups.delete(address);
+  };
+  /** Of the address with the most idle ones of this kind. */
+  const idleOne = (kind: Kind, spared: Connection): Connection | null => {
+    let most: Group | null = null;
+    for (const group of groups.values()) if (group.idle[kind] > (most?.idle[kind] ?? 0)) most = group;
+    if (most === null) return null;
+    const listed = most.listed[kind];
+    for (const connection of listed) {
+      if (connection === spared) continue;
+      if (connection.atWork === 0 && !connection.hasWorked) return connection;
+      listed.delete(connection);
+      // The end of its work lists a busy one again.
+      if (connection.atWork > 0) continue;
+      connection.hasWorked = false;
+      listed.add(connection);
+    }
     return null;
   };
   return {
-    count: (): number => entries.size,
-    add(socket: Socket, kind: Kind): void {
+    count: count as Readonly<typeof count>,
+    add(socket: Socket): Connection {
       const address = socket.remoteAddress ?? '';
-      entries.set(socket, { kind, address });
-      const same = sets[kind].get(address) ?? new Set();
-      sets[kind].set(address, same.add(socket));
+      const group = groups.get(address) ?? newGroup();
+      groups.set(address, group);
+      group.connections += 1;
+      const state = { kind: 'fresh', atWork: 0, hasWorked: false, isGone: false } as const;
+      const connection: Connection = { socket, address, group, ...state };
+      group.listed.fresh.add(connection);
+      countIdle(connection, 1);
+      return connection;
     },
-    delete: remove,
-    /** Closes one, preferably a fresh one; false when there is none but `spared`. */
-    dropOne(spared: Socket): boolean {
-      const socket = oldestOf('fresh', spared) ?? oldestOf('kept_alive', spared);
-      if (socket === null) return false;
-      remove(socket);
-      socket.destroy();
+    /** One more request, or the socket that it becomes. */
+    begin(connection: Connection): void {
+      connection.atWork += 1;
+      connection.hasWorked = true;
+      if (connection.atWork > 1 || connection.isGone) return;
+      countIdle(connection, -1);
+      count.busy += 1;
+      if (connection.kind === 'kept_alive') return;
+      connection.group.listed.fresh.delete(connection);
+      connection.kind = 'kept_alive';
+    },
+    end(connection: Connection): void {
+      if (connection.atWork === 1 && connection.socket.destroyed) remove(connection);
+      connection.atWork -= 1;
+      if (connection.atWork > 0 || connection.isGone) return;
+      count.busy -= 1;
+      countIdle(connection, 1);
+      const { kept_alive } = connection.group.listed;
+      if (kept_alive.has(connection)) return;
+      connection.hasWorked = false;
+      kept_alive.add(connection);
+    },
+    remove,
+    /** Closes an idle one, preferably a fresh one; false when there is none but `spared`. */
+    dropOne(spared: Connection): boolean {
+      const found = idleOne('fresh', spared) ?? idleOne('kept_alive', spared);
+      if (found === null) return false;
+      remove(found);
+      found.socket.destroy();
       return true;
     },
   };
 }
+
+const newGroup = (): Group => ({
+  listed: { fresh: new Set(), kept_alive: new Set() },
+  idle: { fresh: 0, kept_alive: 0 },
+  connections: 0,
+});

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Refusal } from '../../../domain/errors.ts';
 import type { ArrivalStep } from '../arrival.ts';
 import type { Http } from '../fastify-types.ts';
-import { waitingConnections } from './connection-queue.ts';
+import { type Connection, connectionQueue } from './connection-queue.ts';
 
 /** Descriptors for database, engine, files and child programs. */
 const RESERVE = 100;
@@ -24,36 +24,35 @@ export const connectionBudget = (openFiles: number): number =>
 export function limitConnections(http: Http, budget: number): ArrivalStep {
   const { server } = http;
   server.maxConnections = budget + PASSING;
-  const waiting = waitingConnections();
-  const busy = new Map<Socket, number>();
-  const isSpent = (): boolean => waiting.count() + 2 * busy.size > budget;
-  const makeRoom = (newcomer: Socket): void => {
-    while (isSpent() && waiting.dropOne(newcomer));
+  const queue = connectionQueue();
+  const { count } = queue;
+  /** With a function for the end of its requests: making one for each costs every request. */
+  const open = new WeakMap<Socket, { readonly connection: Connection; readonly end: () => void }>();
+  const isSpent = (): boolean => count.idle + 2 * count.busy > budget;
+  const makeRoom = (newcomer: Connection): void => {
+    while (isSpent() && queue.dropOne(newcomer));
   };
-  const begin = (socket: Socket): void => {
-    waiting.delete(socket);
-    busy.set(socket, (busy.get(socket) ?? 0) + 1);
-    makeRoom(socket);
-  };
-  const end = (socket: Socket): void => {
-    const left = (busy.get(socket) ?? 0) - 1;
-    if (left > 0) busy.set(socket, left);
-    else if (busy.delete(socket) && !socket.destroyed) waiting.add(socket, 'kept_alive');
+  const begin = (connection: Connection): void => {
+    queue.begin(connection);
+    makeRoom(connection);
   };
   server.prependListener('connection', (socket: Socket) => {
-    socket.once('close', () => {
-      waiting.delete(socket);
-      busy.delete(socket);
-    });
-    waiting.add(socket, 'fresh');
-    makeRoom(socket);
+    const connection = queue.add(socket);
+    open.set(socket, { connection, end: () => queue.end(connection) });
+    socket.once('close', () => queue.remove(connection));
+    makeRoom(connection);
   });
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    begin(socket);
-    response.once('close', () => end(socket));
+    const known = open.get(socket);
+    if (known === undefined) return;
+    begin(known.connection);
+    response.on('close', known.end);
   });
   // An upgraded connection stays busy until it closes.
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => begin(socket));
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    const known = open.get(socket);
+    if (known !== undefined) begin(known.connection);
+  });
   return (_request, reply) => {
     if (!isSpent()) return;
     reply.header('connection', 'close');
