@@ -30,18 +30,22 @@ export async function violationsOf(page: Page, rules: Rules = {}): Promise<reado
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** The same wide and on a phone, in the light theme, and by the rules about colours in the dark one too. */
+/**
+ * The same wide and on a phone, in the light theme, and wide by the rules about colours in the dark one too. The pictures of
+ * all screens (`screens.long`) are checked dark on a phone.
+ */
 export async function violationsEverywhere(page: Page): Promise<readonly string[]> {
   const found: string[] = [];
   const before = page.viewportSize();
-  for (const size of [before, { width: 390, height: 844 }]) {
-    if (size !== null) await page.setViewportSize(size);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const here = await violationsOf(page, colorScheme === 'dark' ? { runOnly: OF_COLOURS } : {});
-      found.push(...here.map((each) => `${colorScheme}, ${size?.width} px: ${each}`));
-    }
-  }
+  const check = async (colorScheme: 'light' | 'dark', rules: Rules = {}): Promise<void> => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    const here = await violationsOf(page, rules);
+    found.push(...here.map((each) => `${colorScheme}, ${page.viewportSize()?.width} px: ${each}`));
+  };
+  await check('light');
+  await check('dark', { runOnly: OF_COLOURS });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await check('light');
   await page.emulateMedia({ colorScheme: null });
   if (before !== null) await page.setViewportSize(before);
   return found;
