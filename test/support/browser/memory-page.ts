@@ -5,7 +5,7 @@ import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aService, as, type Bearer, type ServiceOptions } from '../service/service.ts';
 import { listening } from '../terminal/terminals.ts';
-import { openBrowser, openPage } from './page.ts';
+import { openBrowser, openPage, signedIn as storageOf } from './page.ts';
 
 const MIB = 1_048_576;
 
@@ -52,13 +52,13 @@ export type PagedService = Awaited<ReturnType<typeof aPagedService>>;
 
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 
-/** A page of a signed-in user; all have the same password. */
-export async function signedIn(browser: Browser, { address }: PagedService, username: string) {
-  const opened = await openPage(browser);
-  await opened.page.goto(`${address}/sign-in`);
-  await opened.page.fill('[name=email]', username);
-  await opened.page.fill('[name=password]', 'correct horse battery');
-  await opened.page.keyboard.press('Enter');
+/** The list of containers of a signed-in user; all have the same password. */
+export async function signedIn(browser: Browser, { service, address }: PagedService, username: string) {
+  const credentials = { email: username, password: 'correct horse battery' };
+  const { cookies } = await as(service, null)('POST', '/api/auth/login', credentials);
+  const refreshToken = cookies[0]?.value ?? '';
+  const opened = await openPage(browser, { storageState: storageOf(address, { refreshToken }) });
+  await opened.page.goto(address);
   await opened.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
   return opened;
 }
