@@ -2,6 +2,7 @@ import { isMadeHere } from '../../../domain/containers/catalogue.ts';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import { INIT_SCRIPT } from '../../scripts/exec/process-scripts.ts';
 import { hostnameOf, podNameOf, recordNameOf, WORKSPACE_LABEL } from './names.ts';
+import { podAccounts } from './pod-accounts.ts';
 import { MAIN } from './pod-states.ts';
 import { podTools } from './pod-tools.ts';
 import { type ContainerRecord, envKey, labelsOf } from './records.ts';
@@ -37,11 +38,9 @@ const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'
 export function podOf(record: ContainerRecord, settings: PodSettings) {
   const { image, resources } = record.spec;
   const { toolsImage = null } = settings;
-  const tools = podTools(image, toolsImage, {
-    imagePullPolicy: pullPolicyOf(toolsImage ?? ''),
-    resources: allLimitsOf(resources),
-    securityContext: CONFINED,
-  });
+  const given = { resources: allLimitsOf(resources), securityContext: CONFINED };
+  const tools = podTools(image, toolsImage, { ...given, imagePullPolicy: pullPolicyOf(toolsImage ?? '') });
+  const accounts = podAccounts(USER, { ...given, image, imagePullPolicy: pullPolicyOf(image) });
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -66,13 +65,14 @@ export function podOf(record: ContainerRecord, settings: PodSettings) {
         fsGroupChangePolicy: 'OnRootMismatch',
         seccompProfile: { type: 'RuntimeDefault' },
       },
-      initContainers: tools.initContainers,
-      containers: [mainContainer(record, tools.mounts)],
+      initContainers: [...tools.initContainers, ...accounts.initContainers],
+      containers: [mainContainer(record, [...tools.mounts, ...accounts.mounts])],
       volumes: [
         { name: 'workspace', persistentVolumeClaim: { claimName: record.spec.volume } },
         { name: 'run', emptyDir: { sizeLimit: `${RUN_MB}Mi` } },
         { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: `${SHM_MB}Mi` } },
         ...tools.volumes,
+        ...accounts.volumes,
       ],
     },
   };

@@ -1,22 +1,16 @@
 import { FILL_TOOLS, TOOLS_FOLDER } from '../../scripts/terminals/tmux/tmux-volume-scripts.ts';
+import type { PodPart } from './pod-part.ts';
 
 const VOLUME = 'tools';
 const MAX_MB = 128;
 
-/** What a Pod has for the terminals of an image without tmux. */
-export type PodTools = {
-  readonly initContainers: readonly object[];
-  readonly volumes: readonly object[];
-  readonly mounts: readonly object[];
-};
-
-const NONE: PodTools = { initContainers: [], volumes: [], mounts: [] };
+const NONE: PodPart = { initContainers: [], volumes: [], mounts: [] };
 
 /**
- * A container of the base image fills a folder of the Pod first, which the workspace cannot change. `given`: what each
- * container of the Pod has.
+ * For the terminals of an image without tmux: a container of the base image fills a folder of the Pod first, which the
+ * workspace cannot change. `given`: what each container of the Pod has.
  */
-export function podTools(image: string, toolsImage: string | null, given: object): PodTools {
+export function podTools(image: string, toolsImage: string | null, given: object): PodPart {
   if (toolsImage === null || toolsImage === image) return NONE;
   const mount = { name: VOLUME, mountPath: TOOLS_FOLDER };
   return {

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { FILL_ACCOUNTS } from '../../../src/adapters/kubernetes/containers/pod-accounts.ts';
+import { aSpec } from '../../support/engine/container.ts';
+import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
+
+const toolsImage = 'registry.example/base:1';
+
+t.test(
+  'an image without tmux gets it from the base image, confined like everything in its Pod',
+  async (t) => {
+    const { cluster, runtime, image } = await clusterScene(t, { toolsImage });
+    cluster.node.images.add(toolsImage);
+    const spec = aSpec(image);
+    await runtime.start(await runtime.create(spec));
+    const { initContainers, containers, volumes } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+    const fills = initContainers.find(({ name }: { name: string }) => name === 'tools');
+    t.match(fills, { image: toolsImage, volumeMounts: [{ name: 'tools', mountPath: '/opt/berth' }] });
+    t.same(fills.securityContext, containers[0].securityContext);
+    t.same(fills.resources, containers[0].resources, 'it needs no more room than what follows it');
+    t.match(
+      containers[0].volumeMounts.find(({ name }: { name: string }) => name === 'tools'),
+      { mountPath: '/opt/berth', readOnly: true },
+    );
+    t.ok(volumes.some(({ name }: { name: string }) => name === 'tools'));
+  },
+);
+
+t.test('the base image itself needs none, and others have none without it', async (t) => {
+  for (const given of [{ toolsImage: 'registry.example/box:1' }, { toolsImage: null }]) {
+    const { cluster, runtime, image } = await clusterScene(t, given);
+    const spec = aSpec(image);
+    await runtime.start(await runtime.create(spec));
+    const { initContainers, volumes } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+    t.notOk(initContainers.some(({ name }: { name: string }) => name === 'tools'));
+    t.notOk(volumes.some(({ name }: { name: string }) => name === 'tools'));
+  }
+});
+
+/** The names in a Pod whose image has these in `/etc`. */
+function accountsOf(t: Test, image: Readonly<Record<string, string>>) {
+  const folder = t.testdir();
+  const [from, to] = [path.join(folder, 'etc'), path.join(folder, 'accounts')];
+  for (const each of [from, to]) mkdirSync(each);
+  for (const [name, text] of Object.entries(image)) writeFileSync(path.join(from, name), text);
+  execFileSync('sh', ['-c', FILL_ACCOUNTS, 'berth', from, '1000'], { cwd: to });
+  return ['passwd', 'group'].map((name) => readFileSync(path.join(to, name), 'utf8'));
+}
+
+t.test('the user of programs has a name, and the volume as home', async (t) => {
+  const root = 'root:x:0:0:root:/root:/bin/bash\n';
+  const node = 'node:x:1000:1000:Node,,,:/home/node:/bin/bash\n';
+  for (const [what, image, passwd, group] of [
+    [
+      'an image without it',
+      { passwd: root, group: 'root:x:0:\n' },
+      /^root:.*\nberth:x:1000:1000::\/workspace:\/bin\/(ba)?sh\n$/,
+      'root:x:0:\nberth:x:1000:\n',
+    ],
+    [
+      'one that has it',
+      { passwd: root + node, group: 'node:x:1000:\n' },
+      `${root}node:x:1000:1000:Node,,,:/workspace:/bin/bash\n`,
+      'node:x:1000:\n',
+    ],
+    ['one without files', {}, /^berth:x:1000:/, 'berth:x:1000:\n'],
+  ] as const)
+    await t.test(what, async (t) => {
+      const [seenPasswd = '', seenGroup] = accountsOf(t, image);
+      if (typeof passwd === 'string') t.equal(seenPasswd, passwd);
+      else t.match(seenPasswd, passwd);
+      t.equal(seenGroup, group);
+    });
+});
+
+t.test('names are filled in by the image itself, and programs cannot change them', async (t) => {
+  const { cluster, runtime, image } = await clusterScene(t);
+  const spec = aSpec(image);
+  await runtime.start(await runtime.create(spec));
+  const { initContainers, containers } = cluster.store.get('pods', `ws-${spec.dbId}`)['spec'];
+  t.match(initContainers, [{ name: 'accounts', image }]);
+  for (const mountPath of ['/etc/passwd', '/etc/group'])
+    t.match(
+      containers[0].volumeMounts.find((one: { mountPath: string }) => one.mountPath === mountPath),
+      { readOnly: true },
+    );
+});
