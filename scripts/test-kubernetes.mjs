@@ -11,7 +11,7 @@ const FOLDER = path.join('test', 'kubernetes');
 const CACHE = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'berth-test');
 const BASE_IMAGE = 'berth/debian:12';
 /** A cluster's images and volumes are real. */
-const LIMIT_SECONDS = 1200;
+const LIMIT_SECONDS = 2400;
 
 const given = process.argv.slice(2);
 const port = Number(given.find((arg) => arg.startsWith('--port='))?.slice('--port='.length)) || undefined;

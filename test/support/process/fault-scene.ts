@@ -111,9 +111,18 @@ export async function aKillChain(
   settings: NodeJS.ProcessEnv = {},
 ): Promise<KillChain | null> {
   const set = await anInstallationWithDatabase(t, settings);
-  if (set === null) return null;
+  return set === null ? null : killChainOf(t, set, engine.docker);
+}
+
+/** The same for an installation on any engine. `patienceMs`: until all operations are at their points. */
+export function killChainOf(
+  t: Test,
+  set: { readonly installation: Installation; readonly url: string },
+  engine: ConstructorParameters<typeof Invariants>[1],
+  patienceMs = 60_000,
+): KillChain {
   const { installation, next } = faultsOf(set.installation);
-  const invariants = new Invariants(set.url, engine.docker);
+  const invariants = new Invariants(set.url, engine);
   t.teardown(() => invariants.close());
   let login: { readonly token: string; readonly atMs: number } | null = null;
   let running: Running | null = null;
@@ -134,7 +143,7 @@ export async function aKillChain(
       const dying = running as Running;
       next(...points);
       await work(asked).catch(() => undefined);
-      await diesOf(t, dying, points.join(', '));
+      await diesOf(t, dying, points.join(', '), patienceMs);
       running = null;
       const again = await call();
       await invariants.settled();
@@ -153,9 +162,9 @@ export async function aKillChain(
   };
 }
 
-async function diesOf(t: Test, { child }: Running, point: string): Promise<void> {
+async function diesOf(t: Test, { child }: Running, point: string, patienceMs = 60_000): Promise<void> {
   const hasEnded = () => child.signalCode !== null || child.exitCode !== null;
-  await waitFor(hasEnded, { what: `the service dies ${point}`, patienceMs: 60_000 });
+  await waitFor(hasEnded, { what: `the service dies ${point}`, patienceMs });
   t.equal(child.signalCode, 'SIGKILL', `${point}: it died there`);
 }
 

@@ -10,17 +10,50 @@ type Row = {
   readonly volume: string;
 };
 
+/** What an engine has, seen without Berth. */
+export type EngineSeen = {
+  /** The containers of an installation, running or not. */
+  containersOf(instance: string): Promise<readonly SeenContainer[]>;
+  hasVolume(volume: string): Promise<boolean>;
+};
+
+type SeenContainer = {
+  readonly runtimeId: string;
+  readonly dbId: string;
+  readonly state: 'running' | string;
+};
+
+const seenByDocker = (docker: Docker): EngineSeen => ({
+  async containersOf(instance) {
+    const filters = { label: [`${INSTANCE_LABEL}=${instance}`] };
+    const listed = await docker.listContainers({ all: true, filters });
+    return listed.map(({ Id, State, Labels }) => ({
+      runtimeId: Id,
+      dbId: Labels[DB_ID_LABEL] ?? '',
+      state: State,
+    }));
+  },
+  hasVolume: (volume) =>
+    docker
+      .getVolume(volume)
+      .inspect()
+      .then(
+        () => true,
+        () => false,
+      ),
+});
+
 const SETTLE_WITHIN_MS = 60_000;
 const AT_REST = new Set(['running', 'stopped', 'deleted']);
 
 /** Invariants of rows, engine and records while nothing is in progress. */
 export class Invariants {
   readonly #pool: pg.Pool;
-  readonly #docker: Docker;
+  readonly #engine: EngineSeen;
 
-  constructor(url: string, docker: Docker) {
+  constructor(url: string, engine: Docker | EngineSeen) {
     this.#pool = new pg.Pool({ connectionString: url, max: 2 });
-    this.#docker = docker;
+    this.#engine = 'containersOf' in engine ? engine : seenByDocker(engine);
     this.#pool.on('error', () => {});
   }
 
@@ -48,38 +81,32 @@ export class Invariants {
   async violations(): Promise<string[]> {
     const rows = await this.#rows<Row>('select db_id, state, runtime_id, volume from containers');
     const [{ id: instance } = { id: '' }] = await this.#rows<{ id: string }>('select id from installation');
-    const listed = await this.#docker.listContainers({
-      all: true,
-      filters: { label: [`${INSTANCE_LABEL}=${instance}`] },
-    });
+    const listed = await this.#engine.containersOf(instance);
     const perRow = await Promise.all(rows.map((row) => this.#ofRow(row, listed)));
     const members = await this.#rows<{ db_id: string }>('select db_id from warm_pool');
     const known = new Set([...rows, ...members].map((row) => row.db_id));
-    const strangers = listed.filter(({ Labels }) => !known.has(Labels[DB_ID_LABEL] ?? ''));
+    const strangers = listed.filter(({ dbId }) => !known.has(dbId));
     return [
       ...perRow.flat(),
-      ...strangers.map(({ Id }) => `container ${Id} has no row`),
+      ...strangers.map(({ runtimeId }) => `container ${runtimeId} has no row`),
       ...(await this.#ofRecords()),
     ];
   }
 
-  async #ofRow(row: Row, listed: readonly Docker.ContainerInfo[]): Promise<string[]> {
-    const mine = listed.filter(({ Labels }) => Labels[DB_ID_LABEL] === row.db_id);
+  async #ofRow(row: Row, listed: readonly SeenContainer[]): Promise<string[]> {
+    const mine = listed.filter(({ dbId }) => dbId === row.db_id);
     const faults: string[] = [];
     const expected = row.state === 'deleted' ? 0 : 1;
     if (!AT_REST.has(row.state)) faults.push(`row ${row.db_id} is ${row.state}`);
     if (mine.length !== expected)
       faults.push(`row ${row.db_id} (${row.state}) has ${mine.length} containers`);
-    if (expected === 1 && mine[0] && mine[0].Id !== row.runtime_id)
+    if (expected === 1 && mine[0] && mine[0].runtimeId !== row.runtime_id)
       faults.push(`row ${row.db_id} points elsewhere`);
-    if (expected === 1 && mine[0] && (mine[0].State === 'running') !== (row.state === 'running')) {
-      faults.push(`row ${row.db_id} is ${row.state}, its container ${mine[0].State}`);
+    if (expected === 1 && mine[0] && (mine[0].state === 'running') !== (row.state === 'running')) {
+      faults.push(`row ${row.db_id} is ${row.state}, its container ${mine[0].state}`);
     }
-    const volume = await this.#docker
-      .getVolume(row.volume)
-      .inspect()
-      .catch(() => null);
-    if (volume === null && row.runtime_id !== null) faults.push(`the volume of ${row.db_id} is gone`);
+    if (row.runtime_id !== null && !(await this.#engine.hasVolume(row.volume)))
+      faults.push(`the volume of ${row.db_id} is gone`);
     return faults;
   }
 
