@@ -29,7 +29,7 @@ export class SchemaIsNewer extends Error {
 }
 
 /**
- * Migrates to the newest of `directory/*.sql`, in the order of file names, forward only, all or nothing. Concurrent
+ * Applies those of `directory/*.sql` that the database lacks, in the order of their names, all or nothing. Concurrent
  * callers, also in other processes, wait for each other (the migrator takes an advisory lock). Returns the names of
  * applied migrations. Retries a locked table for three minutes. Throws `SchemaIsNewer` for a newer database.
  */
@@ -83,7 +83,9 @@ function isLockRefused(error: unknown): boolean {
 
 async function toLatest<T>(db: Kysely<T>, directory: string, lockWaitMs: number): Promise<readonly string[]> {
   const provider = sqlFiles(directory, `set local lock_timeout = ${lockWaitMs};\n`);
-  const { error, results } = await new Migrator({ db, provider }).migrateToLatest();
+  // Branches number their migrations before they meet: a database may have a later one first.
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
+  const { error, results } = await migrator.migrateToLatest();
   if (error) throw error;
   return (results ?? []).map((result) => result.migrationName);
 }

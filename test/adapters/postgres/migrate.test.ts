@@ -61,6 +61,16 @@ t.test('processes that migrate an empty database at once apply each migration on
   t.same(rows, [{ count: '1' }]);
 });
 
+t.test('a database that has a later migration first gets the earlier one', async (t) => {
+  const url = await emptyDatabase(t);
+  if (url === null) return;
+  const later = { '0003_third.sql': 'create table third (id int);' };
+  const db = open(t, url);
+  t.same(await migrate(db, aFolderOf(t, later)), ['0003_third']);
+  t.same(await migrate(db, aFolderOf(t, { ...MIGRATIONS, ...later })), ['0001_first', '0002_second']);
+  t.same((await sql`select id from first`.execute(db)).rows, [{ id: 1 }]);
+});
+
 t.test('a failing migration rolls back its whole run, and the next run can continue', async (t) => {
   const url = await emptyDatabase(t);
   if (url === null) return;
