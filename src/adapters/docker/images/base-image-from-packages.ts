@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -42,9 +43,15 @@ export async function buildFromPackages(
     await chmod(folder, 0o755);
     const build = await startBuild(recipe, folder, settings);
     const imported = importDraft(docker, draft, build.archive, settings.signal);
+    let isCut = false;
+    // The build would wait for somebody who reads the archive.
+    imported.catch(() => {
+      isCut = !build.archive.readableEnded;
+      build.archive.destroy();
+    });
     // A failed build ends the archive early, which the engine may accept, so both must succeed.
     const [built, arrived] = await Promise.allSettled([build.done, imported]);
-    if (built.status === 'rejected') throw built.reason;
+    if (built.status === 'rejected' && !isCut) throw built.reason;
     if (arrived.status === 'rejected') throw arrived.reason;
   } finally {
     await removeFolder(folder);
@@ -57,12 +64,15 @@ async function removeFolder(folder: string): Promise<void> {
   if ((await mountsBelow(folder)).length === 0) await rm(folder, { recursive: true, force: true });
 }
 
-async function importDraft(
+/** Sends an archive to the engine as a draft. The archive may begin late; it rejects with the engine's error. */
+export async function importDraft(
   docker: Docker,
   { repo, tag }: Draft,
   archive: Readable,
   signal?: AbortSignal,
 ): Promise<void> {
+  // An engine closes a connection on which nothing comes for five minutes, and a slow build takes longer.
+  await once(archive, 'readable');
   const options = {
     repo,
     tag,

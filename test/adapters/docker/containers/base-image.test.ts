@@ -1,13 +1,22 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { containerName } from '../../../../src/adapters/docker/containers/container-names.ts';
+import { dockerAt } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { isRoot, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ensureBaseImage, imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
+import {
+  buildFromPackages,
+  importDraft,
+} from '../../../../src/adapters/docker/images/base-image-from-packages.ts';
 import { provision } from '../../../../src/adapters/docker/images/base-image-from-registry.ts';
 import {
   BASE_LABEL,
@@ -43,6 +52,8 @@ if (engine !== null) {
     await t.test('an interrupted build leaves nothing that counts as the image', (t) =>
       brokenBuild(t, engine),
     );
+  if (isRoot()) await t.test('a build ends when the engine does not take its archive', refusedArchive);
+  await t.test('an archive that begins late reaches an engine that closes silent connections', lateArchive);
   if (engine.isLocal) {
     const registry = await aRegistry(t);
     await t.test('docker: an image is pulled when a container needs it', (t) => pulls(t, instance, registry));
@@ -114,23 +125,17 @@ async function fromPublic(
 }
 
 async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-build-'));
   const volume = await mkdtemp('/run/berth-volume-');
   await runOrThrow('mount', ['-t', 'tmpfs', 'none', volume]);
-  const path = process.env['PATH'];
   t.teardown(async () => {
-    process.env['PATH'] = path;
     await runOrThrow('umount', [volume]);
     await rmdir(volume);
-    await rm(folder, { recursive: true });
   });
   // A killed build as the engine sees it: a good archive that ends early.
-  await writeFile(
-    join(folder, 'mmdebstrap'),
+  await inPlaceOfMmdebstrap(
+    t,
     `#!/bin/sh\ntar -c /etc/hostname\necho "E: out of luck with $(grep -c ${volume} /proc/self/mountinfo)" >&2\nexit 25\n`,
   );
-  await chmod(join(folder, 'mmdebstrap'), 0o755);
-  process.env['PATH'] = `${folder}${delimiter}${path}`;
   const reference = `berth/test-broken:${randomBytes(4).toString('hex')}`;
   const broken = { message: /out of luck with 0/ };
   await t.rejects(ensureBaseImage(docker, settings(reference)), broken, 'it keeps no mounted volume in use');
@@ -147,6 +152,47 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
   t.match(warnings, [/older version.*out of luck/], 'an older one that can not be made again stays');
   const drafts = await docker.listImages({ filters: { reference: ['berth/draft'] } });
   t.same(drafts, [], 'no draft is left either');
+}
+
+/** Until the end of `t`. */
+async function inPlaceOfMmdebstrap(t: Test, script: string): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-build-'));
+  const path = process.env['PATH'];
+  t.teardown(async () => {
+    process.env['PATH'] = path;
+    await rm(folder, { recursive: true });
+  });
+  await writeFile(join(folder, 'mmdebstrap'), script);
+  await chmod(join(folder, 'mmdebstrap'), 0o755);
+  process.env['PATH'] = `${folder}${delimiter}${path}`;
+}
+
+async function refusedArchive(t: Test): Promise<void> {
+  await inPlaceOfMmdebstrap(t, '#!/bin/sh\nexec yes\n');
+  const absent = dockerAt({ host: '127.0.0.1', port: 9, tls: null });
+  const draft = { repo: 'berth/draft', tag: 'late' };
+  await t.rejects(buildFromPackages(absent, draft, settings('berth/test:1')), { code: 'ECONNREFUSED' });
+}
+
+async function lateArchive(t: Test): Promise<void> {
+  const received: string[] = [];
+  const server = createServer({ headersTimeout: 100, connectionsCheckingInterval: 10 }, (request, response) =>
+    request
+      .setEncoding('utf8')
+      .on('data', (text: string) => received.push(text))
+      .on('end', () => response.end('{"status": "made"}')),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const archive = new PassThrough();
+  const docker = dockerAt({ host: '127.0.0.1', port, tls: null });
+  const imported = importDraft(docker, { repo: 'berth/draft', tag: 'late' }, archive);
+  imported.catch(() => {});
+  await once(connect(port, '127.0.0.1').resume(), 'close');
+  archive.end('an archive');
+  await imported;
+  t.equal(received.join(''), 'an archive');
 }
 
 async function absentImage(t: Test, { runtime }: TestInstance): Promise<void> {
