@@ -1,16 +1,48 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import {
+  type ObjectOptions,
+  type SchemaOptions,
+  type Static,
+  type TLiteral,
+  type TProperties,
+  type TSchema,
+  type TUnion,
+  Type,
+} from '@sinclair/typebox';
 
 /** ISO 8601 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
+/** One of these words. */
+export const OneOf = <const W extends readonly string[]>(words: W, options: SchemaOptions = {}) =>
+  Type.Union(
+    words.map((word) => Type.Literal(word)),
+    options,
+  ) as unknown as TUnion<{
+    -readonly [K in keyof W]: TLiteral<W[K]>;
+  }>;
+
+/** A query's `true` or `false`. */
+export const Flag = (options: SchemaOptions = {}) => Type.Optional(OneOf(['true', 'false'], options));
+
 /** Gives a schema the name that it has in the API document, where it is described once. */
 export const Named = <T extends TSchema>(title: string, schema: T): T => ({ ...schema, title });
 
 /** A body or query that refuses undocumented fields. */
-export const Closed = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
+export const Closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
+
+/** An object with a name of its own in the API document. */
+export const NamedObject = <P extends TProperties>(
+  title: string,
+  properties: P,
+  options: ObjectOptions = {},
+) => Named(title, Type.Object(properties, options));
+
+/** A body with a name of its own, that refuses undocumented fields. */
+export const NamedClosed = <P extends TProperties>(title: string, properties: P) =>
+  Named(title, Closed(properties));
 
 /** Ids of containers in a query. */
 export const DbIds = Type.String({

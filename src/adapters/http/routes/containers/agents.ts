@@ -1,5 +1,6 @@
 import type { Enrolments } from '../../../../app/containers/agents/enrolments.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/containers/agents.ts';
 import type { Routes } from '../../server.ts';
 
@@ -11,9 +12,7 @@ export const agentRoutes =
       '/api/agents/enrolments',
       {
         config: { scope: 'write', failure: 'failed to create an enrolment code' },
-        schema: {
-          operationId: 'agents.createEnrolment',
-          summary: 'Create a one-time code to install an agent with',
+        schema: operation('agents.createEnrolment', 'Create a one-time code to install an agent with', {
           refusals: [
             'token_dependent',
             'guest_session_expired',
@@ -21,7 +20,7 @@ export const agentRoutes =
             'enrolment_limit_reached',
           ],
           response: { 201: schema.EnrolmentBody },
-        },
+        }),
       },
       async ({ caller, origin }, reply) => {
         const { code, expiresAt } = orThrow(await enrolments.create(caller, origin));
@@ -34,13 +33,11 @@ export const agentRoutes =
       '/api/agents/enrol',
       {
         config: { scope: 'public', failure: 'failed to enrol the agent' },
-        schema: {
-          operationId: 'agents.enrol',
-          summary: 'Exchange a code for the token of a machine',
+        schema: operation('agents.enrol', 'Exchange a code for the token of a machine', {
           refusals: ['enrolment_not_found', 'token_limit_reached'],
           body: schema.EnrolRequest,
           response: { 201: schema.EnrolledBody },
-        },
+        }),
       },
       async ({ body, origin }, reply) => {
         const { code, agent: machineId, name } = body;

@@ -1,5 +1,6 @@
 import type { Containers } from '../../../../app/containers/containers.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/containers.ts';
@@ -14,9 +15,7 @@ export const runRoutes =
       '/api/containers/:id/start',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to start container' },
-        schema: {
-          operationId: 'containers.start',
-          summary: 'Start a container',
+        schema: operation('containers.start', 'Start a container', {
           refusals: [
             ...refusals.CHANGE,
             'guest_session_expired',
@@ -28,7 +27,7 @@ export const runRoutes =
           ],
           params: ContainerParams,
           response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const started = orThrow(await containers.start(params.id, caller, origin));
@@ -41,13 +40,11 @@ export const runRoutes =
       '/api/containers/:id/stop',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to stop container' },
-        schema: {
-          operationId: 'containers.stop',
-          summary: 'Stop a container',
+        schema: operation('containers.stop', 'Stop a container', {
           refusals: [...refusals.CHANGE],
           params: ContainerParams,
           response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
@@ -66,9 +63,7 @@ export const recoveryRoutes =
       '/api/containers/:id/restore',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to restore container' },
-        schema: {
-          operationId: 'containers.restore',
-          summary: 'Restore a deleted container',
+        schema: operation('containers.restore', 'Restore a deleted container', {
           refusals: [
             ...refusals.CHANGE,
             'guest_session_expired',
@@ -80,7 +75,7 @@ export const recoveryRoutes =
           ],
           params: ContainerParams,
           response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
@@ -93,14 +88,12 @@ export const recoveryRoutes =
       '/api/containers/:id/purge',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to purge container' },
-        schema: {
-          operationId: 'containers.purge',
-          summary: 'Give up a deleted container for good',
+        schema: operation('containers.purge', 'Give up a deleted container for good', {
           refusals: ['container_not_found', 'not_authorized'],
           params: ContainerParams,
           body: schema.PurgeRequest,
           response: { 200: schema.PurgedBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) => {
         const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
@@ -112,11 +105,9 @@ export const recoveryRoutes =
       '/api/admin/deleted-containers',
       {
         config: { scope: 'admin', failure: 'failed to read deleted containers' },
-        schema: {
-          operationId: 'adminDeletedContainers.read',
-          summary: 'Sum up the deleted containers of all users',
+        schema: operation('adminDeletedContainers.read', 'Sum up the deleted containers of all users', {
           response: { 200: schema.KeptSumBody },
-        },
+        }),
       },
       async () => {
         const { count, usedMb, retentionDays } = await containers.sumKept();

@@ -10,8 +10,9 @@ import type { Caller } from '../../../../domain/identity/caller.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
-import { ContainerParams, Text } from '../../schema/common.ts';
+import { ContainerParams, Flag, Text } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/containers.ts';
 import { labelQuery } from '../../schema/containers/lifetime.ts';
 import { listQuery } from '../../schema/pagination.ts';
@@ -39,17 +40,9 @@ const ListQuery = Type.Composite(
     listQuery(SORTS, ['name', 'image', 'role']),
     Type.Object({
       status: Type.Optional(Type.Union(LIVE_STATES.map((state) => Type.Literal(state)))),
-      deleted: Type.Optional(
-        Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: '`true`: restorable deleted containers instead of live ones.',
-        }),
-      ),
+      deleted: Flag({ description: '`true`: restorable deleted containers instead of live ones.' }),
       q: Type.Optional(Text({ maxLength: 200 })),
-      shared: Type.Optional(
-        Type.Union([Type.Literal('true'), Type.Literal('false')], {
-          description: '`true`: only those that others share with you. `false`: only your own.',
-        }),
-      ),
+      shared: Flag({ description: '`true`: only those that others share with you. `false`: only your own.' }),
       label: labelQuery,
     }),
   ],
@@ -102,12 +95,10 @@ export const containerRoutes =
       '/api/containers',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list containers' },
-        schema: {
-          operationId: 'containers.list',
-          summary: 'List the containers that you may see',
+        schema: operation('containers.list', 'List the containers that you may see', {
           querystring: ListQuery,
           response: { 200: schema.ContainerList },
-        },
+        }),
       },
       async (request) => {
         const { deleted, label, q, shared, ...query } = request.query;
@@ -126,13 +117,11 @@ export const containerRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read container' },
-        schema: {
-          operationId: 'containers.get',
-          summary: 'Read a container',
+        schema: operation('containers.get', 'Read a container', {
           refusals: ['container_not_found'],
           params: ContainerParams,
           response: { 200: schema.ContainerBody },
-        },
+        }),
       },
       async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
@@ -150,9 +139,7 @@ const createRoute =
       '/api/containers',
       {
         config: { scope: 'write', failure: 'failed to create container' },
-        schema: {
-          operationId: 'containers.create',
-          summary: 'Create and start a container',
+        schema: operation('containers.create', 'Create and start a container', {
           refusals: [
             'guest_session_expired',
             'host_disk_short',
@@ -167,7 +154,7 @@ const createRoute =
           headers: IdempotencyHeaders,
           body: schema.CreateContainerRequest,
           response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { caller, origin } = request;
@@ -192,9 +179,7 @@ const changeRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to update container' },
-        schema: {
-          operationId: 'containers.update',
-          summary: "Change a container's name or limits",
+        schema: operation('containers.update', "Change a container's name or limits", {
           refusals: [
             ...refusals.CHANGE,
             'guest_session_expired',
@@ -207,7 +192,7 @@ const changeRoutes =
           headers: IdempotencyHeaders,
           body: schema.UpdateContainerRequest,
           response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { params, caller, origin } = request;
@@ -224,13 +209,11 @@ const changeRoutes =
       '/api/containers/:id',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete container' },
-        schema: {
-          operationId: 'containers.delete',
-          summary: 'Delete a container, which can be restored for some days',
+        schema: operation('containers.delete', 'Delete a container, which can be restored for some days', {
           refusals: [...refusals.CHANGE],
           params: ContainerParams,
           response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));

@@ -1,4 +1,5 @@
 import type { ContainerEngine } from '../../../../ports/containers/container-engine.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { EngineBody } from '../../schema/containers/engine.ts';
 import type { Routes } from '../../server.ts';
 
@@ -10,11 +11,9 @@ export const engineRoutes =
       '/api/engine',
       {
         config: { scope: 'read', failure: 'failed to read the engine' },
-        schema: {
-          operationId: 'engine.read',
-          summary: 'Read what the container engine does',
+        schema: operation('engine.read', 'Read what the container engine does', {
           response: { 200: EngineBody },
-        },
+        }),
       },
       async () => {
         const { keepsLayer, takesSnapshots, measuresDisk, hasRoot } = runtime.capabilities;

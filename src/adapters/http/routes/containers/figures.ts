@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox';
 import type { FiguresOf, readFigures } from '../../../../app/containers/figures/read-figures.ts';
 import { hourOf, type Minute } from '../../../../domain/containers/figures/figures.ts';
 import type { Clock } from '../../../../ports/clock.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { FiguresList, FiguresQuery } from '../../schema/containers/insight.ts';
 import type { Routes } from '../../server.ts';
 
@@ -12,12 +13,11 @@ export const figureRoutes =
       '/api/figures',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read figures' },
-        schema: {
-          operationId: 'containers.figures',
-          summary: 'Read what running containers use, and have used in the last hour',
-          querystring: FiguresQuery,
-          response: { 200: FiguresList },
-        },
+        schema: operation(
+          'containers.figures',
+          'Read what running containers use, and have used in the last hour',
+          { querystring: FiguresQuery, response: { 200: FiguresList } },
+        ),
       },
       async ({ query, caller }) => {
         const found = await read(new Set(query.ids.split(',')), caller);

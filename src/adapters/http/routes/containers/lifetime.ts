@@ -1,5 +1,6 @@
 import type { Containers } from '../../../../app/containers/containers.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import { LifetimeBody, LifetimeRequestBody } from '../../schema/containers/lifetime.ts';
 import type { Routes } from '../../server.ts';
@@ -15,13 +16,11 @@ export const lifetimeRoutes =
       url,
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read lifetime' },
-        schema: {
-          operationId: 'containers.lifetime',
-          summary: 'Read when and why a container ends by itself',
+        schema: operation('containers.lifetime', 'Read when and why a container ends by itself', {
           refusals: ['container_not_found', 'not_authorized', 'not_for_agents'],
           params: ContainerParams,
           response: { 200: LifetimeBody },
-        },
+        }),
       },
       async ({ params, caller }) => toLifetimeBody(orThrow(await containers.readLifetime(params.id, caller))),
     );
@@ -30,14 +29,12 @@ export const lifetimeRoutes =
       url,
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to change lifetime' },
-        schema: {
-          operationId: 'containers.changeLifetime',
-          summary: 'Change when a container ends, or keep it longer',
+        schema: operation('containers.changeLifetime', 'Change when a container ends, or keep it longer', {
           refusals: ['container_not_found', 'not_authorized', 'not_for_agents', 'guest_session_expired'],
           params: ContainerParams,
           body: LifetimeRequestBody,
           response: { 200: LifetimeBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) => {
         const request = toLifetimeRequest(body);

@@ -1,5 +1,6 @@
 import type { RoleSetups } from '../../../../app/containers/role-setup/role-setups.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams } from '../../schema/common.ts';
 import { ContainerBody } from '../../schema/containers/containers.ts';
@@ -19,16 +20,17 @@ export const roleSetupRoutes =
         `/api/containers/:id/role-setup/${action}`,
         {
           config: { scope: 'write', forRestricted: true, failure: `failed to ${action} the role setup` },
-          schema: {
-            operationId: `containers.${action}RoleSetup`,
-            summary:
-              action === 'retry'
-                ? 'Install the tools of the role again'
-                : 'Stop installing the tools of the role',
-            refusals: REFUSALS[action],
-            params: ContainerParams,
-            response: { 200: ContainerBody },
-          },
+          schema: operation(
+            `containers.${action}RoleSetup`,
+            action === 'retry'
+              ? 'Install the tools of the role again'
+              : 'Stop installing the tools of the role',
+            {
+              refusals: REFUSALS[action],
+              params: ContainerParams,
+              response: { 200: ContainerBody },
+            },
+          ),
         },
         async ({ params, caller, origin }) =>
           toContainerBody(orThrow(await setups[action](params.id, caller, origin))),

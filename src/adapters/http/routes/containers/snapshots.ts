@@ -6,6 +6,7 @@ import type { Snapshot } from '../../../../domain/containers/snapshots/snapshot.
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/containers/snapshots.ts';
@@ -47,15 +48,17 @@ const takeRoutes =
       '/api/containers/:id/snapshots',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to take snapshot' },
-        schema: {
-          operationId: 'snapshots.take',
-          summary: 'Copy a container with its volume; a running one is paused meanwhile',
-          refusals: [...REFUSALS, 'snapshot_limit_reached', 'snapshot_name_taken'],
-          params: ContainerParams,
-          headers: IdempotencyHeaders,
-          body: schema.SnapshotRequestBody,
-          response: { 201: schema.SnapshotBody, 202: schema.SnapshotBody },
-        },
+        schema: operation(
+          'snapshots.take',
+          'Copy a container with its volume; a running one is paused meanwhile',
+          {
+            refusals: [...REFUSALS, 'snapshot_limit_reached', 'snapshot_name_taken'],
+            params: ContainerParams,
+            headers: IdempotencyHeaders,
+            body: schema.SnapshotRequestBody,
+            response: { 201: schema.SnapshotBody, 202: schema.SnapshotBody },
+          },
+        ),
       },
       async (request, reply) => {
         const { params, caller, origin } = request;
@@ -76,15 +79,13 @@ const takeRoutes =
       '/api/containers/:id/forks',
       {
         config: { scope: 'write', failure: 'failed to fork container' },
-        schema: {
-          operationId: 'snapshots.fork',
-          summary: 'Make containers with the current files of another',
+        schema: operation('snapshots.fork', 'Make containers with the current files of another', {
           refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached', 'name_taken'],
           params: ContainerParams,
           headers: IdempotencyHeaders,
           body: schema.ForkRequestBody,
           response: { 201: schema.ForksBody, 202: schema.ForksBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { params, caller, origin } = request;
@@ -109,12 +110,10 @@ const listRoutes =
       '/api/snapshots',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list snapshots' },
-        schema: {
-          operationId: 'snapshots.list',
-          summary: 'List your snapshots',
+        schema: operation('snapshots.list', 'List your snapshots', {
           querystring: schema.SnapshotListQuery,
           response: { 200: schema.SnapshotList },
-        },
+        }),
       },
       async ({ query: { container, label, ...query }, caller }) => {
         const filters = toLabelFilters(label);
@@ -131,13 +130,11 @@ const listRoutes =
       '/api/snapshots/:id',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read snapshot' },
-        schema: {
-          operationId: 'snapshots.get',
-          summary: 'Read a snapshot',
+        schema: operation('snapshots.get', 'Read a snapshot', {
           refusals: ['snapshot_not_found'],
           params: IdParams,
           response: { 200: schema.SnapshotBody },
-        },
+        }),
       },
       async ({ params, caller }) => toSnapshotBody(orThrow(await snapshots.find(params.id, caller))),
     );
@@ -146,13 +143,11 @@ const listRoutes =
       '/api/snapshots/:id',
       {
         config: { scope: 'write', failure: 'failed to delete snapshot' },
-        schema: {
-          operationId: 'snapshots.delete',
-          summary: 'Delete a snapshot; containers made from it stay',
+        schema: operation('snapshots.delete', 'Delete a snapshot; containers made from it stay', {
           refusals: ['snapshot_not_found', 'snapshot_not_ready'],
           params: IdParams,
           response: { 200: schema.DeletedSnapshotBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) => {
         const { id, name } = orThrow(await snapshots.remove(params.id, caller, origin));

@@ -1,6 +1,7 @@
 import type { DeviceSignIns } from '../../../../app/identity/sign-in/device-sign-in.ts';
 import { type DeviceSignIn, POLL_SECONDS } from '../../../../domain/identity/device-sign-in.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
@@ -33,12 +34,10 @@ const programRoutes =
       '/api/auth/device',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.startDevice',
-          summary: 'Start to sign a program in by a code',
+        schema: operation('auth.startDevice', 'Start to sign a program in by a code', {
           body: schema.DeviceRequest,
           response: { 201: schema.DeviceStartedBody },
-        },
+        }),
       },
       async (request, reply) => {
         const started = orThrow(await deviceSignIns.start(request.body.machine, request.origin));
@@ -59,13 +58,11 @@ const programRoutes =
       '/api/auth/device/token',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.pollDevice',
-          summary: 'Fetch the session once the code is approved',
+        schema: operation('auth.pollDevice', 'Fetch the session once the code is approved', {
           refusals: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
           body: schema.DevicePoll,
           response: { 200: schema.SignedInBody },
-        },
+        }),
       },
       async (request, reply) =>
         answer(reply, orThrow(await deviceSignIns.poll(request.body.device_code, request.origin))),
@@ -79,13 +76,11 @@ const confirmRoutes =
       '/api/auth/device/find',
       {
         config,
-        schema: {
-          operationId: 'auth.findDevice',
-          summary: 'Read which program shows a code',
+        schema: operation('auth.findDevice', 'Read which program shows a code', {
           refusals: ['device_code_not_found'],
           body: schema.DeviceCodeRequest,
           response: { 200: schema.DeviceBody },
-        },
+        }),
       },
       async ({ body, caller, origin }) =>
         toBody(orThrow(await deviceSignIns.find(body.user_code, caller, origin))),
@@ -95,13 +90,11 @@ const confirmRoutes =
       '/api/auth/device/approve',
       {
         config,
-        schema: {
-          operationId: 'auth.approveDevice',
-          summary: 'Sign the program in that shows a code',
+        schema: operation('auth.approveDevice', 'Sign the program in that shows a code', {
           refusals: [...refusals.CONFIRMATION, 'device_code_not_found'],
           body: schema.DeviceApproval,
           response: { 200: schema.DeviceApprovedBody },
-        },
+        }),
       },
       async ({ body: { user_code, ...given }, caller, origin }) => {
         orThrow(await deviceSignIns.approve(user_code, caller, given, origin));
@@ -113,13 +106,11 @@ const confirmRoutes =
       '/api/auth/device/deny',
       {
         config,
-        schema: {
-          operationId: 'auth.denyDevice',
-          summary: 'Refuse the program that shows a code',
+        schema: operation('auth.denyDevice', 'Refuse the program that shows a code', {
           refusals: ['device_code_not_found'],
           body: schema.DeviceCodeRequest,
           response: { 200: schema.DeviceDeniedBody },
-        },
+        }),
       },
       async ({ body, caller, origin }) => {
         orThrow(await deviceSignIns.deny(body.user_code, caller, origin));

@@ -2,6 +2,7 @@ import type { Passkeys } from '../../../../app/identity/account/passkeys.ts';
 import type { Passkey } from '../../../../domain/identity/passkey.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
@@ -23,12 +24,10 @@ const registrationRoutes =
       '/api/me/passkeys',
       {
         config,
-        schema: {
-          operationId: 'passkeys.list',
-          summary: 'List your passkeys',
+        schema: operation('passkeys.list', 'List your passkeys', {
           querystring: schema.PasskeyListQuery,
           response: { 200: schema.PasskeyList },
-        },
+        }),
       },
       async ({ caller, query }) => {
         const { items, next } = pageOf((await passkeys.list(caller)).map(toBody), query, 'id');
@@ -40,13 +39,11 @@ const registrationRoutes =
       '/api/me/passkeys/options',
       {
         config,
-        schema: {
-          operationId: 'passkeys.options',
-          summary: 'Get a challenge to register a passkey',
+        schema: operation('passkeys.options', 'Get a challenge to register a passkey', {
           refusals: [...refusals.CONFIRMATION, 'passkeys_unavailable', 'passkey_limit_reached'],
           body: schema.ConfirmationRequest,
           response: { 200: schema.BrowserOptionsBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => orThrow(await passkeys.begin(caller, body, origin)),
     );
@@ -55,9 +52,7 @@ const registrationRoutes =
       '/api/me/passkeys/verify',
       {
         config,
-        schema: {
-          operationId: 'passkeys.register',
-          summary: 'Register a passkey',
+        schema: operation('passkeys.register', 'Register a passkey', {
           refusals: [
             'passkeys_unavailable',
             'passkey_rejected',
@@ -66,7 +61,7 @@ const registrationRoutes =
           ],
           body: schema.PasskeyRegistration,
           response: { 201: schema.PasskeyBody },
-        },
+        }),
       },
       async ({ caller, body, origin }, reply) => {
         const made = orThrow(await passkeys.register(caller, body.credential, body.name, origin));
@@ -82,14 +77,12 @@ const changeRoutes =
       '/api/me/passkeys/:id',
       {
         config,
-        schema: {
-          operationId: 'passkeys.rename',
-          summary: 'Rename a passkey',
+        schema: operation('passkeys.rename', 'Rename a passkey', {
           refusals: ['passkey_not_found'],
           params: IdParams,
           body: schema.PasskeyChange,
           response: { 200: schema.PasskeyBody },
-        },
+        }),
       },
       async ({ caller, params, body, origin }) =>
         toBody(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
@@ -99,15 +92,13 @@ const changeRoutes =
       '/api/me/passkeys/:id',
       {
         config,
-        schema: {
-          operationId: 'passkeys.delete',
-          summary: 'Delete a passkey',
+        schema: operation('passkeys.delete', 'Delete a passkey', {
           description: "Ends the user's other sessions.",
           refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
           params: IdParams,
           body: schema.ConfirmationRequest,
           response: { 200: schema.DeletedBody },
-        },
+        }),
       },
       async ({ caller, params, body, origin }) => {
         orThrow(await passkeys.remove(params.id, caller, body, origin));

@@ -3,6 +3,7 @@ import type { Profile, Profiles } from '../../../../app/identity/account/profile
 import type { RequireRecentSignIn } from '../../../../app/identity/sign-in/reauthentication.ts';
 import type { UseLimits } from '../../../../domain/identity/use-limits.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import { ConfirmationRequest, ConfirmedBody } from '../../schema/identity/second-factor.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
@@ -23,11 +24,7 @@ export const meRoutes =
       '/api/me',
       {
         config: { scope: 'read', whileLocked: true },
-        schema: {
-          operationId: 'account.read',
-          summary: 'Read your profile',
-          response: { 200: schema.MeBody },
-        },
+        schema: operation('account.read', 'Read your profile', { response: { 200: schema.MeBody } }),
       },
       async ({ caller, limits }) => toBody(await profiles.read(caller), limits),
     );
@@ -36,13 +33,11 @@ export const meRoutes =
       '/api/me',
       {
         config: { scope: 'write' },
-        schema: {
-          operationId: 'account.update',
-          summary: 'Change your profile',
+        schema: operation('account.update', 'Change your profile', {
           refusals: ['login_token_required'],
           body: schema.MeChange,
           response: { 200: schema.MeBody },
-        },
+        }),
       },
       async ({ caller, body, origin, limits }) =>
         toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
@@ -53,13 +48,11 @@ export const meRoutes =
       '/api/me/confirm',
       {
         config: { scope: 'login' },
-        schema: {
-          operationId: 'account.confirm',
-          summary: 'Confirm that it is you',
+        schema: operation('account.confirm', 'Confirm that it is you', {
           refusals: [...refusals.CONFIRMATION],
           body: ConfirmationRequest,
           response: { 200: ConfirmedBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         orThrow(await confirmed(caller, body, origin));
@@ -71,13 +64,11 @@ export const meRoutes =
       '/api/me/password',
       {
         config: { scope: 'login' },
-        schema: {
-          operationId: 'account.changePassword',
-          summary: 'Change your password, or set the first one',
+        schema: operation('account.changePassword', 'Change your password, or set the first one', {
           refusals: [...refusals.CONFIRMATION],
           body: schema.PasswordChange,
           response: { 200: schema.PasswordChangedBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         const { old_password: old, new_password: wanted, code } = body;

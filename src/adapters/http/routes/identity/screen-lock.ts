@@ -1,5 +1,6 @@
 import type { ScreenLock } from '../../../../app/identity/account/screen-lock.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
@@ -12,13 +13,11 @@ export const screenLockRoutes =
       '/api/me/lock',
       {
         config,
-        schema: {
-          operationId: 'account.setPasscode',
-          summary: 'Set or change the passcode of the screen lock',
+        schema: operation('account.setPasscode', 'Set or change the passcode of the screen lock', {
           refusals: ['confirmation_required', 'wrong_passcode'],
           body: schema.PasscodeChange,
           response: { 200: schema.PasscodeSetBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.setPasscode(caller, body.passcode, body.current_passcode, origin));
@@ -30,13 +29,11 @@ export const screenLockRoutes =
       '/api/me/lock',
       {
         config,
-        schema: {
-          operationId: 'account.removePasscode',
-          summary: 'Remove the passcode of the screen lock',
+        schema: operation('account.removePasscode', 'Remove the passcode of the screen lock', {
           refusals: ['confirmation_required', 'wrong_passcode'],
           body: schema.PasscodeRemoval,
           response: { 200: schema.PasscodeSetBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.removePasscode(caller, body.current_passcode, origin));
@@ -48,12 +45,10 @@ export const screenLockRoutes =
       '/api/sessions/lock',
       {
         config,
-        schema: {
-          operationId: 'sessions.lock',
-          summary: 'Lock this session',
+        schema: operation('sessions.lock', 'Lock this session', {
           refusals: ['passcode_not_set'],
           response: { 200: schema.LockBody },
-        },
+        }),
       },
       async ({ caller, origin }) => {
         orThrow(await screenLock.lock(caller, origin));
@@ -65,13 +60,11 @@ export const screenLockRoutes =
       '/api/sessions/unlock',
       {
         config: { ...config, whileLocked: true },
-        schema: {
-          operationId: 'sessions.unlock',
-          summary: 'Unlock this session',
+        schema: operation('sessions.unlock', 'Unlock this session', {
           refusals: ['passcode_not_set', 'wrong_passcode'],
           body: schema.PasscodeRequest,
           response: { 200: schema.LockBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.unlock(caller, body.passcode, origin));

@@ -1,5 +1,6 @@
 import type { SecondFactor } from '../../../../app/identity/sign-in/second-factor.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as refusals from '../../refusals.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
@@ -20,11 +21,9 @@ const enrolmentRoutes =
       '/api/me/mfa',
       {
         config,
-        schema: {
-          operationId: 'mfa.read',
-          summary: 'Read whether a second factor is on',
+        schema: operation('mfa.read', 'Read whether a second factor is on', {
           response: { 200: schema.MfaStatusBody },
-        },
+        }),
       },
       async ({ caller }) => {
         const { enabled, recoveryCodesLeft } = await secondFactor.status(caller);
@@ -36,12 +35,10 @@ const enrolmentRoutes =
       '/api/me/mfa',
       {
         config,
-        schema: {
-          operationId: 'mfa.enrol',
-          summary: 'Request a secret for one-time codes',
+        schema: operation('mfa.enrol', 'Request a secret for one-time codes', {
           refusals: ['account_required', 'mfa_already_enabled'],
           response: { 200: schema.EnrolmentBody },
-        },
+        }),
       },
       async ({ caller }) => {
         const { secret, uri, qrSvg } = orThrow(await secondFactor.enrol(caller));
@@ -53,13 +50,11 @@ const enrolmentRoutes =
       '/api/me/mfa/confirm',
       {
         config,
-        schema: {
-          operationId: 'mfa.confirm',
-          summary: 'Turn one-time codes on with a first code',
+        schema: operation('mfa.confirm', 'Turn one-time codes on with a first code', {
           refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
           body: schema.MfaConfirmRequest,
           response: { 200: schema.RecoveryCodesBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, body.password, origin))],
@@ -75,13 +70,11 @@ const codeRoutes =
       '/api/me/mfa/recovery-codes',
       {
         config,
-        schema: {
-          operationId: 'mfa.renewRecoveryCodes',
-          summary: 'Replace the recovery codes',
+        schema: operation('mfa.renewRecoveryCodes', 'Replace the recovery codes', {
           refusals: ['mfa_not_enabled', 'wrong_code'],
           body: schema.CodeRequest,
           response: { 200: schema.RecoveryCodesBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.renewRecoveryCodes(caller, body.code, origin))],
@@ -92,13 +85,11 @@ const codeRoutes =
       '/api/me/mfa',
       {
         config,
-        schema: {
-          operationId: 'mfa.disable',
-          summary: 'Turn one-time codes off',
+        schema: operation('mfa.disable', 'Turn one-time codes off', {
           refusals: ['mfa_not_enabled', 'wrong_code'],
           body: schema.CodeRequest,
           response: { 200: schema.MfaDisabledBody },
-        },
+        }),
       },
       async ({ caller, body, origin }) => {
         orThrow(await secondFactor.disable(caller, body.code, origin));

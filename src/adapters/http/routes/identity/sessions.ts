@@ -1,6 +1,7 @@
 import type { ListedSession, Sessions } from '../../../../app/identity/account/sessions.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/sessions.ts';
 import type { Routes } from '../../server.ts';
@@ -12,12 +13,10 @@ export const sessionRoutes =
       '/api/sessions',
       {
         config: { scope: 'login', failure: 'failed to list sessions', failureOfDatabase: true },
-        schema: {
-          operationId: 'sessions.list',
-          summary: 'List your sign-ins of the last 30 days',
+        schema: operation('sessions.list', 'List your sign-ins of the last 30 days', {
           querystring: schema.SessionListQuery,
           response: { 200: schema.SessionList },
-        },
+        }),
       },
       async ({ caller, query }) => {
         const { items, next } = pageOf((await sessions.list(caller)).map(toBody), query, 'id');
@@ -29,14 +28,12 @@ export const sessionRoutes =
       '/api/sessions/:id',
       {
         config: { scope: 'login', failure: 'failed to revoke session' },
-        schema: {
-          operationId: 'sessions.revoke',
-          summary: 'Revoke one of your sessions',
+        schema: operation('sessions.revoke', 'Revoke one of your sessions', {
           refusals: ['session_not_found'],
           params: IdParams,
           body: schema.RevokeRequest,
           response: { 200: schema.RevokedBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) => {
         orThrow(await sessions.revoke(params.id, body.reason, caller, origin));
@@ -48,12 +45,10 @@ export const sessionRoutes =
       '/api/sessions/revoke-others',
       {
         config: { scope: 'login', failure: 'failed to revoke sessions' },
-        schema: {
-          operationId: 'sessions.revokeOthers',
-          summary: 'Revoke all your other sessions',
+        schema: operation('sessions.revokeOthers', 'Revoke all your other sessions', {
           body: schema.RevokeRequest,
           response: { 200: schema.RevokedOthersBody },
-        },
+        }),
       },
       async ({ body, caller, origin }) => {
         const count = orThrow(await sessions.revokeOthers(body.reason, caller, origin));

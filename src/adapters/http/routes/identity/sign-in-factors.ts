@@ -5,6 +5,7 @@ import type { DomainError } from '../../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../../domain/identity/caller.ts';
 import { type Result, refuse } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/identity/second-factor.ts';
 import { SignedInBody } from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
@@ -30,13 +31,11 @@ export const authFactorRoutes =
       '/api/auth/mfa',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.finishLogin',
-          summary: 'Finish a sign-in with the second factor',
+        schema: operation('auth.finishLogin', 'Finish a sign-in with the second factor', {
           refusals: ['login_failed'],
           body: schema.MfaRequest,
           response: { 200: SignedInBody },
-        },
+        }),
       },
       async (request, reply) => answer(reply, orThrow(await finish(deps, request.body, request.origin))),
     );
@@ -45,13 +44,11 @@ export const authFactorRoutes =
       '/api/auth/mfa/options',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.passkeyOptionsOfLogin',
-          summary: 'Get a passkey challenge as second factor',
+        schema: operation('auth.passkeyOptionsOfLogin', 'Get a passkey challenge as second factor', {
           refusals: ['login_failed', 'passkeys_unavailable'],
           body: schema.MfaOptionsRequest,
           response: options,
-        },
+        }),
       },
       async (request) =>
         orThrow(await passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
@@ -61,12 +58,10 @@ export const authFactorRoutes =
       '/api/auth/passkey/options',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.passkeyOptions',
-          summary: 'Get a passkey challenge to sign in',
+        schema: operation('auth.passkeyOptions', 'Get a passkey challenge to sign in', {
           refusals: ['passkeys_unavailable'],
           response: options,
-        },
+        }),
       },
       async (request) => orThrow(await passkeySignIn.begin(request.origin)),
     );
@@ -75,13 +70,11 @@ export const authFactorRoutes =
       '/api/auth/passkey/verify',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.passkeyLogin',
-          summary: 'Sign in with a passkey',
+        schema: operation('auth.passkeyLogin', 'Sign in with a passkey', {
           refusals: ['login_failed', 'passkeys_unavailable'],
           body: schema.PasskeySignIn,
           response: { 200: SignedInBody },
-        },
+        }),
       },
       async (request, reply) =>
         answer(reply, orThrow(await passkeySignIn.signIn(request.body.credential, request.origin))),

@@ -4,6 +4,7 @@ import type { Guests } from '../../../../app/identity/sign-in/guest-sign-in.ts';
 import type { Registration } from '../../../../app/identity/sign-in/registration.ts';
 import type { SignIn } from '../../../../app/identity/sign-in/sign-in.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/identity/sign-in.ts';
 import type { Routes } from '../../server.ts';
 import { clearRefreshCookie, loginAnswer, refreshCookie, signedInAnswer } from './sign-in-reply.ts';
@@ -38,11 +39,9 @@ const setupRoutes =
       '/api/auth/options',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.options',
-          summary: 'Read which ways to sign in are open',
+        schema: operation('auth.options', 'Read which ways to sign in are open', {
           response: { 200: schema.SignInOptionsBody },
-        },
+        }),
       },
       async () => {
         const { setupRequired, openRegistration, guestsEnabled } = await accounts.options();
@@ -59,13 +58,11 @@ const setupRoutes =
       '/api/auth/setup',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.setUp',
-          summary: 'Create the first administrator',
+        schema: operation('auth.setUp', 'Create the first administrator', {
           refusals: ['setup_done', 'setup_code_rejected'],
           body: schema.SetupRequest,
           response: { 201: schema.SignedInBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { code, ...person } = request.body;
@@ -77,13 +74,11 @@ const setupRoutes =
       '/api/auth/setup/check',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.checkSetupCode',
-          summary: 'Check a set-up code',
+        schema: operation('auth.checkSetupCode', 'Check a set-up code', {
           refusals: ['setup_done', 'setup_code_rejected'],
           body: schema.SetupCodeRequest,
           response: { 200: schema.SetupCodeBody },
-        },
+        }),
       },
       async (request) => {
         orThrow(await accounts.checkSetupCode(request.body.code, request.origin));
@@ -99,13 +94,11 @@ const registrationRoutes =
       '/api/auth/register',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.register',
-          summary: 'Register and sign in',
+        schema: operation('auth.register', 'Register and sign in', {
           refusals: ['registration_closed'],
           body: schema.RegisterRequest,
           response: { 201: schema.SignedInBody },
-        },
+        }),
       },
       async (request, reply) =>
         answer(reply.code(201), orThrow(await accounts.register(request.body, request.origin))),
@@ -115,13 +108,11 @@ const registrationRoutes =
       '/api/auth/guest',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.enterAsGuest',
-          summary: 'Enter as a guest',
+        schema: operation('auth.enterAsGuest', 'Enter as a guest', {
           refusals: ['guests_disabled'],
           body: schema.GuestRequest,
           response: { 200: schema.SignedInBody },
-        },
+        }),
       },
       async (request, reply) =>
         answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
@@ -137,13 +128,11 @@ const loginRoutes =
       '/api/auth/login',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.login',
-          summary: 'Sign in with a password',
+        schema: operation('auth.login', 'Sign in with a password', {
           refusals: ['login_failed'],
           body: schema.LoginRequest,
           response: { 200: schema.LoginBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { email, password } = request.body;
@@ -155,13 +144,11 @@ const loginRoutes =
       '/api/auth/refresh',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.refresh',
+        schema: operation('auth.refresh', 'Get a new login token', {
           security: [{ refreshCookie: [] }],
-          summary: 'Get a new login token',
           refusals: ['unauthorized'],
           response: { 200: schema.SignedInBody },
-        },
+        }),
       },
       async (request, reply) =>
         answer(reply, orThrow(await signIn.refresh(refreshCookie(request, reply), request.origin))),
@@ -171,7 +158,7 @@ const loginRoutes =
       '/api/auth/logout',
       {
         config: { scope: 'login', whileLocked: true },
-        schema: { operationId: 'auth.logout', summary: 'Sign out', response: { 200: schema.LoggedOutBody } },
+        schema: operation('auth.logout', 'Sign out', { response: { 200: schema.LoggedOutBody } }),
       },
       async (request, reply) => {
         await signIn.logout(request.caller, request.origin);

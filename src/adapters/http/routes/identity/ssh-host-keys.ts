@@ -1,4 +1,5 @@
 import type { SshAccess } from '../../../../app/terminals/ssh/ssh-access.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { SshHostKeysBody } from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
 
@@ -9,11 +10,9 @@ export const sshHostKeyRoutes =
       '/api/ssh/host-keys',
       {
         config: { scope: 'public', failure: 'failed to read ssh host keys' },
-        schema: {
-          operationId: 'sshHostKeys.list',
-          summary: 'List the SSH host keys of this installation',
+        schema: operation('sshHostKeys.list', 'List the SSH host keys of this installation', {
           response: { 200: SshHostKeysBody },
-        },
+        }),
       },
       async () => {
         const { host, port, keys } = await access.describe();

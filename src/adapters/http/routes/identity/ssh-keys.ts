@@ -2,6 +2,7 @@ import type { SshKeys } from '../../../../app/identity/account/ssh-keys.ts';
 import type { SshKey } from '../../../../domain/identity/ssh-key.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/ssh-keys.ts';
 import type { Routes } from '../../server.ts';
@@ -13,12 +14,10 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys',
       {
         config: { scope: 'read', failure: 'failed to list ssh keys' },
-        schema: {
-          operationId: 'sshKeys.list',
-          summary: 'List your SSH keys',
+        schema: operation('sshKeys.list', 'List your SSH keys', {
           querystring: schema.SshKeyListQuery,
           response: { 200: schema.SshKeyList },
-        },
+        }),
       },
       async ({ caller, query }) => {
         const { items, next } = pageOf((await keys.list(caller)).map(toBody), query, 'id');
@@ -30,13 +29,11 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys',
       {
         config: { scope: 'write', failure: 'failed to add ssh key' },
-        schema: {
-          operationId: 'sshKeys.add',
-          summary: 'Add an SSH key',
+        schema: operation('sshKeys.add', 'Add an SSH key', {
           refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
           body: schema.SshKeyRequest,
           response: { 201: schema.SshKeyBody },
-        },
+        }),
       },
       async ({ body, caller, origin }, reply) => {
         const added = orThrow(await keys.add(body.public_key, body.name, caller, origin));
@@ -48,13 +45,11 @@ export const sshKeyRoutes =
       '/api/me/ssh-keys/:id',
       {
         config: { scope: 'write', failure: 'failed to remove ssh key' },
-        schema: {
-          operationId: 'sshKeys.delete',
-          summary: 'Delete an SSH key',
+        schema: operation('sshKeys.delete', 'Delete an SSH key', {
           refusals: ['ssh_key_not_found'],
           params: IdParams,
           response: { 200: schema.DeletedSshKeyBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await keys.remove(params.id, caller, origin));

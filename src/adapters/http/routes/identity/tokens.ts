@@ -8,6 +8,7 @@ import type { Result } from '../../../../domain/result.ts';
 import { orThrow } from '../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../idempotency.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/identity/tokens.ts';
 import type { Routes } from '../../server.ts';
@@ -29,14 +30,12 @@ const createRoute =
       '/api/tokens',
       {
         config: { scope: 'login', failure: 'failed to create token', failureOfDatabase: true },
-        schema: {
-          operationId: 'tokens.create',
-          summary: 'Create an API token',
+        schema: operation('tokens.create', 'Create an API token', {
           refusals: ['not_authorized', 'token_already_created', 'token_limit_reached'],
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
-        },
+        }),
         // The schema is documentation; `readTokenRequest` has the words of each fault.
         validatorCompiler: () => () => true,
       },
@@ -62,14 +61,12 @@ const deriveRoute =
           failure: 'failed to create token',
           failureOfDatabase: true,
         },
-        schema: {
-          operationId: 'tokens.derive',
-          summary: 'Create a token that can do at most what yours can',
+        schema: operation('tokens.derive', 'Create a token that can do at most what yours can', {
           refusals: ['not_authorized', 'token_already_created', 'token_limit_reached', 'token_cannot_derive'],
           headers: IdempotencyHeaders,
           body: schema.ChildTokenRequestBody,
           response: { 201: schema.DerivedTokenBody },
-        },
+        }),
         validatorCompiler: () => () => true,
       },
       async (request, reply) => {
@@ -108,12 +105,10 @@ const listRoutes =
       '/api/tokens',
       {
         config: { scope: 'login', failure: 'failed to list tokens' },
-        schema: {
-          operationId: 'tokens.list',
-          summary: 'List your API tokens',
+        schema: operation('tokens.list', 'List your API tokens', {
           querystring: schema.TokenListQuery,
           response: { 200: schema.TokenList },
-        },
+        }),
       },
       async ({ caller, query }) => {
         const { items, next } = pageOf((await tokens.list(caller)).map(toBody), query, 'id');
@@ -125,13 +120,11 @@ const listRoutes =
       '/api/tokens/:id/revoke',
       {
         config: { scope: 'login', failure: 'failed to revoke token' },
-        schema: {
-          operationId: 'tokens.revoke',
-          summary: 'Revoke an API token',
+        schema: operation('tokens.revoke', 'Revoke an API token', {
           refusals: ['token_not_found'],
           params: IdParams,
           response: { 200: schema.RevokedTokenBody },
-        },
+        }),
       },
       async (request) => {
         const { id, revokedAt } = orThrow(
@@ -145,13 +138,11 @@ const listRoutes =
       '/api/tokens/:id',
       {
         config: { scope: 'login', failure: 'failed to delete token' },
-        schema: {
-          operationId: 'tokens.delete',
-          summary: 'Delete an API token',
+        schema: operation('tokens.delete', 'Delete an API token', {
           refusals: ['token_not_found'],
           params: IdParams,
           response: { 200: schema.DeletedTokenBody },
-        },
+        }),
       },
       async (request) => {
         const { id } = orThrow(await tokens.delete(request.params.id, request.caller, request.origin));
@@ -166,11 +157,9 @@ const validateRoute: Routes = (http) => {
     '/api/tokens/validate',
     {
       config: { scope: 'api_token', forRestricted: true },
-      schema: {
-        operationId: 'tokens.validate',
-        summary: 'Read the rights of the API token that asks',
+      schema: operation('tokens.validate', 'Read the rights of the API token that asks', {
         response: { 200: schema.ValidTokenBody },
-      },
+      }),
     },
     (request, reply) => {
       reply.send(toValidBody(request.caller));

@@ -6,6 +6,7 @@ import {
 } from '../../../../domain/service/announcement.ts';
 import type { Clock } from '../../../../ports/clock.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { timesOf } from '../../pagination.ts';
 import { IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/service/announcements.ts';
@@ -22,11 +23,9 @@ export const announcementRoutes =
       '/api/announcements',
       {
         config: { scope: 'read', failure: LIST },
-        schema: {
-          operationId: 'announcements.list',
-          summary: 'List the present announcements',
+        schema: operation('announcements.list', 'List the present announcements', {
           response: { 200: schema.AnnouncementList },
-        },
+        }),
       },
       async () => ({ announcements: (await deps.announcements.current()).map(toBody) }),
     );
@@ -46,11 +45,9 @@ const adminRoutes =
       '/api/admin/announcements',
       {
         config: { scope: 'admin', failure: LIST },
-        schema: {
-          operationId: 'adminAnnouncements.list',
-          summary: 'List all announcements',
+        schema: operation('adminAnnouncements.list', 'List all announcements', {
           response: { 200: schema.AdminAnnouncementList },
-        },
+        }),
       },
       async () => ({ announcements: (await announcements.list()).map(toAdminBody) }),
     );
@@ -59,13 +56,11 @@ const adminRoutes =
       '/api/admin/announcements',
       {
         config: { scope: 'admin', failure: 'failed to create announcement' },
-        schema: {
-          operationId: 'adminAnnouncements.create',
-          summary: 'Show an announcement to everybody',
+        schema: operation('adminAnnouncements.create', 'Show an announcement to everybody', {
           refusals: ['announcement_limit_reached'],
           body: schema.NewAnnouncementRequest,
           response: { 201: schema.AdminAnnouncementBody },
-        },
+        }),
       },
       async ({ body, caller, origin }, reply) => {
         const draft = { ...toChange(body), text: body.text };
@@ -78,14 +73,12 @@ const adminRoutes =
       '/api/admin/announcements/:id',
       {
         config: { scope: 'admin', failure: 'failed to update announcement' },
-        schema: {
-          operationId: 'adminAnnouncements.update',
-          summary: 'Change an announcement',
+        schema: operation('adminAnnouncements.update', 'Change an announcement', {
           refusals: ['announcement_not_found'],
           params: IdParams,
           body: schema.AnnouncementChangeRequest,
           response: { 200: schema.AdminAnnouncementBody },
-        },
+        }),
       },
       async ({ params: { id }, body, caller, origin }) =>
         toAdminBody(orThrow(await announcements.change(id, toChange(body), caller, origin))),
@@ -95,13 +88,11 @@ const adminRoutes =
       '/api/admin/announcements/:id',
       {
         config: { scope: 'admin', failure: 'failed to delete announcement' },
-        schema: {
-          operationId: 'adminAnnouncements.delete',
-          summary: 'Delete an announcement',
+        schema: operation('adminAnnouncements.delete', 'Delete an announcement', {
           refusals: ['announcement_not_found'],
           params: IdParams,
           response: { 200: schema.AnnouncementDeletedBody },
-        },
+        }),
       },
       async ({ params: { id }, caller, origin }) => {
         orThrow(await announcements.delete(id, caller, origin));

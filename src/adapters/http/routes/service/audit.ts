@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Audit } from '../../../../app/audit/audit-trail.ts';
 import type { AuditRecord } from '../../../../domain/audit.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { paged, timesOf } from '../../pagination.ts';
 import { AdminAuditQuery, AuditPage, AuditQuery, type AuditRecordBody } from '../../schema/audit.ts';
 import type { Routes } from '../../server.ts';
@@ -25,13 +26,11 @@ export const auditRoutes =
       {
         config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'audit.list',
-          summary: 'List or export your audit records',
+        schema: operation('audit.list', 'List or export your audit records', {
           alsoAs: ['text/csv', 'application/x-ndjson'],
           querystring: AuditQuery,
           response: { 200: AuditPage },
-        },
+        }),
       },
       async (request, reply) => {
         const { query, caller } = request;
@@ -51,13 +50,11 @@ export const auditRoutes =
       {
         config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'adminAudit.list',
-          summary: 'List or export all audit records',
+        schema: operation('adminAudit.list', 'List or export all audit records', {
           alsoAs: ['text/csv', 'application/x-ndjson'],
           querystring: AdminAuditQuery,
           response: { 200: AuditPage },
-        },
+        }),
       },
       async (request, reply) => {
         const { query, caller, origin } = request;

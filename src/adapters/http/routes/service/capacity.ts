@@ -8,6 +8,7 @@ import {
 import { toMb } from '../../../../domain/containers/disk-quota.ts';
 import type { Caller, RequestOrigin } from '../../../../domain/identity/caller.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import * as schema from '../../schema/containers/capacity.ts';
 import type { Routes } from '../../server.ts';
 
@@ -23,11 +24,11 @@ export const capacityRoutes =
       '/api/admin/capacity',
       {
         config: { scope: 'admin', failure: 'failed to read capacity' },
-        schema: {
-          operationId: 'adminCapacity.read',
-          summary: 'Read what the machines of the engines have, promise and use',
-          response: { 200: schema.CapacityBody },
-        },
+        schema: operation(
+          'adminCapacity.read',
+          'Read what the machines of the engines have, promise and use',
+          { response: { 200: schema.CapacityBody } },
+        ),
       },
       async () => toCapacity(await capacity()),
     );
@@ -36,12 +37,10 @@ export const capacityRoutes =
       '/api/admin/usage',
       {
         config: { scope: 'admin', failure: 'failed to list usage' },
-        schema: {
-          operationId: 'adminUsage.list',
-          summary: 'List what each user uses',
+        schema: operation('adminUsage.list', 'List what each user uses', {
           querystring: schema.UsageQuery,
           response: { 200: schema.UsageList },
-        },
+        }),
       },
       async ({ caller, origin, query }) => {
         const all = (await usage(caller, origin)).map(toUsage);

@@ -6,6 +6,7 @@ import {
   componentName,
   outageWords,
 } from '../../../../domain/service/health-words.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { paged } from '../../pagination.ts';
 import * as schema from '../../schema/service/health.ts';
 import type { Routes } from '../../server.ts';
@@ -18,11 +19,9 @@ export const healthHistoryRoutes =
       '/api/admin/health',
       {
         config: { scope: 'admin', failure: 'failed to read the health' },
-        schema: {
-          operationId: 'adminHealth.read',
-          summary: 'Read the health of each component and process',
+        schema: operation('adminHealth.read', 'Read the health of each component and process', {
           response: { 200: schema.HealthBody },
-        },
+        }),
       },
       async () => toBody(await health.now()),
     );
@@ -31,12 +30,10 @@ export const healthHistoryRoutes =
       '/api/admin/health/history',
       {
         config: { scope: 'admin', failure: 'failed to list outages' },
-        schema: {
-          operationId: 'adminHealth.history',
-          summary: 'List the outages',
+        schema: operation('adminHealth.history', 'List the outages', {
           querystring: schema.OutageQuery,
           response: { 200: schema.OutagePage },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = await paged(query, (request) =>

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../../../../domain/identity/caller.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { RefusalBody } from '../../schema/common.ts';
 import {
   LiveBody,
@@ -25,11 +26,9 @@ export const systemRoutes =
       '/livez',
       {
         config: publicly,
-        schema: {
-          operationId: 'service.live',
-          summary: 'Tell whether the process is live',
+        schema: operation('service.live', 'Tell whether the process is live', {
           response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) },
-        },
+        }),
       },
       async (_request, reply) => {
         const state = liveness();
@@ -41,11 +40,9 @@ export const systemRoutes =
       '/readyz',
       {
         config: { ...publicly, detailsForAdmins: true },
-        schema: {
-          operationId: 'service.ready',
-          summary: 'Tell whether every part is ready',
+        schema: operation('service.ready', 'Tell whether every part is ready', {
           response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) },
-        },
+        }),
       },
       async (request, reply) => {
         const state = await readiness();
@@ -59,11 +56,7 @@ export const systemRoutes =
       '/api/version',
       {
         config: publicly,
-        schema: {
-          operationId: 'service.version',
-          summary: 'Read the version',
-          response: { 200: VersionBody },
-        },
+        schema: operation('service.version', 'Read the version', { response: { 200: VersionBody } }),
       },
       async () => ({
         name: 'berth',
@@ -81,11 +74,7 @@ const openApiRoute: Routes = (http) => {
     '/api/openapi.json',
     {
       config: publicly,
-      schema: {
-        operationId: 'service.openApi',
-        summary: 'Read this document',
-        response: { 200: OpenApiDocument },
-      },
+      schema: operation('service.openApi', 'Read this document', { response: { 200: OpenApiDocument } }),
     },
     async (_request, reply) => {
       text ??= JSON.stringify(http.swagger());

@@ -1,4 +1,5 @@
 import type { Metrics } from '../../../../ports/metrics.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import type { Routes } from '../../server.ts';
 
 /** For local programs and administrators. */
@@ -10,11 +11,7 @@ export const metricsRoutes =
       {
         config: { scope: 'admin', allowsLocal: true },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'service.metrics',
-          summary: 'Read the metrics, for Prometheus',
-          alsoAs: ['text/plain'],
-        },
+        schema: operation('service.metrics', 'Read the metrics, for Prometheus', { alsoAs: ['text/plain'] }),
       },
       async (_request, reply) => {
         const { type, body } = await metrics.text();

@@ -1,6 +1,7 @@
 import type { SettingsService } from '../../../../app/settings.ts';
 import type { Settings } from '../../../../domain/settings.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { SettingsBody, SettingsChange } from '../../schema/service/service.ts';
 import type { Routes } from '../../server.ts';
 
@@ -11,11 +12,7 @@ export const settingsRoutes =
       '/api/admin/settings',
       {
         config: { scope: 'admin' },
-        schema: {
-          operationId: 'adminSettings.read',
-          summary: 'Read the settings',
-          response: { 200: SettingsBody },
-        },
+        schema: operation('adminSettings.read', 'Read the settings', { response: { 200: SettingsBody } }),
       },
       async () => toBody(await settings.read()),
     );
@@ -24,12 +21,10 @@ export const settingsRoutes =
       '/api/admin/settings',
       {
         config: { scope: 'admin' },
-        schema: {
-          operationId: 'adminSettings.update',
-          summary: 'Change settings',
+        schema: operation('adminSettings.update', 'Change settings', {
           body: SettingsChange,
           response: { 200: SettingsBody },
-        },
+        }),
       },
       async (request) =>
         toBody(orThrow(await settings.change(toChanges(request.body), request.caller, request.origin))),

@@ -1,6 +1,7 @@
 import type { AdminTerminals, WatchedTerminal } from '../../../../app/terminals/admin-terminals.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { IdParams } from '../../schema/common.ts';
 import {
   ClosedTerminalBody,
@@ -17,12 +18,10 @@ export const adminTerminalRoutes =
       '/api/admin/terminals',
       {
         config: { scope: 'admin', failure: 'failed to list terminals' },
-        schema: {
-          operationId: 'adminTerminals.list',
-          summary: 'List all open terminals',
+        schema: operation('adminTerminals.list', 'List all open terminals', {
           querystring: TerminalListQuery,
           response: { 200: TerminalList },
-        },
+        }),
       },
       async ({ caller, origin, query }) => {
         const all = await terminals.list(caller, origin);
@@ -35,13 +34,11 @@ export const adminTerminalRoutes =
       '/api/admin/terminals/:id',
       {
         config: { scope: 'admin', failure: 'failed to close terminal' },
-        schema: {
-          operationId: 'adminTerminals.close',
-          summary: 'Close a terminal',
+        schema: operation('adminTerminals.close', 'Close a terminal', {
           refusals: ['terminal_not_found'],
           params: IdParams,
           response: { 200: ClosedTerminalBody },
-        },
+        }),
       },
       async ({ params: { id }, caller, origin }) => {
         orThrow(await terminals.close(id, caller, origin));

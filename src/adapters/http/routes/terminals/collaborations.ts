@@ -2,6 +2,7 @@ import type { Collaborations } from '../../../../app/collaboration/collaboration
 import type { Collaboration } from '../../../../domain/terminals/collaboration.ts';
 import { orThrow } from '../../errors.ts';
 import { pageOf } from '../../list-pages.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/collaborations.ts';
 import type { Routes } from '../../server.ts';
@@ -21,9 +22,7 @@ const ownerRoutes =
       '/api/containers/:id/collaborations',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to share terminal' },
-        schema: {
-          operationId: 'collaborations.create',
-          summary: 'Share the terminal of a container',
+        schema: operation('collaborations.create', 'Share the terminal of a container', {
           refusals: [
             'container_not_found',
             'not_authorized',
@@ -35,7 +34,7 @@ const ownerRoutes =
           params: ContainerParams,
           body: schema.ShareRequest,
           response: { 201: schema.SharedBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }, reply) => {
         const { mode, expires_in_minutes: minutes } = body;
@@ -50,14 +49,12 @@ const ownerRoutes =
       '/api/containers/:id/collaborations',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list collaborations' },
-        schema: {
-          operationId: 'collaborations.list',
-          summary: 'List the shares of a container',
+        schema: operation('collaborations.list', 'List the shares of a container', {
           refusals: ['container_not_found', 'not_authorized'],
           params: ContainerParams,
           querystring: schema.CollaborationListQuery,
           response: { 200: schema.CollaborationList },
-        },
+        }),
       },
       async ({ params, caller, query }) => {
         const all = orThrow(await collaborations.list(params.id, caller)).map(toBody);
@@ -74,13 +71,11 @@ const participantRoutes =
       '/api/collaborations/join',
       {
         config: { scope: 'write', failure: 'failed to join collaboration' },
-        schema: {
-          operationId: 'collaborations.join',
-          summary: 'Join by a code',
+        schema: operation('collaborations.join', 'Join by a code', {
           refusals: ['collaboration_not_found', 'guest_session_expired'],
           body: schema.JoinRequest,
           response: { 200: schema.JoinedBody },
-        },
+        }),
       },
       async ({ body, caller, origin }) => {
         const { collaboration, container } = orThrow(await collaborations.join(body.code, caller, origin));
@@ -92,13 +87,11 @@ const participantRoutes =
       '/api/collaborations/:id',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read collaboration' },
-        schema: {
-          operationId: 'collaborations.get',
-          summary: 'Read a share',
+        schema: operation('collaborations.get', 'Read a share', {
           refusals: ['collaboration_not_found', 'not_authorized'],
           params: IdParams,
           response: { 200: schema.CollaborationBody },
-        },
+        }),
       },
       async ({ params, caller }) => toBody(orThrow(await collaborations.get(params.id, caller))),
     );
@@ -111,13 +104,11 @@ const endRoutes =
       '/api/collaborations/:id',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to end collaboration' },
-        schema: {
-          operationId: 'collaborations.end',
-          summary: 'End a share, or leave it',
+        schema: operation('collaborations.end', 'End a share, or leave it', {
           refusals: ['collaboration_not_found', 'not_authorized'],
           params: IdParams,
           response: { 200: schema.CollaborationBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.remove(params.id, caller, origin))),
@@ -127,13 +118,11 @@ const endRoutes =
       '/api/collaborations/:id/participants/:user_id',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to remove participant' },
-        schema: {
-          operationId: 'collaborations.removeParticipant',
-          summary: 'Remove a participant',
+        schema: operation('collaborations.removeParticipant', 'Remove a participant', {
           refusals: ['collaboration_not_found', 'not_authorized'],
           params: schema.ParticipantParams,
           response: { 200: schema.CollaborationBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.putOut(params.id, params.user_id, caller, origin))),

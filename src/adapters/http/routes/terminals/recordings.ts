@@ -3,6 +3,7 @@ import type { Recordings } from '../../../../app/recordings/recordings.ts';
 import type { Recording } from '../../../../domain/terminals/recording.ts';
 import { MAIN_CONNECTION } from '../../../../domain/terminals/terminal.ts';
 import { orThrow } from '../../errors.ts';
+import { operation } from '../../open-api/route-schema.ts';
 import { paged } from '../../pagination.ts';
 import { ContainerParams, IdParams } from '../../schema/common.ts';
 import * as schema from '../../schema/terminals/recordings.ts';
@@ -23,9 +24,7 @@ const changeRoutes =
       '/api/containers/:id/recordings',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to start recording' },
-        schema: {
-          operationId: 'recordings.start',
-          summary: 'Record an open terminal',
+        schema: operation('recordings.start', 'Record an open terminal', {
           refusals: [
             'container_not_found',
             'not_authorized',
@@ -36,7 +35,7 @@ const changeRoutes =
           params: ContainerParams,
           body: schema.StartRecordingRequest,
           response: { 201: schema.RecordingBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }, reply) => {
         const pane = body.connection_id ?? MAIN_CONNECTION;
@@ -48,13 +47,11 @@ const changeRoutes =
       '/api/recordings/:id/stop',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to stop recording' },
-        schema: {
-          operationId: 'recordings.stop',
-          summary: 'Stop a recording',
+        schema: operation('recordings.stop', 'Stop a recording', {
           refusals: ['recording_not_found'],
           params: IdParams,
           response: { 200: schema.RecordingBody },
-        },
+        }),
       },
       async ({ params, caller }) => toBody(orThrow(await recordings.stop(params.id, caller))),
     );
@@ -63,13 +60,11 @@ const changeRoutes =
       '/api/recordings/:id',
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete recording' },
-        schema: {
-          operationId: 'recordings.delete',
-          summary: 'Delete a recording',
+        schema: operation('recordings.delete', 'Delete a recording', {
           refusals: ['recording_not_found', 'recording_elsewhere'],
           params: IdParams,
           response: { 200: schema.DeletedRecordingBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await recordings.remove(params.id, caller, origin));
@@ -85,12 +80,10 @@ const readRoutes =
       '/api/recordings',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list recordings' },
-        schema: {
-          operationId: 'recordings.list',
-          summary: 'List your recordings',
+        schema: operation('recordings.list', 'List your recordings', {
           querystring: schema.RecordingsQuery,
           response: { 200: schema.RecordingPage },
-        },
+        }),
       },
       async ({ query, caller }) => {
         const { items, next } = await paged(query, (request) =>
@@ -104,13 +97,11 @@ const readRoutes =
       '/api/recordings/:id',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read recording' },
-        schema: {
-          operationId: 'recordings.get',
-          summary: "Read a recording's data",
+        schema: operation('recordings.get', "Read a recording's data", {
           refusals: ['recording_not_found'],
           params: IdParams,
           response: { 200: schema.RecordingBody },
-        },
+        }),
       },
       async ({ params, caller }) => toBody(orThrow(await recordings.find(params.id, caller))),
     );
@@ -125,13 +116,11 @@ const readRoutes =
           lasting: 'downloads',
         },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'recordings.download',
-          summary: 'Download a recording',
+        schema: operation('recordings.download', 'Download a recording', {
           refusals: ['recording_not_found', 'recording_elsewhere'],
           alsoAs: ['application/x-asciicast'],
           params: IdParams,
-        },
+        }),
       },
       async (request, reply) => {
         const { recording, content, sizeBytes } = orThrow(

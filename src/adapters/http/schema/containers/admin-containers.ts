@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text } from '../common.ts';
+import { NamedClosed, NamedObject, Nullable, Text } from '../common.ts';
 import { proofs } from '../identity/people/fields.ts';
 import { ContainerBody } from './containers.ts';
 
@@ -7,24 +7,18 @@ export const AdminContainerParams = Type.Object({
   id: Type.String({ description: 'The `db_id`.' }),
 });
 
-export const AdminContainerPage = Named(
-  'AdminContainerPage',
-  Type.Object({
-    containers: Type.Array(ContainerBody),
-    next_cursor: Nullable(Type.String()),
-    total: Type.Integer({ description: 'The number of containers on all pages.' }),
-  }),
-);
+export const AdminContainerPage = NamedObject('AdminContainerPage', {
+  containers: Type.Array(ContainerBody),
+  next_cursor: Nullable(Type.String()),
+  total: Type.Integer({ description: 'The number of containers on all pages.' }),
+});
 
 /** `password` or `code` confirm it. */
-export const AdminDeletionRequest = Named('AdminContainerDeletionRequest', Closed(proofs));
+export const AdminDeletionRequest = NamedClosed('AdminContainerDeletionRequest', proofs);
 
 /** `password` or `code` confirm it. */
-export const TransferRequest = Named(
-  'ContainerTransferRequest',
-  Closed({
-    to: Text({ maxLength: 64 }),
-    name: Type.Optional(Type.String({ description: 'Its name from now on. Absent: unchanged.' })),
-    ...proofs,
-  }),
-);
+export const TransferRequest = NamedClosed('ContainerTransferRequest', {
+  to: Text({ maxLength: 64 }),
+  name: Type.Optional(Type.String({ description: 'Its name from now on. Absent: unchanged.' })),
+  ...proofs,
+});

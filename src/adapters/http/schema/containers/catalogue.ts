@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text } from '../common.ts';
+import { Closed, Named, NamedClosed, NamedObject, Nullable, Text } from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 
-const Range = Named('Range', Closed({ min: Type.Integer(), max: Type.Integer() }));
+const Range = NamedClosed('Range', { min: Type.Integer(), max: Type.Integer() });
 
 const limits = {
   memory_mb: Range,
@@ -26,25 +26,19 @@ const ofUse = {
   max_downloads: Type.Integer({ description: 'Files, archives, recordings, exports and logs.' }),
 };
 
-export const UseLimitsBody = Named('UseLimits', Type.Object(ofUse));
-export const TierBody = Named('Tier', Type.Object({ name: Type.String(), ...limits, ...ofUse }));
-export const TierList = Named(
-  'TierList',
-  Type.Object({ tiers: Type.Array(TierBody), next_cursor: nextCursor }),
-);
-export const NewTierRequest = Named(
-  'NewTierRequest',
-  Closed({
-    name: Type.String(),
-    ...limits,
-    layer_mb: Type.Optional(Type.Integer()),
-    max_snapshots: Type.Optional(Type.Integer()),
-    snapshot_mb: Type.Optional(Type.Integer()),
-    max_ttl_seconds: Type.Optional(Type.Integer()),
-    max_idle_seconds: Type.Optional(Type.Integer()),
-    ...Type.Partial(Type.Object(ofUse)).properties,
-  }),
-);
+export const UseLimitsBody = NamedObject('UseLimits', ofUse);
+export const TierBody = NamedObject('Tier', { name: Type.String(), ...limits, ...ofUse });
+export const TierList = NamedObject('TierList', { tiers: Type.Array(TierBody), next_cursor: nextCursor });
+export const NewTierRequest = NamedClosed('NewTierRequest', {
+  name: Type.String(),
+  ...limits,
+  layer_mb: Type.Optional(Type.Integer()),
+  max_snapshots: Type.Optional(Type.Integer()),
+  snapshot_mb: Type.Optional(Type.Integer()),
+  max_ttl_seconds: Type.Optional(Type.Integer()),
+  max_idle_seconds: Type.Optional(Type.Integer()),
+  ...Type.Partial(Type.Object(ofUse)).properties,
+});
 export const TierChangeRequest = Named('TierChangeRequest', Type.Partial(Closed({ ...limits, ...ofUse })));
 
 const imageFields = {
@@ -56,15 +50,13 @@ const digest = Nullable(
   Type.String({ description: '`sha256:…` pins the image; null: the image that the tag points to.' }),
 );
 
-export const ImageBody = Named('Image', Type.Object({ key: Type.String(), ...imageFields, digest }));
-export const ImageList = Named(
-  'ImageList',
-  Type.Object({ images: Type.Array(ImageBody), next_cursor: nextCursor }),
-);
-export const NewImageRequest = Named(
-  'NewImageRequest',
-  Closed({ key: Type.String(), ...imageFields, digest: Type.Optional(digest) }),
-);
+export const ImageBody = NamedObject('Image', { key: Type.String(), ...imageFields, digest });
+export const ImageList = NamedObject('ImageList', { images: Type.Array(ImageBody), next_cursor: nextCursor });
+export const NewImageRequest = NamedClosed('NewImageRequest', {
+  key: Type.String(),
+  ...imageFields,
+  digest: Type.Optional(digest),
+});
 export const ImageChangeRequest = Named(
   'ImageChangeRequest',
   Type.Partial(Closed({ ...imageFields, digest })),
@@ -75,40 +67,31 @@ const packages = Closed({ apt: names, apk: names, dnf: names });
 const script = Nullable(Text({ maxLength: 16_384 }));
 
 /** A role without its script, which only administrators see. */
-export const RoleSummary = Named(
-  'RoleSummary',
-  Type.Object({ key: Type.String(), label: Type.String(), packages }),
-);
-export const RoleList = Named(
-  'RoleSummaryList',
-  Type.Object({ roles: Type.Array(RoleSummary), next_cursor: nextCursor }),
-);
-export const RoleBody = Named(
-  'Role',
-  Type.Object({ key: Type.String(), label: Type.String(), packages, script }),
-);
-export const WholeRoleList = Named(
-  'RoleList',
-  Type.Object({ roles: Type.Array(RoleBody), next_cursor: nextCursor }),
-);
-export const NewRoleRequest = Named(
-  'NewRoleRequest',
-  Closed({
-    key: Type.String(),
-    label: Type.String(),
-    packages: Type.Optional(packages),
-    script: Type.Optional(script),
-  }),
-);
+export const RoleSummary = NamedObject('RoleSummary', { key: Type.String(), label: Type.String(), packages });
+export const RoleList = NamedObject('RoleSummaryList', {
+  roles: Type.Array(RoleSummary),
+  next_cursor: nextCursor,
+});
+export const RoleBody = NamedObject('Role', { key: Type.String(), label: Type.String(), packages, script });
+export const WholeRoleList = NamedObject('RoleList', {
+  roles: Type.Array(RoleBody),
+  next_cursor: nextCursor,
+});
+export const NewRoleRequest = NamedClosed('NewRoleRequest', {
+  key: Type.String(),
+  label: Type.String(),
+  packages: Type.Optional(packages),
+  script: Type.Optional(script),
+});
 export const RoleChangeRequest = Named(
   'RoleChangeRequest',
   Type.Partial(Closed({ label: Type.String(), packages, script })),
 );
 
-export const RemovedEntryBody = Named(
-  'CatalogueEntryDeleted',
-  Type.Object({ key: Type.String(), deleted: Type.Literal(true) }),
-);
+export const RemovedEntryBody = NamedObject('CatalogueEntryDeleted', {
+  key: Type.String(),
+  deleted: Type.Literal(true),
+});
 
 export const TierListQuery = listQuery(['name'], ['name']);
 export const EntryListQuery = listQuery(['key', 'label'], ['key', 'label']);

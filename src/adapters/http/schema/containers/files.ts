@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Closed, Named, Timestamp } from '../common.ts';
+import { Closed, Flag, NamedObject, Timestamp } from '../common.ts';
 
 const Path = Type.String({
   maxLength: 16_384,
@@ -10,40 +10,27 @@ export const FilesQuery = Closed({ path: Type.Optional(Path) });
 export const FileQuery = Closed({ path: Path });
 export const UploadQuery = Closed({
   path: Path,
-  replace: Type.Optional(
-    Type.Union([Type.Literal('true'), Type.Literal('false')], {
-      description: '`false`: 409 `file_in_the_way` if there is a file. Default `true`.',
-    }),
-  ),
+  replace: Flag({ description: '`false`: 409 `file_in_the_way` if there is a file. Default `true`.' }),
 });
 
-export const FolderBody = Named(
-  'Folder',
-  Type.Object({
-    path: Type.String(),
-    entries: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        type: Type.Union(['file', 'folder', 'link', 'other'].map((kind) => Type.Literal(kind))),
-        size: Type.Integer(),
-        mode: Type.String({ description: 'Permission bits, octal, for example 0644.' }),
-        modified: Timestamp,
-      }),
-    ),
-    complete: Type.Boolean({ description: 'False: there are more entries, or names that are not UTF-8.' }),
-  }),
-);
+export const FolderBody = NamedObject('Folder', {
+  path: Type.String(),
+  entries: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.Union(['file', 'folder', 'link', 'other'].map((kind) => Type.Literal(kind))),
+      size: Type.Integer(),
+      mode: Type.String({ description: 'Permission bits, octal, for example 0644.' }),
+      modified: Timestamp,
+    }),
+  ),
+  complete: Type.Boolean({ description: 'False: there are more entries, or names that are not UTF-8.' }),
+});
 
-export const UploadedBody = Named(
-  'FileWritten',
-  Type.Object({
-    path: Type.String(),
-    size: Type.Integer(),
-    created: Type.Boolean(),
-  }),
-);
+export const UploadedBody = NamedObject('FileWritten', {
+  path: Type.String(),
+  size: Type.Integer(),
+  created: Type.Boolean(),
+});
 
-export const RemovedBody = Named(
-  'FileDeleted',
-  Type.Object({ path: Type.String(), deleted: Type.Boolean() }),
-);
+export const RemovedBody = NamedObject('FileDeleted', { path: Type.String(), deleted: Type.Boolean() });

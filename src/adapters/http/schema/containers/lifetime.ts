@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, FewNamed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import { FewNamed, NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../common.ts';
 
 /** As in src/domain/containers/lifetime/. */
 const TTL_SECONDS = { min: 60, max: 2_592_000 };
 const IDLE_SECONDS = { min: 60, max: 604_800 };
 const MAX_LABELS = 32;
 
-const EndAction = Type.Union([Type.Literal('stop'), Type.Literal('delete')]);
+const EndAction = OneOf(['stop', 'delete']);
 
 const seconds = ({ min, max }: { min: number; max: number }, description: string) =>
   Type.Integer({ minimum: min, maximum: max, description });
@@ -28,15 +28,12 @@ export const lifetimeFields = {
 };
 
 /** `null` removes an end. */
-export const LifetimeRequestBody = Named(
-  'LifetimeRequest',
-  Closed({
-    ttl_seconds: Type.Optional(Nullable(seconds(TTL_SECONDS, `${TTL} null: none.`))),
-    idle_seconds: Type.Optional(Nullable(seconds(IDLE_SECONDS, `${IDLE} null: none.`))),
-    on_idle: Type.Optional(EndAction),
-    keep_seconds: Type.Optional(seconds(TTL_SECONDS, 'Nothing ends it before so many seconds from now.')),
-  }),
-);
+export const LifetimeRequestBody = NamedClosed('LifetimeRequest', {
+  ttl_seconds: Type.Optional(Nullable(seconds(TTL_SECONDS, `${TTL} null: none.`))),
+  idle_seconds: Type.Optional(Nullable(seconds(IDLE_SECONDS, `${IDLE} null: none.`))),
+  on_idle: Type.Optional(EndAction),
+  keep_seconds: Type.Optional(seconds(TTL_SECONDS, 'Nothing ends it before so many seconds from now.')),
+});
 
 const lifetime = {
   ephemeral: Type.Boolean({ description: 'Deleted at its end.' }),
@@ -52,7 +49,7 @@ const lifetime = {
       {
         at: Timestamp,
         action: EndAction,
-        because: Type.Union([Type.Literal('time'), Type.Literal('idle')]),
+        because: OneOf(['time', 'idle']),
       },
       { description: 'What ends it next; null: nothing.' },
     ),
@@ -60,24 +57,21 @@ const lifetime = {
 };
 
 /** In lists. */
-export const LifetimeSummary = Named('Lifetime', Type.Object(lifetime));
+export const LifetimeSummary = NamedObject('Lifetime', lifetime);
 
-export const LifetimeBody = Named(
-  'ExplainedLifetime',
-  Type.Object({
-    ...lifetime,
-    activity: Type.Array(
-      Type.Object({
-        kind: Type.String({
-          description: 'terminal, input, output, command, file, process, ssh, port, processor',
-        }),
-        last_at: Timestamp,
+export const LifetimeBody = NamedObject('ExplainedLifetime', {
+  ...lifetime,
+  activity: Type.Array(
+    Type.Object({
+      kind: Type.String({
+        description: 'terminal, input, output, command, file, process, ssh, port, processor',
       }),
-      { description: 'The last use of each kind, the newest first. Recorded while there is an idle time.' },
-    ),
-    would_stop: Type.String({ description: 'When and why it ends, in words.' }),
-  }),
-);
+      last_at: Timestamp,
+    }),
+    { description: 'The last use of each kind, the newest first. Recorded while there is an idle time.' },
+  ),
+  would_stop: Type.String({ description: 'When and why it ends, in words.' }),
+});
 
 export type LifetimeSummary = Static<typeof LifetimeSummary>;
 export type LifetimeBody = Static<typeof LifetimeBody>;

@@ -1,5 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, ContainerParams, Few, FewNamed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import {
+  Closed,
+  ContainerParams,
+  Few,
+  FewNamed,
+  Flag,
+  Named,
+  NamedClosed,
+  NamedObject,
+  Nullable,
+  OneOf,
+  Text,
+  Timestamp,
+} from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 
 /** As in src/domain/containers/environment.ts. */
@@ -21,56 +34,50 @@ export const ProcessParams = Type.Composite([
 
 const side = Type.Integer({ minimum: 1, maximum: 1000 });
 
-export const PtySize = Named('PtySize', Closed({ cols: side, rows: side }));
+export const PtySize = NamedClosed('PtySize', { cols: side, rows: side });
 
-export const StartProcessRequest = Named(
-  'StartProcessRequest',
-  Closed({
-    command: Few(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
-    env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
-    workdir: Type.Optional(Text({ minLength: 1, maxLength: 4096 })),
-    stdin: Type.Optional(Type.Boolean({ description: 'Whether it takes input. By default with a `pty`.' })),
-    pty: Type.Optional(PtySize),
-    timeout_seconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, description: 'No limit when absent.' }),
-    ),
-    name: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
-    keep_output_bytes: Type.Optional(
-      Type.Integer({
-        minimum: MIN_KEPT_BYTES,
-        maximum: MAX_KEPT_BYTES,
-        description: 'Of stdout and of stderr; the oldest output is removed. Default 8 MiB.',
-      }),
-    ),
-  }),
-);
+export const StartProcessRequest = NamedClosed('StartProcessRequest', {
+  command: Few(Text({ maxLength: 32_768 }), { minItems: 1, maxItems: 1024 }),
+  env: Type.Optional(FewNamed(Type.String(), MAX_ENV_NAMES)),
+  workdir: Type.Optional(Text({ minLength: 1, maxLength: 4096 })),
+  stdin: Type.Optional(Type.Boolean({ description: 'Whether it takes input. By default with a `pty`.' })),
+  pty: Type.Optional(PtySize),
+  timeout_seconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_TIMEOUT_SECONDS, description: 'No limit when absent.' }),
+  ),
+  name: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  keep_output_bytes: Type.Optional(
+    Type.Integer({
+      minimum: MIN_KEPT_BYTES,
+      maximum: MAX_KEPT_BYTES,
+      description: 'Of stdout and of stderr; the oldest output is removed. Default 8 MiB.',
+    }),
+  ),
+});
 
 const ended = 'null while it runs';
 
-export const ProcessBody = Named(
-  'Process',
-  Type.Object({
-    id: Type.String(),
-    name: Type.String(),
-    command: Type.Array(Type.String()),
-    status: Type.Union([Type.Literal('starting'), Type.Literal('running'), Type.Literal('ended')]),
-    pid: Nullable(Type.Integer({ description: 'Inside the container.' })),
-    stdin: Type.Boolean({ description: 'Whether it takes input.' }),
-    pty: Nullable(PtySize),
-    started_at: Timestamp,
-    ended_at: Nullable(Timestamp),
-    ended_by: Nullable(
-      Type.Union(
-        END_REASONS.map((reason) => Type.Literal(reason)),
-        { description: `${ended}. lost: it ended unseen. not_started: the service ended before it started.` },
-      ),
+export const ProcessBody = NamedObject('Process', {
+  id: Type.String(),
+  name: Type.String(),
+  command: Type.Array(Type.String()),
+  status: OneOf(['starting', 'running', 'ended']),
+  pid: Nullable(Type.Integer({ description: 'Inside the container.' })),
+  stdin: Type.Boolean({ description: 'Whether it takes input.' }),
+  pty: Nullable(PtySize),
+  started_at: Timestamp,
+  ended_at: Nullable(Timestamp),
+  ended_by: Nullable(
+    Type.Union(
+      END_REASONS.map((reason) => Type.Literal(reason)),
+      { description: `${ended}. lost: it ended unseen. not_started: the service ended before it started.` },
     ),
-    exit_code: Nullable(
-      Type.Integer({ description: '128 and the number for a signal. null while it runs, or when unknown.' }),
-    ),
-    signal: Nullable(Type.String({ description: 'The signal that the exit code stands for, without SIG.' })),
-  }),
-);
+  ),
+  exit_code: Nullable(
+    Type.Integer({ description: '128 and the number for a signal. null while it runs, or when unknown.' }),
+  ),
+  signal: Nullable(Type.String({ description: 'The signal that the exit code stands for, without SIG.' })),
+});
 
 const Kept = Type.Object({
   bytes: Type.Integer({ description: 'What it has written so far.' }),
@@ -93,10 +100,10 @@ export const ProcessDetailBody = Named(
   ]),
 );
 
-export const ProcessList = Named(
-  'ProcessList',
-  Type.Object({ processes: Type.Array(ProcessBody), next_cursor: nextCursor }),
-);
+export const ProcessList = NamedObject('ProcessList', {
+  processes: Type.Array(ProcessBody),
+  next_cursor: nextCursor,
+});
 
 export const ProcessListQuery = listQuery(['started_at', 'ended_at', 'name'], ['name', 'status']);
 
@@ -109,7 +116,7 @@ export const ProcessOutputQuery = Closed({
       description: 'The bytes of stdout, and after a comma of stderr, that you have. Default `0,0`.',
     }),
   ),
-  follow: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
+  follow: Flag(),
 });
 
 export const ProcessInputQuery = Closed({
@@ -119,24 +126,16 @@ export const ProcessInputQuery = Closed({
       description: 'The bytes of input before this. Input sent twice is taken once. Default: all so far.',
     }),
   ),
-  eof: Type.Optional(
-    Type.Union([Type.Literal('true'), Type.Literal('false')], {
-      description: 'Whether the input ends here.',
-    }),
-  ),
+  eof: Flag({ description: 'Whether the input ends here.' }),
 });
 
-export const ProcessInputBody = Named(
-  'ProcessInputTaken',
-  Type.Object({ input_offset: Type.Integer({ description: 'The bytes of input that the process has.' }) }),
-);
+export const ProcessInputBody = NamedObject('ProcessInputTaken', {
+  input_offset: Type.Integer({ description: 'The bytes of input that the process has.' }),
+});
 
-export const SignalRequest = Named(
-  'SignalRequest',
-  Closed({
-    signal: Type.Union(SIGNALS.map((signal) => Type.Literal(signal))),
-  }),
-);
+export const SignalRequest = NamedClosed('SignalRequest', {
+  signal: Type.Union(SIGNALS.map((signal) => Type.Literal(signal))),
+});
 
 export type ProcessBody = Static<typeof ProcessBody>;
 export type StartProcessRequest = Static<typeof StartProcessRequest>;

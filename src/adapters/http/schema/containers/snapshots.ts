@@ -1,47 +1,41 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, FewNamed, Named, Text, Timestamp } from '../common.ts';
+import { FewNamed, NamedClosed, NamedObject, OneOf, Text, Timestamp } from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 import { ContainerBody } from './containers.ts';
 import { labelQuery, lifetimeFields } from './lifetime.ts';
 
 const MAX_LABELS = 32;
 
-export const SnapshotRequestBody = Named(
-  'SnapshotRequest',
-  Closed({
-    name: Type.String({ description: 'Unique among your snapshots. Like the name of a container.' }),
-    note: Type.Optional(Text({ maxLength: 1000 })),
-    labels: Type.Optional(FewNamed(Type.String(), MAX_LABELS)),
-  }),
-);
+export const SnapshotRequestBody = NamedClosed('SnapshotRequest', {
+  name: Type.String({ description: 'Unique among your snapshots. Like the name of a container.' }),
+  note: Type.Optional(Text({ maxLength: 1000 })),
+  labels: Type.Optional(FewNamed(Type.String(), MAX_LABELS)),
+});
 
-export const SnapshotBody = Named(
-  'Snapshot',
-  Type.Object({
-    id: Type.String(),
-    name: Type.String(),
-    note: Type.String(),
-    labels: Type.Record(Type.String(), Type.String()),
-    status: Type.Union([Type.Literal('creating'), Type.Literal('ready'), Type.Literal('failed')]),
-    container_id: Type.String({ description: 'db_id of the container, which may no longer exist.' }),
-    container_name: Type.String(),
-    image: Type.String(),
-    role: Type.String(),
-    resources: Type.Object({
-      memory_mb: Type.Integer(),
-      cpu_shares: Type.Integer(),
-      disk_mb: Type.Integer(),
-    }),
-    layer_mb: Type.Integer({ description: 'What is outside /workspace. Estimated until it is ready.' }),
-    volume_mb: Type.Integer({ description: 'What is in /workspace. Estimated until it is ready.' }),
-    created_at: Timestamp,
+export const SnapshotBody = NamedObject('Snapshot', {
+  id: Type.String(),
+  name: Type.String(),
+  note: Type.String(),
+  labels: Type.Record(Type.String(), Type.String()),
+  status: OneOf(['creating', 'ready', 'failed']),
+  container_id: Type.String({ description: 'db_id of the container, which may no longer exist.' }),
+  container_name: Type.String(),
+  image: Type.String(),
+  role: Type.String(),
+  resources: Type.Object({
+    memory_mb: Type.Integer(),
+    cpu_shares: Type.Integer(),
+    disk_mb: Type.Integer(),
   }),
-);
+  layer_mb: Type.Integer({ description: 'What is outside /workspace. Estimated until it is ready.' }),
+  volume_mb: Type.Integer({ description: 'What is in /workspace. Estimated until it is ready.' }),
+  created_at: Timestamp,
+});
 
-export const SnapshotList = Named(
-  'SnapshotList',
-  Type.Object({ snapshots: Type.Array(SnapshotBody), next_cursor: nextCursor }),
-);
+export const SnapshotList = NamedObject('SnapshotList', {
+  snapshots: Type.Array(SnapshotBody),
+  next_cursor: nextCursor,
+});
 
 export const SnapshotListQuery = Type.Composite(
   [
@@ -54,30 +48,25 @@ export const SnapshotListQuery = Type.Composite(
   { additionalProperties: false },
 );
 
-export const DeletedSnapshotBody = Named(
-  'SnapshotDeleted',
-  Type.Object({ id: Type.String(), name: Type.String(), deleted: Type.Literal(true) }),
-);
+export const DeletedSnapshotBody = NamedObject('SnapshotDeleted', {
+  id: Type.String(),
+  name: Type.String(),
+  deleted: Type.Literal(true),
+});
 
-export const ForkRequestBody = Named(
-  'ForkRequest',
-  Closed({
-    name: Type.Optional(
-      Type.String({ description: 'Without one, from the container’s name. Several forks are numbered.' }),
-    ),
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'Default 1.' })),
-    ...lifetimeFields,
-  }),
-);
+export const ForkRequestBody = NamedClosed('ForkRequest', {
+  name: Type.Optional(
+    Type.String({ description: 'Without one, from the container’s name. Several forks are numbered.' }),
+  ),
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 8, description: 'Default 1.' })),
+  ...lifetimeFields,
+});
 
-export const ForksBody = Named(
-  'Forks',
-  Type.Object({
-    containers: Type.Array(ContainerBody, {
-      description: 'One that could not be made has status `deleted`.',
-    }),
+export const ForksBody = NamedObject('Forks', {
+  containers: Type.Array(ContainerBody, {
+    description: 'One that could not be made has status `deleted`.',
   }),
-);
+});
 
 export type SnapshotBody = Static<typeof SnapshotBody>;
 export type SnapshotRequestBody = Static<typeof SnapshotRequestBody>;

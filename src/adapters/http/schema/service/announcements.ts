@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import { NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../common.ts';
 
-const SeverityName = Type.Union([Type.Literal('info'), Type.Literal('warning')]);
+const SeverityName = OneOf(['info', 'warning']);
 const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
 /** Roomier than the limit of 500, whose refusal names it: what counts are the trimmed characters. */
 const Notice = Text({ maxLength: 2_000 });
@@ -15,53 +15,42 @@ const shown = {
   updated_at: Timestamp,
 };
 
-export const AnnouncementBody = Named('Announcement', Type.Object(shown));
+export const AnnouncementBody = NamedObject('Announcement', shown);
 
-export const AnnouncementList = Named(
-  'AnnouncementList',
-  Type.Object({ announcements: Type.Array(AnnouncementBody) }),
-);
+export const AnnouncementList = NamedObject('AnnouncementList', {
+  announcements: Type.Array(AnnouncementBody),
+});
 
-export const AdminAnnouncementBody = Named(
-  'AdminAnnouncement',
-  Type.Object({
-    ...shown,
-    created_at: Timestamp,
-    state: Type.Union([Type.Literal('scheduled'), Type.Literal('current'), Type.Literal('ended')]),
-  }),
-);
+export const AdminAnnouncementBody = NamedObject('AdminAnnouncement', {
+  ...shown,
+  created_at: Timestamp,
+  state: OneOf(['scheduled', 'current', 'ended']),
+});
 
-export const AdminAnnouncementList = Named(
-  'AdminAnnouncementList',
-  Type.Object({ announcements: Type.Array(AdminAnnouncementBody) }),
-);
+export const AdminAnnouncementList = NamedObject('AdminAnnouncementList', {
+  announcements: Type.Array(AdminAnnouncementBody),
+});
 
-export const NewAnnouncementRequest = Named(
-  'NewAnnouncementRequest',
-  Closed({
-    text: Notice,
-    severity: Type.Optional(SeverityName),
-    /** Now, if absent. */
-    starts_at: Type.Optional(Time),
-    /** null, or absent: until it is deleted. */
-    ends_at: Type.Optional(Nullable(Time)),
-  }),
-);
+export const NewAnnouncementRequest = NamedClosed('NewAnnouncementRequest', {
+  text: Notice,
+  severity: Type.Optional(SeverityName),
+  /** Now, if absent. */
+  starts_at: Type.Optional(Time),
+  /** null, or absent: until it is deleted. */
+  ends_at: Type.Optional(Nullable(Time)),
+});
 
-export const AnnouncementChangeRequest = Named(
-  'AnnouncementChangeRequest',
-  Closed({
-    text: Type.Optional(Notice),
-    severity: Type.Optional(SeverityName),
-    starts_at: Type.Optional(Time),
-    ends_at: Type.Optional(Nullable(Time)),
-  }),
-);
+export const AnnouncementChangeRequest = NamedClosed('AnnouncementChangeRequest', {
+  text: Type.Optional(Notice),
+  severity: Type.Optional(SeverityName),
+  starts_at: Type.Optional(Time),
+  ends_at: Type.Optional(Nullable(Time)),
+});
 
-export const AnnouncementDeletedBody = Named(
-  'AnnouncementDeleted',
-  Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
-);
+export const AnnouncementDeletedBody = NamedObject('AnnouncementDeleted', {
+  id: Type.String(),
+  deleted: Type.Literal(true),
+});
 
 export type AnnouncementBody = Static<typeof AnnouncementBody>;
 export type AdminAnnouncementBody = Static<typeof AdminAnnouncementBody>;

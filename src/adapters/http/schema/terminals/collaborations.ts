@@ -1,36 +1,30 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text, Timestamp } from '../common.ts';
+import { Named, NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 
-export const Mode = Named('CollaborationMode', Type.Union([Type.Literal('view'), Type.Literal('control')]));
+export const Mode = Named('CollaborationMode', OneOf(['view', 'control']));
 
-export const ShareRequest = Named(
-  'ShareRequest',
-  Closed({
-    mode: Mode,
-    expires_in_minutes: Type.Optional(Type.Integer({ description: '1 to 1440. Default 60.' })),
-  }),
-);
+export const ShareRequest = NamedClosed('ShareRequest', {
+  mode: Mode,
+  expires_in_minutes: Type.Optional(Type.Integer({ description: '1 to 1440. Default 60.' })),
+});
 
 export const ParticipantParams = Type.Object({ id: Type.String(), user_id: Type.String() });
 
-export const JoinRequest = Named('JoinRequest', Closed({ code: Text({ minLength: 1, maxLength: 128 }) }));
+export const JoinRequest = NamedClosed('JoinRequest', { code: Text({ minLength: 1, maxLength: 128 }) });
 
-export const CollaborationBody = Named(
-  'Collaboration',
-  Type.Object({
-    id: Type.String(),
-    container_id: Type.String({ description: 'The db_id of the container.' }),
-    owner_id: Type.String(),
-    mode: Mode,
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    ended_at: Nullable(Timestamp),
-    participants: Type.Array(
-      Type.Object({ user_id: Type.String(), username: Type.String(), joined_at: Timestamp }),
-    ),
-  }),
-);
+export const CollaborationBody = NamedObject('Collaboration', {
+  id: Type.String(),
+  container_id: Type.String({ description: 'The db_id of the container.' }),
+  owner_id: Type.String(),
+  mode: Mode,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  ended_at: Nullable(Timestamp),
+  participants: Type.Array(
+    Type.Object({ user_id: Type.String(), username: Type.String(), joined_at: Timestamp }),
+  ),
+});
 
 export const SharedBody = Named(
   'CollaborationCreated',
@@ -53,10 +47,10 @@ export const JoinedBody = Named(
   ]),
 );
 
-export const CollaborationList = Named(
-  'CollaborationList',
-  Type.Object({ collaborations: Type.Array(CollaborationBody), next_cursor: nextCursor }),
-);
+export const CollaborationList = NamedObject('CollaborationList', {
+  collaborations: Type.Array(CollaborationBody),
+  next_cursor: nextCursor,
+});
 
 export const CollaborationListQuery = listQuery(['created_at', 'expires_at'], ['mode']);
 

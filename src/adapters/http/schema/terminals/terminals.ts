@@ -1,42 +1,37 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Named, Nullable, Timestamp } from '../common.ts';
+import { NamedObject, Nullable, OneOf, Timestamp } from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 
-export const TerminalBody = Named(
-  'Terminal',
-  Type.Object({
-    id: Type.String(),
-    user_id: Type.String(),
-    username: Type.String(),
-    container_id: Type.String(),
-    container_name: Type.String(),
-    connection_id: Type.String(),
-    mux_session: Nullable(Type.String()),
-    owner: Type.Boolean(),
-    cols: Type.Integer(),
-    rows: Type.Integer(),
-    created_at: Timestamp,
-    last_ping_at: Timestamp,
-    client: Nullable(
-      Type.Union([Type.Literal('browser'), Type.Literal('command'), Type.Literal('ssh')], {
-        description: '`command`: the command line, or another program.',
-      }),
-    ),
-    ip_address: Nullable(Type.String({ description: 'Where it was opened from.' })),
-    viewers: Type.Integer({ description: 'How many other terminals show the same session.' }),
-    replica: Type.String(),
-  }),
-);
+export const TerminalBody = NamedObject('Terminal', {
+  id: Type.String(),
+  user_id: Type.String(),
+  username: Type.String(),
+  container_id: Type.String(),
+  container_name: Type.String(),
+  connection_id: Type.String(),
+  mux_session: Nullable(Type.String()),
+  owner: Type.Boolean(),
+  cols: Type.Integer(),
+  rows: Type.Integer(),
+  created_at: Timestamp,
+  last_ping_at: Timestamp,
+  client: Nullable(
+    OneOf(['browser', 'command', 'ssh'], { description: '`command`: the command line, or another program.' }),
+  ),
+  ip_address: Nullable(Type.String({ description: 'Where it was opened from.' })),
+  viewers: Type.Integer({ description: 'How many other terminals show the same session.' }),
+  replica: Type.String(),
+});
 
-export const TerminalList = Named(
-  'TerminalList',
-  Type.Object({ terminals: Type.Array(TerminalBody), next_cursor: nextCursor }),
-);
+export const TerminalList = NamedObject('TerminalList', {
+  terminals: Type.Array(TerminalBody),
+  next_cursor: nextCursor,
+});
 
-export const ClosedTerminalBody = Named(
-  'TerminalClosed',
-  Type.Object({ id: Type.String(), closed: Type.Literal(true) }),
-);
+export const ClosedTerminalBody = NamedObject('TerminalClosed', {
+  id: Type.String(),
+  closed: Type.Literal(true),
+});
 
 export const TerminalListQuery = listQuery(
   ['created_at', 'last_ping_at', 'username', 'container_name'],

@@ -10,9 +10,10 @@ import {
   type AdministeredSort,
 } from '../../../../../ports/containers/administration/administered-container-repository.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
-import { Closed, DbIds, Text } from '../../../schema/common.ts';
+import { Closed, DbIds, Flag, Text } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/admin-containers.ts';
 import {
   ContainerBody,
@@ -38,11 +39,7 @@ const ListQuery = Closed({
       description: 'Part of the name, the owner’s name, the image or the role.',
     }),
   ),
-  deleted: Type.Optional(
-    Type.Union([Type.Literal('true'), Type.Literal('false')], {
-      description: '`true`: restorable deleted containers instead of live ones.',
-    }),
-  ),
+  deleted: Flag({ description: '`true`: restorable deleted containers instead of live ones.' }),
 });
 
 /** The containers of all users, for administrators. */
@@ -80,12 +77,10 @@ const listRoutes =
       '/api/admin/containers',
       {
         config: { scope: 'admin', failure: 'failed to list containers' },
-        schema: {
-          operationId: 'adminContainers.list',
-          summary: 'List the containers of all users',
+        schema: operation('adminContainers.list', 'List the containers of all users', {
           querystring: ListQuery,
           response: { 200: schema.AdminContainerPage },
-        },
+        }),
       },
       async ({ query: { cursor, limit, sort = NEWEST_FIRST, ...query }, caller, origin }) => {
         const { owner, status, ids, q, deleted } = query;
@@ -116,13 +111,11 @@ const stopRoutes =
       '/api/admin/containers/:id/stop',
       {
         config: { scope: 'admin', failure: 'failed to stop container' },
-        schema: {
-          operationId: 'adminContainers.stop',
-          summary: 'Stop a container of any user',
+        schema: operation('adminContainers.stop', 'Stop a container of any user', {
           refusals: ['container_not_found', 'container_busy'],
           params: schema.AdminContainerParams,
           response: { 200: StoppedBody, 202: UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
@@ -140,17 +133,19 @@ const deletionRoutes =
       '/api/admin/containers/:id',
       {
         config: { scope: 'admin', failure: 'failed to delete container' },
-        schema: {
-          operationId: 'adminContainers.delete',
-          summary: 'Delete a container of any user, which can be restored for some days',
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
-          ],
-          params: schema.AdminContainerParams,
-          body: schema.AdminDeletionRequest,
-          response: { 200: DeletedBody, 202: UnderWayBody },
-        },
+        schema: operation(
+          'adminContainers.delete',
+          'Delete a container of any user, which can be restored for some days',
+          {
+            refusals: [
+              ...refusals.CONFIRMATION,
+              ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
+            ],
+            params: schema.AdminContainerParams,
+            body: schema.AdminDeletionRequest,
+            response: { 200: DeletedBody, 202: UnderWayBody },
+          },
+        ),
       },
       async ({ params, body, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(
@@ -165,16 +160,14 @@ const deletionRoutes =
       '/api/admin/containers/:id/restore',
       {
         config: { scope: 'admin', failure: 'failed to restore container' },
-        schema: {
-          operationId: 'adminContainers.restore',
-          summary: 'Restore a deleted container to its owner',
+        schema: operation('adminContainers.restore', 'Restore a deleted container to its owner', {
           refusals: [
             ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
             ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
           ],
           params: schema.AdminContainerParams,
           response: { 200: ContainerBody, 202: UnderWayBody },
-        },
+        }),
       },
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
@@ -191,9 +184,7 @@ const transferRoutes =
       '/api/admin/containers/:id/transfer',
       {
         config: { scope: 'admin', failure: 'failed to transfer container' },
-        schema: {
-          operationId: 'adminContainers.transfer',
-          summary: 'Stop a container and give it to another user',
+        schema: operation('adminContainers.transfer', 'Stop a container and give it to another user', {
           refusals: [
             ...refusals.CONFIRMATION,
             ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
@@ -202,7 +193,7 @@ const transferRoutes =
           params: schema.AdminContainerParams,
           body: schema.TransferRequest,
           response: { 200: ContainerBody, 202: UnderWayBody },
-        },
+        }),
       },
       async ({ params, body: { to, name, ...given }, caller, origin }, reply) => {
         const wanted = { to, ...(name === undefined ? {} : { name }) };

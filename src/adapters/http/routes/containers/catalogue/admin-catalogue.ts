@@ -4,6 +4,7 @@ import type { CatalogueKind } from '../../../../../domain/containers/catalogue.t
 import type { CatalogueRepository } from '../../../../../ports/containers/catalogue-repository.ts';
 import { orThrow } from '../../../errors.ts';
 import { pageOf } from '../../../list-pages.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/catalogue.ts';
 import type { Routes } from '../../../server.ts';
@@ -86,12 +87,10 @@ const entryRoutes =
       path,
       {
         config: config(`list ${one}s`),
-        schema: {
-          operationId: `${group}.list`,
-          summary: `List the ${one}s in full`,
+        schema: operation(`${group}.list`, `List the ${one}s in full`, {
           querystring: kind.query,
           response: { 200: kind.list },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = pageOf(await kind.read(), query as object, kind.key as never);
@@ -103,13 +102,11 @@ const entryRoutes =
       path,
       {
         config: config(`create ${one}`),
-        schema: {
-          operationId: `${group}.create`,
-          summary: `Add a${one === 'image' ? 'n' : ''} ${one}`,
+        schema: operation(`${group}.create`, `Add a${one === 'image' ? 'n' : ''} ${one}`, {
           refusals: ['catalogue_key_taken'],
           body: kind.created,
           response: { 201: kind.body },
-        },
+        }),
       },
       async ({ body, caller, origin }, reply) => {
         const made = orThrow(await entries.create(kind.toEntry(body as never), caller, origin));
@@ -121,14 +118,12 @@ const entryRoutes =
       `${path}/:id`,
       {
         config: config(`update ${one}`),
-        schema: {
-          operationId: `${group}.update`,
-          summary: `Change a${one === 'image' ? 'n' : ''} ${one}`,
+        schema: operation(`${group}.update`, `Change a${one === 'image' ? 'n' : ''} ${one}`, {
           refusals: [`${one}_not_found`],
           params: IdParams,
           body: kind.changed,
           response: { 200: kind.body },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) =>
         toBody(orThrow(await entries.change(params.id, kind.toChange(body as never), caller, origin))),
@@ -138,13 +133,11 @@ const entryRoutes =
       `${path}/:id`,
       {
         config: config(`delete ${one}`),
-        schema: {
-          operationId: `${group}.delete`,
-          summary: `Delete a${one === 'image' ? 'n' : ''} ${one}`,
+        schema: operation(`${group}.delete`, `Delete a${one === 'image' ? 'n' : ''} ${one}`, {
           refusals: [`${one}_not_found`, 'catalogue_entry_in_use', 'catalogue_entry_needed'],
           params: IdParams,
           response: { 200: schema.RemovedEntryBody },
-        },
+        }),
       },
       async ({ params: { id: key }, caller, origin }) => {
         orThrow(await entries.remove(key, caller, origin));

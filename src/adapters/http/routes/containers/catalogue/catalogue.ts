@@ -1,5 +1,6 @@
 import type { CatalogueRepository } from '../../../../../ports/containers/catalogue-repository.ts';
 import { pageOf } from '../../../list-pages.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import {
   EntryListQuery,
   ImageList,
@@ -19,12 +20,10 @@ export const catalogueRoutes =
       '/api/images',
       {
         config: read('images'),
-        schema: {
-          operationId: 'images.list',
-          summary: 'List the images to choose from',
+        schema: operation('images.list', 'List the images to choose from', {
           querystring: EntryListQuery,
           response: { 200: ImageList },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = pageOf(await catalogue.images(), query, 'key');
@@ -36,12 +35,10 @@ export const catalogueRoutes =
       '/api/roles',
       {
         config: read('roles'),
-        schema: {
-          operationId: 'roles.list',
-          summary: 'List the roles to choose from',
+        schema: operation('roles.list', 'List the roles to choose from', {
           querystring: EntryListQuery,
           response: { 200: RoleList },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = pageOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
@@ -53,12 +50,10 @@ export const catalogueRoutes =
       '/api/tiers',
       {
         config: read('tiers'),
-        schema: {
-          operationId: 'tiers.list',
-          summary: 'List the tiers and their limits',
+        schema: operation('tiers.list', 'List the tiers and their limits', {
           querystring: TierListQuery,
           response: { 200: TierList },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = pageOf((await catalogue.tiers()).map(toTierBody), query, 'name');

@@ -11,6 +11,7 @@ import type {
   TimedCommand,
 } from '../../../../../ports/containers/inside/container-commands.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { execAnswer } from '../../../replies/exec-reply.ts';
 import { ContainerParams } from '../../../schema/common.ts';
@@ -43,15 +44,13 @@ export const execRoutes =
           lasting: 'commands',
         },
         bodyLimit: MAX_BODY_BYTES,
-        schema: {
-          operationId: 'containers.exec',
-          summary: 'Run a command',
+        schema: operation('containers.exec', 'Run a command', {
           refusals: [...refusals.INSIDE, 'guest_session_expired', 'command_outcome_unknown'],
           alsoAs: ['application/x-ndjson'],
           params: ContainerParams,
           body: ExecRequestBody,
           response: { 200: ExecResultBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { params, body, caller, origin } = request;

@@ -2,6 +2,7 @@ import type { SearchRequest } from '../../../../../app/containers/file-search/se
 import type { ContainerAccess } from '../../../../../app/containers/inside/container-access.ts';
 import { pathText, SEARCH_LIMITS } from '../../../../../domain/containers/files.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import { FoundBody, SearchRequestBody } from '../../../schema/containers/file-search.ts';
@@ -20,14 +21,12 @@ export const fileSearchRoutes =
           failure: 'failed to search files',
           lasting: 'downloads',
         },
-        schema: {
-          operationId: 'files.search',
-          summary: 'Find lines in files',
+        schema: operation('files.search', 'Find lines in files', {
           refusals: [...refusals.INSIDE, ...refusals.FILE],
           params: ContainerParams,
           body: SearchRequestBody,
           response: { 200: FoundBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) => {
         const found = orThrow(await access.searchFiles(params.id, toRequest(body), caller, origin));

@@ -6,6 +6,7 @@ import type { OutputSlots } from '../../../../../app/terminals/output/output-slo
 import { type FilePath, pathText } from '../../../../../domain/containers/files.ts';
 import type { Opened } from '../../../../../ports/containers/inside/container-files.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { listingAnswer } from '../../../replies/listing-reply.ts';
 import { ContainerParams } from '../../../schema/common.ts';
@@ -43,15 +44,13 @@ export const fileRoutes =
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read file', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'files.read',
-          summary: 'Download a file, or a folder as an archive or listing',
+        schema: operation('files.read', 'Download a file, or a folder as an archive or listing', {
           refusals: [...refusals.INSIDE, ...refusals.FILE],
           alsoAs: ['application/octet-stream', 'application/x-tar'],
           params: ContainerParams,
           querystring: FilesQuery,
           response: { 200: FolderBody },
-        },
+        }),
       },
       async (request, reply) => {
         const folderAs = accepts(request, 'application/json') ? 'listing' : 'archive';
@@ -71,14 +70,12 @@ export const fileRoutes =
       url,
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete file' },
-        schema: {
-          operationId: 'files.delete',
-          summary: 'Delete a file or folder',
+        schema: operation('files.delete', 'Delete a file or folder', {
           refusals: [...refusals.INSIDE, ...refusals.FILE, 'guest_session_expired', 'file_outcome_unknown'],
           params: ContainerParams,
           querystring: FileQuery,
           response: { 200: RemovedBody },
-        },
+        }),
       },
       async ({ params, query, caller, origin }) => {
         const path = orThrow(await access.removeFile(params.id, query.path, caller, origin));
@@ -107,9 +104,7 @@ function uploadRoute(
         slowBody: true,
         lasting: 'uploads',
       },
-      schema: {
-        operationId: 'files.write',
-        summary: 'Upload a file',
+      schema: operation('files.write', 'Upload a file', {
         refusals: [
           ...refusals.INSIDE,
           ...refusals.FILE,
@@ -122,7 +117,7 @@ function uploadRoute(
         params: ContainerParams,
         querystring: UploadQuery,
         response: { 200: UploadedBody, 201: UploadedBody },
-      },
+      }),
     },
     async (request, reply) => {
       abortWhenStalled(request);

@@ -4,6 +4,7 @@ import type { UsageBesideLimits } from '../../../../../app/containers/inside/ins
 import type { OutputReservation, OutputSlots } from '../../../../../app/terminals/output/output-slots.ts';
 import type { LossReport } from '../../../../../domain/containers/layer/loss-report.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import { ChangesBody, LogsQuery, PortsBody, StatsBody } from '../../../schema/containers/insight.ts';
@@ -32,14 +33,12 @@ const programRoutes =
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read logs', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'containers.logs',
-          summary: 'Read or follow the output of a container',
+        schema: operation('containers.logs', 'Read or follow the output of a container', {
           refusals: [...refusals.INSIDE],
           alsoAs: ['text/plain'],
           params: ContainerParams,
           querystring: LogsQuery,
-        },
+        }),
       },
       async (request, reply) => {
         const { tail, follow } = request.query;
@@ -56,13 +55,11 @@ const programRoutes =
       '/api/containers/:id/ports',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list ports', lasting: 'downloads' },
-        schema: {
-          operationId: 'containers.ports',
-          summary: 'List the TCP ports on which programs listen',
+        schema: operation('containers.ports', 'List the TCP ports on which programs listen', {
           refusals: [...refusals.INSIDE, 'command_outcome_unknown'],
           params: ContainerParams,
           response: { 200: PortsBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) => ({
         ports: [...orThrow(await access.ports(params.id, caller, origin))],
@@ -78,13 +75,11 @@ const resourceRoutes =
       '/api/containers/:id/stats',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read stats' },
-        schema: {
-          operationId: 'containers.stats',
-          summary: 'Measure a running container',
+        schema: operation('containers.stats', 'Measure a running container', {
           refusals: [...refusals.INSIDE],
           params: ContainerParams,
           response: { 200: StatsBody },
-        },
+        }),
       },
       async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
     );
@@ -93,13 +88,11 @@ const resourceRoutes =
       '/api/containers/:id/changes',
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read changes' },
-        schema: {
-          operationId: 'containers.changes',
-          summary: 'Report what a recreate would lose',
+        schema: operation('containers.changes', 'Report what a recreate would lose', {
           refusals: [...refusals.INSIDE],
           params: ContainerParams,
           response: { 200: ChangesBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { params, caller } = request;

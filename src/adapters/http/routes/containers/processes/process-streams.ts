@@ -3,6 +3,7 @@ import type { Processes } from '../../../../../app/containers/processes/processe
 import { offsetsIn } from '../../../../../domain/containers/processes/output-offsets.ts';
 import type { ContainerProcess } from '../../../../../domain/containers/processes/process.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { outputLines } from '../../../replies/process-output-reply.ts';
 import * as schema from '../../../schema/containers/processes.ts';
@@ -28,14 +29,12 @@ export const processStreamRoutes =
           lasting: 'downloads',
         },
         exposeHeadRoute: false,
-        schema: {
-          operationId: 'processes.output',
-          summary: 'Read or follow the output of a process',
+        schema: operation('processes.output', 'Read or follow the output of a process', {
           refusals: [...refusals.PROCESS],
           alsoAs: [STREAM_TYPE],
           params: schema.ProcessParams,
           querystring: schema.ProcessOutputQuery,
-        },
+        }),
       },
       async (request, reply) => {
         const { params, query, caller } = request;
@@ -54,14 +53,12 @@ export const processStreamRoutes =
       `${one}/signal`,
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to signal process' },
-        schema: {
-          operationId: 'processes.signal',
-          summary: 'Signal a process and everything that it started',
+        schema: operation('processes.signal', 'Signal a process and everything that it started', {
           refusals: [...refusals.PROCESS, 'guest_session_expired', 'process_ended'],
           params: schema.ProcessParams,
           body: schema.SignalRequest,
           response: { 200: schema.ProcessBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) =>
         toProcessBody(
@@ -73,9 +70,7 @@ export const processStreamRoutes =
       `${one}/resize`,
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to resize terminal' },
-        schema: {
-          operationId: 'processes.resize',
-          summary: 'Resize the terminal of a process',
+        schema: operation('processes.resize', 'Resize the terminal of a process', {
           refusals: [
             ...refusals.PROCESS,
             'guest_session_expired',
@@ -85,7 +80,7 @@ export const processStreamRoutes =
           params: schema.ProcessParams,
           body: schema.PtySize,
           response: { 200: schema.ProcessBody },
-        },
+        }),
       },
       async ({ params, body, caller }) =>
         toProcessBody(orThrow(await processes.resize(params.id, params.process_id, body, caller))),
@@ -103,9 +98,7 @@ function inputRoute(http: Parameters<Routes>[0], processes: Processes): void {
     {
       config: { scope: 'write', forRestricted: true, failure: 'failed to send input', lasting: 'uploads' },
       bodyLimit: MAX_INPUT_BYTES,
-      schema: {
-        operationId: 'processes.input',
-        summary: 'Send input to a process',
+      schema: operation('processes.input', 'Send input to a process', {
         refusals: [
           ...refusals.PROCESS,
           'guest_session_expired',
@@ -120,7 +113,7 @@ function inputRoute(http: Parameters<Routes>[0], processes: Processes): void {
         params: schema.ProcessParams,
         querystring: schema.ProcessInputQuery,
         response: { 200: schema.ProcessInputBody },
-      },
+      }),
     },
     async ({ params, query, body, caller }) => {
       const input = {

@@ -7,6 +7,7 @@ import { signalOfExit } from '../../../../../domain/containers/processes/signals
 import { orThrow } from '../../../errors.ts';
 import { IdempotencyHeaders, onlyOnce } from '../../../idempotency.ts';
 import { pageOf } from '../../../list-pages.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { ContainerParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/containers/processes.ts';
@@ -38,9 +39,7 @@ const startRoute =
           lasting: 'commands',
         },
         bodyLimit: MAX_BODY_BYTES,
-        schema: {
-          operationId: 'processes.start',
-          summary: 'Start a process that outlives the request',
+        schema: operation('processes.start', 'Start a process that outlives the request', {
           refusals: [
             ...refusals.INSIDE,
             'guest_session_expired',
@@ -53,7 +52,7 @@ const startRoute =
           headers: IdempotencyHeaders,
           body: schema.StartProcessRequest,
           response: { 201: schema.ProcessBody },
-        },
+        }),
       },
       async (request, reply) => {
         const { params, caller, origin } = request;
@@ -78,14 +77,12 @@ const listRoutes =
       url,
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list processes' },
-        schema: {
-          operationId: 'processes.list',
-          summary: 'List running and recently ended processes',
+        schema: operation('processes.list', 'List running and recently ended processes', {
           refusals: [...refusals.INSIDE],
           params: ContainerParams,
           querystring: schema.ProcessListQuery,
           response: { 200: schema.ProcessList },
-        },
+        }),
       },
       async ({ params, caller, query }) => {
         const all = orThrow(await processes.list(params.id, caller));
@@ -98,13 +95,11 @@ const listRoutes =
       one,
       {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read process' },
-        schema: {
-          operationId: 'processes.get',
-          summary: 'Get a process',
+        schema: operation('processes.get', 'Get a process', {
           refusals: [...refusals.PROCESS],
           params: schema.ProcessParams,
           response: { 200: schema.ProcessDetailBody },
-        },
+        }),
       },
       async ({ params, caller }) =>
         toDetailBody(orThrow(await processes.get(params.id, params.process_id, caller))),
@@ -119,13 +114,11 @@ const listRoutes =
           failure: 'failed to end process',
           lasting: 'commands',
         },
-        schema: {
-          operationId: 'processes.end',
-          summary: 'End a process and everything that it started',
+        schema: operation('processes.end', 'End a process and everything that it started', {
           refusals: [...refusals.PROCESS, 'guest_session_expired'],
           params: schema.ProcessParams,
           response: { 200: schema.ProcessBody },
-        },
+        }),
       },
       async ({ params, caller, origin }) =>
         toProcessBody(orThrow(await processes.end(params.id, params.process_id, caller, origin))),

@@ -2,6 +2,7 @@ import type { ConnectedIdentities } from '../../../../../app/identity/openid/con
 import type { ConnectedIdentity } from '../../../../../domain/identity/openid/connected-identity.ts';
 import { orThrow } from '../../../errors.ts';
 import { pageOf } from '../../../list-pages.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as bodies from '../../../schema/identity/openid.ts';
@@ -31,12 +32,10 @@ const changeRoutes =
       '/api/me/identities',
       {
         config,
-        schema: {
-          operationId: 'identities.list',
-          summary: 'List your connected sign-ins',
+        schema: operation('identities.list', 'List your connected sign-ins', {
           querystring: bodies.IdentityListQuery,
           response: { 200: bodies.IdentityList },
-        },
+        }),
       },
       async ({ caller, query }) => {
         const owned = (await identities.list(caller)).map(toIdentityBody);
@@ -49,15 +48,13 @@ const changeRoutes =
       '/api/me/identities/:id',
       {
         config,
-        schema: {
-          operationId: 'identities.delete',
-          summary: 'Disconnect a sign-in',
+        schema: operation('identities.delete', 'Disconnect a sign-in', {
           description: "Ends the user's other sessions.",
           refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
           params: IdParams,
           body: ConfirmationRequest,
           response: { 200: bodies.IdentityRemovedBody },
-        },
+        }),
       },
       async ({ caller, params, body, origin }) => {
         orThrow(await identities.remove(params.id, body, caller, origin));
@@ -73,13 +70,15 @@ const providerRoutes =
       '/api/me/identities/start',
       {
         config,
-        schema: {
-          operationId: 'identities.start',
-          summary: 'Get the address to connect or confirm at the OpenID provider',
-          refusals: [...refusals.CONFIRMATION, 'provider_not_set_up', 'provider_unavailable'],
-          body: bodies.IdentityStart,
-          response: { 200: bodies.ProviderUrl },
-        },
+        schema: operation(
+          'identities.start',
+          'Get the address to connect or confirm at the OpenID provider',
+          {
+            refusals: [...refusals.CONFIRMATION, 'provider_not_set_up', 'provider_unavailable'],
+            body: bodies.IdentityStart,
+            response: { 200: bodies.ProviderUrl },
+          },
+        ),
       },
       async (request, reply) => {
         const { purpose, return: returnPath, ...given } = request.body;
@@ -93,9 +92,7 @@ const providerRoutes =
       '/api/me/identities/finish',
       {
         config,
-        schema: {
-          operationId: 'identities.finish',
-          summary: 'Complete what the OpenID provider answered',
+        schema: operation('identities.finish', 'Complete what the OpenID provider answered', {
           refusals: [
             'provider_sign_in_expired',
             'provider_rejected',
@@ -106,7 +103,7 @@ const providerRoutes =
           ],
           body: bodies.ProviderFinish,
           response: { 200: bodies.IdentityFinishedBody },
-        },
+        }),
       },
       async (request) => {
         const browser = browserSecret(request, secureCookie);

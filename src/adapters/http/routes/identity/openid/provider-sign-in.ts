@@ -4,6 +4,7 @@ import type { ProviderSignOut } from '../../../../../app/identity/openid/provide
 import type { ReturnRefusal } from '../../../../../domain/identity/openid/provider-refusal.ts';
 import { PROVIDER_PAGE } from '../../../../../domain/identity/openid/provider-sign-in.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as bodies from '../../../schema/identity/openid.ts';
 import { LinkCodeRequest } from '../../../schema/identity/people/account-links.ts';
 import { LoginBody } from '../../../schema/identity/sign-in.ts';
@@ -45,13 +46,11 @@ const redirectRoutes =
       '/api/auth/oidc/start',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.startProvider',
-          summary: 'Go to the OpenID provider to sign in',
+        schema: operation('auth.startProvider', 'Go to the OpenID provider to sign in', {
           description: 'For browsers: answers by a redirect, also after a failure.',
           querystring: bodies.StartQuery,
           response: { 303: bodies.Redirected },
-        },
+        }),
       },
       async (request, reply) => {
         const browser = keepBrowserSecret(request, reply, secureCookie);
@@ -65,13 +64,11 @@ const redirectRoutes =
       '/api/auth/oidc/callback',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.returnFromProvider',
-          summary: "Take the OpenID provider's answer",
+        schema: operation('auth.returnFromProvider', "Take the OpenID provider's answer", {
           description: 'For browsers: answers by a redirect to the page, also after a failure.',
           querystring: bodies.CallbackQuery,
           response: { 303: bodies.Redirected },
-        },
+        }),
       },
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
@@ -92,13 +89,15 @@ const finishRoutes =
       '/api/auth/oidc/invitation',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.acceptAtProvider',
-          summary: 'Get the address to accept an invitation at the OpenID provider',
-          refusals: ['link_not_valid', 'provider_not_set_up', 'provider_unavailable'],
-          body: LinkCodeRequest,
-          response: { 200: bodies.ProviderUrl },
-        },
+        schema: operation(
+          'auth.acceptAtProvider',
+          'Get the address to accept an invitation at the OpenID provider',
+          {
+            refusals: ['link_not_valid', 'provider_not_set_up', 'provider_unavailable'],
+            body: LinkCodeRequest,
+            response: { 200: bodies.ProviderUrl },
+          },
+        ),
       },
       async (request, reply) => {
         const browser = keepBrowserSecret(request, reply, secureCookie);
@@ -112,9 +111,7 @@ const finishRoutes =
       '/api/auth/oidc/finish',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.finishProvider',
-          summary: 'Open the session of a sign-in at the OpenID provider',
+        schema: operation('auth.finishProvider', 'Open the session of a sign-in at the OpenID provider', {
           description: 'Where an invitation is accepted, it makes the account first.',
           refusals: [
             'link_not_valid',
@@ -130,7 +127,7 @@ const finishRoutes =
           ],
           body: bodies.ProviderFinish,
           response: { 200: LoginBody },
-        },
+        }),
       },
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
@@ -154,14 +151,12 @@ const signOutRoutes =
       '/api/auth/oidc/backchannel-logout',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.signOutByProvider',
-          summary: 'End sessions that the OpenID provider has ended',
+        schema: operation('auth.signOutByProvider', 'End sessions that the OpenID provider has ended', {
           description: 'For the provider: a logout token as form data. Each works once.',
           refusals: ['logout_token_rejected', 'provider_not_set_up', 'provider_unavailable'],
           body: bodies.LogoutTokenForm,
           response: { 200: bodies.SignedOutBody },
-        },
+        }),
       },
       async ({ body, origin }) => ({
         ended: orThrow(await providerSignOut.byProvider(body.logout_token, origin)),

@@ -1,5 +1,6 @@
 import type { Invitations } from '../../../../../app/identity/people/invitations.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
@@ -30,12 +31,10 @@ const adminRoutes =
       '/api/admin/invitations',
       {
         config: { scope: 'admin', failure: 'failed to list invitations' },
-        schema: {
-          operationId: 'adminInvitations.list',
-          summary: 'List the invitations',
+        schema: operation('adminInvitations.list', 'List the invitations', {
           querystring: schema.LinkPageQuery,
           response: { 200: schema.InvitationPage },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = await paged(query, invitations.list);
@@ -47,13 +46,11 @@ const adminRoutes =
       '/api/admin/invitations',
       {
         config: { scope: 'admin', failure: 'failed to create invitation' },
-        schema: {
-          operationId: 'adminInvitations.create',
-          summary: 'Invite a person by a link',
+        schema: operation('adminInvitations.create', 'Invite a person by a link', {
           refusals: [...refusals.CONFIRMATION, 'login_token_required', 'link_limit_reached'],
           body: schema.InvitationRequest,
           response: { 201: schema.InvitationMadeBody },
-        },
+        }),
       },
       async ({ body: { expires_in_hours: lifeHours, password, code, ...asked }, caller, origin }, reply) => {
         const request = { ...asked, ...(lifeHours === undefined ? {} : { lifeHours }) };
@@ -67,13 +64,11 @@ const adminRoutes =
       '/api/admin/invitations/:id',
       {
         config: { scope: 'admin', failure: 'failed to withdraw invitation' },
-        schema: {
-          operationId: 'adminInvitations.withdraw',
-          summary: 'Withdraw an unused invitation',
+        schema: operation('adminInvitations.withdraw', 'Withdraw an unused invitation', {
           refusals: ['invitation_not_found'],
           params: IdParams,
           response: { 200: schema.LinkWithdrawnBody },
-        },
+        }),
       },
       async ({ params: { id }, caller, origin }) => {
         orThrow(await invitations.withdraw(id, caller, origin));
@@ -93,13 +88,11 @@ const acceptRoutes =
       '/api/auth/invitations/check',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.checkInvitation',
-          summary: 'Read what an invitation offers',
+        schema: operation('auth.checkInvitation', 'Read what an invitation offers', {
           refusals: ['link_not_valid'],
           body: schema.LinkCodeRequest,
           response: { 200: schema.InvitationOfferBody },
-        },
+        }),
       },
       async ({ body, origin }) => toInvitationOffer(orThrow(await invitations.check(body.code, origin))),
     );
@@ -108,13 +101,11 @@ const acceptRoutes =
       '/api/auth/invitations/accept',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.acceptInvitation',
-          summary: 'Accept an invitation and sign in',
+        schema: operation('auth.acceptInvitation', 'Accept an invitation and sign in', {
           refusals: ['link_not_valid'],
           body: schema.AcceptRequest,
           response: { 201: SignedInBody },
-        },
+        }),
       },
       async ({ body: { code, ...person }, origin }, reply) =>
         answer(reply.code(201), orThrow(await invitations.accept(code, person, origin))),

@@ -1,5 +1,6 @@
 import type { Resets } from '../../../../../app/identity/people/resets.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
@@ -30,18 +31,20 @@ const adminRoutes =
       '/api/admin/users/:id/reset-links',
       {
         config: { scope: 'admin', failure: 'failed to create reset link' },
-        schema: {
-          operationId: 'adminResetLinks.create',
-          summary: 'Make a link that resets the password or the second factor of a user',
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
-            ...(['mfa_not_enabled', 'link_limit_reached'] as const),
-          ],
-          params: IdParams,
-          body: schema.ResetLinkRequest,
-          response: { 201: schema.ResetLinkMadeBody },
-        },
+        schema: operation(
+          'adminResetLinks.create',
+          'Make a link that resets the password or the second factor of a user',
+          {
+            refusals: [
+              ...refusals.CONFIRMATION,
+              ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
+              ...(['mfa_not_enabled', 'link_limit_reached'] as const),
+            ],
+            params: IdParams,
+            body: schema.ResetLinkRequest,
+            response: { 201: schema.ResetLinkMadeBody },
+          },
+        ),
       },
       async ({ params, body: { kind, ...given }, caller, origin }, reply) => {
         const made = orThrow(await resets.create(params.id, kind, given, caller, origin));
@@ -54,12 +57,10 @@ const adminRoutes =
       '/api/admin/reset-links',
       {
         config: { scope: 'admin', failure: 'failed to list reset links' },
-        schema: {
-          operationId: 'adminResetLinks.list',
-          summary: 'List the reset links',
+        schema: operation('adminResetLinks.list', 'List the reset links', {
           querystring: schema.LinkPageQuery,
           response: { 200: schema.ResetLinkPage },
-        },
+        }),
       },
       async ({ query }) => {
         const { items, next } = await paged(query, resets.list);
@@ -71,13 +72,11 @@ const adminRoutes =
       '/api/admin/reset-links/:id',
       {
         config: { scope: 'admin', failure: 'failed to withdraw reset link' },
-        schema: {
-          operationId: 'adminResetLinks.withdraw',
-          summary: 'Withdraw an unused reset link',
+        schema: operation('adminResetLinks.withdraw', 'Withdraw an unused reset link', {
           refusals: ['reset_link_not_found'],
           params: IdParams,
           response: { 200: schema.LinkWithdrawnBody },
-        },
+        }),
       },
       async ({ params: { id }, caller, origin }) => {
         orThrow(await resets.withdraw(id, caller, origin));
@@ -97,13 +96,11 @@ const useRoutes =
       '/api/auth/resets/check',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.checkReset',
-          summary: 'Read what a reset link resets',
+        schema: operation('auth.checkReset', 'Read what a reset link resets', {
           refusals: ['link_not_valid'],
           body: schema.LinkCodeRequest,
           response: { 200: schema.ResetOfferBody },
-        },
+        }),
       },
       async ({ body, origin }) => toResetOffer(orThrow(await resets.check(body.code, origin))),
     );
@@ -112,15 +109,13 @@ const useRoutes =
       '/api/auth/resets/use',
       {
         config: publicly,
-        schema: {
-          operationId: 'auth.useReset',
-          summary: 'Reset the password or the second factor, and sign in',
+        schema: operation('auth.useReset', 'Reset the password or the second factor, and sign in', {
           description:
             'Ends all sessions and API tokens of the user. After a new password, a second factor is still asked for.',
           refusals: ['link_not_valid', 'wrong_password'],
           body: schema.ResetRequest,
           response: { 200: LoginBody },
-        },
+        }),
       },
       async ({ body: { code, password }, origin }, reply) =>
         answer(reply, orThrow(await resets.use(code, password, origin))),

@@ -2,6 +2,7 @@ import type { RemoveUser } from '../../../../../app/containers/removal/remove-us
 import { Refusal } from '../../../../../domain/errors.ts';
 import type { ContainerPlan } from '../../../../../domain/identity/people/user-removal.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import { UserDeletedBody, UserDeletionRequest } from '../../../schema/identity/people/users.ts';
@@ -14,9 +15,7 @@ export const userRemovalRoutes =
       '/api/admin/users/:id',
       {
         config: { scope: 'admin', failure: 'failed to delete user' },
-        schema: {
-          operationId: 'adminUsers.delete',
-          summary: 'Delete a user',
+        schema: operation('adminUsers.delete', 'Delete a user', {
           refusals: [
             ...refusals.CONFIRMATION,
             ...(['login_token_required', 'user_not_found', 'own_account'] as const),
@@ -25,7 +24,7 @@ export const userRemovalRoutes =
           params: IdParams,
           body: UserDeletionRequest,
           response: { 200: UserDeletedBody, 202: UserDeletedBody },
-        },
+        }),
       },
       async ({ params, body: { containers, to, ...given }, caller, origin }, reply) => {
         const plan = planOf(containers, to);

@@ -1,6 +1,7 @@
 import type { Users } from '../../../../../app/identity/people/users.ts';
 import type { Person } from '../../../../../ports/identity/people/person-repository.ts';
 import { orThrow } from '../../../errors.ts';
+import { operation } from '../../../open-api/route-schema.ts';
 import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
@@ -17,12 +18,10 @@ export const userRoutes =
       '/api/admin/users',
       {
         config: { scope: 'admin', failure: 'failed to list users' },
-        schema: {
-          operationId: 'adminUsers.list',
-          summary: 'List all users',
+        schema: operation('adminUsers.list', 'List all users', {
           querystring: schema.UserPageQuery,
           response: { 200: schema.UserPage },
-        },
+        }),
       },
       async ({ query: { role, tier, search, ...page }, caller, origin }) => {
         const filter = {
@@ -39,13 +38,11 @@ export const userRoutes =
       '/api/admin/users',
       {
         config: { scope: 'admin', failure: 'failed to create user' },
-        schema: {
-          operationId: 'adminUsers.create',
-          summary: 'Create a user, with a link for the first password',
+        schema: operation('adminUsers.create', 'Create a user, with a link for the first password', {
           refusals: [...refusals.CONFIRMATION, 'login_token_required', 'link_limit_reached'],
           body: schema.NewUserRequest,
           response: { 201: schema.UserCreatedBody },
-        },
+        }),
       },
       async ({ body: { password, code, ...asked }, caller, origin }, reply) => {
         const { person, link } = orThrow(await users.create(asked, { password, code }, caller, origin));
@@ -58,9 +55,7 @@ export const userRoutes =
       '/api/admin/users/:id',
       {
         config: { scope: 'admin', failure: 'failed to update user' },
-        schema: {
-          operationId: 'adminUsers.update',
-          summary: "Change a user's tier or role, or disable the user",
+        schema: operation('adminUsers.update', "Change a user's tier or role, or disable the user", {
           refusals: [
             ...refusals.CONFIRMATION,
             ...(['login_token_required', 'user_not_found'] as const),
@@ -69,7 +64,7 @@ export const userRoutes =
           params: IdParams,
           body: schema.UserChangeRequest,
           response: { 200: schema.ManagedUserBody },
-        },
+        }),
       },
       async ({ params, body, caller, origin }) => {
         const { password, code, disabled_reason: disabledReason, ...rest } = body;

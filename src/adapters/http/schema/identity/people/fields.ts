@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { Text } from '../../common.ts';
+import { OneOf, Text } from '../../common.ts';
 
-export const UserRole = Type.Union([Type.Literal('user'), Type.Literal('admin')]);
+export const UserRole = OneOf(['user', 'admin']);
 
 /** What confirms a request that needs a recent sign-in. */
 export const proofs = {

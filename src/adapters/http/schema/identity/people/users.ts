@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, Nullable, Text, Timestamp } from '../../common.ts';
+import { Closed, Named, NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../../common.ts';
 import { pageQuery } from '../../pagination.ts';
 import { UserBody } from '../sign-in.ts';
 import { ResetLinkMadeBody } from './account-links.ts';
@@ -29,58 +29,43 @@ export const UserPageQuery = Closed({
   search: Type.Optional(Text({ minLength: 1, maxLength: 100 })),
 });
 
-export const UserPage = Named(
-  'UserPage',
-  Type.Object({ users: Type.Array(ManagedUserBody), next_cursor: Nullable(Type.String()) }),
-);
+export const UserPage = NamedObject('UserPage', {
+  users: Type.Array(ManagedUserBody),
+  next_cursor: Nullable(Type.String()),
+});
 
 /** `password` or `code` confirm it, where an administrator is made or changed. */
-export const UserChangeRequest = Named(
-  'UserChangeRequest',
-  Closed({
-    tier: Type.Optional(Text({ maxLength: 64 })),
-    role: Type.Optional(UserRole),
-    disabled: Type.Optional(Type.Boolean()),
-    disabled_reason: Type.Optional(Nullable(Text({ maxLength: 200 }))),
-    ...proofs,
-  }),
-);
+export const UserChangeRequest = NamedClosed('UserChangeRequest', {
+  tier: Type.Optional(Text({ maxLength: 64 })),
+  role: Type.Optional(UserRole),
+  disabled: Type.Optional(Type.Boolean()),
+  disabled_reason: Type.Optional(Nullable(Text({ maxLength: 200 }))),
+  ...proofs,
+});
 
 /** `password` or `code` confirm it, where an administrator is made. */
-export const NewUserRequest = Named(
-  'NewUserRequest',
-  Closed({
-    email: Text({ maxLength: 254 }),
-    username: Text({ maxLength: 39 }),
-    role: Type.Optional(UserRole),
-    tier: Type.Optional(Text({ maxLength: 64 })),
-    ...proofs,
-  }),
-);
+export const NewUserRequest = NamedClosed('NewUserRequest', {
+  email: Text({ maxLength: 254 }),
+  username: Text({ maxLength: 39 }),
+  role: Type.Optional(UserRole),
+  tier: Type.Optional(Text({ maxLength: 64 })),
+  ...proofs,
+});
 
 /** `link`: for the first password. */
-export const UserCreatedBody = Named(
-  'UserCreated',
-  Type.Object({ user: ManagedUserBody, link: ResetLinkMadeBody }),
-);
+export const UserCreatedBody = NamedObject('UserCreated', { user: ManagedUserBody, link: ResetLinkMadeBody });
 
 /**
  * `containers`: what becomes of the user's containers; without it, a user with containers is refused. `to`: the id of
  * the new owner.
  */
-export const UserDeletionRequest = Named(
-  'UserDeletionRequest',
-  Closed({
-    containers: Type.Optional(Type.Union([Type.Literal('delete'), Type.Literal('transfer')])),
-    to: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
-    ...proofs,
-  }),
-);
+export const UserDeletionRequest = NamedClosed('UserDeletionRequest', {
+  containers: Type.Optional(OneOf(['delete', 'transfer'])),
+  to: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+  ...proofs,
+});
 
 /** `deleted` is false while containers are being deleted. */
-export const UserDeletedBody = Named(
-  'UserDeleted',
-  Type.Object({ id: Type.String(), deleted: Type.Boolean() }),
-);
+export const UserDeletedBody = NamedObject('UserDeleted', { id: Type.String(), deleted: Type.Boolean() });
 
 export type ManagedUserBody = Static<typeof ManagedUserBody>;
