@@ -3,7 +3,8 @@ import { type DomainError, Refusal } from '../../domain/errors.ts';
 import type { FieldFaults } from '../../domain/field-faults.ts';
 import type { Result } from '../../domain/result.ts';
 import { StorageBusy, StorageUnavailable } from '../../ports/storage.ts';
-import { ANSWERS, FAULTS, FRAMEWORK } from './error-table.ts';
+import { ANSWERS } from './error-table.ts';
+import { FAULTS, FRAMEWORK } from './fault-table.ts';
 import { onTheWire } from './field-names.ts';
 import { headersOfData } from './security-headers.ts';
 import { validationFields } from './validation-errors.ts';
@@ -103,7 +104,7 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
   void onError(error, request, reply);
 }
 
-/** Whether the fault is temporary, so that the client is told to retry. */
+/** Whether the fault is temporary, so that the answer asks the client to retry. */
 const isMomentary = (error: Error, request: FastifyRequest): boolean =>
   error instanceof StorageBusy || (error instanceof StorageUnavailable && !hasWords(request));
 

@@ -56,77 +56,82 @@ const credentialOf = ({ id, rawId }: { readonly id: string; readonly rawId: stri
   type: 'public-key' as const,
 });
 
-export const passkeyCeremonies = (): PasskeyCeremonies => ({
-  async creationOptions(party, user, challenge, exclude) {
-    const { generateRegistrationOptions } = await webauthn();
-    const options = await generateRegistrationOptions({
-      rpName: PARTY_NAME,
-      rpID: party.id,
-      userName: user.name,
-      userDisplayName: user.name,
-      userID: bytesOf(userHandleOf(user.id)),
-      challenge: bytesOf(challenge),
-      timeout: TIMEOUT_MS,
-      attestationType: 'none',
-      excludeCredentials: exclude.map(named),
-      authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+const creationOptions: PasskeyCeremonies['creationOptions'] = async (party, user, challenge, exclude) => {
+  const { generateRegistrationOptions } = await webauthn();
+  const options = await generateRegistrationOptions({
+    rpName: PARTY_NAME,
+    rpID: party.id,
+    userName: user.name,
+    userDisplayName: user.name,
+    userID: bytesOf(userHandleOf(user.id)),
+    challenge: bytesOf(challenge),
+    timeout: TIMEOUT_MS,
+    attestationType: 'none',
+    excludeCredentials: exclude.map(named),
+    authenticatorSelection: { residentKey: 'preferred', userVerification: 'preferred' },
+    supportedAlgorithmIDs: ALGORITHMS,
+  });
+  return { ...options };
+};
+
+const requestOptions: PasskeyCeremonies['requestOptions'] = async (party, challenge, allow) => {
+  const { generateAuthenticationOptions } = await webauthn();
+  const options = await generateAuthenticationOptions({
+    rpID: party.id,
+    challenge: bytesOf(challenge),
+    timeout: TIMEOUT_MS,
+    userVerification: allow === null ? 'required' : 'preferred',
+    ...(allow === null ? {} : { allowCredentials: allow.map(named) }),
+  });
+  return { ...options };
+};
+
+const register: PasskeyCeremonies['register'] = (party, challenge, answer) =>
+  orNull(async () => {
+    const { clientDataJSON, attestationObject } = answer.response;
+    if (await hasCertificates(attestationObject)) return null;
+    const { verifyRegistrationResponse } = await webauthn();
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      ...expected(party, challenge),
+      response: { ...credentialOf(answer), response: { clientDataJSON, attestationObject } },
+      requireUserVerification: false,
       supportedAlgorithmIDs: ALGORITHMS,
     });
-    return { ...options };
-  },
+    if (!verified || answer.type !== 'public-key') return null;
+    const { credential, credentialBackedUp } = registrationInfo;
+    return {
+      credentialId: credential.id,
+      publicKey: Buffer.from(credential.publicKey),
+      counter: credential.counter,
+      transports: (answer.response.transports ?? []).filter(isTransport),
+      backedUp: credentialBackedUp,
+    };
+  });
 
-  async requestOptions(party, challenge, allow) {
-    const { generateAuthenticationOptions } = await webauthn();
-    const options = await generateAuthenticationOptions({
-      rpID: party.id,
-      challenge: bytesOf(challenge),
-      timeout: TIMEOUT_MS,
-      userVerification: allow === null ? 'required' : 'preferred',
-      ...(allow === null ? {} : { allowCredentials: allow.map(named) }),
+const assert: PasskeyCeremonies['assert'] = (party, challenge, answer, passkey, mustVerifyUser) =>
+  orNull(async () => {
+    const { clientDataJSON, authenticatorData, signature } = answer.response;
+    const { verifyAuthenticationResponse } = await webauthn();
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      ...expected(party, challenge),
+      response: { ...credentialOf(answer), response: { clientDataJSON, authenticatorData, signature } },
+      credential: {
+        id: passkey.credentialId,
+        publicKey: new Uint8Array(passkey.publicKey),
+        counter: passkey.counter,
+      },
+      requireUserVerification: mustVerifyUser,
     });
-    return { ...options };
-  },
+    if (!verified || answer.type !== 'public-key') return null;
+    const { newCounter, credentialBackedUp } = authenticationInfo;
+    return counterHolds(passkey.counter, newCounter)
+      ? { counter: newCounter, backedUp: credentialBackedUp }
+      : null;
+  });
 
-  register: (party, challenge, answer) =>
-    orNull(async () => {
-      const { clientDataJSON, attestationObject } = answer.response;
-      if (await hasCertificates(attestationObject)) return null;
-      const { verifyRegistrationResponse } = await webauthn();
-      const { verified, registrationInfo } = await verifyRegistrationResponse({
-        ...expected(party, challenge),
-        response: { ...credentialOf(answer), response: { clientDataJSON, attestationObject } },
-        requireUserVerification: false,
-        supportedAlgorithmIDs: ALGORITHMS,
-      });
-      if (!verified || answer.type !== 'public-key') return null;
-      const { credential, credentialBackedUp } = registrationInfo;
-      return {
-        credentialId: credential.id,
-        publicKey: Buffer.from(credential.publicKey),
-        counter: credential.counter,
-        transports: (answer.response.transports ?? []).filter(isTransport),
-        backedUp: credentialBackedUp,
-      };
-    }),
-
-  assert: (party, challenge, answer, passkey, mustVerifyUser) =>
-    orNull(async () => {
-      const { clientDataJSON, authenticatorData, signature } = answer.response;
-      const { verifyAuthenticationResponse } = await webauthn();
-      const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-        ...expected(party, challenge),
-        response: { ...credentialOf(answer), response: { clientDataJSON, authenticatorData, signature } },
-        credential: {
-          id: passkey.credentialId,
-          publicKey: new Uint8Array(passkey.publicKey),
-          counter: passkey.counter,
-        },
-        requireUserVerification: mustVerifyUser,
-      });
-      if (!verified || answer.type !== 'public-key') return null;
-      const { newCounter, credentialBackedUp } = authenticationInfo;
-      return counterHolds(passkey.counter, newCounter)
-        ? { counter: newCounter, backedUp: credentialBackedUp }
-        : null;
-    }),
+export const passkeyCeremonies = (): PasskeyCeremonies => ({
+  creationOptions,
+  requestOptions,
+  register,
+  assert,
 });

@@ -15,7 +15,6 @@ import { httpServer, type Routes } from '../../adapters/http/server.ts';
 import { staticFiles } from '../../adapters/http/web-app.ts';
 import { eventFrame } from '../../adapters/websocket/events/event-frames.ts';
 import { eventSocket } from '../../adapters/websocket/events/event-socket.ts';
-import type { CloseReason } from '../../domain/terminals/terminal.ts';
 import { catalogueAdmin } from '../containers/catalogue.ts';
 import { EventFeed } from '../events/event-feed.ts';
 import { forgetEnded } from '../history-cleanup.ts';
@@ -24,7 +23,6 @@ import { sshKeys } from '../identity/account/ssh-keys.ts';
 import { apiTokens } from '../identity/account/tokens.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
-import type { Registration } from '../identity/sign-in/registration.ts';
 import { announcements } from '../service/announcements.ts';
 import { healthHistory } from '../service/health.ts';
 import { recordHealth } from '../service/record-health.ts';
@@ -33,42 +31,15 @@ import type { AllPorts, ComposeOptions, Ports, WebOptions } from './compose-opti
 import { withMetrics } from './engine/engine-ports.ts';
 import { withAgents } from './engine/route-by-node.ts';
 import { addressOf } from './process/listen-address.ts';
+import type { Service } from './service.ts';
 import { type SharedServices, sharedServices } from './wiring/shared-services.ts';
-import { type AgentWork, wireAgents } from './wiring/wire-agents.ts';
+import { wireAgents } from './wiring/wire-agents.ts';
 import { wireAudit } from './wiring/wire-audit.ts';
-import { type ContainerWork, wireContainers } from './wiring/wire-containers.ts';
+import { wireContainers } from './wiring/wire-containers.ts';
 import { wireIdentity } from './wiring/wire-identity.ts';
 import { mcpRoutes } from './wiring/wire-mcp.ts';
-import { type SshWork, wireSsh } from './wiring/wire-ssh.ts';
-import { type TerminalWork, wireTerminals } from './wiring/wire-terminals.ts';
-
-export type Service = ContainerWork &
-  TerminalWork &
-  SshWork & {
-    readonly agents: AgentWork;
-    readonly http: Http;
-    readonly registration: Registration;
-    /** Refuses every new request with a retry time. */
-    readonly drain: () => void;
-    readonly closeEvents: (reason: CloseReason) => void;
-    /** Removes events too old to be requested; for a timer. */
-    readonly sweepEvents: () => Promise<void>;
-    readonly forgetEnded: () => Promise<void>;
-    /** Records what this process finds of the service; for a timer. */
-    readonly recordHealth: () => Promise<void>;
-    /** Notes that this process ends on purpose. */
-    readonly noteStop: () => Promise<void>;
-    /** Ends all unfinished answers and open sockets. */
-    readonly cutOff: () => void;
-    /** Sends request counts and writes due uses; for a timer. */
-    readonly writeDue: () => Promise<void>;
-    /** Re-encrypts with the present key. Returns the number of secrets that no key decrypts. */
-    readonly reseal: () => Promise<number>;
-    /** Seals new audit records; for a timer. */
-    readonly sealAudit: () => Promise<void>;
-    /** Writes what is only in memory. */
-    readonly flush: () => Promise<void>;
-  };
+import { wireSsh } from './wiring/wire-ssh.ts';
+import { wireTerminals } from './wiring/wire-terminals.ts';
 
 type Draining = { isDraining: boolean };
 

@@ -10,13 +10,12 @@ import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
 import { openIdProvider } from '../../adapters/security/openid/openid-provider.ts';
 import { argon2Hasher } from '../../adapters/security/password-hasher.ts';
-import { openFilesLimit } from '../../adapters/system/open-files.ts';
 import { unlessAborted } from '../../concurrency/timeout.ts';
 import { DEFAULT_IMAGE_KEY } from '../../domain/containers/catalogue.ts';
 import type { Bus } from '../../ports/bus.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Storage } from '../../ports/storage.ts';
-import { compose, type Service } from './compose.ts';
+import { compose } from './compose.ts';
 import type { Ports } from './compose-options.ts';
 import type { Config } from './config.ts';
 import { embeddedUrl } from './database/embedded-database.ts';
@@ -35,9 +34,9 @@ import { closeService, drain } from './process/drain.ts';
 import { reconcileLoop } from './process/reconcile-loop.ts';
 import type { Stops } from './process/shutdown-stack.ts';
 import { sparingLog } from './process/sparing-log.ts';
+import type { Service } from './service.ts';
+import { settingsOf } from './service-settings.ts';
 
-const CREATE_WAIT_MS = 20_000;
-const VERIFY_MS = 1_000;
 /** Within the thirty seconds of a shutdown. */
 const DRAIN_WITHIN_MS = 16_000;
 const CLOSE_WITHIN_MS = 3_000;
@@ -117,32 +116,13 @@ async function onto(
     keys,
     version: options.version,
     replica: await loadReplica(config.dataDir),
-    web: {
-      allowedOrigins: options.allowedOrigins,
-      trustProxy: config.trustProxy,
-      openFiles: openFilesLimit(),
-      localMetrics: config.localMetrics,
-      secureCookie: config.publicUrl?.startsWith('https://') ?? false,
-      publicUrl: config.publicUrl,
-      webRoot: path.join(options.root, 'web/dist'),
-    },
+    ...settingsOf(config, options),
     health: {
       liveness: () => livenessOf({ lagMs: loop.lagMs(), silenceMs: reconciling.silenceMs() }),
       readiness: () => readinessOf(engine.parts, { database: answers, engine: engine.runtime.ping }),
     },
-    containers: {
-      createWaitMs: CREATE_WAIT_MS,
-      diskFloorMb: config.diskFloorMb,
-      warmPoolSize: config.warmPool,
-      verifyMs: VERIFY_MS,
-      ...(options.checkpoint === undefined ? {} : { checkpoint: options.checkpoint }),
-    },
-    connections: { sshChannels: config.sshChannels },
   });
-  await service.operations.takeOver();
-  await service.recordings.takeOver();
-  await service.terminals.begin();
-  await service.agents.begin();
+  await takeOver(service);
   opened.add('service', () => closeService(service), CLOSE_WITHIN_MS);
   const passes = [reconciling.start(service), ...inBackground(service, log)];
   // In parallel: each may be in long work, which its next owner repeats.
@@ -156,6 +136,14 @@ async function onto(
   };
   void reseal(service, log);
   return { service, rotateKeys, mend: () => engine.parts.engine.mend ?? null };
+}
+
+/** What processes before this one left. */
+async function takeOver({ operations, recordings, terminals, agents }: Service): Promise<void> {
+  await operations.takeOver();
+  await recordings.takeOver();
+  await terminals.begin();
+  await agents.begin();
 }
 
 const portsOf = async (

@@ -35,7 +35,8 @@ export type TerminalSync = ReturnType<typeof terminalSync>;
  * Messages say when to check and the database what is true; without messages it checks every five seconds.
  */
 export function terminalSync(deps: TerminalSyncDeps) {
-  const { bus, records, closeRequests, replica, registry, log, monotonicMs } = deps;
+  const { bus, replica, registry, log, monotonicMs } = deps;
+  const { closeRequested, giveUpTaken, shutWhere } = terminalChecks(deps);
   let recheckedMs = monotonicMs();
 
   const quietly = (work: Promise<void>): void =>
@@ -55,33 +56,6 @@ export function terminalSync(deps: TerminalSyncDeps) {
 
   function show(dbId: string, message: string): void {
     for (const entry of registry.all()) if (entry.dbId === dbId) entry.connection.show(message);
-  }
-
-  async function closeRequested(): Promise<void> {
-    for (const id of await closeRequests.listFor(replica))
-      registry.find(id)?.connection.close(CLOSE.unauthorized);
-  }
-
-  /** Gives up terminals that another process has shown later. */
-  async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
-    for (const newest of await records.newest(keys)) {
-      if (newest.replica === replica) continue;
-      const mine = registry.underKey(newest.key);
-      if (mine === null || isLater(newest, mine)) registry.taken(newest.key);
-    }
-  }
-
-  /** Closes terminals in containers that are gone, by the given rule. */
-  async function shutWhere(
-    targets: readonly TerminalTarget[],
-    closeReasonOf: typeof closeReason,
-  ): Promise<void> {
-    const ids = [...new Set(targets.map(({ dbId }) => dbId))];
-    const found = new Map((await records.containerStatuses(ids)).map((one) => [one.dbId, one]));
-    for (const { key, dbId, runtimeId } of targets) {
-      const reason = closeReasonOf(found.get(dbId) ?? null, runtimeId);
-      if (reason !== null) registry.shutKey(key, reason);
-    }
   }
 
   async function recheckAll(): Promise<void> {
@@ -113,6 +87,38 @@ export function terminalSync(deps: TerminalSyncDeps) {
       if (monotonicMs() - recheckedMs >= RECHECK_EVERY_MS) await recheckAll();
     },
   };
+}
+
+/** What closes this process's terminals, by the database. */
+function terminalChecks({ records, closeRequests, replica, registry }: TerminalSyncDeps) {
+  async function closeRequested(): Promise<void> {
+    for (const id of await closeRequests.listFor(replica))
+      registry.find(id)?.connection.close(CLOSE.unauthorized);
+  }
+
+  /** Gives up terminals that another process has shown later. */
+  async function giveUpTaken(keys: readonly TerminalTarget['key'][]): Promise<void> {
+    for (const newest of await records.newest(keys)) {
+      if (newest.replica === replica) continue;
+      const mine = registry.underKey(newest.key);
+      if (mine === null || isLater(newest, mine)) registry.taken(newest.key);
+    }
+  }
+
+  /** Closes terminals in containers that are gone, by the given rule. */
+  async function shutWhere(
+    targets: readonly TerminalTarget[],
+    closeReasonOf: typeof closeReason,
+  ): Promise<void> {
+    const ids = [...new Set(targets.map(({ dbId }) => dbId))];
+    const found = new Map((await records.containerStatuses(ids)).map((one) => [one.dbId, one]));
+    for (const { key, dbId, runtimeId } of targets) {
+      const reason = closeReasonOf(found.get(dbId) ?? null, runtimeId);
+      if (reason !== null) registry.shutKey(key, reason);
+    }
+  }
+
+  return { closeRequested, giveUpTaken, shutWhere };
 }
 
 /** A terminal without a record yet is later than all with one. */

@@ -5,6 +5,7 @@ import {
 } from '../../protocol/process-frames.ts';
 import { PROCESS_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { nextTryMs, RECONNECT } from '../backoff.ts';
+import { deferred } from '../deferred.ts';
 import { FlowQueue } from '../flow-queue.ts';
 import { randomKey } from '../random-key.ts';
 import type { Schemas } from '../request/api.ts';
@@ -35,14 +36,13 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   readonly #output: FlowQueue<OutputPiece>;
   readonly #at: { stdout: number; stderr: number };
   #size: PtySize | undefined;
-  #resolve: (end: OutputEnd | null) => void = () => {};
-  #reject: (error: BerthError) => void = () => {};
+  readonly #closed = deferred<OutputEnd | null>();
   #line: Line<ProcessServerFrame, ProcessClientFrame> | null = null;
   #isReady = false;
   #isFirst = true;
   #isOver = false;
   /** Whether the loop has too much output waiting. */
-  #isHeld = false;
+  #isPaused = false;
   #isLeaving = false;
   #inputEnds = false;
   #hasSentEnd = false;
@@ -65,10 +65,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
       resume: () => this.#resume(),
       left: () => this.detach(),
     });
-    this.closed = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.closed = this.#closed.promise;
     this.closed.catch(() => {});
     options.signal?.addEventListener('abort', () => this.detach(), { once: true });
     if (options.signal?.aborted) this.detach();
@@ -107,7 +104,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     this.#isLeaving = true;
     const isSent = (): boolean =>
       this.#isOver || (this.#input.pendingBytes() === 0 && this.#hasSentEnd === this.#inputEnds);
-    whenSent(isSent, () => this.#finish(() => this.#resolve(null)), LEAVE_WITHIN_MS);
+    whenSent(isSent, () => this.#finish(() => this.#closed.resolve(null)), LEAVE_WITHIN_MS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -155,7 +152,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
         if (frame.code !== NO_TERMINAL) this.#fail(failureOf(frame));
         break;
       case 'exit':
-        this.#finish(() => this.#resolve(endOf(frame)));
+        this.#finish(() => this.#closed.resolve(endOf(frame)));
         break;
       default:
         break;
@@ -175,7 +172,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     if (this.#size !== undefined) this.#line?.send({ type: 'resize', ...this.#size });
     this.#line?.begin();
     this.#sendEnd();
-    if (this.#isHeld) this.#pause();
+    if (this.#isPaused) this.#pause();
   }
 
   #onClosed(reason: string, opened: boolean): void {
@@ -204,13 +201,13 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   }
 
   #pause(): void {
-    this.#isHeld = true;
+    this.#isPaused = true;
     if (this.#line?.pause() !== true) this.#abandon();
   }
 
   #resume(): void {
-    if (!this.#isHeld || this.#isOver) return;
-    this.#isHeld = false;
+    if (!this.#isPaused || this.#isOver) return;
+    this.#isPaused = false;
     if (this.#line !== null) this.#line.resume();
     else this.#connect();
   }
@@ -226,15 +223,15 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
   #fail(error: BerthError): void {
     this.#finish(() => {
       this.#output.loop.end(error);
-      this.#reject(error);
+      this.#closed.reject(error);
     });
   }
 
-  #finish(settle: () => void): void {
+  #finish(close: () => void): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#abandon(true);
-    settle();
+    close();
     this.#output.loop.end();
   }
 

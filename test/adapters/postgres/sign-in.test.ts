@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { openDatabase, openPool } from '../../../src/adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { argon2Hasher } from '../../../src/adapters/security/password-hasher.ts';
-import type { Service } from '../../../src/app/main/compose.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import type { Repositories, Storage } from '../../../src/ports/storage.ts';
 import { freshDatabase, run, statementsOf } from '../../support/database/database.ts';
 import { aHolder, randomName } from '../../support/database/stored.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { memoryAccess, memoryPorts, memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import type { Service } from '../../../src/app/main/compose.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import type { PasswordHasher } from '../../../src/ports/identity/password-hasher.ts';
 import { waitFor } from '../../support/patience.ts';
 import { actions, aServiceInTime, type From, from, logIn, withMfa } from '../../support/service/factors.ts';

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { openIdProvider } from '../../../src/adapters/security/openid/openid-provider.ts';
-import type { Service } from '../../../src/app/main/compose.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import type { Settings } from '../../../src/domain/settings.ts';
 import { aService, as, type Bearer, type ServiceOptions, type TestService } from '../service/service.ts';
 import {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Service } from '../../../src/app/main/compose.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import { anyCharacter } from '../samples/samples.ts';
 import type { Person } from './service.ts';
 

@@ -1,8 +1,8 @@
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
-import type { Service } from '../../../src/app/main/compose.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aPerson, aService, as, type Person, person } from './service.ts';
 

@@ -10,7 +10,7 @@ import {
   type memoryStorage,
   memoryTerminals,
 } from '../../../src/adapters/memory/index.ts';
-import { compose, type Service } from '../../../src/app/main/compose.ts';
+import { compose } from '../../../src/app/main/compose.ts';
 import type {
   ComposeOptions,
   ConnectionOptions,
@@ -20,6 +20,7 @@ import type {
   WebOptions,
 } from '../../../src/app/main/compose-options.ts';
 import { keysFrom } from '../../../src/app/main/keys/keys.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import { sharedServer } from './shared-http.ts';
 
 const ready: ReadyBody = {

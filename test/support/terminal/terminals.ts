@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
-import type { Service } from '../../../src/app/main/compose.ts';
+import type { Service } from '../../../src/app/main/service.ts';
 import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
 import type { StreamEnd } from '../../../src/domain/terminals/terminal-end.ts';
 import type { PtyStream, TerminalBackend } from '../../../src/ports/terminals/terminal-backend.ts';

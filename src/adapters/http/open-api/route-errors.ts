@@ -1,7 +1,8 @@
 import type { RouteOptions } from 'fastify';
 import type { DomainErrorCode } from '../../../domain/errors.ts';
 import type { RouteScope } from '../../../domain/identity/scope.ts';
-import { ANSWERS, type Answer, FAULTS, FRAMEWORK } from '../error-table.ts';
+import { ANSWERS, type Answer } from '../error-table.ts';
+import { FAULTS, FRAMEWORK } from '../fault-table.ts';
 
 /** An error code with its status and words. */
 export type ErrorAnswer = { readonly code: string; readonly status: number; readonly words: string };

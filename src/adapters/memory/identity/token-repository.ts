@@ -56,82 +56,96 @@ function madeAt(createdAt: Date, { hash, lifeMs, notAfter, ...token }: NewToken)
   return { ...token, ...unused, hash: hash.toString('hex') };
 }
 
-export function memoryTokens(state: MemoryState, clock: Clock): TokenRepository {
-  const ownedBy = (userId: string) => state.apiTokens.filter((token) => token.userId === userId);
-  const findOwned = (id: string, userId: string) => ownedBy(userId).find((token) => token.id === id);
+const ownedBy = (state: MemoryState, userId: string): readonly Stored[] =>
+  state.apiTokens.filter((token) => token.userId === userId);
 
-  return {
-    async insert(token) {
-      const stored = madeAt(clock.now(), token);
-      state.apiTokens.push(stored);
-      return withoutHash(stored);
-    },
+const findOwned = (state: MemoryState, id: string, userId: string): Stored | undefined =>
+  ownedBy(state, userId).find((token) => token.id === id);
 
-    async count(userId) {
-      const stored = ownedBy(userId);
-      const live = stored.filter((token) => tokenState(token, clock.now()) === 'active');
-      return { live: live.length, stored: stored.length };
-    },
+export const memoryTokens = (state: MemoryState, clock: Clock): TokenRepository => ({
+  ...tokenReads(state, clock),
+  ...tokenChanges(state, clock),
+});
 
-    listOwned: async (userId) => ownedBy(userId).reverse().map(withoutHash),
+const tokenReads = (
+  state: MemoryState,
+  clock: Clock,
+): Pick<TokenRepository, 'count' | 'listOwned' | 'findWithUser' | 'findAllByIdWithUser'> => ({
+  async count(userId) {
+    const stored = ownedBy(state, userId);
+    const live = stored.filter((token) => tokenState(token, clock.now()) === 'active');
+    return { live: live.length, stored: stored.length };
+  },
 
-    async findWithUser(hashes) {
-      const wanted = new Set(hashes.map((hash) => hash.toString('hex')));
-      return state.apiTokens
-        .filter((token) => wanted.has(token.hash))
-        .flatMap((token) => withUser(state, token, clock.now()));
-    },
+  listOwned: async (userId) => ownedBy(state, userId).toReversed().map(withoutHash),
 
-    findAllByIdWithUser: async (ids) =>
-      state.apiTokens
-        .filter((token) => ids.includes(token.id))
-        .flatMap((token) => withUser(state, token, clock.now())),
+  async findWithUser(hashes) {
+    const wanted = new Set(hashes.map((hash) => hash.toString('hex')));
+    return state.apiTokens
+      .filter((token) => wanted.has(token.hash))
+      .flatMap((token) => withUser(state, token, clock.now()));
+  },
 
-    async revoke(id, userId) {
-      const found = findOwned(id, userId);
-      if (found === undefined) return null;
-      if (found.revokedAt !== null) return { token: withoutHash(found), descendants: [], changed: false };
-      const changed = { ...found, revokedAt: clock.now() };
-      replace(state, changed);
-      const descendants = revokeDescendants(state, id, {
-        revokedAt: clock.now(),
-        revokedReason: 'parent_revoked',
-      });
-      return { token: withoutHash(changed), descendants, changed: true };
-    },
+  findAllByIdWithUser: async (ids) =>
+    state.apiTokens
+      .filter((token) => ids.includes(token.id))
+      .flatMap((token) => withUser(state, token, clock.now())),
+});
 
-    async delete(id, userId) {
-      const found = findOwned(id, userId);
-      if (found === undefined) return null;
-      const descendants = revokeDescendants(state, id, {
-        revokedAt: clock.now(),
-        revokedReason: 'parent_deleted',
-      });
-      state.apiTokens = state.apiTokens
-        .filter((token) => token.id !== id)
-        .map((token) => (token.parentId === id ? { ...token, parentId: null } : token));
-      return { token: withoutHash(found), descendants };
-    },
+const tokenChanges = (
+  state: MemoryState,
+  clock: Clock,
+): Omit<TokenRepository, keyof ReturnType<typeof tokenReads>> => ({
+  async insert(token) {
+    const stored = madeAt(clock.now(), token);
+    state.apiTokens.push(stored);
+    return withoutHash(stored);
+  },
 
-    async revokeAll(userId) {
-      for (const token of ownedBy(userId))
-        if (token.revokedAt === null) replace(state, { ...token, revokedAt: clock.now() });
-    },
+  async revoke(id, userId) {
+    const found = findOwned(state, id, userId);
+    if (found === undefined) return null;
+    if (found.revokedAt !== null) return { token: withoutHash(found), descendants: [], changed: false };
+    const changed = { ...found, revokedAt: clock.now() };
+    replace(state, changed);
+    const descendants = revokeDescendants(state, id, {
+      revokedAt: clock.now(),
+      revokedReason: 'parent_revoked',
+    });
+    return { token: withoutHash(changed), descendants, changed: true };
+  },
 
-    async take(id) {
+  async delete(id, userId) {
+    const found = findOwned(state, id, userId);
+    if (found === undefined) return null;
+    const descendants = revokeDescendants(state, id, {
+      revokedAt: clock.now(),
+      revokedReason: 'parent_deleted',
+    });
+    state.apiTokens = state.apiTokens
+      .filter((token) => token.id !== id)
+      .map((token) => (token.parentId === id ? { ...token, parentId: null } : token));
+    return { token: withoutHash(found), descendants };
+  },
+
+  async revokeAll(userId) {
+    for (const token of ownedBy(state, userId))
+      if (token.revokedAt === null) replace(state, { ...token, revokedAt: clock.now() });
+  },
+
+  async take(id) {
+    const found = state.apiTokens.find((token) => token.id === id);
+    if (!found?.usesLeft || found.revokedAt !== null) return null;
+    const usesLeft = found.usesLeft - 1;
+    replace(state, { ...found, usesLeft });
+    return usesLeft;
+  },
+
+  async touch(uses) {
+    for (const { id, at } of uses) {
       const found = state.apiTokens.find((token) => token.id === id);
-      if (!found?.usesLeft || found.revokedAt !== null) return null;
-      const usesLeft = found.usesLeft - 1;
-      replace(state, { ...found, usesLeft });
-      return usesLeft;
-    },
-
-    async touch(uses) {
-      for (const { id, at } of uses) {
-        const found = state.apiTokens.find((token) => token.id === id);
-        if (found && (found.lastUsedAt === null || found.lastUsedAt < at))
-          replace(state, { ...found, lastUsedAt: at });
-      }
-    },
-  };
-}
+      if (found && (found.lastUsedAt === null || found.lastUsedAt < at))
+        replace(state, { ...found, lastUsedAt: at });
+    }
+  },
+});

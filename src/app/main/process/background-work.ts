@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { repeat } from '../../../concurrency/repeat.ts';
 import { RECORDED_EVERY_SECONDS } from '../../../domain/containers/lifetime/activity.ts';
-import type { Service } from '../compose.ts';
+import type { Service } from '../service.ts';
 
 const ROLES_EVERY_MS = 2_000;
 const SHARED_EVERY_MS = 5_000;

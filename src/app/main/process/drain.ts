@@ -1,6 +1,6 @@
 import { within } from '../../../concurrency/timeout.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
-import type { Service } from '../compose.ts';
+import type { Service } from '../service.ts';
 
 /** Time for answers being sent; followed logs never end by themselves. */
 const DRAIN_MS = 5_000;

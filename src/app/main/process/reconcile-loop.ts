@@ -1,7 +1,7 @@
 import { coalesced } from '../../../concurrency/coalesce.ts';
 import { RuntimeUnavailable } from '../../../ports/containers/container-runtime.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import type { Service } from '../compose.ts';
+import type { Service } from '../service.ts';
 
 const LEASES_EVERY_MS = 5_000;
 const RECONCILE_EVERY_MS = 30_000;

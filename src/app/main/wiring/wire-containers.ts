@@ -40,7 +40,6 @@ import { removeUser } from '../../containers/removal/remove-user.ts';
 import { collectVolumes } from '../../containers/retention/volume-retention.ts';
 import { type RoleSetups, roleSetups } from '../../containers/role-setup/role-setups.ts';
 import { snapshots } from '../../containers/snapshots/snapshots.ts';
-import type { AuthorizedConnections } from '../../identity/auth/authorized-connections.ts';
 import type { RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import type { Terminals } from '../../terminals/terminals.ts';
 import type { AllPorts, ComposeOptions, Ports } from '../compose-options.ts';
@@ -82,13 +81,7 @@ export function wireContainers(
   shared: SharedServices,
   { terminals, agents, confirmed }: OfOthers,
 ): { readonly routes: readonly Routes[]; readonly work: ContainerWork } {
-  const {
-    authorizedConnections: live,
-    idempotency: keys,
-    outputSlots: outputs,
-    containerUses: uses,
-  } = shared;
-  const { activityRecords: acts } = shared;
+  const { idempotency: keys, containerUses: uses } = shared;
   const { pool, work, tools } = operationsAndTools(ports, options, terminals);
   const deps = {
     storage: ports.storage,
@@ -103,27 +96,17 @@ export function wireContainers(
   const boxes = containers(deps, agents);
   const ofAdmins = { ...deps, confirmed };
   const ofRemovals = { ...deps, agents, confirmed, terminals: { ...terminals, endShares: endSharesOf } };
-  const inside = containerAccess({ ...ports, acts, uses });
   uses.watch(terminals.usesNow);
-  const programs = processes({ ...ports, acts, log: options.logger });
-  uses.watch(programs.usesNow);
+  const inside = wireInside(ports, options, shared);
   const sampler = figureSampler({ insight: ports.insight, clock: ports.clock, log: options.logger });
   const capacity = wireCapacity(ports, options);
-  const cutOffReading = abortWhenUnauthorized(live, inside.mayGoOnReading);
-  const cutOffWriting = abortWhenUnauthorized(live, inside.mayGoOnChanging);
   return {
     routes: [
       containerRoutes(boxes, keys, presentLoads(ports.host, ports.monotonicMs)),
       adminContainerRoutes(adminContainers(ofAdmins), transferContainer(ofAdmins)),
       snapshotRoutes(snapshots(deps), keys),
       roleSetupRoutes(tools),
-      execRoutes(inside, outputs, cutOffWriting),
-      processRoutes(programs, keys),
-      processStreamRoutes(programs, cutOffReading),
-      ...socketsInside(inside, programs, live, options.logger),
-      fileRoutes({ access: inside, outputs, cutOffReading, cutOffWriting }),
-      fileSearchRoutes(inside),
-      insightRoutes(inside, outputs, cutOffReading),
+      ...inside.routes,
       userRemovalRoutes(removeUser(ofRemovals)),
       figureRoutes(readFigures(ports.storage, sampler), ports.clock),
       capacity.routes,
@@ -133,7 +116,7 @@ export function wireContainers(
       operations: work,
       roleSetups: tools,
       reconcile: reconcile(deps),
-      settleProcesses: programs.settleAll,
+      settleProcesses: inside.settleProcesses,
       sampleFigures: sampler.sample,
       ...capacity.work,
       measureDisks: watchDiskUsage(deps),
@@ -150,16 +133,29 @@ export function wireContainers(
   };
 }
 
-const socketsInside = (
-  access: ReturnType<typeof containerAccess>,
-  programs: ReturnType<typeof processes>,
-  live: AuthorizedConnections,
-  log: ComposeOptions['logger'],
-): readonly Routes[] => [
-  ({ sockets }) => attachSocket(sockets, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
-  ({ sockets }) => execSocket(sockets, { access, live, log, wordsOf }),
-  ({ sockets }) => watchSocket(sockets, { access, live, log }),
-];
+/** Commands, processes, files and logs of running containers. */
+function wireInside(ports: AllPorts, { logger: log }: ComposeOptions, shared: SharedServices) {
+  const { authorizedConnections: live, idempotency: keys, outputSlots: outputs } = shared;
+  const { activityRecords: acts, containerUses: uses } = shared;
+  const access = containerAccess({ ...ports, acts, uses });
+  const programs = processes({ ...ports, acts, log });
+  uses.watch(programs.usesNow);
+  const cutOffReading = abortWhenUnauthorized(live, access.mayGoOnReading);
+  const cutOffWriting = abortWhenUnauthorized(live, access.mayGoOnChanging);
+  const routes: readonly Routes[] = [
+    execRoutes(access, outputs, cutOffWriting),
+    processRoutes(programs, keys),
+    processStreamRoutes(programs, cutOffReading),
+    ({ sockets }) =>
+      attachSocket(sockets, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
+    ({ sockets }) => execSocket(sockets, { access, live, log, wordsOf }),
+    ({ sockets }) => watchSocket(sockets, { access, live, log }),
+    fileRoutes({ access, outputs, cutOffReading, cutOffWriting }),
+    fileSearchRoutes(access),
+    insightRoutes(access, outputs, cutOffReading),
+  ];
+  return { routes, settleProcesses: programs.settleAll };
+}
 
 const wordsOf = (code: keyof typeof ANSWERS): string => ANSWERS[code][1];
 const inTurn =

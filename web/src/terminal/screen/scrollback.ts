@@ -1,32 +1,7 @@
-import type { Size } from '../../../../src/client/terminal/terminal-protocol.ts';
 import type { OnScreenFrame, Snapshot } from '../../../../src/protocol/terminal-frames.ts';
-import { FrozenScreen, type FrozenScreenDeps, type ScrollbackOutput } from './frozen-screen.ts';
+import { FrozenScreen } from './frozen-screen.ts';
+import type { ScrollbackDeps } from './scrollback-deps.ts';
 import { SnapshotRequest } from './snapshot-request.ts';
-
-/** Questions to the service. */
-export type ScrollbackService = FrozenScreenDeps['service'] & {
-  /** Asks for a snapshot; `answered` follows. */
-  requestSnapshot(id: number): void;
-};
-
-/** The terminal of the page. */
-type ScrollbackView = FrozenScreenDeps['view'] & {
-  /** Scrolls to this many rows above the newest screen, once all output so far is drawn. */
-  showAbove(rows: number): void;
-  /** Types this many arrow keys: up for less than 0, down for more. */
-  arrows(count: number): void;
-  /** Rows between what is shown and the newest screen. */
-  above(): number;
-  size(): Size;
-  hasSelection(): boolean;
-};
-
-type ScrollbackDeps = {
-  readonly service: ScrollbackService;
-  readonly output: ScrollbackOutput;
-  readonly view: ScrollbackView;
-  nowMs(): number;
-};
 
 /** An answer about the program counts for this long while output comes. */
 const ANSWER_COUNTS_MS = 1_000;

@@ -1,6 +1,7 @@
 import type { Terminal } from '@xterm/xterm';
 import type { ScrollbackOutput } from './frozen-screen.ts';
-import { Scrollback, type ScrollbackService } from './scrollback.ts';
+import { Scrollback } from './scrollback.ts';
+import type { ScrollbackService } from './scrollback-deps.ts';
 import { snapshotOutput } from './snapshot-output.ts';
 
 /** The most arrow keys for one turn of the wheel. */
