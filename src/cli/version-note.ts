@@ -39,12 +39,12 @@ export async function noteNewerVersion({
     const before = notes[server];
     if (before !== undefined && Date.now() - before.checkedAt < EACH_MS) return;
     const version = await berth().version({ signal: AbortSignal.timeout(LIMIT_MS) });
-    const news = olderThan(VERSION, version) && before?.announced !== version;
-    if (news)
+    const isNew = olderThan(VERSION, version) && before?.announced !== version;
+    if (isNew)
       notify(
         `The service has version ${version}, this command ${VERSION}. Install it again from ${server}/settings/tokens`,
       );
-    const announced = news ? version : (before?.announced ?? null);
+    const announced = isNew ? version : (before?.announced ?? null);
     writeNotes(file, { ...notes, [server]: { checkedAt: Date.now(), announced } });
   } catch {
     // without an answer or a folder to write in there is nothing to say

@@ -30,7 +30,7 @@ export function recordingFilesIn(folder: string): RecordingFiles {
       return { content: Readable.from([], { objectMode: false }), sizeBytes };
     },
 
-    async mend(id) {
+    async repair(id) {
       const handle = await orNull(open(at(id), 'r+'));
       if (handle === null) return null;
       try {

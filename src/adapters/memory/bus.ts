@@ -3,7 +3,7 @@ import type { Bus, BusHandler } from '../../ports/bus.ts';
 export type MemoryBus = Bus & {
   /** Disconnects this process: it receives nothing, and its messages wait. */
   cut(): void;
-  mend(): void;
+  reconnect(): void;
 };
 
 type Subscription = { readonly topic: string; readonly handler: BusHandler; readonly onGap: () => void };
@@ -52,7 +52,7 @@ export function memoryBusHub(): { readonly join: () => MemoryBus } {
       cut: () => {
         connected = false;
       },
-      mend: () => {
+      reconnect: () => {
         connected = true;
         for (const { onGap } of [...subscriptions]) onGap();
         send();

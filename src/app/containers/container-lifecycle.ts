@@ -39,7 +39,7 @@ export async function endHung(
 const of = (done: Result<Container, DomainError>): Result<Acted, DomainError> =>
   done.ok ? ok({ container: done.value, underWay: false }) : done;
 
-/** Finds the container again for a later attempt, as whoever asks may see it then. */
+/** Finds the container again for a later attempt, as the caller may see it then. */
 type FindAgain = (tx: Repositories, dbId: string) => Promise<Result<Container, DomainError>>;
 
 const ownedBy =

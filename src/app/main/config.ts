@@ -103,7 +103,7 @@ function oidcFaults(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 /** Settings that a proxy requires: local requests may then be anybody's. */
-const looksProxied = (env: Environment): boolean =>
+const isProxied = (env: Environment): boolean =>
   [env.BERTH_PUBLIC_URL, env.BERTH_ALLOWED_ORIGINS, env.BERTH_TRUST_PROXY].some((one) => one !== undefined);
 
 function toOpenId(env: Environment): OpenIdSettings | null {
@@ -134,7 +134,7 @@ function toConfig(env: Environment): Config {
     publicUrl: env.BERTH_PUBLIC_URL?.replace(/\/$/, '') ?? null,
     allowedOrigins: list(env.BERTH_ALLOWED_ORIGINS),
     trustProxy: list(env.BERTH_TRUST_PROXY),
-    localMetrics: env.BERTH_METRICS_LOCAL === 'auto' ? !looksProxied(env) : env.BERTH_METRICS_LOCAL === 'on',
+    localMetrics: env.BERTH_METRICS_LOCAL === 'auto' ? !isProxied(env) : env.BERTH_METRICS_LOCAL === 'on',
     admin: email !== undefined && password !== undefined ? { email, password } : null,
     jwtSecret: env.BERTH_JWT_SECRET ?? null,
     oidc: toOpenId(env),

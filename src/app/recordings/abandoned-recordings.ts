@@ -22,7 +22,7 @@ export function abandonedRecordings({ storage, files, live, replica }: Abandoned
 
   /** The file decides, if it is here. */
   async function settle({ id, userId, sizeBytes, durationMs }: Recording): Promise<void> {
-    const facts = (await files.mend(id)) ?? { sizeBytes, durationMs };
+    const facts = (await files.repair(id)) ?? { sizeBytes, durationMs };
     await recordings.end(id, userId, { state: 'ended', ...facts });
   }
 

@@ -87,7 +87,7 @@ export class TerminalRegistry {
     await this.#sockets.get(socket)?.opening;
   }
 
-  /** The socket's client was told of its stream. */
+  /** The socket's client knows its stream. */
   shown(target: TerminalTarget, socket: string): void {
     this.#apply(target, { type: 'shown', socket });
   }
@@ -147,7 +147,7 @@ export class TerminalRegistry {
     return this.#slots.has(key);
   }
 
-  /** The places of terminals, open or waiting: in one container, or in all. */
+  /** The targets of terminals, open or waiting: in one container, or in all. */
   targets(dbId: string | null = null): readonly TerminalTarget[] {
     const all = [...this.#slots.values()].map(({ target }) => target);
     return dbId === null ? all : all.filter((target) => target.dbId === dbId);

@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 import { type Io, isTerminal } from './io.ts';
 
-type Look = Parameters<typeof styleText>[0];
+type TextStyle = Parameters<typeof styleText>[0];
 
 /** Colours text for one stream, or leaves it as it is. */
-export type Style = (look: Look, text: string) => string;
+export type Style = (style: TextStyle, text: string) => string;
 
-const PLAIN: Style = (_look, text) => text;
-const COLOURED: Style = (look, text) => styleText(look, text, { validateStream: false });
+const PLAIN: Style = (_style, text) => text;
+const COLOURED: Style = (style, text) => styleText(style, text, { validateStream: false });
 
 /** Colour only on a terminal, and with neither `--no-color` nor `NO_COLOR`. */
 export function styleOf(stream: NodeJS.WriteStream, { env }: Io, wanted: boolean): Style {

@@ -38,8 +38,8 @@ export function leftTerminals(env: Env) {
     /** Remembers where a terminal was left. */
     keep(key: string, resume: TerminalResume | null): void {
       if (resume === null) return;
-      const { input, ...place } = resume;
-      const kept = input === '' ? place : resume;
+      const { input, ...position } = resume;
+      const kept = input === '' ? position : resume;
       try {
         change((before) => ({ ...before, [key]: { leftAt: Date.now(), resume: kept } }));
       } catch {

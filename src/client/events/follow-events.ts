@@ -1,3 +1,4 @@
+import { deferred } from '../deferred.ts';
 import { Queue } from '../queue.ts';
 import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
@@ -33,25 +34,20 @@ export function followEvents(
   openSocket: () => Promise<OpenSocket>,
   { after, signal, backoff }: EventsOptions,
 ): Events {
-  let connected = (): void => {};
-  let failed: (error: unknown) => void = () => {};
-  const isConnected = new Promise<void>((resolve, reject) => {
-    connected = resolve;
-    failed = reject;
-  });
-  // Whoever does not wait for it learns of a failure from the loop.
-  isConnected.catch(() => {});
+  const connected = deferred<void>();
+  // A caller that does not wait for it gets the failure from the loop.
+  connected.promise.catch(() => {});
   let stop = (): void => {};
   const queue = new Queue<Event | Resync>(undefined, () => stop());
   const fail = (error: unknown): void => {
     stop();
-    failed(error);
+    connected.reject(error);
     queue.end(error);
   };
   const listener = {
     event: (event: Event | Resync) =>
       queue.length < MAX_WAITING ? queue.push(event) : queue.replace(RESYNC),
-    live: (isLive: boolean) => isLive && connected(),
+    live: (isLive: boolean) => isLive && connected.resolve(),
     answers: () => {},
     refused: (refusal: BerthError) => fail(refusal),
   };
@@ -75,5 +71,5 @@ export function followEvents(
   };
   signal?.addEventListener('abort', () => fail(signal.reason), { once: true });
   begin().catch(fail);
-  return Object.assign(queue, { connected: isConnected });
+  return Object.assign(queue, { connected: connected.promise });
 }

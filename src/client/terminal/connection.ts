@@ -44,7 +44,7 @@ export class Connection {
   #line: Line<ServerFrame, ClientFrame> | null = null;
   #fresh = false;
   /** Whether output is unwanted for now. */
-  #isHeld = false;
+  #isPaused = false;
   #attempt = 0;
   #health: LineHealth = HEALTHY;
   #enteredAtMs = performance.now();
@@ -114,15 +114,15 @@ export class Connection {
     this.#line?.doubt();
   }
 
-  /** Takes no more output, so that the program waits, until `takeOutput`. */
-  holdOutput(): void {
-    this.#isHeld = true;
+  /** Takes no more output, so that the program waits, until `resumeOutput`. */
+  pauseOutput(): void {
+    this.#isPaused = true;
     if (this.#line?.pause() !== true) this.suspend();
   }
 
-  takeOutput(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
+  resumeOutput(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     if (this.#line !== null) this.#line.resume();
     else if (this.#state.kind !== 'over') this.open();
   }
@@ -175,7 +175,7 @@ export class Connection {
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });
     this.#line?.begin();
-    if (this.#isHeld) this.holdOutput();
+    if (this.#isPaused) this.pauseOutput();
   }
 
   #onBytes(data: Uint8Array): void {

@@ -1,5 +1,6 @@
 import type { ServerFrame } from '../../protocol/terminal-frames.ts';
 import type { Backoff } from '../backoff.ts';
+import { deferred } from '../deferred.ts';
 import { FlowQueue } from '../flow-queue.ts';
 import { Connection } from './connection.ts';
 import type { ConnectionDeps, ConnectionState } from './connection-types.ts';
@@ -48,7 +49,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
   readonly #session: string;
   readonly #connection: Connection;
   readonly #output: FlowQueue<Uint8Array>;
-  readonly #end: (end: TerminalEnd) => void;
+  readonly #closed = deferred<TerminalEnd>();
   #state: ConnectionState = { kind: 'connecting', trouble: 'line' };
 
   /** Not connected yet: `open` does that. */
@@ -57,15 +58,11 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     const { session = resume?.session ?? 'main', fresh = false } = options;
     const { watch = false, record = false, beforeRedraw = FULL_RESET } = options;
     const prefix = new TextEncoder().encode(beforeRedraw);
-    let end: (end: TerminalEnd) => void = () => {};
-    this.closed = new Promise((resolve) => {
-      end = resolve;
-    });
-    this.#end = end;
+    this.closed = this.#closed.promise;
     this.#session = session;
     this.#output = new FlowQueue(({ length }) => length, {
-      pause: () => this.#connection.holdOutput(),
-      resume: () => this.#connection.takeOutput(),
+      pause: () => this.#connection.pauseOutput(),
+      resume: () => this.#connection.resumeOutput(),
       left: () => this.close(),
     });
     const target = {
@@ -159,7 +156,7 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
 
   #finish({ why, exitCode }: TerminalEnd): void {
     this.#output.loop.end();
-    this.#end({ why, exitCode });
+    this.#closed.resolve({ why, exitCode });
   }
 }
 

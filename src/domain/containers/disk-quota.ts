@@ -86,12 +86,12 @@ export const isHostFilling = (space: HostSpace, floorMb: number | null): boolean
   space.freeBytes < reserveBytes(space, floorMb) / 2;
 
 /** A drop in free space by this much, or by a twentieth, starts a search for the writer. */
-const LOOK_AFTER_BYTES = 1024 ** 3;
+const SEARCH_AFTER_BYTES = 1024 ** 3;
 
 /** A notable share in filling it: an eighth of the space left when it became critical. */
 export const notableBytes = (space: HostSpace, floorMb: number | null): number =>
   Math.min(
-    LOOK_AFTER_BYTES,
+    SEARCH_AFTER_BYTES,
     space.totalBytes / 20,
     reserveBytes(space, floorMb) / 16 || Number.POSITIVE_INFINITY,
   );
@@ -104,6 +104,6 @@ export function isWorthMeasuring(
 ): boolean {
   const isFilling = isHostFilling(space, floorMb);
   if (seenBytes === null) return isFilling;
-  const step = isFilling ? notableBytes(space, floorMb) : Math.min(LOOK_AFTER_BYTES, space.totalBytes / 20);
+  const step = isFilling ? notableBytes(space, floorMb) : Math.min(SEARCH_AFTER_BYTES, space.totalBytes / 20);
   return seenBytes - space.freeBytes > step;
 }

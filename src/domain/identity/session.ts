@@ -80,7 +80,7 @@ const SERVICE_REASONS: ReadonlySet<string> = new Set(Object.values(REVOKED_FOR))
 
 type ServiceReason = (typeof REVOKED_FOR)[keyof typeof REVOKED_FOR];
 
-/** Whether the reason is reserved for the service, because clients are told it. */
+/** Whether the reason is reserved for the service, because clients receive it. */
 export const isServiceReason = (reason: string | null | undefined): reason is ServiceReason =>
   typeof reason === 'string' && SERVICE_REASONS.has(reason);
 

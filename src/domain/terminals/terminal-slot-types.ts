@@ -24,7 +24,7 @@ export type Slot =
 
 /**
  * `over`: the stream has ended, but its last output may be unseen. `detached`: its program may run on, and only another
- * stream shows it. `known`: a client may return, because one was told of the stream or saw its program before.
+ * stream shows it. `known`: a client may return, because one learned of the stream or saw its program before.
  */
 export type RunningStream = {
   readonly stream: string;
@@ -63,7 +63,7 @@ export type SlotEvent =
       readonly isNew: boolean;
       readonly nowMs: number;
     }
-  /** The socket's client was told of the stream. */
+  /** The socket's client knows the stream. */
   | { readonly type: 'shown'; readonly socket: string }
   | { readonly type: 'open_failed'; readonly stream: string; readonly fault: unknown; readonly nowMs: number }
   | {

@@ -18,7 +18,7 @@ export interface RecordingFiles {
     maxBytes: number,
   ): Promise<{ readonly content: Readable; readonly sizeBytes: number } | null>;
   /** Removes the partial end that a crash left, and returns what remains; null when it is not here. */
-  mend(id: string): Promise<CastFacts | null>;
+  repair(id: string): Promise<CastFacts | null>;
   remove(id: string): Promise<void>;
   /** Ids of files not written for this long. */
   untouched(forMs: number): Promise<readonly string[]>;

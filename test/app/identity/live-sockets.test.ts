@@ -154,7 +154,7 @@ t.test('the check after a gap covers missed messages', async (t) => {
   publishCredentialChange(elsewhere, { kind: 'session', id: 's1' });
   await settled();
   t.equal(socket.closed(), 0);
-  bus.mend();
+  bus.reconnect();
   await waitFor(() => socket.closed() === 1);
 });
 

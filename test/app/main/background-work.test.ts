@@ -325,7 +325,7 @@ t.test('events missed during a gap are sent after it', async (t) => {
   await settle();
   t.same(guest.notices, []);
   bus.cut();
-  bus.mend();
+  bus.reconnect();
   await settle();
   t.same(guest.notices, [{ type: 'participants', present }]);
 });

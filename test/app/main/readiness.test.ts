@@ -191,7 +191,7 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
   });
   const look = async (what: readonly string[] | Error): Promise<unknown> => {
     found.push(what);
-    return await watched.lookAtRules().catch((error: Error) => error.message);
+    return await watched.checkRules().catch((error: Error) => error.message);
   };
   await look([]);
   t.same([parts.isolation, lines], [proved, []]);

@@ -141,7 +141,7 @@ export async function recordingFilesContract(name: string, files: RecordingFiles
     t.equal(await textOf(id, HEADER.length), HEADER);
     t.equal(await textOf(id, 0), '');
     await file.close();
-    t.same(await files.mend(id), {
+    t.same(await files.repair(id), {
       sizeBytes: Buffer.byteLength(`${HEADER}[0.5,"o","héllo 🚢"]\n`),
       durationMs: 500,
     });
@@ -166,13 +166,13 @@ export async function recordingFilesContract(name: string, files: RecordingFiles
       const file = await files.create(id);
       await file.append(kept + lost);
       await file.close();
-      const facts = await files.mend(id);
+      const facts = await files.repair(id);
       t.equal(facts?.sizeBytes, Buffer.byteLength(kept), `${kept.length} kept, ${lost.length} lost`);
       t.equal(facts?.durationMs, kept.includes(long) ? 2000 : kept.includes('1.25') ? 1250 : 0);
       t.ok((await textOf(id)) === kept);
       await files.remove(id);
     }
-    t.equal(await files.mend(randomUUID()), null);
+    t.equal(await files.repair(randomUUID()), null);
   });
 
   await t.test(`${name}: files not written for a while are found`, async (t) => {

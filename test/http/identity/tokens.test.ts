@@ -353,7 +353,7 @@ t.test('while changes may go unheard no token is cached', async (t) => {
   far.cut();
   await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
   t.equal(await status(), 401, 'the line is down, so the database was asked');
-  far.mend();
+  far.reconnect();
   t.equal(await status(), 401);
 });
 

@@ -232,7 +232,7 @@ async function withDeafOne(t: Test) {
   lines[1]?.cut();
   return {
     ...cluster,
-    mend: () => lines[1]?.mend(),
+    mend: () => lines[1]?.reconnect(),
     /** Five seconds pass for it. */
     look: async () => {
       nowMs += 5_000;

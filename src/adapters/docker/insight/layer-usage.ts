@@ -45,10 +45,10 @@ async function countByEngine(calls: EngineCalls, id: string): Promise<number | n
 
 /** The private image's size beyond the catalogue's. */
 async function carried(calls: EngineCalls, imageId: string, catalogueImage: string): Promise<number> {
-  const [own, base] = await Promise.all([imageId, catalogueImage].map((name) => lookAt(calls, name)));
+  const [own, base] = await Promise.all([imageId, catalogueImage].map((name) => inspectImage(calls, name)));
   if (own == null || base == null || own.Config?.Labels?.[CAPTURED_LABEL] === undefined) return 0;
   return Math.max(0, own.Size - base.Size);
 }
 
-const lookAt = (calls: EngineCalls, name: string): Promise<Docker.ImageInspectInfo | null> =>
+const inspectImage = (calls: EngineCalls, name: string): Promise<Docker.ImageInspectInfo | null> =>
   calls.read(LIMITS.inspect, (signal) => orNull([404], inspectThing(calls.docker.getImage(name), signal)));

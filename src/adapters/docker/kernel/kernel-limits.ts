@@ -44,12 +44,12 @@ const fileOf = (folder: string, { name }: Low): string => join(folder, ...name.s
 
 /** The shared limits below their target. A limit unknown to this kernel is not included. */
 export async function lowLimits(folder = '/proc/sys'): Promise<readonly Low[]> {
-  const looked = SHARED_LIMITS.map(async (wanted) => {
+  const checks = SHARED_LIMITS.map(async (wanted) => {
     const text = (await readText(fileOf(folder, wanted)))?.trim() ?? '';
     const now = /^\d+$/.test(text) ? Number(text) : wanted.atLeast;
     return now >= wanted.atLeast || (now === 0 && wanted.zeroIsNone === true) ? [] : [wanted];
   });
-  return (await Promise.all(looked)).flat();
+  return (await Promise.all(checks)).flat();
 }
 
 /**

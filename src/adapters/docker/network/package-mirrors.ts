@@ -38,8 +38,8 @@ export function hostsOf(text: string): readonly Host[] {
 }
 
 async function openingsOf({ name, port }: Host): Promise<readonly Opening[]> {
-  const looking = lookup(name, { family: 4, all: true }).catch(() => []);
-  return (await within(LOOKUP_MS, looking, [])).map(
+  const addresses = lookup(name, { family: 4, all: true }).catch(() => []);
+  return (await within(LOOKUP_MS, addresses, [])).map(
     ({ address }): Opening => ({ address, port, protocols: ['tcp'] }),
   );
 }

@@ -89,36 +89,36 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const recorded = await readRecord(at);
   const keepsPrivate =
     recorded?.kind === 'private' && settings.dockerHost === null && settings.mode === 'auto';
-  const looked = keepsPrivate ? [] : await lookAround(settings);
+  const probed = keepsPrivate ? [] : await probeEndpoints(settings);
   settings.signal?.throwIfAborted();
-  const found = looked.find((each) => each.answer?.answers === true);
+  const found = probed.find((each) => each.answer?.answers === true);
   if (found?.answer?.answers === true)
     return await useExternal(at, recorded, found.endpoint, found.answer, settings.lxcfs ?? 'auto');
-  if (settings.mode === 'external') return missing(mendExternal(looked, 'unset BERTH_ENGINE'));
+  if (settings.mode === 'external') return missing(mendExternal(probed, 'unset BERTH_ENGINE'));
   if (recorded?.kind === 'external') {
     return missing(
       `start the engine at ${recorded.endpoint}, which this installation uses, or delete ${at.record}`,
     );
   }
-  if (!isRoot()) return missing(mendExternal(looked, 'start Berth as root'));
+  if (!isRoot()) return missing(mendExternal(probed, 'start Berth as root'));
   return await usePrivate(settings, at, recorded?.remap ?? null);
 }
 
-type Looked = { readonly endpoint: string; readonly answer: Probe | null; readonly fault: string | null };
+type Probed = { readonly endpoint: string; readonly answer: Probe | null; readonly fault: string | null };
 
-async function lookAround({ dockerHost, certPath, log }: EngineSettings): Promise<readonly Looked[]> {
+async function probeEndpoints({ dockerHost, certPath, log }: EngineSettings): Promise<readonly Probed[]> {
   const endpoints = dockerHost === null ? [DEFAULT_ENDPOINT] : [dockerHost, DEFAULT_ENDPOINT];
-  const looked = await Promise.all(endpoints.map((endpoint) => lookAt(endpoint, certPath ?? null)));
-  const first = looked[0];
+  const probed = await Promise.all(endpoints.map((endpoint) => probeEndpoint(endpoint, certPath ?? null)));
+  const first = probed[0];
   if (dockerHost !== null && first?.answer?.answers !== true) {
     log.warn(
       `no engine responds at DOCKER_HOST=${dockerHost}${first?.fault === null ? '' : `: ${first?.fault}`}`,
     );
   }
-  return looked;
+  return probed;
 }
 
-async function lookAt(endpoint: string, certPath: string | null): Promise<Looked> {
+async function probeEndpoint(endpoint: string, certPath: string | null): Promise<Probed> {
   try {
     const answer = await probe(addressOf(endpoint, endpoint === DEFAULT_ENDPOINT ? null : certPath));
     return { endpoint, answer, fault: answer.answers ? tooOld(answer.version) : answer.detail };
@@ -225,8 +225,8 @@ const missing = (mend: string): MissingEngine => ({
   stop: async () => {},
 });
 
-function mendExternal(looked: readonly Looked[], otherwise: string): string {
-  const forbidden = looked.some(({ answer }) => answer?.answers === false && answer.reason === 'forbidden');
+function mendExternal(probed: readonly Probed[], otherwise: string): string {
+  const forbidden = probed.some(({ answer }) => answer?.answers === false && answer.reason === 'forbidden');
   if (forbidden) return 'sudo usermod -aG docker $USER, then sign in again';
   return `start Docker (sudo systemctl start docker) or set DOCKER_HOST; or ${otherwise}, so that Berth starts its own engine`;
 }

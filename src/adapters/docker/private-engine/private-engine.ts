@@ -68,7 +68,7 @@ async function canRemap(): Promise<boolean> {
   return unshared.code === 0 && adduser !== null;
 }
 
-/** The dockerd of this data root, whoever started it. */
+/** The dockerd of this data root, whichever process started it. */
 export async function findDaemon(at: Layout): Promise<HostProcess | null> {
   const all = await processes();
   const isOurs = ({ argv }: HostProcess): boolean =>

@@ -48,7 +48,7 @@ export class ProgramStream extends Duplex {
   /** Output before the report; null after it. */
   #early: Buffer | null = Buffer.alloc(0);
   /** The end of stderr that may be the beginning of the word about input. */
-  #held: Buffer = Buffer.alloc(0);
+  #pending: Buffer = Buffer.alloc(0);
   #takesInput = true;
   #hasAnswered = true;
   /** Input that the server may not have passed on. */
@@ -203,20 +203,20 @@ export class ProgramStream extends Duplex {
   /** Without the word about input, which ends it. */
   #withoutEnd(bytes: Buffer): Buffer {
     const word = this.#start.inputLeft;
-    const all = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    const all = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes]);
     const at = all.indexOf(word);
     if (at >= 0) this.#endInput();
     const rest = at < 0 ? all : Buffer.concat([all.subarray(0, at), all.subarray(at + word.length)]);
     const begins = rest.lastIndexOf(word.subarray(0, 1));
     const mayBegin = begins >= 0 && word.subarray(0, rest.length - begins).equals(rest.subarray(begins));
-    this.#held = mayBegin ? rest.subarray(begins) : Buffer.alloc(0);
+    this.#pending = mayBegin ? rest.subarray(begins) : Buffer.alloc(0);
     return mayBegin ? rest.subarray(0, begins) : rest;
   }
 
   #closed(): void {
     this.#reported.resolve(null);
-    if (this.#held.length > 0)
-      this.push(this.#form === 'apart' ? { stream: 'stderr', data: this.#held } : this.#held);
+    if (this.#pending.length > 0)
+      this.push(this.#form === 'apart' ? { stream: 'stderr', data: this.#pending } : this.#pending);
     if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
     else this.push(null);
   }

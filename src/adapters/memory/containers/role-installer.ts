@@ -3,7 +3,7 @@ import type { ContainerObserver, RuntimeHandle } from '../../../ports/containers
 import type { CommandEvent, RoleInstaller } from '../../../ports/containers/inside/container-commands.ts';
 import { requireRunning } from './inside/container-commands.ts';
 
-const LOOK_EVERY_MS = 5;
+const CHECK_EVERY_MS = 5;
 
 /** Prints the packages, then runs the script's lines: `echo`, `sleep` and `exit`. */
 export function memoryRoleInstaller(runtime: ContainerObserver): RoleInstaller {
@@ -53,6 +53,6 @@ async function pause(
   const until = performance.now() + ms;
   while (performance.now() < until && !ending.aborted) {
     if ((await runtime.observe(handle)).kind !== 'running') return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, CHECK_EVERY_MS));
   }
 }

@@ -26,7 +26,7 @@ export function memoryRecordingFiles(): RecordingFiles & {
       const bytes = found.bytes.subarray(0, maxBytes);
       return { content: Readable.from([bytes], { objectMode: false }), sizeBytes: bytes.length };
     },
-    async mend(id) {
+    async repair(id) {
       const found = contents.get(id);
       if (found === undefined) return null;
       const facts = wholePart(found.bytes) ?? { sizeBytes: 0, durationMs: 0 };

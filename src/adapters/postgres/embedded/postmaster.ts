@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pollUntil } from '../../../concurrency/poll.ts';
 
-/** The process that serves `data`, whoever started it, or null. `data` is a real path. */
+/** The process that serves `data`, whichever process started it, or null. `data` is a real path. */
 export async function findPostmaster(data: string): Promise<number | null> {
   const pid = await recordedPid(data);
   return pid !== null && serves(pid, data) ? pid : null;

@@ -130,7 +130,7 @@ const AT_ONCE = async (): Promise<Release> => () => {};
 async function feed(into: Duplex, content: Readable, maxBytes: number, turn = AT_ONCE): Promise<Fed> {
   let size = 0;
   const closed = once(into, 'close');
-  // Left open, so that the sender can still be told why the content is refused.
+  // Left open, so that the sender can still learn why the content is refused.
   for await (const chunk of content.iterator({ destroyOnReturn: false })) {
     size += chunk.length;
     if (size > maxBytes) return 'too_large';

@@ -20,7 +20,7 @@ const END_SECONDS = 30;
 const SAID_BYTES = 16_384;
 const ATTEMPTS = 5;
 const ATTEMPT_MS = 200;
-const LOOK_EVERY_MS = 15;
+const CHECK_EVERY_MS = 15;
 
 type Ending = { readonly name: string; readonly isWanted: () => Promise<boolean> };
 
@@ -79,7 +79,7 @@ async function untilEnded(program: ContainerProgram, end: () => Promise<void>): 
     await end();
     // The stream ends a moment before the engine records the end.
     const isOver = async (): Promise<boolean> => !(await program.isRunning());
-    if (await pollUntil(isOver, { withinMs: ATTEMPT_MS, everyMs: LOOK_EVERY_MS })) return;
+    if (await pollUntil(isOver, { withinMs: ATTEMPT_MS, everyMs: CHECK_EVERY_MS })) return;
   }
   throw new RuntimeFailure('a terminal did not end in time');
 }

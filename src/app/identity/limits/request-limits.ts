@@ -13,8 +13,8 @@ import {
   unsentOf,
 } from './request-tallies.ts';
 
-/** This share of a limit may be used before the other processes are told; otherwise the next flush tells them. */
-const TELL_AFTER = 0.1;
+/** Above this share of a limit, counts go to the other processes at once; below it, with the next flush. */
+const PUBLISH_AFTER = 0.1;
 
 /** 0: no limit. */
 type RequestLimit = { readonly key: string; readonly perMinute: number };
@@ -85,7 +85,7 @@ function admitFor(
     entry.tally = { ...entry.tally, count: entry.tally.count + cost };
     entry.unsent += cost;
     // The awaited flush meets the fault again.
-    if (entry.unsent >= perMinute * TELL_AFTER) counting.flush().catch(() => undefined);
+    if (entry.unsent >= perMinute * PUBLISH_AFTER) counting.flush().catch(() => undefined);
   }
   return FINE;
 }

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { step } from '../process/console-progress.ts';
 import type { Stops } from '../process/shutdown-stack.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** It has its own time limit, after which it is killed. */
 const STOP_WITHIN_MS = 30_000;
 
@@ -19,16 +19,16 @@ export async function embeddedUrl(
 ): Promise<string> {
   const start = () => startEmbedded(path.join(dataDir, 'postgres'), { signal });
   let server = await step('Starting the embedded database', start);
-  const lookAfter = async (): Promise<void> => {
+  const restartEnded = async (): Promise<void> => {
     if (server.isAlive()) return;
     log.error('the embedded database ended unexpectedly: restarting it');
     server = await start();
   };
-  const stopLooking = repeat(LOOK_EVERY_MS, lookAfter, log);
+  const stopRestarting = repeat(CHECK_EVERY_MS, restartEnded, log);
   opened.add(
     'embedded database',
     async () => {
-      await stopLooking();
+      await stopRestarting();
       await server.stop();
     },
     STOP_WITHIN_MS,

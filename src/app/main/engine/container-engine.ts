@@ -54,7 +54,7 @@ export async function useEngine(
   let preparing: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};
   // A flush of the packet filter removes our rules; the next pass restores them.
-  const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
   const stopDescribing = repeat(SPACE_EVERY_MS, () => slot.describe(), log);
   const stopSpreading = repeat(SPREAD_EVERY_MS, () => slot.spread(), log);
   const stopReviving = repeat(REVIVE_EVERY_MS, () => revive(engine, slot.runtime.ping), log);

@@ -61,7 +61,7 @@ export function watchIsolation(deps: IsolationDeps) {
       again(firstAfterMs);
     },
     /** Sets the rules. Foreign changes degrade the readiness until the next pass finds them intact. */
-    async lookAtRules(): Promise<void> {
+    async checkRules(): Promise<void> {
       try {
         const changed = await deps.assertRules();
         if (changed.length > 0)

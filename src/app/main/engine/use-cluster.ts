@@ -41,7 +41,7 @@ export async function useCluster(
     resources: SEEN,
   };
   const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
-  const stopRules = repeat(RULES_EVERY_MS, () => isolation.lookAtRules(), log);
+  const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
   let timer: NodeJS.Timeout | undefined;
   let connecting: Promise<void> = Promise.resolve();
   let unwatch = (): void => {};

@@ -1,7 +1,7 @@
 export type Liveness = { readonly status: 'live' | 'stuck'; readonly detail?: string };
 
 const MAX_LAG_MS = 2_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 /** Three times the interval of the reconciler. */
 const MAX_SILENCE_MS = 90_000;
 
@@ -18,11 +18,11 @@ export type LoopLag = { readonly lagMs: () => number; readonly stop: () => void 
 export function watchLoop(nowMs: () => number = () => performance.now()): LoopLag {
   let seenAtMs = nowMs();
   let lastLagMs = 0;
-  const lateMs = (): number => Math.max(0, nowMs() - seenAtMs - LOOK_EVERY_MS);
+  const lateMs = (): number => Math.max(0, nowMs() - seenAtMs - CHECK_EVERY_MS);
   const timer = setInterval(() => {
     lastLagMs = lateMs();
     seenAtMs = nowMs();
-  }, LOOK_EVERY_MS);
+  }, CHECK_EVERY_MS);
   timer.unref();
   return { lagMs: () => Math.max(lastLagMs, lateMs()), stop: () => clearInterval(timer) };
 }

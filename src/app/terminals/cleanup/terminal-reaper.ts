@@ -9,7 +9,7 @@ import { handleOf } from '../../containers/find-container.ts';
 import type { TerminalLeases } from './terminal-leases.ts';
 
 /** Interval for searching every running container for leftovers without a lease. */
-const LOOK_INTO_ALL_MS = 600_000;
+const CLEAN_ALL_MS = 600_000;
 const AT_A_TIME = 4;
 /** While a container is being changed, its programs are unknown. */
 const SETTLED: readonly ContainerState[] = ['running', 'stopped', 'failed', 'deleted'];
@@ -32,7 +32,7 @@ export type TerminalReaperDeps = {
 export function terminalReaper(deps: TerminalReaperDeps) {
   const { repositories, runtime, backend, leases, log, isStopping, monotonicMs } = deps;
   const { containers, terminalLeases: leaseRepository } = repositories;
-  let lookedIntoAllMs: number | null = null;
+  let cleanedAllMs: number | null = null;
 
   /** For a timer; the first pass is at the start. */
   async function pass(): Promise<void> {
@@ -45,23 +45,22 @@ export function terminalReaper(deps: TerminalReaperDeps) {
     for (const dbId of await all()) due.add(dbId);
     await forEachAtMost(AT_A_TIME, [...due], async (dbId) => {
       if (isStopping()) return;
-      await lookInto(dbId).catch((err: unknown) =>
+      await clean(dbId).catch((err: unknown) =>
         log.info({ err, dbId }, 'could not list leftovers of terminals'),
       );
     });
   }
 
-  /** Running containers, when it is time. Leftovers without a lease can be told only while leases are steady. */
+  /** Running containers, when it is time. Leftovers without a lease are recognized only while leases are steady. */
   async function all(): Promise<readonly string[]> {
     const nowMs = monotonicMs();
-    if (!leases.isSteady() || (lookedIntoAllMs !== null && nowMs - lookedIntoAllMs < LOOK_INTO_ALL_MS))
-      return [];
-    lookedIntoAllMs = nowMs;
+    if (!leases.isSteady() || (cleanedAllMs !== null && nowMs - cleanedAllMs < CLEAN_ALL_MS)) return [];
+    cleanedAllMs = nowMs;
     const rows = await containers.listAllLive();
     return rows.filter(({ state }) => state === 'running').map(({ dbId }) => dbId);
   }
 
-  async function lookInto(dbId: string): Promise<void> {
+  async function clean(dbId: string): Promise<void> {
     const row = await containers.findAny(dbId);
     if (row !== null && (!SETTLED.includes(row.state) || (await isPaused(row)))) return;
     const handle = row?.state === 'running' ? handleOf(row) : null;

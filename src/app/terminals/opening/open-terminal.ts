@@ -39,7 +39,7 @@ export type OpenTerminal = {
   /** The sharing users and the size, from now on. */
   onNotice(listener: (notice: SharedTerminalNotice) => void): void;
   pinged(): void;
-  /** The client is being told of the stream, and may return for it. */
+  /** The client learns of the stream, and may return for it. */
   shown(): void;
   /** Resolves after the last output, with the close reason and the program's exit code, if known. */
   ended(): Promise<TerminalEnded>;

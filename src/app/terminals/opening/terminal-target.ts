@@ -49,7 +49,7 @@ export type TerminalGrant = {
   readonly origin: RequestOrigin;
 };
 
-/** The terminal's place. Throws for a container without a runtime id. */
+/** What the terminal connects to. Throws for a container without a runtime id. */
 export function targetOf(grant: TerminalGrant, backend: TerminalBackend): TerminalTarget {
   const { caller, container, options, access } = grant;
   const handle = handleOf(container);

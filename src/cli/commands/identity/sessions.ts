@@ -41,12 +41,12 @@ const revokeOthers = () =>
 const all = (cli: Cli): Promise<Session[]> =>
   cli.progress('Listing sessions', cli.berth().sessions.list().all());
 
-const placeOf = ({ user_agent, ip_address }: Session): string => `${user_agent} from ${ip_address}`;
+const clientOf = ({ user_agent, ip_address }: Session): string => `${user_agent} from ${ip_address}`;
 
 const NAMED = {
   what: 'session',
   id: ({ id }: Session) => id,
-  names: (session: Session) => [placeOf(session)],
+  names: (session: Session) => [clientOf(session)],
   list: 'berth sessions ls',
 };
 
@@ -57,7 +57,7 @@ const SESSIONS: Shown<Session> = {
     seen: ({ last_seen_at }) => ago(last_seen_at),
     state: ({ is_current, revoked_at, revoked_reason }) =>
       revoked_at === null ? (is_current ? 'this one' : 'active') : `ended: ${revoked_reason ?? 'revoked'}`,
-    program: placeOf,
+    program: clientOf,
   },
   name: ({ id }) => id,
 };

@@ -134,7 +134,7 @@ const merged = (path: string): string => (/^\/(bin|sbin|lib\d*)\//.test(path) ? 
 type Group = { path: string; files: PathChange[]; disposable: boolean };
 
 function put(groups: Map<string, Group>, file: PathChange): void {
-  const { path, disposable } = placeOf(file.path);
+  const { path, disposable } = groupOf(file.path);
   const group = groups.get(path);
   if (group === undefined) groups.set(path, { path, files: [file], disposable });
   else group.files.push(file);
@@ -148,8 +148,8 @@ function* rowsOf(groups: Map<string, Group>): Generator<void, readonly FileGroup
   return [...groups.values()].map(toRow).sort(byWeight);
 }
 
-/** The row for a file. */
-function placeOf(path: string): { readonly path: string; readonly disposable: boolean } {
+/** The group that a file counts in. */
+function groupOf(path: string): { readonly path: string; readonly disposable: boolean } {
   if (path.includes('/__pycache__/')) return { path: '**/__pycache__', disposable: true };
   const cache = CACHES.find(({ has }) => has(path))?.folder;
   if (cache !== undefined) return { path: cache, disposable: true };

@@ -15,7 +15,7 @@ export type AlreadyHere = {
 
 /**
  * Whether a person at a provider may accept an invitation, and the address of the new account. That is always a verified
- * one, and of an invitation for one address the invited one: whoever else gets the link has no use for it. The person
+ * one, and of an invitation for one address the invited one: anyone else who gets the link has no use for it. The person
  * must have signed in again since `startedAt`, or the account could be of somebody else who is signed in there. Where the
  * provider does not say when that was, the invited address must.
  */

@@ -15,7 +15,7 @@ import type {
 } from '../../../../ports/containers/inside/file-search.ts';
 import type { File, Node } from './file-tree.ts';
 
-const LOOK_EVERY_MS = 10;
+const CHECK_EVERY_MS = 10;
 
 type Find = (handle: RuntimeHandle, path: FilePath) => Promise<Node | undefined>;
 
@@ -34,11 +34,11 @@ export const memoryFileSearch = (find: Find): FileSearch => ({
     if (node === undefined) return refuse({ code: 'file_not_found' });
     if (node.kind === 'file') return refuse({ code: 'file_special' });
     const ending = new AbortController();
-    const look = async (): Promise<Map<string, Node>> => {
+    const scan = async (): Promise<Map<string, Node>> => {
       const now = await find(handle, path);
       return new Map(now === undefined ? [] : entriesIn(now, path, isRecursive));
     };
-    return ok({ items: rounds(look, maxEntries, ending.signal), end: async () => ending.abort() });
+    return ok({ items: rounds(scan, maxEntries, ending.signal), end: async () => ending.abort() });
   },
 });
 
@@ -84,17 +84,17 @@ function* entriesIn(node: Node, path: FilePath, isRecursive: boolean): Generator
 }
 
 async function* rounds(
-  look: () => Promise<Map<string, Node>>,
+  scan: () => Promise<Map<string, Node>>,
   maxEntries: number,
   signal: AbortSignal,
 ): AsyncGenerator<FileChanges> {
   let before: Map<string, Node> | null = null;
   while (!signal.aborted) {
-    const now = await look();
+    const now = await scan();
     if (now.size > maxEntries) return yield { kind: 'too_many' };
     yield { kind: 'changes', changes: before === null ? [] : differences(before, now) };
     before = now;
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    await delay(CHECK_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
