@@ -267,6 +267,7 @@ t.test('numbers and times are readable', async (t) => {
 t.test('the loss of a recreate is summed up in a few lines', async (t) => {
   const nothing = { packages: [], package_count: 0, files: [], layer_bytes: 0, complete: true };
   t.same(lossLines(nothing), []);
+  t.same(lossLines({ ...nothing, complete: false }), ['This list is incomplete.'], 'there may be something');
   const apt = (name: string, over: object = {}) => ({
     manager: 'apt',
     name,

@@ -4,7 +4,7 @@ import { bytes, plural } from './format/format.ts';
 const MAX_PACKAGES = 8;
 const MAX_PLACES = 6;
 
-/** What a recreate would lose, in a few lines; none when nothing of value would be lost. */
+/** What a recreate would lose, in a few lines; none when it is certain that nothing of value would be. */
 export function lossLines({ packages, package_count, files, complete }: Changes): readonly string[] {
   const asked = packages.filter(({ automatic }) => !automatic);
   const named = asked
@@ -18,7 +18,7 @@ export function lossLines({ packages, package_count, files, complete }: Changes)
     ...places.slice(0, MAX_PLACES).map(placeLine),
     ...(places.length > MAX_PLACES ? [plural(places.length - MAX_PLACES, 'more path')] : []),
   ];
-  return complete || lines.length === 0 ? lines : [...lines, 'This list is incomplete.'];
+  return complete ? lines : [...lines, 'This list is incomplete.'];
 }
 
 function placeLine({ path, added, changed, removed, size_bytes }: Changes['files'][number]): string {
