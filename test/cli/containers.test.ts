@@ -1,10 +1,12 @@
 import t, { type Test } from 'tap';
+import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
+import type { Ports } from '../../src/app/main/compose-options.ts';
 import { CONTAINERS } from '../../src/cli/commands/containers/ls.ts';
 import { theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 
-async function aScene(t: Test) {
-  const service = await aService();
+async function aScene(t: Test, ports: Partial<Ports> = {}) {
+  const service = await aService(ports);
   t.teardown(() => service.http.close());
   const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
   const ada = await aPerson(service, 'ada');
@@ -26,6 +28,18 @@ t.test('a container is created, stopped, started, deleted and restored by name',
   t.match(await run(['rm', 'box', '--yes']), { code: 0, stderr: /Undo: berth restore box/ });
   t.match(await run(['ls']), { code: 0, stdout: '', stderr: /No containers/ });
   t.match(await run(['restore', 'box', '--start']), { code: 0, stderr: 'box is running.\n' });
+});
+
+t.test('new limits are confirmed unless it is certain that nothing is lost', async (t) => {
+  const certain = await aScene(t);
+  await certain.run(['create', 'dev', '--memory', '512m']);
+  t.match(await certain.run(['set', 'dev', '--memory', '256m']), { code: 0 });
+  const runtime = memoryRuntime();
+  const changes = async () => ({ paths: [], complete: false, layerBytes: null, debian: null });
+  const { run } = await aScene(t, { runtime, insight: { ...memoryAccess(runtime).insight, changes } });
+  await run(['create', 'dev', '--memory', '512m']);
+  t.match(await run(['set', 'dev', '--memory', '256m']), { code: 2, stderr: /--yes/ });
+  t.match(await run(['set', 'dev', '--memory', '256m', '--yes']), { code: 0 });
 });
 
 t.test('an agent has no limits to show', async (t) => {

@@ -44,7 +44,7 @@ const isRecreated = ({ info: { resources } }: Container, change: ContainerChange
     (field) => change[field] !== undefined && change[field] !== resources[field],
   );
 
-/** Asks when something outside the volume would be lost. */
+/** Asks unless it is certain that nothing outside the volume would be lost. */
 async function confirmLoss(cli: Cli, container: Container, yes: boolean): Promise<void> {
   if (yes || container.info.status !== 'running') return;
   const words = lossOf(await cli.progress(`Checking ${container.name}`, container.changes()));
@@ -55,12 +55,13 @@ async function confirmLoss(cli: Cli, container: Container, yes: boolean): Promis
   );
 }
 
-function lossOf({ package_count, files }: Schemas['Changes']): string | null {
+function lossOf({ package_count, files, complete }: Schemas['Changes']): string | null {
   const kept = files.filter(({ disposable }) => !disposable);
   const bytes = kept.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0);
   const parts = [
     ...(package_count > 0 ? [`${package_count} installed packages`] : []),
     ...(kept.length > 0 ? [`files in ${kept.length} folders (${bytesText(bytes)})`] : []),
+    ...(complete ? [] : ['files that Berth could not list']),
   ];
   return parts.length === 0 ? null : parts.join(' and ');
 }
