@@ -51,7 +51,7 @@ async function aBerth(server: Server): Promise<void> {
   await server.sh(`cd /opt/berth
     systemctl disable --now caddy nginx
     install -m 0644 docs/deploy/berth.service /etc/systemd/system/
-    echo ${server.address} ${NAME} >> /etc/hosts
+    printf '%s\\n' '127.0.0.1 localhost' '${server.address} ${NAME}' >> /etc/hosts
     systemctl daemon-reload && systemctl enable --now berth`);
   await waitFor(() => answers(server, 'http://127.0.0.1:8080/livez'), {
     everyMs: 500,
@@ -72,7 +72,8 @@ t.test("the docs' settings of each proxy carry the client's address, HTTP/2 and 
   await aBerth(server);
   for (const { name, configure, validate, authority } of PROXIES) {
     await t.test(name, async (t) => {
-      await sh(`cd /opt/berth; ${configure}; ${validate} 2>&1; systemctl start ${name}`);
+      await sh(`cd /opt/berth; ${configure}; ${validate} 2>&1`);
+      await sh(`systemctl start ${name} || { journalctl --unit=${name} --no-pager >&2; exit 1; }`);
       const trust = `--cacert ${authority}`;
       await waitFor(() => answers(server, `${trust} https://${NAME}/livez`), { everyMs: 200, what: name });
       const curl = (words: string): Promise<string> => sh(`curl -sS ${trust} ${words}`);

@@ -80,7 +80,8 @@ async function tryBoth(
 ): Promise<{ readonly image: QuotaFault; readonly engine: QuotaFault }> {
   const image = await faultOf(tryImage(calls, settings, request));
   if (image === null || request.signal?.aborted) return { image, engine: 'not tested' };
-  return { image, engine: await faultOf(tryVolume(calls, request.instanceId, { size: `${CANARY_MB}m` })) };
+  const canary = canaryVolume(request.instanceId, request.dataDir);
+  return { image, engine: await faultOf(tryVolume(calls, canary, { size: `${CANARY_MB}m` })) };
 }
 
 async function tryImage(
@@ -88,20 +89,20 @@ async function tryImage(
   { images, rootOwner: owner }: DiskSettings,
   request: QuotaRequest,
 ): Promise<QuotaFault> {
-  const { instanceId, mayInstall } = request;
+  const { instanceId, dataDir, mayInstall } = request;
   if (images === null) return 'images need root on the machine of the engine';
   const absent = [...new Set(await missingPackages(TOOLS))];
   if (absent.length > 0) {
     if (!mayInstall) return `images need ${absent.join(', ')}`;
     await installPackages(absent, request);
   }
-  const volume = canaryVolume(instanceId);
+  const volume = canaryVolume(instanceId, dataDir);
   const image = images.imageOf(volume);
   try {
     await images.remove(volume, image);
     await images.make(volume, image, CANARY_MB, owner);
     await images.mount(volume, image, null, 'strict');
-    return await tryVolume(calls, instanceId, bindOf(images.dataOf(volume)));
+    return await tryVolume(calls, volume, bindOf(images.dataOf(volume)));
   } finally {
     await images.remove(volume, image);
   }
@@ -109,11 +110,10 @@ async function tryImage(
 
 async function tryVolume(
   calls: EngineCalls,
-  instanceId: string,
+  name: string,
   DriverOpts: Record<string, string>,
 ): Promise<QuotaFault> {
   const { docker } = calls;
-  const name = canaryVolume(instanceId);
   const remove = (): Promise<unknown> =>
     calls.change(LIMITS.start, (abortSignal) =>
       orNull([404], docker.getVolume(name).remove({ abortSignal })),

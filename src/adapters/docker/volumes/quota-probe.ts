@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { Header } from 'tar/header';
@@ -14,7 +15,9 @@ const TOO_MUCH_MB = 40;
 const MIB = 1024 * 1024;
 const ANSWER_SECONDS = 30;
 
-export const canaryVolume = (instanceId: string): string => `berth-canary-${shortHash(instanceId)}`;
+/** A name for each process of an installation, by its data folder: after a boot they all test at the same time. */
+export const canaryVolume = (instanceId: string, dataDir: string): string =>
+  `berth-canary-${shortHash(`${instanceId} ${hostname()} ${dataDir}`)}`;
 
 /**
  * Whether the engine refuses what does not fit: it writes into the volume through its own mounts, for a container that

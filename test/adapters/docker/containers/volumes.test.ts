@@ -42,7 +42,7 @@ if (engine !== null) await withEngine(engine);
 
 async function withEngine(engine: TestEngine): Promise<void> {
   const folder = t.testdir();
-  const quota = (instanceId: string, setting: 'auto' | 'soft') =>
+  const quota = (instanceId: string, setting: 'auto' | 'soft', dataDir = folder) =>
     chooseDiskQuota(
       {
         ...engine,
@@ -54,7 +54,7 @@ async function withEngine(engine: TestEngine): Promise<void> {
         revive: async () => {},
         stop: async () => {},
       },
-      { setting, instanceId, dataDir: folder, mayInstall: false, progress: () => {}, log: silentLog },
+      { setting, instanceId, dataDir, mayInstall: false, progress: () => {}, log: silentLog },
     );
   let chosen: DiskSettings | undefined;
   const instance = await testInstance(t, engine, async (instanceId) => {
@@ -72,6 +72,13 @@ async function withEngine(engine: TestEngine): Promise<void> {
   await t.test('trying a quota method leaves nothing', async (t) => {
     t.same(readdirSync(path.join(folder, 'volumes')), []);
     t.same(await attached(folder), []);
+  });
+  await t.test('processes of one installation try the methods at the same time', async (t) => {
+    const both = [aFolder(t), aFolder(t)].map((own) => quota('at-once', 'auto', own));
+    for (const { choice, disk } of await Promise.all(both)) {
+      t.equal(choice.mode, 'image', choice.detail);
+      await disk.images?.close();
+    }
   });
   await containerRuntimeContract('Docker, volumes as images', instance);
   await containerDiskContract('Docker, volumes as images', instance);
