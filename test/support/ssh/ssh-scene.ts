@@ -30,7 +30,11 @@ export async function anSshScene(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SshScene | null> {
   const installation = await aQuickInstallation(t, { BERTH_SSH_PORT: '0', ...env });
-  if (installation === null) return null;
+  return installation === null ? null : await sshSceneOf(t, installation);
+}
+
+/** The same for an installation on any engine, whose settings have an SSH port. */
+export async function sshSceneOf(t: Test, installation: Installation): Promise<SshScene> {
   await sshPrograms();
   const service = await startService(t, installation);
   const { address } = service;
