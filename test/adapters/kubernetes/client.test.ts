@@ -7,6 +7,7 @@ import { clusterAccess } from '../../../src/adapters/kubernetes/client/cluster-a
 import { Bare } from '../../../src/adapters/kubernetes/client/objects.ts';
 import { watchObjects } from '../../../src/adapters/kubernetes/client/watch.ts';
 import { type StandInCluster, startStandInCluster } from '../../support/kubernetes/api-server.ts';
+import { rolesNotRead } from '../../support/kubernetes/refusals.ts';
 import { eventually } from '../../support/patience.ts';
 
 type Scene = { readonly cluster: StandInCluster; readonly client: ApiClient };
@@ -52,6 +53,8 @@ t.test('refusals and broken connections have the words of the port', async (t) =
   }
   refuse(429, 'TooManyRequests');
   await t.rejects(get(), { name: 'RuntimeBusy', code: 'engine_busy' });
+  cluster.refuseNext('get', 'secrets', rolesNotRead('one'));
+  await t.rejects(get(), { name: 'RuntimeUnavailable' }, 'an API server that has just started');
   refuse(403, 'Forbidden');
   const refused = await get().catch((error: unknown) => error);
   t.ok(refused instanceof ApiFailure && refused.status === 403);

@@ -53,6 +53,13 @@ export const tooLarge = (name: string): Refusal => ({
   message: `pods "${name}" is forbidden: node didn't have enough allocatable resources: memory, requested:68719476736, allocatable:8359190528`,
 });
 
+/** Of a server that has not read its roles yet; the words of 1.20.2. */
+export const rolesNotRead = (name: string): Refusal => ({
+  status: 403,
+  reason: 'Forbidden',
+  message: `secrets "${name}" is forbidden: User "system:serviceaccount:berth:berth" cannot get resource "secrets" in API group "" in the namespace "berth-containers": RBAC: role.rbac.authorization.k8s.io "berth" not found`,
+});
+
 /** The words of 1.20.2. */
 export const fixedClass = (name: string): Refusal => ({
   status: 403,

@@ -28,14 +28,17 @@ export class ApiFailure extends RuntimeFailure {
 }
 
 const RETRY_SECONDS = 2;
+/** Of the authorization, in contrast to quotas and rules. */
+const NO_RIGHT = /^.* is forbidden: User "[^"]*" cannot \w+ resource /;
 
 /** The fault of an answer with this status of 400 or above. `retryAfter`: that header. */
 export function failureOf(status: number, body: string, retryAfter: string | undefined): Error {
   const { message = body.slice(0, 500), reason = '' } = refusalIn(body) ?? {};
   const words = `${status} ${reason}: ${message}`;
   if (status === 429) return new RuntimeBusy('engine_busy', Number(retryAfter) || RETRY_SECONDS);
-  // Expired credentials say nothing about the containers.
-  if (status === 401) return new RuntimeUnavailable(`the cluster refuses Berth's credentials: ${words}`);
+  // Expired credentials say nothing about the containers, nor does a server that has not read its roles yet.
+  if (status === 401 || (status === 403 && NO_RIGHT.test(message)))
+    return new RuntimeUnavailable(`the cluster refuses Berth's credentials: ${words}`);
   if (status >= 500) return new RuntimeUnavailable(`the cluster does not serve this now: ${words}`);
   return new ApiFailure(words, status, reason);
 }
