@@ -1,4 +1,8 @@
-type Log = { warn(fields: object, message: string): void };
+type Log = {
+  warn(fields: object, message: string): void;
+  /** Faults are over. */
+  over?(message: string): void;
+};
 
 /** Repeats the work until it is stopped: first after `firstMs`, then `everyMs` after each end. A fault is logged. */
 export function repeat(
@@ -13,6 +17,7 @@ export function repeat(
 
   function run(): void {
     last = work()
+      .then(() => log.over?.('a repeated task works again'))
       .catch((err: unknown) => log.warn({ err }, 'a repeated task failed'))
       .then(() => {
         if (!isStopped) timer = setTimeout(run, everyMs);

@@ -59,6 +59,7 @@ export type AuditAction =
   | 'token_deleted'
   | 'user_created'
   | 'user_updated'
+  | 'account_ended'
   | 'user_deletion_started'
   | 'user_deleted'
   | 'container_transferred'

@@ -101,6 +101,7 @@ export const ACCOUNT_CHANGES = [
   'role',
   'tier',
   'enabled',
+  'end',
   'reset_link_created',
   'password_reset',
   'second_factor_reset',

@@ -63,6 +63,7 @@ export * from './identity/openid/provider-purpose.ts';
 export * from './identity/openid/provider-refusal.ts';
 export * from './identity/openid/provider-sign-in.ts';
 export * from './identity/passkey.ts';
+export * from './identity/people/account-end.ts';
 export * from './identity/people/account-link.ts';
 export * from './identity/people/user-removal.ts';
 export * from './identity/request-rate.ts';

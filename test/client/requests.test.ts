@@ -103,7 +103,14 @@ t.test('a list is read page by page', async (t) => {
   const { service, server } = await aScene(t);
   const admin = new Berth({ server, token: (await anAdmin(service)).token });
   const { users } = service.ports.storage.repositories;
-  const one = { email: null, passwordHash: null, role: 'user', tier: 'free', guestUntil: null } as const;
+  const one = {
+    email: null,
+    passwordHash: null,
+    role: 'user',
+    tier: 'free',
+    guestUntil: null,
+    endsAt: null,
+  } as const;
   for (let n = 0; n < 210; n += 1) await users.insert({ ...one, username: `user-${n}` });
   const pages: number[] = [];
   for await (const page of admin.admin.users.list().pages()) pages.push(page.length);

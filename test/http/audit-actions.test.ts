@@ -353,6 +353,12 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
   },
   user_deletion_started: (scene) => removeNewcomer(scene, 'gil'),
   user_deleted: (scene) => removeNewcomer(scene, 'hal'),
+  account_ended: async ({ service, by, root }) => {
+    const ends_at = new Date(service.clock.now().getTime() + MINUTE_MS).toISOString();
+    await by(root)('POST', '/api/admin/users', { email: 'ivo@example.org', username: 'ivo', ends_at });
+    service.clock.advance(2 * MINUTE_MS);
+    return await service.endAccounts();
+  },
   users_listed: look('users'),
   containers_listed: look('containers'),
   terminals_listed: look('terminals'),

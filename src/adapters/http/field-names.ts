@@ -33,6 +33,7 @@ const ON_THE_WIRE: ReadonlyMap<string, string> = new Map([
   ['oldPassword', 'old_password'],
   ['oidcTier', 'oidc_tier'],
   ['disabledReason', 'disabled_reason'],
+  ['accountEndsAt', 'account_ends_at'],
   ['lifeHours', 'expires_in_hours'],
   ['publicKey', 'public_key'],
   ['connectionId', 'connection_id'],

@@ -64,7 +64,7 @@ const repositoriesOn = (
   committed: () => Promise<unknown>,
 ): Repositories => ({
   users: memoryUsers(state, clock),
-  people: memoryPeople(state),
+  people: memoryPeople(state, clock),
   accountLinks: memoryAccountLinks(state, clock),
   userRemovals: memoryUserRemovals(state, clock),
   sessions: memorySessions(state, clock),

@@ -23,6 +23,7 @@ import { sshKeys } from '../identity/account/ssh-keys.ts';
 import { apiTokens } from '../identity/account/tokens.ts';
 import { concurrentUse } from '../identity/limits/concurrent-use.ts';
 import { addressSockets } from '../identity/limits/sockets-by-address.ts';
+import { endAccounts } from '../identity/people/end-accounts.ts';
 import { announcements } from '../service/announcements.ts';
 import { healthHistory } from '../service/health.ts';
 import { recordHealth } from '../service/record-health.ts';
@@ -218,6 +219,7 @@ function serviceOf(
     closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,
     forgetEnded: forgetEnded(storage, options.logger),
+    endAccounts: endAccounts(storage, options.logger),
     cutOff: authorizedConnections.closeAll,
     writeDue: async () =>
       void (await Promise.all([

@@ -19,6 +19,7 @@ export type Service = ContainerWork &
     /** Removes events too old to be requested; for a timer. */
     readonly sweepEvents: () => Promise<void>;
     readonly forgetEnded: () => Promise<void>;
+    readonly endAccounts: () => Promise<void>;
     /** Records what this process finds of the service; for a timer. */
     readonly recordHealth: () => Promise<void>;
     /** Notes that this process ends on purpose. */

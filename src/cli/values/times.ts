@@ -29,6 +29,21 @@ export function pointInTime(text: string): string {
   return new Date(time).toISOString();
 }
 
+/**
+ * A length of time from now, a day, of which the end counts, or a time in ISO 8601; as ISO 8601 in UTC. null for
+ * `never`.
+ */
+export function endTime(text: string): string | null {
+  if (text === 'never') return null;
+  if (/^\d+(\.\d+)?[smhdw]$/i.test(text)) return new Date(Date.now() + seconds(text) * 1000).toISOString();
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T23:59:59` : text;
+  const time = /^\d{4}-/.test(text) ? Date.parse(day) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new InvalidArgumentError('Give a day such as 2027-03-31, a length of time such as 30d, or never.');
+  }
+  return new Date(time).toISOString();
+}
+
 /** `3 h ago`, `in 2 d`; `–` for never. */
 export function ago(iso: string | null | undefined): string {
   if (iso == null) return '–';

@@ -108,6 +108,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   token_deleted: (of) => say`Deleted the API token ${thing(prefix(of))}`,
   user_created: (of) => say`Made the account of ${user(of('id'))}`,
   user_updated: userUpdated,
+  account_ended: (of) => say`The account of ${user(of('id'), of('username'))} ended`,
   user_deletion_started: (of) => say`Began to delete ${user(of('id'))}`,
   user_deleted: (of) => say`Deleted ${user(of('id'), of('username'))}`,
   invitation_created: (of) =>
@@ -232,12 +233,16 @@ function userUpdated(of: DetailOf): Sentence {
   const name = of('username');
   if (of('id') === '') return name === '' ? ['Changed the profile'] : say`Changed the name to ${thing(name)}`;
   const who = user(of('id'));
-  const changed = ['disabled', 'role', 'tier'].filter((key) => of(key) !== '');
+  const changed = ['disabled', 'role', 'tier', 'endsAt'].filter((key) => of(key) !== '');
   switch (changed.length === 1 ? changed[0] : undefined) {
     case 'disabled':
       return of('disabled') === 'true' ? say`Disabled ${who}` : say`Enabled ${who}`;
     case 'role':
       return [...say`Made ${who} `, of('role') === 'admin' ? 'an administrator' : 'an ordinary user'];
+    case 'endsAt':
+      return of('endsAt') === 'never'
+        ? say`Removed the end of the account of ${who}`
+        : [...say`Set the end of the account of ${who} to `, of('endsAt').slice(0, 10)];
     case 'tier':
       return say`Moved ${who} to the tier ${thing(of('tier'))}`;
     default:

@@ -1,6 +1,7 @@
 import type { DomainError } from '../errors.ts';
 import type { FieldFaults } from '../field-faults.ts';
 import { ok, type Result, refuse } from '../result.ts';
+import { isDisabled } from './people/account-end.ts';
 import type { Scope } from './scope.ts';
 import type { User } from './user.ts';
 
@@ -69,11 +70,11 @@ export function tokenState(token: ApiToken | null, now: Date): ApiTokenState {
 
 /** A token authenticates while it is active and its user is enabled. */
 export const tokenAccepted = (token: ApiToken, user: User, now: Date): boolean =>
-  tokenState(token, now) === 'active' && user.disabledAt === null;
+  tokenState(token, now) === 'active' && !isDisabled(user, now);
 
 /** Whether a request that the token began may continue: its last use may outlast the count. */
 export const tokenStillGood = (token: ApiToken, user: User, now: Date): boolean =>
-  ['active', 'used_up'].includes(tokenState(token, now)) && user.disabledAt === null;
+  ['active', 'used_up'].includes(tokenState(token, now)) && !isDisabled(user, now);
 
 /**
  * Whether another token or a count ends it: then it may make no credential that would outlast it. A token of its user

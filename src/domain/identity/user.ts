@@ -4,6 +4,7 @@ import { ok, type Result, refuse } from '../result.ts';
 import { isUuid } from '../uuid.ts';
 import { isCommonPassword, isOwnName } from './common-passwords.ts';
 import { canPassForAnother, hasUnseen } from './confusable-names.ts';
+import { accountEndFaults } from './people/account-end.ts';
 
 export type UserRole = 'user' | 'admin';
 
@@ -16,6 +17,8 @@ export type User = {
   readonly tier: string;
   readonly createdAt: Date;
   readonly disabledAt: Date | null;
+  /** When the account is disabled by itself. */
+  readonly endsAt: Date | null;
   /** null for all but guests. */
   readonly guestUntil: Date | null;
 };
@@ -90,6 +93,7 @@ export type UserChange = {
   readonly disabled?: boolean;
   /** What the user of a disabled account reads; enabling removes it. */
   readonly disabledReason?: string | null;
+  readonly endsAt?: Date | null;
 };
 
 const MAX_DISABLED_REASON = 200;
@@ -104,18 +108,26 @@ function reasonFaults(reason: string | null, isDisabled: boolean): FieldFaults {
     : {};
 }
 
+/** `tiers`: the names of all. `otherAdmins`: how many enabled ones there are beside this user. */
+export type UserChangeFacts = {
+  readonly tiers: readonly string[];
+  readonly otherAdmins: number;
+  readonly now: Date;
+};
+
 /** The effective change: only what differs. The last administrator stays an enabled one. */
 export function decideUserChange(
   user: User,
   change: UserChange,
-  tiers: readonly string[],
-  otherAdmins: number,
+  { tiers, otherAdmins, now }: UserChangeFacts,
 ): Result<UserChange, DomainError> {
-  const { tier = user.tier, role = user.role, disabled = user.disabledAt !== null } = change;
+  const { tier = user.tier, role = user.role, endsAt = user.endsAt } = change;
+  const { disabled = user.disabledAt !== null } = change;
   const fields: FieldFaults = {
     ...reasonFaults(change.disabledReason ?? null, disabled),
     ...(tiers.includes(tier) ? {} : { tier: `must be one of ${tiers.join(', ')}` }),
     ...(role === 'admin' && user.guestUntil !== null ? { role: 'must be user for a guest' } : {}),
+    ...endFaults(user, change, now),
   };
   if (Object.keys(fields).length > 0) return refuse({ code: 'validation_failed', fields });
   const counts = user.role === 'admin' && user.disabledAt === null;
@@ -127,7 +139,17 @@ export function decideUserChange(
     ...(role === user.role ? {} : { role }),
     ...(disabled === (user.disabledAt !== null) ? {} : { disabled }),
     ...(change.disabledReason === undefined || !disabled ? {} : { disabledReason: change.disabledReason }),
+    ...(isSameTime(endsAt, user.endsAt) ? {} : { endsAt }),
   });
+}
+
+const isSameTime = (a: Date | null, b: Date | null): boolean => a?.getTime() === b?.getTime();
+
+/** A passed end stays until it is changed, so that an account can be disabled, but not enabled. */
+function endFaults(user: User, { role = user.role, disabled, endsAt = user.endsAt }: UserChange, now: Date) {
+  if (endsAt !== null && user.guestUntil !== null) return { endsAt: 'must be null for a guest' };
+  const isNew = !isSameTime(endsAt, user.endsAt) || role !== user.role || disabled === false;
+  return isNew ? accountEndFaults(endsAt, role, now) : {};
 }
 
 /**

@@ -7,12 +7,15 @@ export type NewUser = {
   readonly role: UserRole;
   readonly tier: string;
   readonly guestUntil: Date | null;
+  readonly endsAt: Date | null;
 };
 
+/** `now` is the database's clock. */
 export type UserWithPassword = {
   readonly user: User;
   readonly passwordHash: string | null;
   readonly disabledReason: string | null;
+  readonly now: Date;
 };
 
 export interface UserRepository {

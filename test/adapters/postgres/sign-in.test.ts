@@ -295,7 +295,13 @@ on(
   'of two people whose first sign-ins meet at one address one gets the account',
   async (t, service, { name }) => {
     await storage.repositories.settings.change({ oidcMatchByEmail: true });
-    const unopened = { email: `${name}@example.org`, username: name, passwordHash: null, guestUntil: null };
+    const unopened = {
+      email: `${name}@example.org`,
+      username: name,
+      passwordHash: null,
+      guestUntil: null,
+      endsAt: null,
+    };
     await storage.repositories.users.insert({ ...unopened, role: 'user', tier: 'free' });
     const finishes = [
       await arrivedAs(service, `${name}-1`, name),

@@ -12,6 +12,7 @@ import { publishEventsAdded } from '../../../src/app/events/event-messages.ts';
 import { forgetEnded } from '../../../src/app/history-cleanup.ts';
 import { retryWithBackoff } from '../../../src/app/main/process/retry.ts';
 import { stops } from '../../../src/app/main/process/shutdown-stack.ts';
+import { sparingLog } from '../../../src/app/main/process/sparing-log.ts';
 import { repeat } from '../../../src/concurrency/repeat.ts';
 import { CLOSE, type CloseReason, type TerminalSize } from '../../../src/domain/terminals/terminal.ts';
 import type { SharedScene } from '../../../src/ports/terminals/shared-container-repository.ts';
@@ -68,6 +69,31 @@ t.test('parts stop in reverse order, whether or not one fails', async (t) => {
   opened.add('third', async () => void stopped.push('third'));
   await Promise.all([opened.run(), opened.run()]);
   t.same(stopped, ['third', 'second', 'first'], 'once');
+});
+
+t.test('work that fails again and again is logged once, and so is its success', async (t) => {
+  const time = standingTime(t);
+  const logged: string[] = [];
+  const note = (_: unknown, text = String(_)): void => void logged.push(text);
+  const sparing = sparingLog({ info: note, warn: note, error: note }, () => 0);
+  let isAway = true;
+  const stop = repeat(
+    1_000,
+    async () => void (isAway && (await Promise.reject(new Error('no engine')))),
+    sparing,
+  );
+  const passes = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) {
+      time.pass(1_000);
+      await turns();
+    }
+  };
+  await passes(5);
+  t.same(logged, ['a repeated task failed']);
+  isAway = false;
+  await passes(5);
+  t.same(logged, ['a repeated task failed', 'a repeated task works again']);
+  await stop();
 });
 
 t.test('a hanging stop delays the others only up to its limit', async (t) => {

@@ -46,6 +46,7 @@ export async function operationRepositoryContract(
     role: 'user',
     tier: 'free',
     guestUntil: null,
+    endsAt: null,
   });
   if ('taken' in made) throw new Error('a random name is taken');
   const userId = made.user.id;

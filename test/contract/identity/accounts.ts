@@ -49,7 +49,8 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
   await t.test(`${name}: a user signs in by email or username, in any case`, async (t) => {
     const user = await storedUser(storage, { passwordHash: 'secret' });
     for (const login of [user.email ?? '', user.username.toUpperCase(), (user.email ?? '').toUpperCase()]) {
-      t.same(await users.findForLogin(login), { user, passwordHash: 'secret', disabledReason: null }, login);
+      const found = { user, passwordHash: 'secret', disabledReason: null, now: Date };
+      t.match(await users.findForLogin(login), found, login);
     }
     for (const login of ['', '%', '_', `${user.username} `, "' or ''='", 'nobody']) {
       t.equal(await users.findForLogin(login), null, JSON.stringify(login));

@@ -15,7 +15,13 @@ import {
   trues,
 } from '../../support/database/stored.ts';
 
-const INVITATION: Invitation = { role: 'user', tier: 'free', email: 'new@example.org', username: null };
+const INVITATION: Invitation = {
+  role: 'user',
+  tier: 'free',
+  email: 'new@example.org',
+  username: null,
+  accountEndsAt: null,
+};
 const invited: LinkPurpose = { kind: 'invitation', ...INVITATION, madeUserId: null };
 
 /** Guarantees of what administrators see of users, and of the links that they make. */
@@ -93,6 +99,24 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     t.equal(await people.find(NOBODY), null);
   });
 
+  test('an account that has ended is found until it is disabled', async (t, { users, people }, storage) => {
+    const { id } = await storedUser(storage);
+    const now = (await users.lockForSignIn(id))?.now.getTime() ?? 0;
+    const [past, future] = [new Date(now - 60_000), new Date(now + 3_600_000)];
+    const ended = await storedUser(storage, { endsAt: past });
+    const later = await storedUser(storage, { endsAt: future });
+    t.same((await users.findById(ended.id))?.endsAt, past);
+    t.match(await users.lockForSignIn(ended.id), { user: { endsAt: past, disabledAt: null }, now: Date });
+    const found = async () => (await people.ended()).filter((id) => [ended.id, later.id].includes(id));
+    t.same(await found(), [ended.id]);
+    await users.change(ended.id, { endsAt: null });
+    await users.change(later.id, { endsAt: past, tier: 'pro' });
+    t.same(await found(), [later.id], 'changed, and removed');
+    await users.change(later.id, { disabled: true });
+    t.same(await found(), []);
+    t.same((await users.findById(later.id))?.endsAt, past, 'it stays');
+  });
+
   /** A stored link of a new administrator, and its code's hash. */
   const aLink = async (purpose: LinkPurpose = invited, hours = 1) => {
     const creator = await storedUser(storage);
@@ -121,8 +145,10 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     const late = await aLink(invited, 0);
     t.equal(await accountLinks.findOpen(late.codeHash), null, 'expired');
     t.equal(await accountLinks.use(late.link.id, userId), false);
-    const open = await aLink();
-    t.match(open.link.purpose, invited);
+    const accountEndsAt = new Date(Date.now() + 3_600_000);
+    const ending: LinkPurpose = { kind: 'invitation', ...INVITATION, accountEndsAt, madeUserId: null };
+    const open = await aLink(ending);
+    t.match(open.link.purpose, ending);
     const before = await accountLinks.countOpen();
     t.equal(await accountLinks.withdraw(open.link.id, ['password']), false, 'of another kind');
     t.equal(await accountLinks.withdraw(open.link.id, ['invitation']), true);

@@ -19,7 +19,7 @@ export async function tokenRepositoryContract(
   const aUser = async (): Promise<User> => {
     const username = `t-${randomUUID().slice(0, 8)}`;
     const person = { email: null, username, passwordHash: 'hash', role: 'user', tier: 'free' } as const;
-    const made = await users.insert({ ...person, guestUntil: null });
+    const made = await users.insert({ ...person, guestUntil: null, endsAt: null });
     if ('taken' in made) throw new Error('a random name is taken');
     return made.user;
   };

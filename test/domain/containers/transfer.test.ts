@@ -13,7 +13,7 @@ const tier = {
 } as Tier;
 const bob: User = {
   ...{ id: 'bob', email: 'bob@example.org', username: 'bob', role: 'user', tier: 'free' },
-  ...{ createdAt: new Date(0), disabledAt: null, guestUntil: null },
+  ...{ createdAt: new Date(0), disabledAt: null, guestUntil: null, endsAt: null },
 };
 const container = {
   ownerId: 'ada',

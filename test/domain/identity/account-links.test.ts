@@ -1,10 +1,12 @@
 import t from 'tap';
 import {
   acceptFaults,
+  accountEndFaults,
+  accountFaults,
   concernsAdmins,
   decideUserChange,
   type Invitation,
-  invitationFaults,
+  isDisabled,
   linkState,
   type User,
 } from '../../../src/domain/index.ts';
@@ -24,7 +26,7 @@ t.test('a link is open until it is used, withdrawn or late', async (t) => {
   }
 });
 
-const free: Invitation = { role: 'user', tier: 'free', email: null, username: null };
+const free: Invitation = { role: 'user', tier: 'free', email: null, username: null, accountEndsAt: null };
 
 t.test('an invitation names a known tier, and valid text', async (t) => {
   for (const [over, fields] of [
@@ -33,7 +35,7 @@ t.test('an invitation names a known tier, and valid text', async (t) => {
     [{ email: 'x', username: '-' }, ['email', 'username']],
     [{ email: 'ada@example.org', username: 'ada' }, []],
   ] as const) {
-    t.same(Object.keys(invitationFaults({ ...free, ...over }, ['free', 'pro'])), fields);
+    t.same(Object.keys(accountFaults({ ...free, ...over }, ['free', 'pro'])), fields);
   }
 });
 
@@ -60,6 +62,7 @@ const ada: User = {
   createdAt: at(0),
   disabledAt: null,
   guestUntil: null,
+  endsAt: null,
 };
 
 t.test('a reason belongs to a disabled account', async (t) => {
@@ -74,7 +77,7 @@ t.test('a reason belongs to a disabled account', async (t) => {
     [ada, { disabled: true, disabledReason: 'x'.repeat(201) }, null],
     [ada, { disabled: true, disabledReason: 'two\nlines' }, null],
   ] as const) {
-    const decided = decideUserChange(user, change, ['free'], 1);
+    const decided = decideUserChange(user, change, { tiers: ['free'], otherAdmins: 1, now: at(2) });
     t.same(decided.ok ? decided.value : null, expected, JSON.stringify(change));
   }
 });
@@ -91,4 +94,58 @@ t.test('a change concerns administrators when it makes one, or touches one', asy
   for (const [before, after, concerns] of cases)
     t.equal(concernsAdmins(before, after), concerns, `${before}, then ${after}`);
   t.same([concernsAdmins('admin'), concernsAdmins('user')], [true, false], 'a new account');
+});
+
+t.test('an account ends at a time to come, and an administrator’s never', async (t) => {
+  const now = at(0);
+  const [past, soon, far] = [at(-1), at(1), new Date(now.getTime() + 3_654 * 86_400_000)];
+  for (const [endsAt, role, isFine] of [
+    [null, 'user', true],
+    [null, 'admin', true],
+    [soon, 'user', true],
+    [soon, 'admin', false],
+    [now, 'user', false],
+    [past, 'user', false],
+    [far, 'user', false],
+    [new Date(Number.NaN), 'user', false],
+  ] as const) {
+    const faults = accountEndFaults(endsAt, role, now);
+    t.same(Object.keys(faults), isFine ? [] : ['endsAt'], `${role} ${endsAt?.getTime()}`);
+  }
+});
+
+t.test('an account is unusable from its end on, and while it is disabled', async (t) => {
+  for (const [endsAt, disabledAt, minutes, expected] of [
+    [null, null, 5, false],
+    [at(5), null, 4, false],
+    [at(5), null, 5, true],
+    [at(5), at(1), 4, true],
+    [null, at(1), 4, true],
+  ] as const) {
+    t.equal(isDisabled({ endsAt, disabledAt }, at(minutes)), expected, `${endsAt} ${disabledAt} ${minutes}`);
+  }
+});
+
+t.test('an end is changed like other facts of an account', async (t) => {
+  const now = at(10);
+  const ended = { ...ada, endsAt: at(5), disabledAt: at(5) };
+  const ending = { ...ada, endsAt: at(20) };
+  for (const [user, change, expected] of [
+    [ada, { endsAt: at(20) }, { endsAt: at(20) }],
+    [ending, { endsAt: at(20) }, {}],
+    [ending, { endsAt: null }, { endsAt: null }],
+    [ending, { tier: 'pro' }, { tier: 'pro' }],
+    [ending, { role: 'admin' }, null],
+    [ending, { role: 'admin', endsAt: null }, { role: 'admin', endsAt: null }],
+    [ada, { endsAt: at(9) }, null],
+    [ended, { tier: 'pro' }, { tier: 'pro' }],
+    [ended, { disabled: false }, null],
+    [ended, { disabled: false, endsAt: null }, { disabled: false, endsAt: null }],
+    [ended, { disabled: false, endsAt: at(20) }, { disabled: false, endsAt: at(20) }],
+    [{ ...ada, role: 'admin' }, { endsAt: at(20) }, null],
+    [{ ...ada, guestUntil: at(20) }, { endsAt: at(20) }, null],
+  ] as const) {
+    const decided = decideUserChange(user, change, { tiers: ['free', 'pro'], otherAdmins: 1, now });
+    t.same(decided.ok ? decided.value : null, expected, JSON.stringify([user, change]));
+  }
 });

@@ -14,6 +14,7 @@ import { aUser } from '../../support/samples/samples.ts';
 const TIERS = ['guest', 'free', 'pro', 'enterprise'];
 const admin = aUser({ role: 'admin', tier: 'enterprise' });
 const off = new Date('2026-01-01T00:00:00Z');
+const facts = (otherAdmins: number) => ({ tiers: TIERS, otherAdmins, now: new Date('2026-06-01T00:00:00Z') });
 
 t.test('a user change is reduced to its differences', async (t) => {
   const cases: readonly (readonly [UserChange, UserChange])[] = [
@@ -28,12 +29,12 @@ t.test('a user change is reduced to its differences', async (t) => {
     ],
   ];
   for (const [asked, left] of cases) {
-    t.same(decideUserChange(aUser(), asked, TIERS, 1), { ok: true, value: left }, JSON.stringify(asked));
+    t.same(decideUserChange(aUser(), asked, facts(1)), { ok: true, value: left }, JSON.stringify(asked));
   }
   const disabled = aUser({ disabledAt: off });
-  t.same(decideUserChange(disabled, { disabled: true }, TIERS, 1), { ok: true, value: {} });
-  t.same(decideUserChange(disabled, { tier: 'pro' }, TIERS, 1), { ok: true, value: { tier: 'pro' } });
-  t.same(decideUserChange(disabled, { disabled: false }, TIERS, 1), { ok: true, value: { disabled: false } });
+  t.same(decideUserChange(disabled, { disabled: true }, facts(1)), { ok: true, value: {} });
+  t.same(decideUserChange(disabled, { tier: 'pro' }, facts(1)), { ok: true, value: { tier: 'pro' } });
+  t.same(decideUserChange(disabled, { disabled: false }, facts(1)), { ok: true, value: { disabled: false } });
 });
 
 t.test('the last administrator who can sign in stays one', async (t) => {
@@ -48,21 +49,21 @@ t.test('the last administrator who can sign in stays one', async (t) => {
     [{ role: 'admin', disabled: false }, 0, true],
   ];
   for (const [change, others, allowed] of cases) {
-    const decided = decideUserChange(admin, change, TIERS, others);
+    const decided = decideUserChange(admin, change, facts(others));
     t.equal(decided.ok, allowed, `${JSON.stringify(change)} with ${others} others`);
     if (!decided.ok) t.same(decided, refused);
   }
   const disabled = { ...admin, disabledAt: off };
-  t.ok(decideUserChange(disabled, { role: 'user' }, TIERS, 0).ok, 'a disabled one is not counted on');
+  t.ok(decideUserChange(disabled, { role: 'user' }, facts(0)).ok, 'a disabled one is not counted on');
 });
 
 t.test('tiers come from the catalogue, and guests cannot be administrators', async (t) => {
   const guest = aUser({ tier: 'guest', guestUntil: off });
-  t.match(decideUserChange(guest, { tier: 'gold', role: 'admin' }, TIERS, 1), {
+  t.match(decideUserChange(guest, { tier: 'gold', role: 'admin' }, facts(1)), {
     ok: false,
     error: { code: 'validation_failed', fields: { tier: /guest, free, pro, enterprise/, role: String } },
   });
-  t.ok(decideUserChange(guest, { tier: 'free', disabled: true }, TIERS, 1).ok);
+  t.ok(decideUserChange(guest, { tier: 'free', disabled: true }, facts(1)).ok);
 });
 
 const GOOD = { email: 'ada@example.org', username: 'ada', password: 'correct horse' };

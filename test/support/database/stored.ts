@@ -24,6 +24,7 @@ export const aNewUser = (over: Partial<NewUser> = {}): NewUser => {
     role: 'user',
     tier: 'free',
     guestUntil: null,
+    endsAt: null,
     ...over,
   };
 };

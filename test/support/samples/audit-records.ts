@@ -57,7 +57,8 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   token_deleted: 'ada: {"id":"ID","token_prefix":"PREFIX"}',
   user_created: 'root: {"id":"ID","role":"user","tier":"free"}',
   user_updated: 'root: {"id":"eve","tier":"pro"}',
-  invitation_created: 'root: {"id":"ID","role":"user","tier":"free","email":null,"username":null}',
+  invitation_created:
+    'root: {"id":"ID","role":"user","tier":"free","email":null,"username":null,"accountEndsAt":null}',
   invitation_withdrawn: 'root: ID',
   invitation_accepted: 'other: ID',
   reset_link_created: 'root: {"id":"ID","user":"eve","kind":"password"}',
@@ -99,6 +100,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   password_changed: 'ada: ',
   container_transferred:
     'root: {"container_id":"ID","container_name":"hers","from":"ID","from_name":"fay","to":"eve","to_name":"eve"}',
+  account_ended: 'other: {"id":"ID","username":"ivo"}',
   user_deletion_started: 'root: {"id":"ID","containers":"delete"}',
   user_deleted: 'root: {"id":"ID","username":"hal"}',
   users_listed: 'root: ',

@@ -20,6 +20,7 @@ export const aUser = (over: Partial<User> = {}): User => ({
   createdAt: created,
   disabledAt: null,
   guestUntil: null,
+  endsAt: null,
   ...over,
 });
 

@@ -1,7 +1,7 @@
 /** By the start of an action; the first that fits counts. */
 const ICONS = [
   [/^(login|logged_out|session|device_sign_in)/, 'user'],
-  [/^(user|invitation)/, 'users'],
+  [/^(user|account|invitation)/, 'users'],
   [/^(mfa|recovery_code|second_factor|confirmation)/, 'shield'],
   [/^(token|passkey|ssh_key|password|identity|reset_link)/, 'key'],
   [/^(screen|passcode)_/, 'lock'],

@@ -24,6 +24,7 @@ const user = {
   tier: 'free',
   created_at: TIME,
   disabled_at: null,
+  ends_at: null,
 };
 const person = { email: user.email, username: user.username, password: 'correct horse battery' };
 const container = {

@@ -12,6 +12,9 @@ import {
 /** ISO 8601 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
 
+/** A time in a request; its zone is checked by `timesOf`. */
+export const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
+
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** One of these words. */

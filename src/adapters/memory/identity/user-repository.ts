@@ -28,12 +28,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     const found = state.users.find(
       (user) => isThere(user) && (same(user.email, login) || same(user.username, login)),
     );
-    return found === undefined ? null : withPassword(found);
+    return found === undefined ? null : withPassword(found, clock.now());
   },
 
   async lockForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
-    return found === undefined ? null : withPassword(found);
+    return found === undefined ? null : withPassword(found, clock.now());
   },
 
   async rename(id, username) {
@@ -86,8 +86,9 @@ export function withoutPassword({
   return user;
 }
 
-const withPassword = (stored: StoredUser): UserWithPassword => ({
+const withPassword = (stored: StoredUser, now: Date): UserWithPassword => ({
   user: withoutPassword(stored),
   passwordHash: stored.passwordHash,
   disabledReason: stored.disabledReason,
+  now,
 });

@@ -1,4 +1,5 @@
 import type { Container } from '../../../domain/containers/container.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { guestExpired } from '../../../domain/identity/user.ts';
 import { byPermission, type Collaboration } from '../../../domain/terminals/collaboration.ts';
 import type { Clock } from '../../../ports/clock.ts';
@@ -19,7 +20,7 @@ export function sharesOf(state: MemoryState, clock: Clock) {
   };
   const mayOwn = (row: Row): boolean => {
     const owner = state.users.find(({ id }) => id === row.ownerId);
-    return owner?.disabledAt === null && !guestExpired(owner, clock.now());
+    return owner !== undefined && !isDisabled(owner, clock.now()) && !guestExpired(owner, clock.now());
   };
   const isOver = (row: Row): boolean =>
     row.expiresAt.getTime() <= nowMs() || containerOf(row) === undefined || !mayOwn(row);

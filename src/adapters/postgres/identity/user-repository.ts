@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
-import type { UserRepository } from '../../../ports/identity/user-repository.ts';
+import type { UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
-import { allAs, changedOne, firstAs, run } from '../sql.ts';
+import { allAs, changedOne, clockNow, firstAs, run } from '../sql.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -33,6 +33,7 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin'> =>
     db
       .selectFrom('users')
       .selectAll()
+      .select(clockNow.as('now'))
       .where((eb) =>
         eb.or([
           eb(sql`lower(email)`, '=', login.toLowerCase()),
@@ -56,6 +57,7 @@ const userChanges = (
         role: user.role,
         tier: user.tier,
         guest_until: user.guestUntil,
+        ends_at: user.endsAt,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
@@ -91,7 +93,7 @@ const userChanges = (
   setPassword: (id, hash) =>
     db.updateTable('users').set({ password_hash: hash }).where('id', '=', id).$call(run),
 
-  change: (id, { tier, role, disabled, disabledReason }) =>
+  change: (id, { tier, role, disabled, disabledReason, endsAt }) =>
     db
       .updateTable('users')
       .set({
@@ -101,6 +103,7 @@ const userChanges = (
           ? {}
           : { disabled_at: disabled ? sql<Date>`coalesce(disabled_at, now())` : null }),
         disabled_reason: disabled === false ? null : disabledReason,
+        ends_at: endsAt,
       })
       .where('id', '=', id)
       .returningAll()
@@ -109,7 +112,13 @@ const userChanges = (
 
 const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' | 'lock'> => ({
   lockForSignIn: (id) =>
-    db.selectFrom('users').selectAll().where('id', '=', id).forShare().$call(firstAs(withPassword)),
+    db
+      .selectFrom('users')
+      .selectAll()
+      .select(clockNow.as('now'))
+      .where('id', '=', id)
+      .forShare()
+      .$call(firstAs(withPassword)),
 
   lockAdmins: () =>
     db
@@ -133,10 +142,11 @@ const userLocks = (db: Db): Pick<UserRepository, 'lockForSignIn' | 'lockAdmins' 
   },
 });
 
-const withPassword = (row: Selectable<UsersTable>) => ({
+const withPassword = (row: Selectable<UsersTable> & { readonly now: Date }): UserWithPassword => ({
   user: toUser(row),
   passwordHash: row.password_hash,
   disabledReason: row.disabled_reason,
+  now: row.now,
 });
 
 export const toUser = (row: Selectable<UsersTable>): User => ({
@@ -148,4 +158,5 @@ export const toUser = (row: Selectable<UsersTable>): User => ({
   createdAt: row.created_at,
   disabledAt: row.disabled_at,
   guestUntil: row.guest_until,
+  endsAt: row.ends_at,
 });

@@ -22,6 +22,7 @@ export type UsersTable = {
   disabled_reason: string | null;
   deleted_at: Date | null;
   guest_until: Date | null;
+  ends_at: Date | null;
   passcode_hash: string | null;
   auto_lock_minutes: number | null;
 };
@@ -111,6 +112,7 @@ export type AccountLinksTable = {
   expires_at: Date;
   used_at: Date | null;
   withdrawn_at: Date | null;
+  account_ends_at: Date | null;
 };
 
 export type UserRemovalsTable = {

@@ -7,7 +7,8 @@ import type { CollaborationsTable } from '../schema/terminal-tables.ts';
 type Row = Selectable<CollaborationsTable>;
 
 /** `u`: the owner. An owner who may not open terminals cannot share them. */
-export const mayOwn = sql<boolean>`u.disabled_at is null and (u.guest_until is null or u.guest_until > now())`;
+export const mayOwn = sql<boolean>`u.disabled_at is null and (u.ends_at is null or u.ends_at > now())
+  and (u.guest_until is null or u.guest_until > now())`;
 
 /** `k`: the collaboration. */
 export const isLive = sql<boolean>`k.ended_at is null and k.expires_at > now()

@@ -3,6 +3,7 @@ import { CODE_LIFE_SECONDS, MAX_ENROLMENT_CODES } from '../../../domain/containe
 import { cleanAgentName } from '../../../domain/containers/agents/agent-name.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import {
   type ApiToken,
   checkTokenLimit,
@@ -59,7 +60,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     const { secret, prefix } = mintToken(randomBytes(TOKEN_RANDOM_BYTES));
     return await orRollBack(storage.inTransaction, async (tx) => {
       const user = await takeCode(tx, code);
-      const mayEnrol = user !== null && user.disabledAt === null && !guestExpired(user, clock.now());
+      const mayEnrol = user !== null && !isDisabled(user, clock.now()) && !guestExpired(user, clock.now());
       if (!mayEnrol) return refuse({ code: 'enrolment_not_found' });
       if (await isIdOfAnother(tx, machineId)) return refuse({ code: 'enrolment_not_found' });
       const { live, stored } = await tx.tokens.count(user.id);

@@ -8,6 +8,7 @@ import {
   narrow,
   resolveContainers,
 } from '../../../domain/identity/child-token.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { Scope } from '../../../domain/identity/scope.ts';
 import { mayGrant, tokenState } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -104,7 +105,8 @@ async function limitsOf(
   }
   const [parent] = await tokens.findAllByIdWithUser([parentId]);
   if (credential.kind === 'login' && !isOwnAndLive(parent, user.id)) return NO_PARENT;
-  if (parent === undefined || parent.user.disabledAt !== null) return refuse({ code: 'api_token_rejected' });
+  if (parent === undefined || isDisabled(parent.user, parent.now))
+    return refuse({ code: 'api_token_rejected' });
   const granted = mayGrant(parent.user, request.scopes);
   if (!granted.ok) return granted;
   const narrowed = narrow(parent.token, request, parent.now);

@@ -1,5 +1,6 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
 import { tokenStillGood } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
@@ -31,6 +32,6 @@ export async function lockCaller(
 
 async function isActive({ sessions }: Repositories, sessionId: string): Promise<boolean> {
   const found = await sessions.findWithUser(sessionId);
-  if (found === null || found.user.disabledAt !== null) return false;
+  if (found === null || isDisabled(found.user, found.now)) return false;
   return sessionEnd(found.session, found.now, found.idleMinutes) === null;
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '../../../domain/identity/caller.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { LockFacts } from '../../../domain/identity/screen-lock.ts';
 import { sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
 import { SSH_KEY_SCOPES } from '../../../domain/identity/ssh-key.ts';
@@ -42,7 +43,7 @@ export function verifySession({
   limits,
   lock,
 }: SessionWithUser): VerifiedCredential | null {
-  if (user.disabledAt !== null || sessionState(session, now, idleMinutes) !== 'active') return null;
+  if (isDisabled(user, now) || sessionState(session, now, idleMinutes) !== 'active') return null;
   const { id } = session;
   return {
     id,
@@ -51,7 +52,7 @@ export function verifySession({
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: session.lastSeenAt.getTime(),
     lock,
-    endsAt: sessionEndsAt(session, idleMinutes),
+    endsAt: earlier(sessionEndsAt(session, idleMinutes), user.endsAt),
     readAt: now,
   };
 }
@@ -76,7 +77,7 @@ function verified({ token, user, now, requestsPerMinute, limits }: TokenWithUser
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: token.lastUsedAt?.getTime() ?? null,
     lock: null,
-    endsAt: token.expiresAt,
+    endsAt: earlier(token.expiresAt, user.endsAt),
     readAt: now,
   };
 }
@@ -99,7 +100,7 @@ export function verifySshKey({
   requestsPerMinute,
   limits,
 }: SshKeyWithUser): VerifiedCredential | null {
-  if (user.disabledAt !== null) return null;
+  if (isDisabled(user, now)) return null;
   const { id, fingerprint, lastUsedAt } = key;
   return {
     id,
@@ -108,10 +109,15 @@ export function verifySshKey({
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: lastUsedAt?.getTime() ?? null,
     lock: null,
-    endsAt: null,
+    endsAt: user.endsAt,
     readAt: now,
   };
 }
+
+const earlier = (a: Date | null, b: Date | null): Date | null => {
+  if (a === null || b === null) return a ?? b;
+  return a < b ? a : b;
+};
 
 /** A setting of 0 turns off the user's request count too. */
 const limitsWith = (requestsPerMinute: number, limits: UseLimits): UseLimits =>

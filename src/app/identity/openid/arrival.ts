@@ -96,7 +96,14 @@ async function create(tx: Repositories, email: string, wanted: string | null): P
   const { oidcTier } = await tx.settings.read();
   const tier = (await tx.catalogue.tier(oidcTier)) === null ? TIER_OF.user : oidcTier;
   const username = await freeName(tx, wanted, email);
-  const made = await makeAccount(tx, { email, username, passwordHash: null, role: 'user', tier });
+  const made = await makeAccount(tx, {
+    email,
+    username,
+    passwordHash: null,
+    role: 'user',
+    tier,
+    endsAt: null,
+  });
   if (!made.ok) throw new Refusal(made.error);
   return made.value;
 }

@@ -71,12 +71,12 @@ async function alreadyHere(
 
 async function join(
   tx: Repositories,
-  { role, tier, username: invited }: Invitation,
+  { role, tier, username: invited, accountEndsAt: endsAt }: Invitation,
   email: string,
   wanted: string | null,
 ): Promise<User> {
   const username = invited ?? (await freeName(tx, wanted, email));
-  const made = await makeAccount(tx, { email, username, passwordHash: null, role, tier });
+  const made = await makeAccount(tx, { email, username, passwordHash: null, role, tier, endsAt });
   // Another account took the name or the address since the check.
   if (!made.ok) throw new Refusal({ code: 'provider_sign_in_expired' });
   return made.value;

@@ -3,6 +3,7 @@ import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
 import type { ProviderPurpose } from '../../../domain/identity/openid/provider-purpose.ts';
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { ProviderFailure, Redeemed } from '../../../ports/identity/openid/openid-provider.ts';
@@ -14,7 +15,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 import { encrypt } from '../auth/encryption.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
-import { openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
+import { accountDisabled, openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
 import { arrivalOf, enter, lockOwner, ownerOf } from './arrival.ts';
 import { acceptInvitation, startAcceptance } from './invited-person.ts';
 import {
@@ -164,10 +165,9 @@ async function open(
   }
   const begun = await deps.throttle.begin(tx, { login: null, userId, origin, by: 'provider' });
   if (!begun.ok) return begun;
-  if (locked !== null && locked.user.disabledAt !== null) {
+  if (locked !== null && isDisabled(locked.user, locked.now)) {
     const refusal = await begun.value.failed('disabled');
-    const reason = locked.disabledReason;
-    return refuse(refusal.code === 'rate_limited' ? refusal : { code: 'account_disabled', reason });
+    return refuse(refusal.code === 'rate_limited' ? refusal : accountDisabled(locked));
   }
   const user = await enter(tx, arrival.value, claims, locked?.user ?? null, origin);
   await begun.value.passed();

@@ -1,7 +1,8 @@
 import type { DomainError } from '../../../domain/errors.ts';
+import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
-  invitationFaults,
+  accountFaults,
   type LinkKind,
   type LinkPurpose,
   MAX_OPEN_LINKS,
@@ -48,13 +49,14 @@ export async function asAdmin<T>(
   });
 }
 
-/** ok where the account may have this name, address and tier. */
+/** ok where the account may have this name, address and tier, and its end has no fault. */
 export async function checkAccount(
   tx: Repositories,
-  account: Parameters<typeof invitationFaults>[0],
+  account: Parameters<typeof accountFaults>[0],
+  endFaults: FieldFaults,
 ): Promise<Result<null, DomainError>> {
   const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
-  const fields = invitationFaults(account, tiers);
+  const fields = { ...accountFaults(account, tiers), ...endFaults };
   return Object.keys(fields).length > 0 ? refuse({ code: 'validation_failed', fields }) : ok(null);
 }
 

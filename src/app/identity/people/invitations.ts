@@ -2,6 +2,7 @@ import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
+import { accountEndFaults } from '../../../domain/identity/people/account-end.ts';
 import {
   acceptFaults,
   INVITATION_HOURS,
@@ -15,6 +16,7 @@ import {
 } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
+import type { Clock } from '../../../ports/clock.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Storage } from '../../../ports/storage.ts';
@@ -27,8 +29,11 @@ import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
 import { asAdmin, checkAccount, findLink, LINK_NOT_VALID, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
 
+const HOUR_MS = 3_600_000;
+
 export type InvitationDeps = {
   readonly storage: Storage;
+  readonly clock: Clock;
   readonly hashing: Hashing;
   readonly throttle: LoginThrottle;
   readonly confirmed: RequireRecentSignIn;
@@ -42,6 +47,7 @@ export type InvitationRequest = {
   readonly username?: string | null;
   /** 1 to 720. */
   readonly lifeHours?: number;
+  readonly accountEndsAt?: Date | null;
 };
 
 export type Invitations = ReturnType<typeof invitations>;
@@ -69,18 +75,24 @@ export function invitations(deps: InvitationDeps) {
 
 async function create(
   deps: InvitationDeps,
-  { role = 'user', tier = TIER_OF[role], email = null, username = null, lifeHours }: InvitationRequest,
+  { role = 'user', tier = TIER_OF[role], email = null, username = null, ...asked }: InvitationRequest,
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
 ): Promise<Result<MadeLink, DomainError>> {
-  const invitation = { role, tier, email: email === null ? null : comparable(email), username };
+  const { lifeHours = INVITATION_HOURS, accountEndsAt = null } = asked;
+  const invitation = {
+    ...{ role, tier, email: email === null ? null : comparable(email), username },
+    accountEndsAt,
+  };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
   return await asAdmin(deps, act, async (tx) => {
-    const fit = await checkAccount(tx, invitation);
+    const linkEndsAt = new Date(deps.clock.now().getTime() + lifeHours * HOUR_MS);
+    const { endsAt } = accountEndFaults(accountEndsAt, role, linkEndsAt);
+    const fit = await checkAccount(tx, invitation, endsAt === undefined ? {} : { accountEndsAt: endsAt });
     if (!fit.ok) return fit;
     const purpose = { kind: 'invitation', ...invitation, madeUserId: null } as const;
-    const made = await makeLink(tx, purpose, caller, lifeHours ?? INVITATION_HOURS);
+    const made = await makeLink(tx, purpose, caller, lifeHours);
     if (!made.ok) return made;
     const details = JSON.stringify({ id: made.value.link.id, ...invitation });
     await tx.audit.append({ userId: caller.user.id, action: 'invitation_created', ...origin, details });
@@ -127,14 +139,14 @@ async function accept(
 const join = (
   { storage }: InvitationDeps,
   code: string,
-  { role, tier }: Invitation,
+  { role, tier, accountEndsAt: endsAt }: Invitation,
   { email, username, passwordHash }: NewPerson & { readonly passwordHash: string },
   origin: RequestOrigin,
 ): Promise<Result<SignedIn, DomainError>> =>
   orRollBack(storage.inTransaction, async (tx) => {
     const open = await tx.accountLinks.lockOpen(sha256(code));
     if (open === null || (await tx.catalogue.tier(tier)) === null) return refuse(LINK_NOT_VALID);
-    const made = await makeAccount(tx, { email, username, passwordHash, role, tier });
+    const made = await makeAccount(tx, { email, username, passwordHash, role, tier, endsAt });
     if (!made.ok) return made;
     const { id: userId } = made.value;
     if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(LINK_NOT_VALID);

@@ -10,6 +10,7 @@ export type NewAccount = {
   readonly passwordHash: string | null;
   readonly role: UserRole;
   readonly tier: string;
+  readonly endsAt: Date | null;
 };
 
 /**

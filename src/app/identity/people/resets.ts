@@ -1,6 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import { accountEvent } from '../../../domain/events.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { RESET_HOURS, type ResetKind } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { namesOf, passwordFaults, type User } from '../../../domain/identity/user.ts';
@@ -176,7 +177,7 @@ const useUp = <T>(
     await tx.users.lock(userId);
     const now = await tx.users.lockForSignIn(userId);
     const open = await tx.accountLinks.lockOpen(sha256(code));
-    if (now === null || open === null || now.user.disabledAt !== null) return refuse(LINK_NOT_VALID);
+    if (now === null || open === null || isDisabled(now.user, now.now)) return refuse(LINK_NOT_VALID);
     if (!(await tx.accountLinks.use(open.link.id, userId))) return refuse(LINK_NOT_VALID);
     await tx.accountLinks.withdrawFor(userId);
     await tx.pending.endAll(userId, 'second_factor');

@@ -3,6 +3,7 @@ import type { DomainError } from '../../../domain/errors.ts';
 import { type AccountChange, accountEvent } from '../../../domain/events.ts';
 import { type Caller, credentialId, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
+import { accountEndFaults } from '../../../domain/identity/people/account-end.ts';
 import { FIRST_PASSWORD_HOURS } from '../../../domain/identity/people/account-link.ts';
 import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import {
@@ -38,6 +39,7 @@ export type NewUserRequest = {
   readonly role?: UserRole;
   /** The role's, if absent. */
   readonly tier?: string;
+  readonly endsAt?: Date | null;
 };
 
 /** The account, and the link by which its user sets the first password. */
@@ -80,22 +82,22 @@ export function users(deps: UsersDeps) {
 
 async function create(
   deps: UsersDeps,
-  { email, username, role = 'user', tier = TIER_OF[role] }: NewUserRequest,
+  { email, username, role = 'user', tier = TIER_OF[role], endsAt = null }: NewUserRequest,
   given: Proofs,
   caller: Caller,
   origin: RequestOrigin,
 ): Promise<Result<CreatedUser, DomainError>> {
-  const account = { email: comparable(email), username, role, tier };
+  const account = { email: comparable(email), username, role, tier, endsAt };
   const act = { caller, given, origin, needsSignIn: concernsAdmins(role) };
   return await asAdmin(deps, act, async (tx) => {
-    const fit = await checkAccount(tx, account);
+    const fit = await checkAccount(tx, account, accountEndFaults(endsAt, role, deps.clock.now()));
     if (!fit.ok) return fit;
     const made = await makeAccount(tx, { ...account, passwordHash: null });
     if (!made.ok) return made;
     const { id: userId } = made.value;
     const link = await makeLink(tx, { kind: 'password', userId }, caller, FIRST_PASSWORD_HOURS);
     if (!link.ok) return link;
-    const details = JSON.stringify({ id: userId, role, tier });
+    const details = JSON.stringify({ id: userId, role, tier, ...(endsAt === null ? {} : { endsAt }) });
     await tx.audit.append({ userId: caller.user.id, action: 'user_created', ...origin, details });
     return ok({ person: await personOf(tx, userId), link: link.value });
   });
@@ -104,7 +106,7 @@ async function create(
 type Wanted = { readonly id: string; readonly change: UserChange };
 
 async function changeUser(
-  { storage, confirmed }: UsersDeps,
+  { storage, clock, confirmed }: UsersDeps,
   { id, change }: Wanted,
   given: Proofs,
   caller: Caller,
@@ -127,8 +129,8 @@ async function changeUser(
     // The user became an administrator after the check.
     if (user.role !== before.role) return refuse({ code: 'confirmation_required', by: 'password' });
     const tiers = (await tx.catalogue.tiers()).map(({ name }) => name);
-    const others = admins.filter((admin) => admin !== user.id).length;
-    const decided = decideUserChange(user, change, tiers, others);
+    const otherAdmins = admins.filter((admin) => admin !== user.id).length;
+    const decided = decideUserChange(user, change, { tiers, otherAdmins, now: clock.now() });
     if (!decided.ok) return decided;
     if (Object.keys(decided.value).length > 0) await apply(tx, user, decided.value, caller, origin);
     return ok(await personOf(tx, user.id));
@@ -145,24 +147,29 @@ async function apply(
 ): Promise<void> {
   const changed = await tx.users.change(user.id, change);
   if (changed === null) return;
-  if (change.disabled) {
-    await tx.sessions.revokeOthers(user.id, null, REVOKED_FOR.userDisabled);
-    await tx.agentEnrolments.endAll(user.id);
-    await tx.accountLinks.withdrawFor(user.id);
-  }
+  if (change.disabled) await endAccess(tx, user.id);
   // Their links would outlive their rights.
   if (change.disabled || change.role === 'user') await tx.accountLinks.withdrawBy(user.id);
-  const details = JSON.stringify({ id: user.id, ...change });
+  const end = change.endsAt === null ? { endsAt: 'never' } : {};
+  const details = JSON.stringify({ id: user.id, ...change, ...end });
   await tx.audit.append({ userId: caller.user.id, action: 'user_updated', ...origin, details });
   if (changed.disabledAt !== null) return;
   for (const what of changesOf(change)) await tx.events.append(accountEvent(changed, what));
 }
 
-const changesOf = ({ role, tier, disabled }: UserChange): readonly AccountChange[] => [
+const changesOf = ({ role, tier, disabled, endsAt }: UserChange): readonly AccountChange[] => [
   ...(role === undefined ? [] : (['role'] as const)),
   ...(tier === undefined ? [] : (['tier'] as const)),
   ...(disabled === false ? (['enabled'] as const) : []),
+  ...(endsAt === undefined ? [] : (['end'] as const)),
 ];
+
+/** Ends what a disabled account could still be used by. API tokens and SSH keys stay, and fail. */
+export async function endAccess(tx: Repositories, userId: string): Promise<void> {
+  await tx.sessions.revokeOthers(userId, null, REVOKED_FOR.userDisabled);
+  await tx.agentEnrolments.endAll(userId);
+  await tx.accountLinks.withdrawFor(userId);
+}
 
 async function personOf(tx: Repositories, id: string): Promise<Person> {
   const person = await tx.people.find(id);

@@ -15,6 +15,7 @@ import {
   USER_CODE_RANDOM_BYTES,
   userCodeOf,
 } from '../../../domain/identity/device-sign-in.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionLocked } from '../../../domain/identity/screen-lock.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
 import type { User } from '../../../domain/identity/user.ts';
@@ -160,7 +161,7 @@ async function openApproved(
 /** The approving user, unless the approving session was locked, or it or the account has ended since. */
 async function stillApprovedBy(tx: Repositories, sessionId: string): Promise<User | null> {
   const found = await tx.sessions.findWithUser(sessionId);
-  if (found === null || found.user.disabledAt !== null) return null;
+  if (found === null || isDisabled(found.user, found.now)) return null;
   const { session, user, lock, now, idleMinutes } = found;
   if (sessionLocked(lock, session.lastSeenAt, now)) return null;
   return sessionEnd(session, now, idleMinutes) === null ? user : null;

@@ -39,6 +39,7 @@ export const guests = ({ storage, throttle, clock }: GuestDeps) => ({
         passwordHash: null,
         role: 'user',
         tier: TIER_OF.guest,
+        endsAt: null,
         guestUntil: new Date(clock.now().getTime() + guestLifetimeHours * HOUR_MS),
       });
       if ('taken' in made) {

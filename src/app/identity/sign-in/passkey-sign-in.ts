@@ -6,6 +6,7 @@ import {
   type RelyingParty,
   userHandleOf,
 } from '../../../domain/identity/passkey.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { WAITING_MINUTES } from '../../../domain/identity/second-factor.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { AssertionAnswer, BrowserOptions } from '../../../ports/identity/passkey-ceremonies.ts';
@@ -70,7 +71,7 @@ async function signIn(
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
     if (proven === null || locked === null) return refuse(await begun.value.failed());
-    if (locked.user.disabledAt !== null) return refuse(await begun.value.failed('disabled'));
+    if (isDisabled(locked.user, locked.now)) return refuse(await begun.value.failed('disabled'));
     if (!(await use(tx, proven))) return refuse(await begun.value.failed());
     await begun.value.passed();
     return ok(await openSession(tx, locked.user, origin));

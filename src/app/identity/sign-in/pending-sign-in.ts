@@ -1,6 +1,7 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import {
   type SecondFactorMethod,
   WAITING_MINUTES,
@@ -8,6 +9,7 @@ import {
 } from '../../../domain/identity/second-factor.ts';
 import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
@@ -66,8 +68,8 @@ export const finishPendingSignIn =
       const pending = await tx.pending.lock(hash, 'second_factor');
       const begun = await throttle.begin(tx, attempt);
       if (!begun.ok) return begun;
-      const user = whoMayEnter(locked?.user);
-      if (user === null || pending === null) return refuse(await begun.value.failed(wrongWith(locked?.user)));
+      const user = whoMayEnter(locked);
+      if (user === null || pending === null) return refuse(await begun.value.failed(wrongWith(locked)));
       const proven = await prove(tx, user);
       if (!proven.ok) return proven;
       if (!proven.value) {
@@ -81,9 +83,9 @@ export const finishPendingSignIn =
     });
   };
 
-const whoMayEnter = (user: User | undefined): User | null =>
-  user === undefined || user.disabledAt !== null ? null : user;
+const whoMayEnter = (locked: UserWithPassword | null): User | null =>
+  locked === null || isDisabled(locked.user, locked.now) ? null : locked.user;
 
 /** A pending sign-in passed the password check, so a disabled account may be the recorded reason. */
-const wrongWith = (user: User | undefined): 'disabled' | undefined =>
-  user === undefined || user.disabledAt === null ? undefined : 'disabled';
+const wrongWith = (locked: UserWithPassword | null): 'disabled' | undefined =>
+  locked !== null && isDisabled(locked.user, locked.now) ? 'disabled' : undefined;

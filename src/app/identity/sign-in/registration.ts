@@ -125,6 +125,7 @@ async function ensureAdmin(
     role: 'admin',
     tier: TIER_OF.admin,
     guestUntil: null,
+    endsAt: null,
   });
 }
 
@@ -147,7 +148,7 @@ async function add(
   const { ipAddress } = origin;
   const hashed = await hashing.inTurn({ ipAddress }, unasked, (one) => one.hash(person.password));
   if (!hashed.ok) return hashed;
-  const user = { email, username, passwordHash: hashed.value, role, tier: TIER_OF[role] };
+  const user = { email, username, passwordHash: hashed.value, role, tier: TIER_OF[role], endsAt: null };
   return await orRollBack(storage.inTransaction, async (tx) => {
     if (setupCode !== null && !(await tx.installation.spendSetupCode(sha256(setupCode)))) {
       return refuse({ code: 'setup_code_rejected' });

@@ -2,6 +2,7 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { comparable } from '../../../domain/identity/confusable-names.ts';
 import type { ProviderSession } from '../../../domain/identity/openid/connected-identity.ts';
+import { accountEndReason, isDisabled } from '../../../domain/identity/people/account-end.ts';
 import {
   decideRefresh,
   REVOKED_FOR,
@@ -110,10 +111,10 @@ async function login(
     const begun = await throttle.begin(tx, attempt);
     if (!begun.ok) return begun;
     if (person === null) return refuse(await begun.value.failed());
-    const { user, disabledReason: reason } = person;
-    if (user.disabledAt !== null) {
+    const { user } = person;
+    if (isDisabled(user, person.now)) {
       const refusal = await begun.value.failed('disabled');
-      return refuse(refusal.code === 'rate_limited' ? refusal : { code: 'account_disabled', reason });
+      return refuse(refusal.code === 'rate_limited' ? refusal : accountDisabled(person));
     }
     await begun.value.passed();
     return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
@@ -130,7 +131,7 @@ async function refresh(
     const found = token && (await tx.sessions.findWithUser(token.sessionId));
     if (token === null || found === null) return refuse({ code: 'unauthorized' });
     const { session, user, now, idleMinutes } = found;
-    const ended = user.disabledAt === null ? sessionEnd(session, now, idleMinutes) : REVOKED_FOR.userDisabled;
+    const ended = isDisabled(user, now) ? REVOKED_FOR.userDisabled : sessionEnd(session, now, idleMinutes);
     if (ended !== null) return refuse({ code: 'unauthorized', ended });
     switch (decideRefresh(token, clientOf(origin), token.now)) {
       case 'repeat':
@@ -196,6 +197,14 @@ const given = (
 
 /** Identifies a client: a repeat from another address or program is treated as theft. */
 const clientOf = ({ ipAddress, userAgent }: RequestOrigin): string => `${ipAddress} ${userAgent}`;
+
+/** What the owner of a disabled account may read. */
+export const accountDisabled = ({ user, disabledReason }: UserWithPassword): DomainError => ({
+  code: 'account_disabled',
+  reason:
+    disabledReason ??
+    (user.endsAt !== null && user.disabledAt === null ? accountEndReason(user.endsAt) : null),
+});
 
 /** The user, unless the password changed during its check. */
 async function stillTheSame(

@@ -1,5 +1,6 @@
 import type { DomainError } from '../../../domain/errors.ts';
 import type { RequestOrigin } from '../../../domain/identity/caller.ts';
+import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { type Result, refuse } from '../../../domain/result.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Storage } from '../../../ports/storage.ts';
@@ -46,7 +47,7 @@ export function sshSignIn({ storage, authenticator, throttle, metrics }: SshSign
     ): Promise<Result<Authenticated | null, DomainError>> {
       const found = await storage.repositories.sshKeys.findByFingerprint(fingerprint);
       if (found === null) return { ok: true, value: null };
-      if (found.user.disabledAt !== null) return await failed(found.user.id, origin, 'disabled');
+      if (isDisabled(found.user, found.now)) return await failed(found.user.id, origin, 'disabled');
       const signedIn = await authenticator.bySshKey(found.key.id);
       metrics.authenticated('ssh_key', signedIn.ok ? 'ok' : signedIn.error.code);
       return signedIn;

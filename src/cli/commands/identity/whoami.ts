@@ -3,6 +3,7 @@ import { type Cli, targetIn } from '../../cli.ts';
 import { command, withCli } from '../../command.ts';
 import { isTerminal, printableIn } from '../../io/io.ts';
 import type { Shown } from '../../io/printer.ts';
+import { ago } from '../../values/times.ts';
 
 type Answer = Schemas['Profile'] & { readonly server: string };
 
@@ -11,6 +12,7 @@ const SHOWN: Shown<Answer> = {
     user: ({ username, email }) => (email === null ? username : `${username} (${email})`),
     server: ({ server }) => server,
     role: ({ role, tier }) => `${role}, tier ${tier}`,
+    'account ends': ({ ends_at }) => (ends_at === null ? 'never' : ago(ends_at)),
     'second factor': ({ mfa_enabled }) => (mfa_enabled ? 'on' : 'off'),
   },
   name: ({ username }) => username,

@@ -23,6 +23,8 @@ export type Invitation = {
   /** The only address and the only name that may accept it; null for any. */
   readonly email: string | null;
   readonly username: string | null;
+  /** When the account that it makes will end. */
+  readonly accountEndsAt: Date | null;
 };
 
 /** What a reset replaces. */
@@ -56,9 +58,9 @@ export function linkState(
   return expiresAt <= now ? 'expired' : 'open';
 }
 
-/** Faults of an invitation. `email` and `username` are null when the user chooses them. */
-export function invitationFaults(
-  { tier, email, username }: Omit<Invitation, 'role'>,
+/** Faults of what an account will be. `email` and `username` are null when the user chooses them. */
+export function accountFaults(
+  { tier, email, username }: Pick<Invitation, 'tier' | 'email' | 'username'>,
   tiers: readonly string[],
 ): FieldFaults {
   return {

@@ -29,4 +29,6 @@ export interface PersonRepository {
   /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
   page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;
   find(id: string): Promise<Person | null>;
+  /** Ids of some accounts that have ended and are not disabled yet. */
+  ended(): Promise<readonly string[]>;
 }

@@ -13,6 +13,7 @@ export type UserChange = {
   readonly role?: ManagedUser['role'];
   readonly disabled?: boolean;
   readonly disabled_reason?: string | null;
+  readonly ends_at?: string | null;
 };
 
 export const listUsers = (search: string) => (cursor: string | null) =>
@@ -35,6 +36,7 @@ export const makeResetLink = (id: string, kind: ResetLink['kind'], proof: Proof)
 
 export type NewInvitation = Pick<Invitation, 'role' | 'tier' | 'email'> & {
   readonly expires_in_hours: number;
+  readonly account_ends_at: string | null;
 };
 
 export const invite = (body: NewInvitation & Proof) => post<Made<Invitation>>(INVITATIONS, body);

@@ -19,6 +19,7 @@ import { useTitle } from '../../ui/hooks/use-title.ts';
 import { AddAgentDialog } from './agents/add-agent-dialog.tsx';
 import { CreateDialog } from './create-dialog.tsx';
 import { useDeleted } from './deleted/use-deleted.ts';
+import { EndNote } from './end-note.tsx';
 import { GuestNote } from './guest-note.tsx';
 import { ContainerList, ListSkeleton } from './list/container-list.tsx';
 import { EmptyList, NothingFound } from './list/empty-list.tsx';
@@ -75,6 +76,7 @@ export function ContainersPage() {
         </Button>
       </div>
       <GuestNote />
+      <EndNote />
       <ListFailure />
       <ListBody onAction={onAction} onCreate={() => setCreating(true)} hasDeleted={deletedCount > 0} />
       {containers.value !== null && (

@@ -1,5 +1,6 @@
 import { changeMe, changePassword, setPassword } from '../../api/identity/account.ts';
 import type { Me } from '../../api/types.ts';
+import { onDay } from '../../lib/format/format.ts';
 import { userChanged } from '../../session/session.ts';
 import { loadMe, me } from '../../state/profile.ts';
 import { toastOk } from '../../state/toasts.ts';
@@ -29,6 +30,11 @@ export function Profile({ profile }: { profile: Me }) {
   );
 }
 
+function leadOf({ email, ends_at }: Me): string {
+  if (email === null) return 'You are a guest: no email address, no password.';
+  return ends_at === null ? email : `${email} · Your account ends on ${onDay(ends_at)}.`;
+}
+
 function Name({ profile }: { profile: Me }) {
   const form = useForm({ username: profile.username }, async ({ username }) => {
     me.value = await changeMe({ username });
@@ -36,7 +42,7 @@ function Name({ profile }: { profile: Me }) {
     toastOk('Username changed');
   });
   return (
-    <Section title="Profile" lead={profile.email ?? 'You are a guest: no email address, no password.'}>
+    <Section title="Profile" lead={leadOf(profile)}>
       <form class="form" onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <TextField

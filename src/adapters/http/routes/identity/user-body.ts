@@ -9,4 +9,5 @@ export const toUserBody = (user: User): UserBody => ({
   tier: user.tier,
   created_at: user.createdAt.toISOString(),
   disabled_at: user.disabledAt?.toISOString() ?? null,
+  ends_at: user.endsAt?.toISOString() ?? null,
 });

@@ -10,6 +10,9 @@ export const UserBody = NamedObject('User', {
   tier: Type.String(),
   created_at: Timestamp,
   disabled_at: Nullable(Timestamp),
+  ends_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the account is disabled by itself.' }),
+  ),
 });
 
 export const LoginRequest = NamedClosed('LoginRequest', {

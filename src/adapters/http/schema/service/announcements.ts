@@ -1,8 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../common.ts';
+import { NamedClosed, NamedObject, Nullable, OneOf, Text, Time, Timestamp } from '../common.ts';
 
 const SeverityName = OneOf(['info', 'warning']);
-const Time = Type.String({ maxLength: 40, description: 'ISO 8601 with a time zone' });
 /** Roomier than the limit of 500, whose refusal names it: what counts are the trimmed characters. */
 const Notice = Text({ maxLength: 2_000 });
 

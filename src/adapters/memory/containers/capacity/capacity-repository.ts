@@ -59,7 +59,7 @@ const bytesOf = (recordings: MemoryState['recordings']): number =>
   sum(recordings, ({ sizeBytes }) => countedBytes(sizeBytes));
 
 export function memoryCapacity(state: MemoryState, clock: Clock): CapacityRepository {
-  const people = memoryPeople(state);
+  const people = memoryPeople(state, clock);
   const isHeard = ({ lastPingAt }: { readonly lastPingAt: Date }): boolean =>
     lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
   const isLive = ({ revokedAt, expiresAt }: MemoryState['apiTokens'][number]): boolean =>

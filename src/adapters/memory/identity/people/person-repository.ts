@@ -1,4 +1,6 @@
 import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
+import { hasEnded } from '../../../../domain/identity/people/account-end.ts';
+import type { Clock } from '../../../../ports/clock.ts';
 import type { Person, PersonRepository } from '../../../../ports/identity/people/person-repository.ts';
 import type { MemoryState } from '../../memory-state.ts';
 import { pageOf } from '../../pagination.ts';
@@ -6,7 +8,7 @@ import { withoutPassword } from '../user-repository.ts';
 
 type StoredUser = MemoryState['users'][number];
 
-export function memoryPeople(state: MemoryState): PersonRepository {
+export function memoryPeople(state: MemoryState, clock: Clock): PersonRepository {
   const toPerson = (stored: StoredUser): Person => {
     const { id, tier } = stored;
     const seen = [
@@ -45,5 +47,9 @@ export function memoryPeople(state: MemoryState): PersonRepository {
       const found = state.users.find((user) => user.id === id && user.deletedAt === null);
       return found === undefined ? null : toPerson(found);
     },
+    ended: async () =>
+      state.users
+        .filter((user) => user.disabledAt === null && hasEnded(user, clock.now()))
+        .map(({ id }) => id),
   };
 }

@@ -23,8 +23,8 @@ const isOpen = sql<boolean>`account_links.used_at is null and account_links.with
 /** Kinds that have an account from the start; an invitation gets one when it is used. */
 const columnsOf = (purpose: LinkPurpose) => {
   if (purpose.kind !== 'invitation') return { kind: purpose.kind, user_id: purpose.userId };
-  const { kind, role, tier, email, username } = purpose;
-  return { kind, role, tier, email, username };
+  const { kind, role, tier, email, username, accountEndsAt } = purpose;
+  return { kind, role, tier, email, username, account_ends_at: accountEndsAt };
 };
 
 /** Each new row removes some that ended long ago. */
@@ -138,7 +138,16 @@ const toLink = (row: Row): AccountLink => ({
   withdrawnAt: row.withdrawn_at,
 });
 
-function toPurpose({ kind, role, tier, email, username, user_id }: Row): LinkPurpose {
+function toPurpose(row: Row): LinkPurpose {
+  const { kind, role, tier, email, username, user_id, account_ends_at: accountEndsAt } = row;
   if (kind !== 'invitation') return { kind: kind as Exclude<LinkKind, 'invitation'>, userId: user_id ?? '' };
-  return { kind, role: role ?? 'user', tier: tier ?? '', email, username, madeUserId: user_id };
+  return {
+    kind,
+    role: role ?? 'user',
+    tier: tier ?? '',
+    email,
+    username,
+    accountEndsAt,
+    madeUserId: user_id,
+  };
 }

@@ -5,8 +5,10 @@ import type { Person, PersonRepository } from '../../../../ports/identity/people
 import { direction, isAfter, position, toPage } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UsersTable } from '../../schema/identity-tables.ts';
-import { containing, firstAs } from '../../sql.ts';
+import { allAs, clockNow, containing, firstAs } from '../../sql.ts';
 import { toUser } from '../user-repository.ts';
+
+const ENDED_AT_ONCE = 100;
 
 const facts = [
   sql<Date | null>`greatest(
@@ -47,6 +49,15 @@ export function postgresPeople(db: Db): PersonRepository {
     },
 
     find: (id) => people().where('id', '=', id).$call(firstAs(toPerson)),
+
+    ended: () =>
+      db
+        .selectFrom('users')
+        .select('id')
+        .where('ends_at', '<=', clockNow)
+        .where('disabled_at', 'is', null)
+        .limit(ENDED_AT_ONCE)
+        .$call(allAs(({ id }) => id)),
   };
 }
 

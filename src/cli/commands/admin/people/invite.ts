@@ -1,7 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import { command, withCli } from '../../../command.ts';
 import { confirmed } from '../../../values/confirmed.ts';
-import { seconds } from '../../../values/times.ts';
+import { endTime, seconds } from '../../../values/times.ts';
 import { printLink } from './print-link.ts';
 
 const SECONDS_AN_HOUR = 3_600;
@@ -23,14 +23,16 @@ export const invite = () =>
     .option('--email <address>', 'the only address that may accept')
     .option('--username <name>', 'the only username that may accept')
     .option('--expires <time>', 'when the link ends, such as 12h or 3d; 7d if not given', seconds)
+    .option('--account-ends <when>', 'when the account ends, such as 2027-03-31 or 90d', endTime)
     .addHelpText('after', HELP)
     .action(
-      withCli(async (cli, { role, tier, email, username, expires }) => {
+      withCli(async (cli, { role, tier, email, username, expires, accountEnds }) => {
         const body = {
           ...(role !== undefined && { role }),
           ...(tier !== undefined && { tier }),
           ...(email !== undefined && { email }),
           ...(username !== undefined && { username }),
+          ...(accountEnds !== undefined && { account_ends_at: accountEnds }),
           ...(expires !== undefined && { expires_in_hours: Math.ceil(expires / SECONDS_AN_HOUR) }),
         };
         const made = await confirmed(cli, (proof) =>

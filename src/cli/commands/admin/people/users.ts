@@ -5,7 +5,7 @@ import { usageError } from '../../../cli-error.ts';
 import { command, group, withCli } from '../../../command.ts';
 import type { Shown } from '../../../io/printer.ts';
 import { confirmed } from '../../../values/confirmed.ts';
-import { ago } from '../../../values/times.ts';
+import { ago, endTime } from '../../../values/times.ts';
 import { allUsers, aUser, findUser, type User } from './find-user.ts';
 import { printLink } from './print-link.ts';
 import { remove } from './remove-user.ts';
@@ -29,9 +29,10 @@ const list = () =>
 
 const aRole = (words: string) => new Option('--role <role>', words).choices(['user', 'admin'] as const);
 
-const rightsOf = (role: User['role'] | undefined, tier: string | undefined) => ({
+const rightsOf = (role?: User['role'], tier?: string, ends?: string | null) => ({
   ...(role !== undefined && { role }),
   ...(tier !== undefined && { tier }),
+  ...(ends !== undefined && { ends_at: ends }),
 });
 
 const create = () =>
@@ -40,9 +41,10 @@ const create = () =>
     .argument('<email>', 'the email address')
     .addOption(aRole('the role; user if not given'))
     .option('--tier <name>', "the tier; the role's if not given")
+    .option('--ends <when>', 'when the account ends, such as 2027-03-31 or 30d', endTime)
     .action(
-      withCli(async (cli, username, email, { role, tier }) => {
-        const given = rightsOf(role, tier);
+      withCli(async (cli, username, email, { role, tier, ends }) => {
+        const given = rightsOf(role, tier, ends);
         const made = await confirmed(cli, (proof) =>
           cli.berth().admin.users.create({ username, email, ...given, ...proof }),
         );
@@ -51,13 +53,14 @@ const create = () =>
     );
 
 const set = () =>
-  command('set', "Change a user's tier or role")
+  command('set', "Change a user's tier, role or end")
     .addArgument(aUser())
     .option('--tier <name>', 'the tier, which sets the limits')
     .addOption(aRole('the role, which sets the rights'))
+    .option('--ends <when>', 'when the account ends: a day, such as 2027-03-31, 30d, or never', endTime)
     .action(
-      withCli(async (cli, given, { role, tier }) => {
-        const change = rightsOf(role, tier);
+      withCli(async (cli, given, { role, tier, ends }) => {
+        const change = rightsOf(role, tier, ends);
         if (Object.keys(change).length === 0) throw usageError('No change was given.');
         await update(cli, given, change, 'changed');
       }),
@@ -77,7 +80,13 @@ const disable = () =>
 const enable = () =>
   command('enable', 'Let a disabled user sign in again')
     .addArgument(aUser())
-    .action(withCli(async (cli, given) => update(cli, given, { disabled: false }, 'enabled')));
+    .option('--ends <when>', 'when the account ends: a day, such as 2027-03-31, 30d, or never', endTime)
+    .action(
+      withCli(async (cli, given, { ends }) => {
+        const end = ends === undefined ? {} : { ends_at: ends };
+        await update(cli, given, { disabled: false, ...end }, 'enabled');
+      }),
+    );
 
 const reset = (kind: Schemas['ResetLink']['kind'], name: string, description: string) =>
   command(name, description)
@@ -103,10 +112,11 @@ async function update(
   cli.print.done(changed, `${username} is ${outcome}.`, username);
 }
 
-function stateOf({ disabled_at, being_deleted, password_set, email }: User): string {
+function stateOf({ disabled_at, being_deleted, password_set, email, ends_at }: User): string {
   if (being_deleted) return 'being deleted';
   if (disabled_at !== null) return `disabled ${ago(disabled_at)}`;
-  return password_set || email === null ? 'enabled' : 'has no password yet';
+  const state = password_set || email === null ? 'enabled' : 'has no password yet';
+  return ends_at === null ? state : `${state}, ends ${ago(ends_at)}`;
 }
 
 const USERS: Shown<User> = {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { invite, type NewInvitation } from '../../../api/identity/people.ts';
 import { SelectField, TextField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
+import { EndField, endOfDay } from './end-dialog.tsx';
 import type { MadeLink } from './link-dialog.tsx';
 
 const LIVES: readonly (readonly [hours: string, label: string])[] = [
@@ -25,20 +26,21 @@ type InviteProps = {
 };
 
 export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
-  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168' });
+  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168', day: '' });
   const set = (part: Partial<typeof wanted>): void => setWanted({ ...wanted, ...part });
   const body: NewInvitation = {
     email: wanted.email.trim() === '' ? null : wanted.email.trim(),
     role: wanted.role as NewInvitation['role'],
     tier: wanted.tier,
     expires_in_hours: Number(wanted.hours),
+    account_ends_at: wanted.role === 'admin' ? null : endOfDay(wanted.day),
   };
   return (
     <ConfirmedDialog
       title="Invite a person"
       action="Create link"
       busy="Creating"
-      fields={['email', 'role', 'tier']}
+      fields={['email', 'role', 'tier', 'account_ends_at']}
       work={(proof) => invite({ ...body, ...proof })}
       onDone={({ url }) =>
         onMade({ title: 'Invitation', words: `Send this link to ${body.email ?? 'the person'}.`, url })
@@ -69,11 +71,14 @@ export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
             error={faults['tier']}
           />
           <SelectField
-            label="Valid for"
+            label="Link valid for"
             value={wanted.hours}
             onInput={(hours) => set({ hours })}
             options={LIVES}
           />
+          {wanted.role === 'user' && (
+            <EndField day={wanted.day} onInput={(day) => set({ day })} error={faults['account_ends_at']} />
+          )}
         </>
       )}
     </ConfirmedDialog>

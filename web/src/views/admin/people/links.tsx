@@ -6,7 +6,7 @@ import {
 } from '../../../api/identity/people.ts';
 import type { Invitation, ResetLink } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
-import { within } from '../../../lib/format/format.ts';
+import { onDay, within } from '../../../lib/format/format.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
@@ -22,10 +22,13 @@ type OpenLink = {
 const ends = ({ created_by, expires_at }: Invitation | ResetLink): string =>
   `by ${created_by.username} · ends ${within(expires_at, now.value)}`;
 
+const until = ({ account_ends_at }: Invitation): string =>
+  account_ends_at === null ? '' : ` · account until ${onDay(account_ends_at)}`;
+
 const ofInvitation = (link: Invitation): OpenLink => ({
   id: link.id,
   title: `Invitation for ${link.email ?? link.username ?? 'anyone with the link'}`,
-  facts: `${link.role === 'admin' ? 'administrator' : 'user'}, ${link.tier} · ${ends(link)}`,
+  facts: `${link.role === 'admin' ? 'administrator' : 'user'}, ${link.tier}${until(link)} · ${ends(link)}`,
   withdraw: () => withdrawInvitation(link.id),
 });
 

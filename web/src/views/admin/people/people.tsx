@@ -3,6 +3,7 @@ import { getCatalogue } from '../../../api/containers/containers.ts';
 import type { Proof } from '../../../api/identity/account.ts';
 import { changeUser, listUsers, type UserChange } from '../../../api/identity/people.ts';
 import type { ManagedUser } from '../../../api/types.ts';
+import { onDay } from '../../../lib/format/format.ts';
 import { session } from '../../../session/session.ts';
 import { toastFailure, toastOk } from '../../../state/toasts.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -113,13 +114,17 @@ function wordsOf(after: ManagedUser, before: ManagedUser): string {
     return after.role === 'admin' ? `${username} is now an administrator` : `${username} is now a user`;
   }
   if (after.tier !== before.tier) return `${username} is now on ${after.tier}`;
-  if (after.disabled_at === before.disabled_at) return `${username} is unchanged`;
-  return after.disabled_at === null ? `${username} is enabled` : `${username} is disabled`;
+  if (after.disabled_at !== before.disabled_at)
+    return after.disabled_at === null ? `${username} is enabled` : `${username} is disabled`;
+  if (after.ends_at === before.ends_at) return `${username} is unchanged`;
+  return after.ends_at === null
+    ? `The account of ${username} has no end`
+    : `The account of ${username} ends on ${onDay(after.ends_at)}`;
 }
 
 /** What takes the change back; null for none. */
 function undoOf(after: ManagedUser, before: ManagedUser): UserChange | null {
-  if (after.role !== before.role) return { role: before.role };
+  if (after.role !== before.role) return { role: before.role, ends_at: before.ends_at };
   return after.tier === before.tier ? null : { tier: before.tier };
 }
 

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
-import { changeUser, makeResetLink } from '../../../api/identity/people.ts';
+import { changeUser, makeResetLink, type UserChange } from '../../../api/identity/people.ts';
+import type { ManagedUser } from '../../../api/types.ts';
 import { TextField } from '../../../ui/fields/field.tsx';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
+import { EndDialog, EndField, endOfDay } from './end-dialog.tsx';
 import { TierField } from './invite-dialog.tsx';
 import type { PersonDialogProps } from './person-dialog-props.ts';
 import type { PersonAct } from './person-row.tsx';
@@ -21,6 +23,8 @@ export function PersonDialog({ act, ...props }: PersonDialogProps & { readonly a
       return <DisableDialog {...props} />;
     case 'enable':
       return <EnableDialog {...props} />;
+    case 'end':
+      return <EndDialog {...props} />;
     case 'delete':
       return <DeleteDialog {...props} />;
   }
@@ -48,6 +52,10 @@ function TierDialog({ user, tiers, onChanged, onClose }: PersonDialogProps) {
   );
 }
 
+/** An administrator's account has no end. */
+const rightsOf = ({ role }: ManagedUser): UserChange =>
+  role === 'admin' ? { role: 'user' } : { role: 'admin', ends_at: null };
+
 function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
   const isAdmin = user.role === 'admin';
   return (
@@ -60,7 +68,7 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
       action={isAdmin ? 'Remove rights' : 'Make administrator'}
       busy="Changing"
       danger={isAdmin}
-      work={(proof) => changeUser(user.id, { role: isAdmin ? 'user' : 'admin', ...proof })}
+      work={(proof) => changeUser(user.id, { ...rightsOf(user), ...proof })}
       onDone={(after) => onChanged(after, user)}
       onClose={onClose}
     >
@@ -68,7 +76,9 @@ function RoleDialog({ user, onChanged, onClose }: PersonDialogProps) {
         <p>
           {isAdmin
             ? `${user.username} can no longer administer this server. Open invitations and reset links from ${user.username} stop working.`
-            : 'Administrators manage all people, all limits and this server, and can make others administrators.'}
+            : `Administrators manage all people, all limits and this server, and can make others administrators.${
+                user.ends_at === null ? '' : ' The end of this account is removed.'
+              }`}
         </p>
       )}
     </ConfirmedDialog>
@@ -157,15 +167,27 @@ function DisableDialog({ user, onChanged, onClose }: PersonDialogProps) {
   );
 }
 
-const EnableDialog = ({ user, onChanged, onClose }: PersonDialogProps) => (
-  <ConfirmedDialog
-    title={`Enable ${user.username}?`}
-    action="Enable"
-    busy="Enabling"
-    work={(proof) => changeUser(user.id, { disabled: false, ...proof })}
-    onDone={(after) => onChanged(after, user)}
-    onClose={onClose}
-  >
-    {() => <p>They can sign in again, and their API tokens work again.</p>}
-  </ConfirmedDialog>
-);
+/** An account that has ended needs another end. */
+function EnableDialog({ user, onChanged, onClose }: PersonDialogProps) {
+  const [day, setDay] = useState('');
+  const hasEnded = user.ends_at !== null && Date.parse(user.ends_at) <= Date.now();
+  const end = hasEnded ? { ends_at: endOfDay(day) } : {};
+  return (
+    <ConfirmedDialog
+      title={`Enable ${user.username}?`}
+      action="Enable"
+      busy="Enabling"
+      fields={['ends_at']}
+      work={(proof) => changeUser(user.id, { disabled: false, ...end, ...proof })}
+      onDone={(after) => onChanged(after, user)}
+      onClose={onClose}
+    >
+      {(faults) => (
+        <>
+          <p>They can sign in again, and their API tokens work again.</p>
+          {hasEnded && <EndField day={day} onInput={setDay} error={faults['ends_at']} />}
+        </>
+      )}
+    </ConfirmedDialog>
+  );
+}

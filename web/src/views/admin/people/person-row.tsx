@@ -1,9 +1,17 @@
 import type { ManagedUser } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
-import { ago } from '../../../lib/format/format.ts';
+import { ago, onDay } from '../../../lib/format/format.ts';
 import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
 
-export type PersonAct = 'tier' | 'role' | 'password' | 'second_factor' | 'disable' | 'enable' | 'delete';
+export type PersonAct =
+  | 'tier'
+  | 'role'
+  | 'password'
+  | 'second_factor'
+  | 'end'
+  | 'disable'
+  | 'enable'
+  | 'delete';
 
 type RowProps = {
   readonly user: ManagedUser;
@@ -21,6 +29,9 @@ export function PersonRow({ user, isSelf, onAct }: RowProps) {
       <th scope="row">
         <span class="person-name">{user.username}</span> <Tags user={user} isSelf={isSelf} />
         <span class="person-sub">{user.email ?? 'guest'}</span>
+        {user.ends_at !== null && user.disabled_at === null && (
+          <span class="person-sub">ends on {onDay(user.ends_at)}</span>
+        )}
         {user.disabled_reason !== null && <span class="person-sub">“{user.disabled_reason}”</span>}
         <span class="person-sub narrow-only">
           {roleOf(user)} · {user.tier} · seen {seen}
@@ -69,6 +80,10 @@ function itemsOf(user: ManagedUser, isSelf: boolean, onAct: RowProps['onAct']): 
   const own = isSelf ? 'Not for your own account' : undefined;
   const notSelf = { disabled: isSelf || user.being_deleted, reason: own };
   const noReset = { disabled: isSelf || isOff || isGuest, reason: own ?? resetReason(isOff, isGuest) };
+  const noEnd = {
+    disabled: isGuest || user.role === 'admin' || user.being_deleted,
+    reason: isGuest ? FOR_ACCOUNTS : 'An administrator has none',
+  };
   return [
     item('gear', 'Change tier…', act('tier'), cannot),
     item(
@@ -82,6 +97,7 @@ function itemsOf(user: ManagedUser, isSelf: boolean, onAct: RowProps['onAct']): 
       disabled: noReset.disabled || !user.mfa_enabled,
       reason: noReset.reason ?? 'There is none',
     }),
+    item('clock', 'Last day…', act('end'), noEnd),
     isOff
       ? item('check', 'Enable', act('enable'), cannot)
       : item('stop', 'Disable…', act('disable'), notSelf),

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { InvitationOffer } from '../../../api/types.ts';
 import { navigate } from '../../../lib/browser/router.ts';
+import { onDay } from '../../../lib/format/format.ts';
 import {
   acceptAtProvider,
   acceptInvitation,
@@ -52,8 +53,12 @@ function AcceptForm({ code, offer, provider }: AcceptFormProps) {
   });
   const self = useFormFocus(form.reason);
   const role = offer.role === 'admin' ? ' as an administrator' : '';
+  const until = offer.account_ends_at === null ? '' : `, until ${onDay(offer.account_ends_at)}`;
   return (
-    <AuthFrame title="You are invited" lead={`${offer.invited_by} invites you to join this server${role}.`}>
+    <AuthFrame
+      title="You are invited"
+      lead={`${offer.invited_by} invites you to join this server${role}${until}.`}
+    >
       <form ref={self} onSubmit={(event) => void form.submit(event)}>
         {form.failure !== null && <Problem failure={form.failure} />}
         <PersonFields

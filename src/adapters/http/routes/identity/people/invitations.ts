@@ -1,7 +1,8 @@
-import type { Invitations } from '../../../../../app/identity/people/invitations.ts';
+import type { Static } from '@sinclair/typebox';
+import type { InvitationRequest, Invitations } from '../../../../../app/identity/people/invitations.ts';
 import { orThrow } from '../../../errors.ts';
 import { operation } from '../../../open-api/route-schema.ts';
-import { paged } from '../../../pagination.ts';
+import { paged, timeOrNull } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
@@ -52,9 +53,8 @@ const adminRoutes =
           response: { 201: schema.InvitationMadeBody },
         }),
       },
-      async ({ body: { expires_in_hours: lifeHours, password, code, ...asked }, caller, origin }, reply) => {
-        const request = { ...asked, ...(lifeHours === undefined ? {} : { lifeHours }) };
-        const made = orThrow(await invitations.create(request, { password, code }, caller, origin));
+      async ({ body: { password, code, ...body }, caller, origin }, reply) => {
+        const made = orThrow(await invitations.create(toRequest(body), { password, code }, caller, origin));
         const url = linkUrl(publicUrl(), 'invite', made.code);
         return reply.code(201).send({ ...toInvitationBody(made), url });
       },
@@ -76,6 +76,18 @@ const adminRoutes =
       },
     );
   };
+
+function toRequest({
+  expires_in_hours: lifeHours,
+  account_ends_at: endsAt,
+  ...asked
+}: Static<typeof schema.InvitationRequest>): InvitationRequest {
+  return {
+    ...asked,
+    ...(lifeHours === undefined ? {} : { lifeHours }),
+    ...(endsAt === undefined ? {} : { accountEndsAt: timeOrNull(endsAt, 'account_ends_at') }),
+  };
+}
 
 const publicly = { scope: 'public' } as const;
 

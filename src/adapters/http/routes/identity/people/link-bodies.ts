@@ -22,16 +22,20 @@ const common = ({ link, creatorName, now }: NamedLink) => ({
 export function toInvitationBody(named: NamedLink): InvitationBody {
   const { purpose } = named.link;
   if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
-  const { role, tier, email, username, madeUserId: id } = purpose;
+  const { role, tier, email, username, accountEndsAt, madeUserId: id } = purpose;
+  const ends = { account_ends_at: accountEndsAt?.toISOString() ?? null };
   const user = id === null ? null : { id, username: named.username ?? '' };
-  return { ...common(named), role, tier, email, username, user };
+  return { ...common(named), role, tier, email, username, ...ends, user };
 }
 
 export function toInvitationOffer({ link, creatorName }: NamedLink): InvitationOfferBody {
   const { purpose, expiresAt } = link;
   if (purpose.kind !== 'invitation') throw new Refusal(LINK_NOT_VALID);
-  const { role, tier, email, username } = purpose;
-  return { role, tier, email, username, invited_by: creatorName, expires_at: expiresAt.toISOString() };
+  const { role, tier, email, username, accountEndsAt } = purpose;
+  return {
+    ...{ role, tier, email, username, account_ends_at: accountEndsAt?.toISOString() ?? null },
+    ...{ invited_by: creatorName, expires_at: expiresAt.toISOString() },
+  };
 }
 
 export function toResetLinkBody(named: NamedLink): ResetLinkBody {

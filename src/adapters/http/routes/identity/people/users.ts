@@ -2,7 +2,7 @@ import type { Users } from '../../../../../app/identity/people/users.ts';
 import type { Person } from '../../../../../ports/identity/people/person-repository.ts';
 import { orThrow } from '../../../errors.ts';
 import { operation } from '../../../open-api/route-schema.ts';
-import { paged } from '../../../pagination.ts';
+import { paged, timeOrNull } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/users.ts';
@@ -44,7 +44,8 @@ export const userRoutes =
           response: { 201: schema.UserCreatedBody },
         }),
       },
-      async ({ body: { password, code, ...asked }, caller, origin }, reply) => {
+      async ({ body: { password, code, ends_at, ...rest }, caller, origin }, reply) => {
+        const asked = { ...rest, ...endOf(ends_at) };
         const { person, link } = orThrow(await users.create(asked, { password, code }, caller, origin));
         const url = linkUrl(publicUrl(), 'reset', link.code);
         return reply.code(201).send({ user: toManagedUser(person), link: { ...toResetLinkBody(link), url } });
@@ -55,7 +56,7 @@ export const userRoutes =
       '/api/admin/users/:id',
       {
         config: { scope: 'admin', failure: 'failed to update user' },
-        schema: operation('adminUsers.update', "Change a user's tier or role, or disable the user", {
+        schema: operation('adminUsers.update', "Change a user's tier, role or end, or disable the user", {
           refusals: [
             ...refusals.CONFIRMATION,
             ...(['login_token_required', 'user_not_found'] as const),
@@ -67,13 +68,17 @@ export const userRoutes =
         }),
       },
       async ({ params, body, caller, origin }) => {
-        const { password, code, disabled_reason: disabledReason, ...rest } = body;
-        const change = { ...rest, ...(disabledReason === undefined ? {} : { disabledReason }) };
+        const { password, code, disabled_reason: disabledReason, ends_at, ...rest } = body;
+        const reason = disabledReason === undefined ? {} : { disabledReason };
+        const change = { ...rest, ...reason, ...endOf(ends_at) };
         const done = await users.change(params.id, change, { password, code }, caller, origin);
         return toManagedUser(orThrow(done));
       },
     );
   };
+
+const endOf = (text: string | null | undefined) =>
+  text === undefined ? {} : { endsAt: timeOrNull(text, 'ends_at') };
 
 const toManagedUser = (person: Person): schema.ManagedUserBody => ({
   ...toUserBody(person.user),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../../common.ts';
+import { Closed, NamedClosed, NamedObject, Nullable, OneOf, Text, Time, Timestamp } from '../../common.ts';
 import { pageQuery } from '../../pagination.ts';
 import { proofs, UserRole } from './fields.ts';
 
@@ -23,6 +23,7 @@ const invitation = {
   tier: Type.String(),
   email: Nullable(Type.String()),
   username: Nullable(Type.String()),
+  account_ends_at: Nullable(Timestamp),
   user: Nullable(person),
 };
 
@@ -40,6 +41,7 @@ export const InvitationRequest = NamedClosed('InvitationRequest', {
   email: Type.Optional(Nullable(Text({ maxLength: 254 }))),
   username: Type.Optional(Nullable(Text({ maxLength: 39 }))),
   expires_in_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 720 })),
+  account_ends_at: Type.Optional(Nullable(Time)),
   ...proofs,
 });
 
@@ -69,6 +71,7 @@ export const InvitationOfferBody = NamedObject('InvitationOffer', {
   tier: Type.String(),
   email: Nullable(Type.String()),
   username: Nullable(Type.String()),
+  account_ends_at: Nullable(Timestamp),
   invited_by: Type.String(),
   expires_at: Timestamp,
 });

@@ -1,5 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, Named, NamedClosed, NamedObject, Nullable, OneOf, Text, Timestamp } from '../../common.ts';
+import {
+  Closed,
+  Named,
+  NamedClosed,
+  NamedObject,
+  Nullable,
+  OneOf,
+  Text,
+  Time,
+  Timestamp,
+} from '../../common.ts';
 import { pageQuery } from '../../pagination.ts';
 import { UserBody } from '../sign-in.ts';
 import { ResetLinkMadeBody } from './account-links.ts';
@@ -40,6 +50,7 @@ export const UserChangeRequest = NamedClosed('UserChangeRequest', {
   role: Type.Optional(UserRole),
   disabled: Type.Optional(Type.Boolean()),
   disabled_reason: Type.Optional(Nullable(Text({ maxLength: 200 }))),
+  ends_at: Type.Optional(Nullable(Time)),
   ...proofs,
 });
 
@@ -49,6 +60,7 @@ export const NewUserRequest = NamedClosed('NewUserRequest', {
   username: Text({ maxLength: 39 }),
   role: Type.Optional(UserRole),
   tier: Type.Optional(Text({ maxLength: 64 })),
+  ends_at: Type.Optional(Nullable(Time)),
   ...proofs,
 });
 

@@ -1,0 +1,33 @@
+import { accountEndReason, hasEnded } from '../../../domain/identity/people/account-end.ts';
+import type { Logger } from '../../../ports/logger.ts';
+import type { Storage } from '../../../ports/storage.ts';
+import { endAccess } from './users.ts';
+
+const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
+
+/** Disables the accounts that have ended, each once; for a timer. Until then their credentials are refused already. */
+export const endAccounts =
+  ({ repositories, inTransaction }: Storage, log: Logger) =>
+  async (): Promise<void> => {
+    for (const id of await repositories.people.ended()) {
+      await end(inTransaction, id).catch((err: unknown) =>
+        log.warn({ err, userId: id }, 'could not end an account'),
+      );
+    }
+  };
+
+const end = (inTransaction: Storage['inTransaction'], id: string): Promise<void> =>
+  inTransaction(async (tx) => {
+    await tx.users.lock(id);
+    const locked = await tx.users.lockForSignIn(id);
+    // An administrator may have changed it, or another process may have ended it.
+    if (locked === null || locked.user.disabledAt !== null || !hasEnded(locked.user, locked.now)) return;
+    const { endsAt } = locked.user;
+    await tx.users.change(id, {
+      disabled: true,
+      disabledReason: endsAt === null ? null : accountEndReason(endsAt),
+    });
+    await endAccess(tx, id);
+    const details = JSON.stringify({ id, username: locked.user.username });
+    await tx.audit.append({ ...BY_BERTH, action: 'account_ended', details });
+  });

@@ -1,0 +1,30 @@
+import type { FieldFaults } from '../../field-faults.ts';
+
+/** null: it has no end. */
+export type AccountEnd = { readonly endsAt: Date | null };
+
+const DAY_MS = 86_400_000;
+/** The latest end, in days from now: ten years. */
+export const MAX_ACCOUNT_DAYS = 3_653;
+
+/** Whether the end of the account has come. `now` is the database's clock. */
+export const hasEnded = ({ endsAt }: AccountEnd, now: Date): boolean => endsAt !== null && endsAt <= now;
+
+/** Whether nobody may use the account: it is disabled, or has ended and is about to be. */
+export const isDisabled = (
+  { disabledAt, ...account }: AccountEnd & { readonly disabledAt: Date | null },
+  now: Date,
+): boolean => disabledAt !== null || hasEnded(account, now);
+
+/** What the user of an ended account reads when signing in. */
+export const accountEndReason = (endsAt: Date): string => `It ended on ${endsAt.toISOString().slice(0, 10)}.`;
+
+/** Faults of a new end, which comes after `notBefore`. An administrator's could leave nobody who administers. */
+export function accountEndFaults(endsAt: Date | null, role: 'user' | 'admin', notBefore: Date): FieldFaults {
+  if (endsAt === null) return {};
+  if (role === 'admin') return { endsAt: 'must be null for an administrator' };
+  if (!(endsAt > notBefore)) return { endsAt: `must be after ${notBefore.toISOString()}` };
+  return endsAt.getTime() - notBefore.getTime() > MAX_ACCOUNT_DAYS * DAY_MS
+    ? { endsAt: 'must be within ten years' }
+    : {};
+}
