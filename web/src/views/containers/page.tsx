@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { stored } from '../../lib/browser/storage.ts';
 import { plural } from '../../lib/format/format.ts';
+import { session } from '../../session/session.ts';
 import { loadLabels } from '../../state/catalogue-labels.ts';
 import {
   changeQuery,
@@ -62,6 +63,8 @@ export function ContainersPage() {
     ArrowDown: focusFirst,
   });
   const query = shownQuery.value;
+  const viewer = session.value;
+  const isGuest = viewer.kind === 'signed_in' && viewer.user.email === null;
   const deletedCount = useDeleted().value?.length ?? 0;
   const isEmpty = totalFound.value === 0 && !isLimited(query);
   return (
@@ -82,9 +85,11 @@ export function ContainersPage() {
       {containers.value !== null && (
         <p class="page-foot">
           <a href="/deleted">Recently deleted{deletedCount > 0 && ` (${deletedCount})`}</a>
-          <button type="button" class="row-again" onClick={() => setAdding(true)}>
-            Add an agent
-          </button>
+          {!isGuest && (
+            <button type="button" class="row-again" onClick={() => setAdding(true)}>
+              Add an agent
+            </button>
+          )}
         </p>
       )}
       {adding && <AddAgentDialog onClose={() => setAdding(false)} />}

@@ -80,6 +80,8 @@ const tabCommands = (area: string, icon: IconName, tabs: readonly Tab[]): readon
     command('Pages', icon, `${area} · ${label}`, () => go(href), { words: 'go to', isFirst: false }),
   );
 
+const isGuest = ({ email }: User): boolean => email === null;
+
 /** Pages and actions that belong to no container. */
 export const generalCommands = (host: PaletteHost): readonly Command[] => [
   command('Actions', 'plus', 'New container', host.onCreate, { keys: 'n', words: 'create' }),
@@ -89,7 +91,9 @@ export const generalCommands = (host: PaletteHost): readonly Command[] => [
   command('Pages', 'trash', 'Recently deleted', () => go('/deleted'), { words: 'restore go to' }),
   ...tabCommands('Settings', 'gear', SETTINGS_TABS),
   ...(host.user.role === 'admin' ? tabCommands('Administration', 'shield', ADMIN_TABS) : []),
-  command('Actions', 'link', 'Add an agent', host.onAddAgent, { words: 'machine', isFirst: false }),
+  ...(isGuest(host.user)
+    ? []
+    : [command('Actions', 'link', 'Add an agent', host.onAddAgent, { words: 'machine', isFirst: false })]),
   ...THEMES.map(([value, label, icon]) =>
     command(
       'Actions',

@@ -116,7 +116,7 @@ function Combobox({ text, onText, onKeyDown, groups, current, onRun }: ComboboxP
           aria-activedescendant={current && idOf(current)}
           autocomplete="off"
           spellcheck={false}
-          placeholder="Search for a container, page or action"
+          placeholder="Container, page or action"
           value={text}
           onInput={(event) => onText(event.currentTarget.value)}
           onKeyDown={onKeyDown}
