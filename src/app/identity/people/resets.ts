@@ -19,6 +19,7 @@ import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-
 import type { Proofs, ProvePassword, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { openSession, type SignedIn } from '../sign-in/sign-in.ts';
 import { asAdmin, findLink, LINK_NOT_VALID, type MadeLink, makeLink } from './account-links.ts';
+import { type RemainingCredential, remainingCredentials } from './remaining-credentials.ts';
 
 export type ResetDeps = {
   readonly storage: Storage;
@@ -99,7 +100,8 @@ async function withdraw(
   });
 }
 
-type Opened = SignedIn | PendingSignIn;
+/** A session with what is left, or a sign-in that waits for the second factor. */
+type Opened = (SignedIn & { readonly remaining: readonly RemainingCredential[] }) | PendingSignIn;
 
 async function use(
   deps: ResetDeps,
@@ -140,7 +142,7 @@ async function newPassword(
     for (const identity of await tx.identities.listOf(user.id)) await disconnect(tx, user, identity, origin);
     await tx.audit.append({ userId: user.id, action: 'password_reset', ...origin, details: '' });
     await tx.events.append(accountEvent(user, 'password_reset'));
-    return ok((await beginPendingSignIn(tx, user)) ?? (await openSession(tx, user, origin)));
+    return ok((await beginPendingSignIn(tx, user)) ?? (await signIn(tx, user, origin)));
   });
 }
 
@@ -160,9 +162,14 @@ async function withoutSecondFactor(
     for (const passkey of await tx.passkeys.listOf(user.id)) await tx.passkeys.remove(passkey.id, user.id);
     await tx.audit.append({ userId: user.id, action: 'second_factor_reset', ...origin, details: '' });
     await tx.events.append(accountEvent(user, 'second_factor_reset'));
-    return ok(await openSession(tx, user, origin));
+    return ok(await signIn(tx, user, origin));
   });
 }
+
+const signIn = async (tx: Repositories, user: User, origin: RequestOrigin) => ({
+  ...(await openSession(tx, user, origin)),
+  remaining: await remainingCredentials(tx, user.id),
+});
 
 /**
  * Uses the link up, withdraws the account's other links and ends all sessions, tokens and codes, then runs `work`; one

@@ -1,7 +1,7 @@
 import type { Container, ContainerState } from '../../../domain/containers/container.ts';
 import type { Page } from '../../pagination.ts';
 
-export const ADMINISTERED_SORTS = ['created_at', 'last_used_at', 'name', 'owner', 'status'] as const;
+export const ADMINISTERED_SORTS = ['created_at', 'last_used_at', 'name', 'owner', 'status', 'disk'] as const;
 
 export type AdministeredSort = (typeof ADMINISTERED_SORTS)[number];
 

@@ -11,7 +11,7 @@ import { anOperation } from '../operations.ts';
 
 /** Guarantees of the list of all users' containers. */
 export async function administeredContainerContract(name: string, storage: Storage): Promise<void> {
-  const { administeredContainers, containers, operations, userRemovals } = storage.repositories;
+  const { administeredContainers, containers, diskUse, operations, userRemovals } = storage.repositories;
   const NAME_ORDER = { by: 'name', isReverse: false } as const;
 
   /** Two owners whose containers alone have the word in their names. */
@@ -101,6 +101,16 @@ export async function administeredContainerContract(name: string, storage: Stora
         'C',
         'a missing time comes last',
       );
+    const [small, large] = (await found({}, { by: 'created_at' })).map(({ dbId }) => dbId);
+    await diskUse.record(small ?? '', { usedMb: 9 });
+    await diskUse.record(large ?? '', { usedMb: 10 });
+    for (const [isReverse, expected] of [
+      [false, [small, large]],
+      [true, [large, small]],
+    ] as const) {
+      const first = (await found({}, { by: 'disk', isReverse })).slice(0, 2).map(({ dbId }) => dbId);
+      t.same(first, expected, 'by number, and what was not measured comes last');
+    }
     const request = { limit: 2, sort: { by: 'created_at', isReverse: false } } as const;
     for (const after of ['x', Buffer.from(`${'0'.repeat(32)}now`).toString('base64url')])
       await t.rejects(administeredContainers.page({ ...request, after }, { isDeleted: false }), UnknownPage);

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { aScene, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
-import { shootBoth } from '../../../support/browser/page.ts';
+import { openPage, shootBoth } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, aPerson } from '../../../support/service/service.ts';
 
@@ -54,6 +54,15 @@ t.test('every area is reached by keyboard, marked, and found without fault by ax
   t.equal(await main(other.page).getByRole('link').count(), AREAS.length - 1);
   await other.page.goto(`${paged.address}/admin`);
   await other.page.getByText('Page not found').waitFor();
+
+  await paged.service.ports.storage.repositories.settings.change({ guestsEnabled: true });
+  const guest = await openPage(browser);
+  await guest.page.goto(`${paged.address}/sign-in`);
+  await guest.page.getByRole('button', { name: 'Continue as a guest' }).click();
+  await guest.page.getByText('Recently deleted').waitFor();
+  t.equal(await guest.page.getByRole('button', { name: 'Add an agent' }).count(), 0);
+  const search = async (page: Page) => (await page.locator('.palette-button').boundingBox())?.x;
+  t.equal(await search(guest.page), await search(other.page), 'a long name moves nothing');
 });
 
 /** The theme goes back to the system's, and help says which version this is. */

@@ -114,6 +114,21 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await press(page, 'Undo');
   await waitFor(async () => (await roleOf()) === 'user');
 
+  await choose(page, 'ada', 'Last day…');
+  await page.fill('[name=ends_at]', new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10));
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'people-end');
+  await press(page, 'Save');
+  await page.getByText(/The account of ada ends on/).waitFor();
+  await row(page, 'ada')
+    .getByText(/ends on/)
+    .waitFor();
+  const warned = await signedIn(browser, paged, 'ada');
+  await warned.page.getByText(/Your account ends on .*ask an administrator/).waitFor();
+  t.same(await violationsEverywhere(warned.page), []);
+  await shootBoth(warned.page, 'account-ends');
+  await warned.page.context().close();
+
   paged.clock.advance(16 * 60_000);
   await choose(page, 'ada', 'Reset password…');
   await press(page, 'Create link');

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { SSH_KEYS } from '../../../support/samples/samples.ts';
 import {
   actions,
   aServiceInTime,
@@ -78,6 +79,29 @@ t.test('a reset link sets a new password, and ends every other way in', async (t
     ],
   );
   t.notOk(JSON.stringify(state, (_key, value) => (value instanceof Map ? [...value] : value)).includes(code));
+});
+
+t.test('the answer of a reset lists what still opens the account', async (t) => {
+  const { service, ada, make, use } = await aScene();
+  const by = as(service, ada);
+  const [type, , base64] = SSH_KEYS[0] ?? [];
+  const key = (
+    await by('POST', '/api/me/ssh-keys', { name: 'laptop', public_key: `${type} ${base64}` })
+  ).json();
+  const box = (await by('POST', '/api/containers', { name: 'box' })).json();
+  const share = (await by('POST', `/api/containers/${box.db_id}/collaborations`, { mode: 'view' })).json();
+  await anApiToken(service, ada);
+  t.match((await use((await make()).code)).json(), {
+    user: { username: 'ada' },
+    remaining: [
+      { kind: 'ssh_key', id: key.id, name: 'laptop', created_at: String },
+      { kind: 'share_link', id: share.id, name: 'box', created_at: String },
+    ],
+  });
+  const { who } = await withMfa(service, 'bob');
+  const waiting = (await use((await make(who.id)).code)).json();
+  t.match(waiting, { mfa_required: true });
+  t.notOk('remaining' in waiting, 'nothing before the second factor');
 });
 
 t.test('a reset link works once, for a day, until it is withdrawn', async (t) => {

@@ -37,7 +37,7 @@ export const loginAnswer =
   (reply: FastifyReply, outcome: SignedIn | PendingSignIn): LoginBody =>
     'mfaToken' in outcome ? toWaitingBody(outcome) : signedIn(reply, outcome);
 
-const toWaitingBody = ({ mfaToken, expiresAt, methods }: PendingSignIn): MfaRequiredBody => ({
+export const toWaitingBody = ({ mfaToken, expiresAt, methods }: PendingSignIn): MfaRequiredBody => ({
   mfa_required: true,
   mfa_token: mfaToken,
   expires_at: expiresAt.toISOString(),

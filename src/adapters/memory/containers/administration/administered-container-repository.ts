@@ -54,6 +54,7 @@ const KEYS: { readonly [S in AdministeredSort]: (of: Container) => Key } = {
   name: ({ name }) => name.toLowerCase(),
   owner: ({ ownerUsername }) => ownerUsername.toLowerCase(),
   status: ({ state }) => state,
+  disk: ({ diskUsedMb }) => diskUsedMb,
 };
 
 function compare(a: Key, b: Key, isReverse: boolean): number {

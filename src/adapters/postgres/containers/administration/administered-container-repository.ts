@@ -71,17 +71,23 @@ const RESTORABLE = sql<SqlBool>`c.state = 'deleted' and c.runtime_id is not null
 
 type Sort = AdministeredRequest['sort'];
 
-const TIMES: { readonly [S in AdministeredSort]?: true } = { created_at: true, last_used_at: true };
-/** Later than every time, in microseconds. */
+const NUMBERS: { readonly [S in AdministeredSort]?: true } = {
+  created_at: true,
+  last_used_at: true,
+  disk: true,
+};
+/** Later than every time in microseconds, and more than every disk has. */
 const NEVER = 9_000_000_000_000_000n;
 
-/** The key by which rows are ordered, never null: a text by its bytes, a time in microseconds. */
+/** The key by which rows are ordered, never null: a text by its bytes, a time in microseconds, a disk in MB. */
 function keyOf({ by, isReverse }: Sort): RawBuilder<string> {
   const missing = sql.lit(Number(isReverse ? -NEVER : NEVER));
   switch (by) {
     case 'created_at':
     case 'last_used_at':
       return sql`coalesce((extract(epoch from ${sql.ref(`c.${by}`)}) * 1000000)::bigint, ${missing})`;
+    case 'disk':
+      return sql`coalesce(c.disk_used_mb::bigint, ${missing})`;
     case 'name':
       return sql`lower(c.name) collate "C"`;
     case 'owner':
@@ -97,10 +103,10 @@ const NUMBER = /^-?\d{1,16}$/;
 /** Whether a row comes after that position; throws `UnknownPage` for an invalid one. */
 function isAfter({ after, sort }: AdministeredRequest, key: RawBuilder<string>) {
   const [, id, value] = POSITION.exec(Buffer.from(after ?? '', 'base64url').toString()) ?? [];
-  const isTime = TIMES[sort.by] === true;
-  if (id === undefined || value === undefined || value.includes('\0') || (isTime && !NUMBER.test(value)))
+  const isNumber = NUMBERS[sort.by] === true;
+  if (id === undefined || value === undefined || value.includes('\0') || (isNumber && !NUMBER.test(value)))
     throw new UnknownPage('no such position in the list');
   const than = sort.isReverse ? sql`<` : sql`>`;
-  const from = isTime ? sql`${value}::bigint` : sql`${value}::text`;
+  const from = isNumber ? sql`${value}::bigint` : sql`${value}::text`;
   return sql<SqlBool>`(${key}, c.db_id) ${than} (${from}, ${id}::uuid)`;
 }

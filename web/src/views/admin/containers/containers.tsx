@@ -22,7 +22,7 @@ const COLUMNS = [
   { field: 'status', label: 'State', class: 'head-status' },
   { field: null, label: 'CPU', class: 'head-cpu' },
   { field: null, label: 'Memory', class: 'head-memory' },
-  { field: null, label: 'Space', class: 'head-space' },
+  { field: '-disk', label: 'Space', class: 'head-space' },
   { field: '-last_used_at', label: 'Last used', class: 'head-when' },
 ] as const;
 

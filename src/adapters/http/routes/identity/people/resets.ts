@@ -1,3 +1,4 @@
+import type { RemainingCredential } from '../../../../../app/identity/people/remaining-credentials.ts';
 import type { Resets } from '../../../../../app/identity/people/resets.ts';
 import { orThrow } from '../../../errors.ts';
 import { operation } from '../../../open-api/route-schema.ts';
@@ -5,9 +6,8 @@ import { paged } from '../../../pagination.ts';
 import * as refusals from '../../../refusals.ts';
 import { IdParams } from '../../../schema/common.ts';
 import * as schema from '../../../schema/identity/people/account-links.ts';
-import { LoginBody } from '../../../schema/identity/sign-in.ts';
 import type { Routes } from '../../../server.ts';
-import { loginAnswer, signedInAnswer } from '../sign-in-reply.ts';
+import { signedInAnswer, toWaitingBody } from '../sign-in-reply.ts';
 import { linkUrl, toResetLinkBody, toResetOffer } from './link-bodies.ts';
 
 export type ResetRouteDeps = {
@@ -90,7 +90,7 @@ const publicly = { scope: 'public' } as const;
 const useRoutes =
   ({ resets, secureCookie }: ResetRouteDeps): Routes =>
   (http, tokens) => {
-    const answer = loginAnswer(signedInAnswer(tokens, secureCookie));
+    const answer = signedInAnswer(tokens, secureCookie);
 
     http.post(
       '/api/auth/resets/check',
@@ -111,13 +111,21 @@ const useRoutes =
         config: publicly,
         schema: operation('auth.useReset', 'Reset the password or the second factor, and sign in', {
           description:
-            'Ends all sessions and API tokens of the user. After a new password, a second factor is still asked for.',
+            'Ends all sessions and API tokens of the user, and lists what remains. After a new password, a second factor is still asked for.',
           refusals: ['link_not_valid', 'wrong_password'],
           body: schema.ResetRequest,
-          response: { 200: LoginBody },
+          response: { 200: schema.ResetDoneBody },
         }),
       },
-      async ({ body: { code, password }, origin }, reply) =>
-        answer(reply, orThrow(await resets.use(code, password, origin))),
+      async ({ body: { code, password }, origin }, reply) => {
+        const opened = orThrow(await resets.use(code, password, origin));
+        if ('mfaToken' in opened) return toWaitingBody(opened);
+        return { ...answer(reply, opened), remaining: opened.remaining.map(toRemaining) };
+      },
     );
   };
+
+const toRemaining = ({ kind, id, name, createdAt }: RemainingCredential) => ({
+  ...{ kind, id, name },
+  created_at: createdAt.toISOString(),
+});

@@ -1,6 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { Closed, NamedClosed, NamedObject, Nullable, OneOf, Text, Time, Timestamp } from '../../common.ts';
+import {
+  Closed,
+  Named,
+  NamedClosed,
+  NamedObject,
+  Nullable,
+  OneOf,
+  Text,
+  Time,
+  Timestamp,
+} from '../../common.ts';
 import { pageQuery } from '../../pagination.ts';
+import { MfaRequiredBody, SignedInBody } from '../sign-in.ts';
 import { proofs, UserRole } from './fields.ts';
 
 const person = Type.Object({ id: Type.String(), username: Type.String() });
@@ -88,6 +99,19 @@ export const ResetOfferBody = NamedObject('ResetOffer', {
 });
 /** `password`: the new one; for a second factor, the present one. */
 export const ResetRequest = NamedClosed('ResetRequest', { ...code, password: Text({ maxLength: 1024 }) });
+
+const remaining = Type.Object({
+  kind: OneOf(['passkey', 'connected_sign_in', 'ssh_key', 'share_link']),
+  id: Type.String(),
+  name: Type.String({ description: 'Of a share link, the name of the container.' }),
+  created_at: Timestamp,
+});
+/** `remaining`: what still opens the account, or a container of it. */
+const ResetSignedInBody = Named(
+  'ResetSignedIn',
+  Type.Composite([SignedInBody, Type.Object({ remaining: Type.Array(remaining) })]),
+);
+export const ResetDoneBody = Named('ResetDone', Type.Union([ResetSignedInBody, MfaRequiredBody]));
 
 export type InvitationBody = Static<typeof InvitationBody>;
 export type InvitationOfferBody = Static<typeof InvitationOfferBody>;
