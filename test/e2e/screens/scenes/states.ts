@@ -34,14 +34,14 @@ export const LISTS: readonly Scene[] = [
   {
     name: 'failed-recordings',
     route: '/recordings',
-    before: failing(/\/recordings/),
+    before: failing(/\/api\/recordings/),
     steps: problem,
     expects: /500/,
   },
   {
     name: 'failed-snapshots',
     route: '/snapshots',
-    before: failing(/\/snapshots/),
+    before: failing(/\/api\/snapshots/),
     steps: problem,
     expects: /500/,
   },

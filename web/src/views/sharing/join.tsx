@@ -36,9 +36,12 @@ export function JoinPage() {
   }
   if (failure !== null) {
     return (
-      <div class="empty small">
+      <div class="page">
+        <div class="page-head">
+          <h1>Not joined</h1>
+        </div>
         <Problem failure={failure} />
-        <div class="overlay-actions">
+        <div class="section-actions">
           {!hasStatus(failure, 404) && (
             <Button kind="primary" onClick={join}>
               Try again
