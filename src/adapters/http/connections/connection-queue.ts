@@ -45,23 +45,6 @@ export function connectionQueue() {
     group.connections -= 1;
     if (group.connections === 0) groups.delete(address);
   };
-  /** Of the address with the most idle ones of this kind. */
-  const idleOne = (kind: Kind, spared: Connection): Connection | null => {
-    let most: Group | null = null;
-    for (const group of groups.values()) if (group.idle[kind] > (most?.idle[kind] ?? 0)) most = group;
-    if (most === null) return null;
-    const listed = most.listed[kind];
-    for (const connection of listed) {
-      if (connection === spared) continue;
-      if (connection.atWork === 0 && !connection.hasWorked) return connection;
-      listed.delete(connection);
-      // The end of its work lists a busy one again.
-      if (connection.atWork > 0) continue;
-      connection.hasWorked = false;
-      listed.add(connection);
-    }
-    return null;
-  };
   return {
     count: count as Readonly<typeof count>,
     add(socket: Socket): Connection {
@@ -100,13 +83,31 @@ export function connectionQueue() {
     remove,
     /** Closes an idle one, preferably a fresh one; false when there is none but `spared`. */
     dropOne(spared: Connection): boolean {
-      const found = idleOne('fresh', spared) ?? idleOne('kept_alive', spared);
+      const found = idleOne(groups, 'fresh', spared) ?? idleOne(groups, 'kept_alive', spared);
       if (found === null) return false;
       remove(found);
       found.socket.destroy();
       return true;
     },
   };
+}
+
+/** An idle one of this kind, of the address that has the most; null when there is none but `spared`. */
+function idleOne(groups: ReadonlyMap<string, Group>, kind: Kind, spared: Connection): Connection | null {
+  let most: Group | null = null;
+  for (const group of groups.values()) if (group.idle[kind] > (most?.idle[kind] ?? 0)) most = group;
+  if (most === null) return null;
+  const listed = most.listed[kind];
+  for (const connection of listed) {
+    if (connection === spared) continue;
+    if (connection.atWork === 0 && !connection.hasWorked) return connection;
+    listed.delete(connection);
+    // The end of its work lists a busy one again.
+    if (connection.atWork > 0) continue;
+    connection.hasWorked = false;
+    listed.add(connection);
+  }
+  return null;
 }
 
 const newGroup = (): Group => ({

@@ -30,22 +30,6 @@ export function namespaceOf(client: ApiClient) {
   const pathOf = (kind: Kind, name = ''): string =>
     `${KINDS[kind].group}/namespaces/${namespace}/${kind}${name === '' ? '' : `/${name}`}`;
 
-  async function listAll<S extends TSchema>(kind: Kind, schema: S, labelSelector: string, accept: string) {
-    const items: Static<S>[] = [];
-    let next: string | undefined = '';
-    while (next !== undefined) {
-      const query: Record<string, string> = {
-        labelSelector,
-        limit: PAGE,
-        ...(next === '' ? {} : { continue: next }),
-      };
-      const page = await client.call(pageOf(schema), { method: 'GET', path: pathOf(kind), query, accept });
-      items.push(...(page.items ?? []));
-      next = page.metadata.continue || undefined;
-    }
-    return items;
-  }
-
   return {
     async get<K extends Kind>(kind: K, name: string): Promise<Kept<K> | null> {
       const call = { method: 'GET', path: pathOf(kind, name) } as const;
@@ -101,9 +85,32 @@ export function namespaceOf(client: ApiClient) {
       await orNull([404, 409], client.call(Anything, { method: 'DELETE', path: pathOf(kind, name), body }));
     },
     listPods: (labelSelector: string): Promise<readonly Pod[]> =>
-      listAll('pods', Pod, labelSelector, 'application/json'),
+      listAll(client, Pod, { path: pathOf('pods'), labelSelector, accept: 'application/json' }),
     /** Names and labels alone. */
     listMetadata: (kind: Kind, labelSelector: string): Promise<readonly Bare[]> =>
-      listAll(kind, Bare, labelSelector, ONLY_METADATA),
+      listAll(client, Bare, { path: pathOf(kind), labelSelector, accept: ONLY_METADATA }),
   };
+}
+
+type Listing = { readonly path: string; readonly labelSelector: string; readonly accept: string };
+
+/** All pages of a list. */
+async function listAll<S extends TSchema>(
+  client: ApiClient,
+  schema: S,
+  { path, labelSelector, accept }: Listing,
+): Promise<Static<S>[]> {
+  const items: Static<S>[] = [];
+  let next: string | undefined = '';
+  while (next !== undefined) {
+    const query: Record<string, string> = {
+      labelSelector,
+      limit: PAGE,
+      ...(next === '' ? {} : { continue: next }),
+    };
+    const page = await client.call(pageOf(schema), { method: 'GET', path, query, accept });
+    items.push(...(page.items ?? []));
+    next = page.metadata.continue || undefined;
+  }
+  return items;
 }

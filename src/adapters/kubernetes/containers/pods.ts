@@ -39,24 +39,7 @@ export type Pods = ReturnType<typeof containerPods>;
 /** The Pods of one installation: at most one for all generations of a row. */
 export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
   const { startSeconds, removalSeconds } = patience;
-  const isOurs = ({ metadata }: Pod): boolean => metadata.labels?.[INSTANCE_LABEL] === settings.instanceId;
-  const isOf = (pod: Pod, { spec }: PodOwner): boolean =>
-    isOurs(pod) && pod.metadata.labels?.[GENERATION_LABEL] === String(spec.generation);
-
-  /** The row's Pod, of any generation. */
-  async function ofRow({ spec }: PodOwner): Promise<Pod | null> {
-    const name = podNameOf(spec.dbId);
-    const pod = await namespace.get('pods', name);
-    if (pod !== null && !isOurs(pod))
-      throw new RuntimeFailure(`the Pod ${name} does not belong to this installation`);
-    return pod;
-  }
-
-  /** The container's own Pod. */
-  async function find(owner: PodOwner): Promise<Pod | null> {
-    const pod = await ofRow(owner);
-    return pod !== null && isOf(pod, owner) ? pod : null;
-  }
+  const { isOf, ofRow, find } = podSearch(namespace, settings.instanceId);
 
   /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
   async function make(record: ContainerRecord): Promise<Pod> {
@@ -78,11 +61,6 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
       throw new RuntimeUnavailable(`the last Pod of ${record.spec.dbId} is still being removed`);
     return pod;
   }
-
-  const grace = ({ metadata }: Pod, seconds = SHORTEST_GRACE_SECONDS) => ({
-    uid: metadata.uid,
-    graceSeconds: Math.max(seconds, SHORTEST_GRACE_SECONDS),
-  });
 
   return {
     find,
@@ -126,6 +104,35 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
     },
   };
 }
+
+/** Finds the Pods of an installation, and no other's. */
+function podSearch(namespace: Namespace, instanceId: string) {
+  const isOurs = ({ metadata }: Pod): boolean => metadata.labels?.[INSTANCE_LABEL] === instanceId;
+  const isOf = (pod: Pod, { spec }: PodOwner): boolean =>
+    isOurs(pod) && pod.metadata.labels?.[GENERATION_LABEL] === String(spec.generation);
+
+  /** The row's Pod, of any generation. */
+  async function ofRow({ spec }: PodOwner): Promise<Pod | null> {
+    const name = podNameOf(spec.dbId);
+    const pod = await namespace.get('pods', name);
+    if (pod !== null && !isOurs(pod))
+      throw new RuntimeFailure(`the Pod ${name} does not belong to this installation`);
+    return pod;
+  }
+
+  /** The container's own Pod. */
+  async function find(owner: PodOwner): Promise<Pod | null> {
+    const pod = await ofRow(owner);
+    return pod !== null && isOf(pod, owner) ? pod : null;
+  }
+
+  return { isOf, ofRow, find };
+}
+
+const grace = ({ metadata }: Pod, seconds = SHORTEST_GRACE_SECONDS) => ({
+  uid: metadata.uid,
+  graceSeconds: Math.max(seconds, SHORTEST_GRACE_SECONDS),
+});
 
 /** A question after which nothing is known while the API server does not answer: it was asked to act already. */
 async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
