@@ -22,6 +22,8 @@ export type DomainError =
   | { readonly code: 'token_restricted' }
   /** The credential that it would make would outlast the token. */
   | { readonly code: 'token_dependent' }
+  /** A passkey opened the session soon after a reset. */
+  | { readonly code: 'new_password_required' }
   | { readonly code: 'not_authorized' }
   | { readonly code: 'origin_not_allowed' }
   | { readonly code: 'method_not_allowed' }

@@ -16,6 +16,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     403,
     'this token ends by its uses or with the token above it, and may make nothing that outlasts it: use a login token',
   ],
+  new_password_required: [
+    403,
+    'this account was reset within the last hour: sign in with the new password to change how it signs in',
+  ],
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],
   method_not_allowed: [405, 'this address takes POST'],

@@ -18,6 +18,8 @@ export type UserSession = {
   readonly signedInAt: Date | null;
   /** The user's last confirmation at a provider; null without any. */
   readonly confirmedAt: Date | null;
+  /** Until then it may not change how its user signs in; null: it may. */
+  readonly barredUntil: Date | null;
 };
 
 export type SessionState = 'active' | 'revoked' | 'expired';
@@ -48,6 +50,13 @@ export function sessionListed(session: UserSession, now: Date, idleMinutes: numb
   const lately = revokedAt.getTime() + REVOKED_LISTED_DAYS * 86_400_000 > now.getTime();
   return lately && sessionEndsAt(session, idleMinutes) > revokedAt;
 }
+
+/** After a reset its user looks through what can still sign in: meanwhile only the new password may add to that. */
+const RESET_REVIEW_MINUTES = 60;
+
+/** Until when sessions that a passkey opens after this reset may not change how their user signs in. */
+export const barredAfterReset = (resetAt: Date | null): Date | null =>
+  resetAt === null ? null : new Date(resetAt.getTime() + RESET_REVIEW_MINUTES * 60_000);
 
 /** After a sign-in no confirmation is needed for this long. */
 const LATELY_MINUTES = 15;

@@ -12,6 +12,7 @@ export type NewSession = {
   readonly userAgent: string;
   /** Absent: now, which is also the latest. */
   readonly signedInAt?: Date | null | undefined;
+  readonly barredUntil?: Date | null | undefined;
 };
 
 /** A session and all that decides its validity, read in one round trip; `now` is the database's clock. */

@@ -171,8 +171,12 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
 
   test("a user's links end together, and lists have no gaps", async (t, { accountLinks }, storage) => {
     const { id: userId } = await storedUser(storage);
+    const used = await aLink({ kind: 'password', userId });
+    t.equal(await accountLinks.lastReset(userId), null);
+    await accountLinks.use(used.link.id, userId);
     const mine = await aLink({ kind: 'second_factor', userId });
     const other = await aLink();
+    t.ok((await accountLinks.lastReset(userId)) instanceof Date);
     await accountLinks.withdrawFor(userId);
     t.equal(await accountLinks.findOpen(mine.codeHash), null);
     t.ok(await accountLinks.findOpen(other.codeHash));

@@ -36,7 +36,11 @@ export async function sessionRepositoryContract(
       userAgent: 'agent "🚢"',
       revokedAt: null,
       revokedReason: null,
+      barredUntil: null,
     });
+    const barredUntil = new Date('2030-01-02T03:04:05.678Z');
+    const barred = await sessions.insert({ userId, ipAddress: '::1', userAgent: 'x', barredUntil });
+    t.match(await sessions.findWithUser(barred.id), { session: { barredUntil } });
     t.same(session.lastSeenAt, session.createdAt);
     t.equal(session.expiresAt.getTime() - session.createdAt.getTime(), SESSION_LIFE_DAYS * DAY_MS);
     t.not((await open(userId)).id, session.id);

@@ -30,7 +30,7 @@ export const aSession = (over: Partial<UserSession> = {}): UserSession => ({
   createdAt: created,
   lastSeenAt: created,
   signedInAt: created,
-  confirmedAt: null,
+  confirmedAt: null, barredUntil: null,
   expiresAt: new Date('2026-01-31T00:00:00Z'),
   ipAddress: '127.0.0.1',
   userAgent: 'test',

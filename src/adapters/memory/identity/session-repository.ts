@@ -33,7 +33,7 @@ function find(state: MemoryState, clock: Clock, id: string): SessionWithUser | n
 
 export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
   return {
-    async insert({ signedInAt = clock.now(), ...session }) {
+    async insert({ signedInAt = clock.now(), barredUntil = null, ...session }) {
       const now = clock.now();
       const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
       const made: UserSession = {
@@ -46,6 +46,7 @@ export function memorySessions(state: MemoryState, clock: Clock): SessionReposit
         revokedReason: null,
         signedInAt: signedInAt !== null && signedInAt > now ? now : signedInAt,
         confirmedAt: null,
+        barredUntil,
       };
       state.sessions.push(made);
       return made;

@@ -106,6 +106,7 @@ const sessionChanges = (
         ip_address: session.ipAddress,
         user_agent: session.userAgent,
         signed_in_at: signedInAt(session),
+        barred_until: session.barredUntil ?? null,
         expires_at: sql<Date>`now() + make_interval(days => ${SESSION_LIFE_DAYS})`,
       })
       .returningAll()
@@ -198,4 +199,5 @@ const toSession = (row: Selectable<SessionsTable>): UserSession => ({
   revokedReason: row.revoked_reason,
   signedInAt: row.signed_in_at,
   confirmedAt: row.confirmed_at,
+  barredUntil: row.barred_until,
 });

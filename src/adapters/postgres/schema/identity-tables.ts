@@ -41,6 +41,7 @@ export type SessionsTable = {
   wrong_passcodes: Generated<number>;
   signed_in_at: Date | null;
   confirmed_at: Date | null;
+  barred_until: Date | null;
 };
 
 export type RefreshTokensTable = {

@@ -4,6 +4,7 @@ import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
 import { tokenStillGood } from '../../../domain/identity/token.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
 /**
@@ -17,7 +18,7 @@ export async function lockCaller(
   if (!(await tx.users.lock(user.id))) return refuse({ code: 'unauthorized' });
   switch (credential.kind) {
     case 'login':
-      return (await isActive(tx, credential.sessionId)) ? ok(null) : refuse({ code: 'unauthorized' });
+      return (await active(tx, credential.sessionId)) === null ? refuse({ code: 'unauthorized' }) : ok(null);
     case 'api_token': {
       const [found] = await tx.tokens.findAllByIdWithUser([credential.tokenId]);
       const isGood = found !== undefined && tokenStillGood(found.token, found.user, found.now);
@@ -30,8 +31,22 @@ export async function lockCaller(
   }
 }
 
-async function isActive({ sessions }: Repositories, sessionId: string): Promise<boolean> {
+/**
+ * The same for a caller that changes how its user signs in. Refuses a session that a passkey opened soon after a reset:
+ * if the passkey is an intruder's, its owner is just about to remove it, and nothing else of the intruder's may stay.
+ */
+export async function lockForWaysIn(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
+  const present = await lockCaller(tx, caller);
+  if (!present.ok || caller.credential.kind !== 'login') return present;
+  const found = await active(tx, caller.credential.sessionId);
+  const until = found?.session.barredUntil ?? null;
+  return found !== null && until !== null && until > found.now
+    ? refuse({ code: 'new_password_required' })
+    : present;
+}
+
+async function active({ sessions }: Repositories, sessionId: string): Promise<SessionWithUser | null> {
   const found = await sessions.findWithUser(sessionId);
-  if (found === null || isDisabled(found.user, found.now)) return false;
-  return sessionEnd(found.session, found.now, found.idleMinutes) === null;
+  if (found === null || isDisabled(found.user, found.now)) return null;
+  return sessionEnd(found.session, found.now, found.idleMinutes) === null ? found : null;
 }

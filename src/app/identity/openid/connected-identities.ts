@@ -12,7 +12,7 @@ import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provi
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { endOthersOf } from '../account/end-others.ts';
-import { lockCaller } from '../account/lock-caller.ts';
+import { lockCaller, lockForWaysIn } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { connect, disconnect } from './arrival.ts';
 import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
@@ -97,7 +97,7 @@ async function finish(
   }
   try {
     return await storage.inTransaction(async (tx): Promise<Result<Connected, DomainError>> => {
-      const present = await lockCaller(tx, caller);
+      const present = await (arrived.purpose === 'confirm' ? lockCaller : lockForWaysIn)(tx, caller);
       if (!present.ok) return present;
       return arrived.purpose === 'confirm'
         ? await confirm(tx, arrived, caller, origin)

@@ -18,8 +18,8 @@ import {
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { sessionLocked } from '../../../domain/identity/screen-lock.ts';
 import { sessionEnd } from '../../../domain/identity/session.ts';
-import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { SessionWithUser } from '../../../ports/identity/session-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
@@ -151,20 +151,21 @@ async function openApproved(
   // Another poll may have fetched it.
   if ((await tx.deviceSignIns.lock(hash)) === null) return refuse({ code: 'expired_token' });
   await tx.deviceSignIns.remove(hash);
-  const user = await stillApprovedBy(tx, sessionId);
-  if (user === null) return refuse({ code: 'access_denied' });
+  const approving = await stillApprovedBy(tx, sessionId);
+  if (approving === null) return refuse({ code: 'access_denied' });
+  const { user, session } = approving;
   // A sign-out at the provider ends the sessions of programs, too.
   const provider = await tx.providerSessions.find(sessionId);
-  return ok(await openSession(tx, user, origin, provider));
+  return ok(await openSession(tx, user, origin, provider, { barredUntil: session.barredUntil }));
 }
 
-/** The approving user, unless the approving session was locked, or it or the account has ended since. */
-async function stillApprovedBy(tx: Repositories, sessionId: string): Promise<User | null> {
+/** The approving session, unless it was locked, or it or the account has ended since. */
+async function stillApprovedBy(tx: Repositories, sessionId: string): Promise<SessionWithUser | null> {
   const found = await tx.sessions.findWithUser(sessionId);
   if (found === null || isDisabled(found.user, found.now)) return null;
-  const { session, user, lock, now, idleMinutes } = found;
+  const { session, lock, now, idleMinutes } = found;
   if (sessionLocked(lock, session.lastSeenAt, now)) return null;
-  return sessionEnd(session, now, idleMinutes) === null ? user : null;
+  return sessionEnd(session, now, idleMinutes) === null ? found : null;
 }
 
 type Found = { readonly signIn: DeviceSignIn; readonly hash: Buffer };

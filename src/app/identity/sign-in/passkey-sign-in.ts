@@ -8,6 +8,7 @@ import {
 } from '../../../domain/identity/passkey.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { WAITING_MINUTES } from '../../../domain/identity/second-factor.ts';
+import { barredAfterReset } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { AssertionAnswer, BrowserOptions } from '../../../ports/identity/passkey-ceremonies.ts';
 import type { Repositories } from '../../../ports/storage.ts';
@@ -74,7 +75,9 @@ async function signIn(
     if (isDisabled(locked.user, locked.now)) return refuse(await begun.value.failed('disabled'));
     if (!(await use(tx, proven))) return refuse(await begun.value.failed());
     await begun.value.passed();
-    return ok(await openSession(tx, locked.user, origin));
+    // The passkey may be of somebody who had taken the account over.
+    const barredUntil = barredAfterReset(await tx.accountLinks.lastReset(locked.user.id));
+    return ok(await openSession(tx, locked.user, origin, null, { barredUntil }));
   });
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../../domain/identity/session.ts';
 import type { User } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
+import type { NewSession } from '../../../ports/identity/session-repository.ts';
 import type { UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
@@ -32,16 +33,16 @@ export type SignInDeps = {
 
 /**
  * In the caller's transaction. `provider`: the provider's session that opens it. `signedInAt`: when the user proved who
- * it is, if not now; null when nobody knows.
+ * it is, if not now; null when nobody knows. `barredUntil`: until when it may not change how its user signs in.
  */
 export async function openSession(
   repositories: Repositories,
   user: User,
   origin: RequestOrigin,
   provider: ProviderSession | null = null,
-  signedInAt?: Date | null,
+  { signedInAt, barredUntil }: Pick<NewSession, 'signedInAt' | 'barredUntil'> = {},
 ): Promise<SignedIn> {
-  const session = await repositories.sessions.insert({ userId: user.id, ...origin, signedInAt });
+  const session = await repositories.sessions.insert({ userId: user.id, ...origin, signedInAt, barredUntil });
   if (provider !== null) await repositories.providerSessions.insert(session.id, provider);
   const refreshToken = newSecret();
   await repositories.refreshTokens.insert(sha256(refreshToken), session.id);
@@ -60,7 +61,7 @@ export async function openProvenBefore(
   provider: ProviderSession,
   signedInAt: Date | null,
 ): Promise<SignedIn> {
-  const opened = await openSession(tx, user, origin, provider, signedInAt);
+  const opened = await openSession(tx, user, origin, provider, { signedInAt });
   const { session } = opened;
   const { passcodeSet } = await tx.screenLocks.protectionOf(user.id);
   if (passcodeSet && !signedInLately(session, session.createdAt)) {

@@ -1,8 +1,10 @@
 import t from 'tap';
 import { SSH_KEYS } from '../../../support/samples/samples.ts';
 import {
+  AT,
   actions,
   aServiceInTime,
+  authenticator,
   codeAt,
   from,
   logIn,
@@ -188,6 +190,43 @@ t.test('whoever kept a passkey through a reset loses the session with it', async
   t.equal(await statusOf(service, owner), 200);
   t.equal(actions(service).at(-1), 'sessions_revoked_others');
 });
+
+t.test(
+  'a session of a passkey adds nothing that signs in, while the owner looks through what stays',
+  async (t) => {
+    const { service, ada, make, use } = await aScene();
+    const { passkey, key } = await register(service, ada);
+    await use((await make()).code);
+    const intruder = (await signIn(service, key)).json();
+    const call = as(service, intruder);
+    const options = (await call('POST', '/api/me/passkeys/options')).json();
+    const [[type, , base64] = []] = SSH_KEYS;
+    const made = { credential: authenticator(AT).create(options) };
+    const tries: readonly [name: string, method: 'POST' | 'DELETE', url: string, body?: object][] = [
+      ['a passkey', 'POST', '/api/me/passkeys/verify', made],
+      ['an API token', 'POST', '/api/tokens', { name: 'x', scopes: ['read'] }],
+      ['a child token', 'POST', '/api/tokens/derive', { name: 'x', scopes: ['read'], expires_in_minutes: 5 }],
+      ['an SSH key', 'POST', '/api/me/ssh-keys', { name: 'x', public_key: `${type} ${base64}` }],
+      ['an enrolment code', 'POST', '/api/agents/enrolments', {}],
+      ['the removal of a passkey', 'DELETE', `/api/me/passkeys/${passkey.id}`],
+    ];
+    for (const [name, method, url, body] of tries)
+      t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);
+    const program = from(service);
+    const { device_code, user_code } = (await program('/api/auth/device', { machine: 'x' })).json();
+    t.equal((await call('POST', '/api/auth/device/approve', { user_code })).statusCode, 200);
+    service.clock.advance(2_000);
+    const device = (await program('/api/auth/device/token', { device_code })).json();
+    const token = { name: 'x', scopes: ['read'] };
+    const add = (who: Bearer) => as(service, who)('POST', '/api/tokens', token).then(outcome);
+    t.same(await add(device), [403, 'new_password_required'], 'nor does a program that it signs in');
+    const owner = (await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).json();
+    t.same(await add(owner), [201, undefined], 'the new password may');
+    service.clock.advance(HOUR_MS);
+    const later = (await signIn(service, key)).json();
+    t.same(await add(later), [201, undefined], 'an hour later the passkey may');
+  },
+);
 
 t.test('resets are for sign-ins, not for API tokens', async (t) => {
   const { service, root, ada, make } = await aScene();

@@ -15,6 +15,7 @@ export const agentRoutes =
         schema: operation('agents.createEnrolment', 'Create a one-time code to install an agent with', {
           refusals: [
             'token_dependent',
+            'new_password_required',
             'guest_session_expired',
             'agent_limit_reached',
             'enrolment_limit_reached',

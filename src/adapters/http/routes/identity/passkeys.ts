@@ -54,6 +54,7 @@ const registrationRoutes =
         config,
         schema: operation('passkeys.register', 'Register a passkey', {
           refusals: [
+            'new_password_required',
             'passkeys_unavailable',
             'passkey_rejected',
             'passkey_registered',
@@ -94,7 +95,7 @@ const changeRoutes =
         config,
         schema: operation('passkeys.delete', 'Delete a passkey', {
           description: "Ends the user's other sessions.",
-          refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
+          refusals: [...refusals.CONFIRMATION, 'new_password_required', 'passkey_not_found'],
           params: IdParams,
           body: schema.ConfirmationRequest,
           response: { 200: schema.DeletedBody },

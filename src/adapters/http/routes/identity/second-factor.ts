@@ -51,7 +51,12 @@ const enrolmentRoutes =
       {
         config,
         schema: operation('mfa.confirm', 'Turn one-time codes on with a first code', {
-          refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
+          refusals: [
+            ...refusals.CONFIRMATION,
+            'new_password_required',
+            'mfa_already_enabled',
+            'mfa_not_started',
+          ],
           body: schema.MfaConfirmRequest,
           response: { 200: schema.RecoveryCodesBody },
         }),

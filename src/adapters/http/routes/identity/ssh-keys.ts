@@ -30,7 +30,7 @@ export const sshKeyRoutes =
       {
         config: { scope: 'write', failure: 'failed to add ssh key' },
         schema: operation('sshKeys.add', 'Add an SSH key', {
-          refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
+          refusals: ['token_dependent', 'new_password_required', 'ssh_key_exists', 'ssh_key_limit_reached'],
           body: schema.SshKeyRequest,
           response: { 201: schema.SshKeyBody },
         }),

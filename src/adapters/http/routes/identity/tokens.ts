@@ -31,7 +31,12 @@ const createRoute =
       {
         config: { scope: 'login', failure: 'failed to create token', failureOfDatabase: true },
         schema: operation('tokens.create', 'Create an API token', {
-          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached'],
+          refusals: [
+            'not_authorized',
+            'new_password_required',
+            'token_already_created',
+            'token_limit_reached',
+          ],
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
@@ -62,7 +67,13 @@ const deriveRoute =
           failureOfDatabase: true,
         },
         schema: operation('tokens.derive', 'Create a token that can do at most what yours can', {
-          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached', 'token_cannot_derive'],
+          refusals: [
+            'not_authorized',
+            'new_password_required',
+            'token_already_created',
+            'token_limit_reached',
+            'token_cannot_derive',
+          ],
           headers: IdempotencyHeaders,
           body: schema.ChildTokenRequestBody,
           response: { 201: schema.DerivedTokenBody },

@@ -76,6 +76,13 @@ export function memoryAccountLinks(state: MemoryState, clock: Clock): AccountLin
     withdrawBy: async (userId) => withdrawOpen((link) => link.createdBy === userId),
     withdrawFor: async (userId) => withdrawOpen((link) => accountOf(link) === userId),
     countOpen: async () => state.accountLinks.filter(isOpen).length,
+    lastReset: async (userId) =>
+      state.accountLinks
+        .filter(({ purpose }) => purpose.kind !== 'invitation' && purpose.userId === userId)
+        .reduce<Date | null>(
+          (last, { usedAt }) => (usedAt !== null && (last ?? usedAt) <= usedAt ? usedAt : last),
+          null,
+        ),
     async page(kinds, request) {
       const all = state.accountLinks.filter(({ purpose }) => kinds.includes(purpose.kind)).reverse();
       const { items, next } = pageOf(all, request);

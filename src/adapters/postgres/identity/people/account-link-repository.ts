@@ -101,6 +101,16 @@ export function postgresAccountLinks(db: Db): AccountLinkRepository {
 
     countOpen: () => db.selectFrom('account_links').select(COUNT).where(isOpen).$call(countOf),
 
+    async lastReset(userId) {
+      const found = await db
+        .selectFrom('account_links')
+        .select((eb) => eb.fn.max('used_at').as('at'))
+        .where('user_id', '=', userId)
+        .where('kind', '<>', 'invitation')
+        .executeTakeFirstOrThrow();
+      return found.at;
+    },
+
     async page(kinds, request) {
       const rows = await named()
         .select(position('account_links').as('position'))

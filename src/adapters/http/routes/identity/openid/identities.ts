@@ -94,6 +94,7 @@ const providerRoutes =
         config,
         schema: operation('identities.finish', 'Complete what the OpenID provider answered', {
           refusals: [
+            'new_password_required',
             'provider_sign_in_expired',
             'provider_rejected',
             'provider_other_person',
