@@ -21,6 +21,7 @@ export type AuditAction =
   | 'volume_removed'
   | 'snapshot_created'
   | 'snapshot_deleted'
+  | 'snapshot_restored'
   | 'snapshot_given_up'
   | 'snapshot_removed'
   | 'agent_enrolment_created'

@@ -19,6 +19,7 @@ export type EventType =
   | 'account_updated'
   | 'snapshot_created'
   | 'snapshot_deleted'
+  | 'snapshot_restored'
   | 'announcement_changed'
   | 'health_changed'
   | 'agent_connected'
@@ -153,7 +154,7 @@ export function failedEvent(container: Container, reason: string): ContainerEven
 
 /** A snapshot's event, for those who see its container. */
 export function snapshotEvent(
-  type: 'snapshot_created' | 'snapshot_deleted',
+  type: 'snapshot_created' | 'snapshot_deleted' | 'snapshot_restored',
   container: Pick<Container, 'dbId' | 'ownerId' | 'runtimeId' | 'name' | 'state'>,
   { id, name, state }: Pick<Snapshot, 'id' | 'name' | 'state'>,
 ): ContainerEvent {

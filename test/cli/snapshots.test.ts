@@ -24,4 +24,11 @@ t.test('snapshots are taken, listed, used and deleted, and containers are forked
   t.match(await ada.run(['fork', 'dev', '--count', '9']), { code: 2, stderr: /1 to 8/ });
   t.match(await ada.run(['snapshots', 'rm', 'base', '-y']), { code: 0, stderr: /base is deleted/ });
   t.match(await ada.run(['snapshots', 'ls']), { code: 0, stderr: /No snapshots/ });
+  t.match(await ada.run(['snapshots', 'ls', '--deleted']), { code: 0, stdout: /base/ });
+  t.match(await ada.run(['snapshots', 'restore', 'base', '--name', 'again']), {
+    code: 0,
+    stderr: /again is restored/,
+  });
+  t.match(await ada.run(['snapshots', 'ls']), { code: 0, stdout: /again/ });
+  t.match(await ada.run(['snapshots', 'rm', 'again', '-y']), { code: 0 });
 });

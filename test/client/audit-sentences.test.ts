@@ -116,6 +116,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   audit_exported: 'Exported the audit',
   snapshot_created: 'Made snapshot ID',
   snapshot_deleted: 'Deleted snapshot ID',
+  snapshot_restored: 'Restored snapshot ID',
   snapshot_given_up: 'Berth gave up the deleted snapshot ID to make room',
   snapshot_removed: 'Berth removed the deleted snapshot ID',
   volume_removed: 'Berth removed the files of container ID: it was deleted long enough ago',

@@ -370,6 +370,13 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     const { id } = (await snapshotOf(scene, 'old')).json();
     return await scene.by(scene.ada)('DELETE', `/api/snapshots/${id}`);
   },
+  snapshot_restored: async (scene) => {
+    const { id } = (await snapshotOf(scene, 'back')).json();
+    await scene.by(scene.ada)('DELETE', `/api/snapshots/${id}`);
+    const restored = await scene.by(scene.ada)('POST', `/api/snapshots/${id}/restore`, {});
+    await scene.by(scene.ada)('DELETE', `/api/snapshots/${id}`);
+    return restored;
+  },
   snapshot_given_up: async (scene) => {
     const { by, root, ada, service } = scene;
     const { id: runtimeId } = (await by(ada)('GET', box(scene))).json();

@@ -65,6 +65,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   volume_removed: (of) => say`Berth removed the files of ${container(of)}: it was deleted long enough ago`,
   snapshot_created: (of) => say`Made ${snapshot(of)}`,
   snapshot_deleted: (of) => say`Deleted ${snapshot(of)}`,
+  snapshot_restored: (of) => say`Restored ${snapshot(of)}`,
   snapshot_given_up: (of) => say`Berth gave up the deleted ${snapshot(of)} to make room`,
   snapshot_removed: (of) => say`Berth removed the deleted ${snapshot(of)}`,
   agent_enrolment_created: 'Made a code to connect a machine',

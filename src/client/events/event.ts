@@ -17,7 +17,7 @@ export type ContainerEvent = {
     /** Of `container_updated`. */
     readonly resources?: Schemas['Resources'];
     readonly restarted?: boolean;
-    /** Of `snapshot_created` and `snapshot_deleted`. */
+    /** Of `snapshot_created`, `snapshot_deleted` and `snapshot_restored`. */
     readonly snapshot?: { readonly id: string; readonly name: string; readonly status: string };
     /** Of `container_progress`. */
     readonly role_setup?: Schemas['RoleSetup'];

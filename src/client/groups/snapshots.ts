@@ -19,6 +19,9 @@ export function snapshotsOf(api: Api) {
     /** Makes containers with the current files of another. The answer may still be `creating`. */
     fork: (container: string, body: Schemas['ForkRequest'] = {}, options?: CallOptions) =>
       dataOf(api.POST('/api/containers/{id}/forks', { body, ...at(container, options) })),
+    /** Undoes a deletion; `list({ deleted: 'true' })` has those that can be restored. */
+    restore: (id: string, body: Schemas['SnapshotRestore'] = {}, options?: CallOptions) =>
+      dataOf(api.POST('/api/snapshots/{id}/restore', { body, ...at(id, options) })),
     /** Deletes one. Containers made from it stay. */
     delete: (id: string, options?: CallOptions) => dataOf(api.DELETE('/api/snapshots/{id}', at(id, options))),
   };

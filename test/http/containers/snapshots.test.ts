@@ -205,6 +205,41 @@ t.test('a deleted snapshot stays for the retention, and containers made from it 
   t.notOk(runtime.images.has(`snapshot-${id}:layer`));
 });
 
+t.test('its owner restores a deleted snapshot while its data is kept', async (t) => {
+  const { take, call, runtime, pass, service, made, state } = await aScene();
+  const { id } = (await take('base')).json();
+  await call('DELETE', `/api/snapshots/${id}`);
+  const deleted = async () => (await call('GET', '/api/snapshots?deleted=true')).json().snapshots;
+  t.match(await deleted(), [{ id, name: 'base', deleted_at: String }]);
+  const restore = (body: object = {}) => call('POST', `/api/snapshots/${id}/restore`, body);
+  const mallory = as(service, await aPerson(service, 'mallory'));
+  t.equal((await mallory('POST', `/api/snapshots/${id}/restore`, {})).statusCode, 404);
+  await take('base');
+  t.match((await restore()).json(), { code: 'snapshot_name_taken' });
+  t.match((await restore({ name: 'a b' })).json(), { fields: { name: /letters/ } });
+  const root = as(service, await anAdmin(service));
+  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 1 });
+  t.match((await restore({ name: 'old' })).json(), { code: 'snapshot_limit_reached' });
+  await root('PATCH', '/api/admin/tiers/free', { max_snapshots: 2 });
+  await pass(7 * 24);
+  const back = await restore({ name: 'old' });
+  t.match([back.statusCode, back.json()], [200, { id, name: 'old', status: 'ready' }]);
+  t.notOk('deleted_at' in back.json());
+  t.same((await restore({ name: 'old' })).json(), back.json(), 'a repeat changes nothing');
+  t.match(
+    state.events.filter(({ type }) => type === 'snapshot_restored'),
+    [{ data: { snapshot: { id, name: 'old', status: 'ready' } } }],
+  );
+  t.same(await deleted(), []);
+  await pass(48);
+  t.ok(runtime.volumes.has(`snap-${id}`), 'it was condemned, and stays');
+  t.match(await made('copy', { snapshot_id: id }), { status: 'running' });
+  await call('DELETE', `/api/snapshots/${id}`);
+  await pass(7 * 24);
+  await pass(25);
+  t.equal((await restore()).statusCode, 404, 'too late');
+});
+
 t.test('a snapshot that fails is undone: the container runs, and nothing of it is left', async (t) => {
   for (const step of ['pause', 'capture', 'copyVolume', 'resume'] as const) {
     const { take, call, url, runtime, service, pass } = await aScene();

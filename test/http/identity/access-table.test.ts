@@ -191,6 +191,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'GET /api/snapshots': { ...read, ok: 200 },
   'GET /api/snapshots/:none': { ...read, ok: 404 },
   'DELETE /api/snapshots/:none': { ...write, ok: 404 },
+  'POST /api/snapshots/:none/restore': { ...write, ok: 404, payload: {} },
   'GET /api/recordings': { ...read, ok: 200 },
   'GET /api/recordings/:none': { ...read, ok: 404 },
   'GET /api/recordings/:none/cast': { ...read, ok: 404 },

@@ -127,6 +127,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   'POST /api/containers/:box/snapshots': { answers: REFUSED, payload: { name: 'base' } },
   'POST /api/containers/:box/forks': { answers: REFUSED, payload: {} },
   'DELETE /api/snapshots/:none': { answers: 404 },
+  'POST /api/snapshots/:none/restore': { answers: REFUSED, payload: {} },
   'POST /api/containers/:box/processes': { answers: REFUSED, payload: { command: ['true'] } },
   'POST /api/containers/:box/processes/:process_id/input': { answers: REFUSED, payload: 'bytes' },
   'POST /api/containers/:box/processes/:process_id/resize': {

@@ -111,6 +111,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   audit_exported: 'root: ',
   snapshot_created: 'ada: ID',
   snapshot_deleted: 'ada: ID',
+  snapshot_restored: 'ada: ID',
   snapshot_given_up: 'other: ID',
   snapshot_removed: 'ada: ID',
   volume_removed: 'eve: ID',

@@ -66,6 +66,7 @@ const DATA: { readonly [T in EventType]: TSchema } = {
   }),
   snapshot_created: OfSnapshot,
   snapshot_deleted: OfSnapshot,
+  snapshot_restored: OfSnapshot,
   agent_connected: Plain,
   agent_disconnected: Plain,
   container_progress: Type.Object({

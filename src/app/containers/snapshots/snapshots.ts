@@ -8,6 +8,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { forkContainer } from './fork-container.ts';
+import { restoreSnapshot } from './restore-snapshot.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 export type Snapshots = ReturnType<typeof snapshots>;
@@ -34,11 +35,19 @@ export const snapshots = (deps: ContainerDeps) => ({
     return all.filter(({ dbId }) => reaches(caller, dbId));
   },
 
+  /** The caller's deleted ones that can be restored, the last deleted first. */
+  async listDeleted(caller: Caller): Promise<readonly Snapshot[]> {
+    const all = await deps.storage.repositories.snapshots.listDeleted(caller.user.id);
+    return all.filter(({ dbId }) => reaches(caller, dbId));
+  },
+
   async find(id: string, caller: Caller): Promise<Result<Snapshot, DomainError>> {
     if (!isUuid(id.toLowerCase())) return UNKNOWN;
     const found = await deps.storage.repositories.snapshots.find(id.toLowerCase(), caller.user.id);
     return found !== null && reaches(caller, found.dbId) ? ok(found) : UNKNOWN;
   },
+
+  restore: restoreSnapshot(deps),
 
   /** Deletes a snapshot. Its data stays for the retention; containers made from it stay too. */
   remove: (id: string, caller: Caller, origin: RequestOrigin): Promise<Result<Snapshot, DomainError>> =>

@@ -75,7 +75,8 @@ export const takeSnapshot =
     return snapshot === null ? refuse({ code: 'container_busy' }) : ok(snapshot);
   };
 
-const nameTaken = (error: unknown): Result<never, DomainError> => {
+/** The refusal of a taken name; throws all else. */
+export const nameTaken = (error: unknown): Result<never, DomainError> => {
   if (error instanceof SnapshotNameTaken) return refuse({ code: 'snapshot_name_taken' });
   throw error;
 };

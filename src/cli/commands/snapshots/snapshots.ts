@@ -12,17 +12,21 @@ import { variable } from '../../values/variables.ts';
 type Snapshot = Schemas['Snapshot'];
 
 export const snapshots = () =>
-  group('snapshots', 'Copies of containers with their files', [list(), create(), remove()]);
+  group('snapshots', 'Copies of containers with their files', [list(), create(), remove(), restore()]);
 
 const list = () =>
   command('ls', 'List your snapshots')
     .alias('list')
     .option('--container <name>', 'only those of this container')
+    .option('--deleted', 'deleted ones that can be restored')
     .action(
-      withCli(async (cli, { container }) => {
-        const query = container === undefined ? {} : { container: (await findContainer(cli, container)).id };
+      withCli(async (cli, { container, deleted = false }) => {
+        const query = {
+          ...(deleted && { deleted: 'true' as const }),
+          ...(container !== undefined && { container: (await findContainer(cli, container)).id }),
+        };
         const listing = cli.berth().snapshots.list(query).all();
-        cli.print.list(await cli.progress('Listing snapshots', listing), SNAPSHOTS);
+        cli.print.list(await cli.progress('Listing snapshots', listing), deleted ? DELETED : SNAPSHOTS);
       }),
     );
 
@@ -60,14 +64,27 @@ const remove = () =>
       }),
     );
 
-/** The snapshot of a name or id; without one a person picks. */
-export async function findSnapshot(cli: Cli, given: string | undefined): Promise<Snapshot> {
-  const all = await cli.progress('Listing snapshots', cli.berth().snapshots.list().all());
-  return await findOne(cli, all, given, {
-    what: 'snapshot',
+const restore = () =>
+  command('restore', 'Undo the deletion of a snapshot')
+    .addArgument(new Argument('[snapshot]', 'its name or id'))
+    .option('--name <name>', 'another name, where its own is in use again')
+    .action(
+      withCli(async (cli, given, { name }) => {
+        const found = await findSnapshot(cli, given, true);
+        const body = name === undefined ? {} : { name };
+        const restored = await cli.berth().snapshots.restore(found.id, body);
+        cli.print.done(restored, `${restored.name} is restored.`, restored.name);
+      }),
+    );
+
+/** The snapshot of a name or id; without one a person picks. `deleted`: of the deleted ones. */
+export async function findSnapshot(cli: Cli, given: string | undefined, deleted = false): Promise<Snapshot> {
+  const listing = cli.berth().snapshots.list(deleted ? { deleted: 'true' } : {});
+  return await findOne(cli, await cli.progress('Listing snapshots', listing.all()), given, {
+    what: deleted ? 'deleted snapshot' : 'snapshot',
     id: ({ id }) => id,
     names: ({ name }) => [name],
-    list: 'berth snapshots ls',
+    list: deleted ? 'berth snapshots ls --deleted' : 'berth snapshots ls',
   });
 }
 
@@ -85,4 +102,13 @@ const SNAPSHOTS: Shown<Snapshot> = {
   },
   name: ({ name }) => name,
   empty: 'No snapshots. Take one: berth snapshots create CONTAINER NAME',
+};
+
+const DELETED: Shown<Snapshot> = {
+  columns: {
+    ...SNAPSHOTS.columns,
+    deleted: ({ deleted_at }) => (deleted_at === undefined ? '' : ago(deleted_at)),
+  },
+  name: ({ name }) => name,
+  empty: 'No deleted snapshots that can be restored.',
 };

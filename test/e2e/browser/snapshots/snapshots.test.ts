@@ -52,5 +52,12 @@ t.test('a container is copied from its menu, and made again from the list of sna
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No snapshots yet').waitFor();
   t.same((await as(paged.service, root)('GET', '/api/snapshots')).json().snapshots, []);
+  await page.getByText('deleted just now').waitFor();
+  t.same(await violationsEverywhere(page), []);
+  await shootBoth(page, 'snapshots-deleted');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await shootBoth(page, 'snapshots-deleted-narrow');
+  await page.getByRole('button', { name: 'Restore base' }).click();
+  await page.getByRole('button', { name: 'Delete base' }).waitFor();
   t.equal(faults.length, 1, `nothing but the refused name: ${faults}`);
 });

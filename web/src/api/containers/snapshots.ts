@@ -9,6 +9,11 @@ const of = (containerId: string): string => under('/api/containers', containerId
 /** Newest first. */
 export const listSnapshots = () => getList<Snapshot>('/api/snapshots', 'snapshots');
 
+/** Those that can be restored, the last deleted first. */
+export const listDeletedSnapshots = () => getList<Snapshot>('/api/snapshots?deleted=true', 'snapshots');
+
+export const restoreSnapshot = (id: string) => post<Snapshot>(`${under('/api/snapshots', id)}/restore`, {});
+
 type Wanted = { readonly name: string; readonly note: string };
 
 /** The answer may still be `creating`. A repeat with the same key makes no second one. */

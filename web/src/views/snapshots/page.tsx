@@ -1,7 +1,9 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { restoreSnapshot } from '../../api/containers/snapshots.ts';
 import type { Snapshot } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { snapshotFacts } from '../../lib/format/snapshot-facts.ts';
+import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
@@ -12,14 +14,21 @@ type Open = { readonly what: 'use' | 'delete'; readonly snapshot: Snapshot };
 
 /** The user's snapshots. */
 export function SnapshotsPage() {
-  const list = useSnapshots();
+  const { list, deleted, reload } = useSnapshots();
+  const heading = useRef<HTMLHeadingElement>(null);
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   useTitle('Snapshots');
+  useEffect(() => {
+    // why: the focus was on a row that is gone
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [deleted.value]);
   return (
     <div class="page">
       <div class="page-head">
-        <h1>Snapshots</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          Snapshots
+        </h1>
         <a class="button plain" href="/">
           All containers
         </a>
@@ -41,9 +50,21 @@ export function SnapshotsPage() {
           )}
         />
       </Section>
+      {deleted.value !== null && deleted.value.length > 0 && (
+        <Section
+          title="Recently deleted"
+          lead="Kept for a while. A restored snapshot counts against your tier again."
+        >
+          <Items
+            of={deleted}
+            none=""
+            row={(snapshot) => <Deleted key={snapshot.id} snapshot={snapshot} onRestored={reload} />}
+          />
+        </Section>
+      )}
       {open?.what === 'use' && <UseSnapshotDialog snapshot={open.snapshot} onClose={close} />}
       {open?.what === 'delete' && (
-        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void list.reload()} onClose={close} />
+        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void reload()} onClose={close} />
       )}
     </div>
   );
@@ -65,6 +86,30 @@ function Row({ snapshot, onUse, onDelete }: RowProps) {
         </Button>
       )}
       <IconButton icon="trash" label={`Delete ${name}`} onClick={onDelete} disabled={status === 'creating'} />
+    </Item>
+  );
+}
+
+type DeletedProps = { readonly snapshot: Snapshot; readonly onRestored: () => Promise<void> };
+
+function Deleted({ snapshot, onRestored }: DeletedProps) {
+  const [isRestoring, setRestoring] = useState(false);
+  const restore = async (): Promise<void> => {
+    setRestoring(true);
+    try {
+      await restoreSnapshot(snapshot.id);
+      toastOk(`${snapshot.name} is restored`);
+      await onRestored();
+    } catch (reason) {
+      toastFailure(reason);
+    }
+    setRestoring(false);
+  };
+  return (
+    <Item title={snapshot.name} facts={snapshotFacts(snapshot, now.value)}>
+      <Button busy={isRestoring ? 'Restoring' : undefined} onClick={() => void restore()}>
+        Restore<span class="visually-hidden"> {snapshot.name}</span>
+      </Button>
     </Item>
   );
 }

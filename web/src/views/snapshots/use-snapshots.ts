@@ -1,17 +1,20 @@
 import { useEffect } from 'preact/hooks';
-import { listSnapshots } from '../../api/containers/snapshots.ts';
+import { listDeletedSnapshots, listSnapshots } from '../../api/containers/snapshots.ts';
 import { watch } from '../../state/events.ts';
 import { useLoaded } from '../../ui/hooks/use-loaded.ts';
 
 const SETTLED_MS = 30_000;
 const CHANGING_MS = 2_000;
 
-/** The user's snapshots, followed; closely while one is being taken. */
+/** The user's snapshots, and deleted ones that can be restored; followed, closely while one is being taken. */
 export function useSnapshots() {
   let isSettled = true;
   const list = useLoaded(listSnapshots);
+  const deleted = useLoaded(listDeletedSnapshots);
   isSettled = list.value?.every(({ status }) => status !== 'creating') ?? true;
-  const { reload } = list;
+  const reload = async (): Promise<void> => {
+    await Promise.all([list.reload(), deleted.reload()]);
+  };
   useEffect(
     () =>
       watch({
@@ -22,5 +25,5 @@ export function useSnapshots() {
       }).stop,
     [isSettled],
   );
-  return list;
+  return { list, deleted, reload };
 }

@@ -25,6 +25,7 @@ export const toSnapshotBody = (snapshot: Snapshot): SnapshotBody => ({
   layer_mb: snapshot.layerMb,
   volume_mb: snapshot.volumeMb,
   created_at: snapshot.createdAt.toISOString(),
+  ...(snapshot.deletedAt === null ? {} : { deleted_at: snapshot.deletedAt.toISOString() }),
 });
 
 export const toSnapshotRequest = ({

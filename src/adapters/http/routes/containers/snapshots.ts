@@ -115,9 +115,9 @@ const listRoutes =
           response: { 200: schema.SnapshotList },
         }),
       },
-      async ({ query: { container, label, ...query }, caller }) => {
+      async ({ query: { container, label, deleted, ...query }, caller }) => {
         const filters = toLabelFilters(label);
-        const found = (await snapshots.list(caller))
+        const found = (await (deleted === 'true' ? snapshots.listDeleted(caller) : snapshots.list(caller)))
           .map(toSnapshotBody)
           .filter(({ labels }) => hasLabels(labels, filters))
           .filter(({ container_id: of }) => container === undefined || of === container.toLowerCase());
@@ -153,5 +153,26 @@ const listRoutes =
         const { id, name } = orThrow(await snapshots.remove(params.id, caller, origin));
         return { id, name, deleted: true as const };
       },
+    );
+
+    http.post(
+      '/api/snapshots/:id/restore',
+      {
+        config: { scope: 'write', failure: 'failed to restore snapshot' },
+        schema: operation('snapshots.restore', 'Undo the deletion of a snapshot', {
+          refusals: [
+            'snapshot_not_found',
+            'snapshot_name_taken',
+            'snapshot_limit_reached',
+            'snapshot_space_reached',
+            'guest_session_expired',
+          ],
+          params: IdParams,
+          body: schema.SnapshotRestoreBody,
+          response: { 200: schema.SnapshotBody },
+        }),
+      },
+      async ({ params, body, caller, origin }) =>
+        toSnapshotBody(orThrow(await snapshots.restore(params.id, body.name, caller, origin))),
     );
   };

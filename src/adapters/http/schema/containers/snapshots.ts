@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FewNamed, NamedClosed, NamedObject, OneOf, Text, Timestamp } from '../common.ts';
+import { FewNamed, Flag, NamedClosed, NamedObject, OneOf, Text, Timestamp } from '../common.ts';
 import { listQuery, nextCursor } from '../pagination.ts';
 import { ContainerBody } from './containers.ts';
 import { labelQuery, lifetimeFields } from './lifetime.ts';
@@ -30,6 +30,11 @@ export const SnapshotBody = NamedObject('Snapshot', {
   layer_mb: Type.Integer({ description: 'What is outside /workspace. Estimated until it is ready.' }),
   volume_mb: Type.Integer({ description: 'What is in /workspace. Estimated until it is ready.' }),
   created_at: Timestamp,
+  deleted_at: Type.Optional(Timestamp),
+});
+
+export const SnapshotRestoreBody = NamedClosed('SnapshotRestore', {
+  name: Type.Optional(Type.String({ description: 'Another name, where its own is in use again.' })),
 });
 
 export const SnapshotList = NamedObject('SnapshotList', {
@@ -43,6 +48,7 @@ export const SnapshotListQuery = Type.Composite(
     Type.Object({
       container: Type.Optional(Type.String({ maxLength: 64, description: 'db_id of a container' })),
       label: labelQuery,
+      deleted: Flag({ description: 'Whether to list deleted ones that can be restored.' }),
     }),
   ],
   { additionalProperties: false },
