@@ -12,6 +12,7 @@ export * from './containers/capacity/capacity.ts';
 export * from './containers/capacity/person-use.ts';
 export * from './containers/catalogue.ts';
 export * from './containers/command.ts';
+export * from './containers/command-run.ts';
 export * from './containers/container.ts';
 export * from './containers/container-ref.ts';
 export * from './containers/cores/cores.ts';

@@ -7,6 +7,7 @@ import type { CapacityRepository } from './containers/capacity/capacity-reposito
 import type { CatalogueRepository } from './containers/catalogue-repository.ts';
 import type { ContainerRepository } from './containers/container-repository.ts';
 import type { DiskUseRepository } from './containers/disk-use-repository.ts';
+import type { CommandRunRepository } from './containers/inside/command-run-repository.ts';
 import type { LifetimeRepository } from './containers/lifetime/lifetime-repository.ts';
 import type { OperationRepository } from './containers/operation-repository.ts';
 import type { ProcessOutputRepository } from './containers/processes/process-output-repository.ts';
@@ -90,6 +91,7 @@ export type Repositories = {
   readonly roleSetups: RoleSetupRepository;
   readonly processes: ProcessRepository;
   readonly processOutputs: ProcessOutputRepository;
+  readonly commandRuns: CommandRunRepository;
   readonly factors: TotpRepository;
   readonly recoveryCodes: RecoveryCodeRepository;
   readonly passkeys: PasskeyRepository;

@@ -4,6 +4,7 @@ import { administeredContainerContract } from './containers/administration/admin
 import { agentRepositoryContract } from './containers/agents.ts';
 import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
+import { commandRunRepositoryContract } from './containers/command-runs.ts';
 import { containerRepositoryContract, layerImagesContract } from './containers/containers.ts';
 import { diskUseRepositoryContract } from './containers/disk-use.ts';
 import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
@@ -105,6 +106,7 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);
   await processOutputRepositoryContract(name, storage);
+  await commandRunRepositoryContract(name, storage);
   await snapshotRepositoryContract(name, storage, passing('snapshots'));
   await roleSetupRepositoryContract(name, storage, passing('containers'));
   await warmPoolRepositoryContract(name, storage, passing('warm_pool'));

@@ -51,6 +51,12 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'the command was sent, but the connection to the container engine or the machine was lost: it may have finished, or still be running. Check before you repeat it',
   ],
+  command_elsewhere: [503, 'another process of the service has the command, try again'],
+  command_lost: [
+    503,
+    'the service stopped while the command ran: it was ended, or runs on unseen. Check before you repeat it',
+  ],
+  command_output_lost: [503, 'the command has ended, but the service stopped before all its output was sent'],
   file_outcome_unknown: [
     503,
     'the connection to the container engine or the machine was lost: the change may or may not have been made. Check before you repeat it',

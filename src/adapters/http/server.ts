@@ -5,6 +5,7 @@ import { onArrival } from './arrival.ts';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
 import { allowCrossOrigin } from './auth/cross-origin.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
+import { workBeforeSocketsClose } from './connections/before-sockets-close.ts';
 import { limitBodies } from './connections/body-timeout.ts';
 import { connectionBudget, limitConnections } from './connections/connections.ts';
 import { limitSocketsByAddress, type SocketLimit } from './connections/limit-sockets.ts';
@@ -69,6 +70,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
   workOneAtATime(http);
   limitUnreadAnswers(http);
   refuseUpgradesAtClose(http);
+  workBeforeSocketsClose(http);
   acceptEmptyJson(http);
   onArrival(http, [
     measureAnswers(options.auth.metrics),

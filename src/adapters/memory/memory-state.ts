@@ -2,6 +2,7 @@ import type { AuditEntry } from '../../domain/audit.ts';
 import type { ChainHead } from '../../domain/audit-chain.ts';
 import type { Agent } from '../../domain/containers/agents/agent.ts';
 import type { Image, Role } from '../../domain/containers/catalogue.ts';
+import type { CommandRun } from '../../domain/containers/command-run.ts';
 import type { Container } from '../../domain/containers/container.ts';
 import type { LayerImage } from '../../domain/containers/layer/carry-over.ts';
 import type { Warned } from '../../domain/containers/lifetime/lifetime-end.ts';
@@ -107,6 +108,7 @@ export type MemoryState = FactorState & {
   processes: ContainerProcess[];
   /** The oldest first; `data` as Latin-1. */
   processOutputs: StoredRow[];
+  commandRuns: (CommandRun & { readonly nameHash: string })[];
   sshKeys: SshKey[];
   /** `sealedPrivateKey` in hex. */
   sshHostKeys: (Omit<StoredHostKey, 'sealedPrivateKey'> & { sealedPrivateKey: string })[];
@@ -196,6 +198,7 @@ export const emptyState = (): MemoryState => ({
   replicaRuns: new Map(),
   processes: [],
   processOutputs: [],
+  commandRuns: [],
   sshKeys: [],
   sshHostKeys: [],
   collaborations: [],

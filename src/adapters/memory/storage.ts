@@ -8,6 +8,7 @@ import { memoryAgentEnrolments } from './containers/agents/agent-enrolment-repos
 import { memoryAgents } from './containers/agents/agent-repository.ts';
 import { memoryCapacity } from './containers/capacity/capacity-repository.ts';
 import { memoryCatalogue } from './containers/catalogue-repository.ts';
+import { memoryCommandRuns } from './containers/command-run-repository.ts';
 import { memoryContainers } from './containers/container-repository.ts';
 import { memoryDiskUse } from './containers/disk-use-repository.ts';
 import { memoryLifetimes } from './containers/lifetime/lifetime-repository.ts';
@@ -111,6 +112,7 @@ const repositoriesOn = (
   roleSetups: memoryRoleSetups(state, clock),
   processes: memoryProcessRecords(state, clock),
   processOutputs: memoryProcessOutputs(state),
+  commandRuns: memoryCommandRuns(state, clock),
   warmPool: memoryWarmPool(state, clock),
   events: memoryEvents(state, clock, committed),
   audit: memoryAudit(state, clock),

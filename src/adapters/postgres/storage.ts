@@ -7,6 +7,7 @@ import { postgresAgentEnrolments } from './containers/agents/agent-enrolment-rep
 import { postgresAgents } from './containers/agents/agent-repository.ts';
 import { postgresCapacity } from './containers/capacity-repository.ts';
 import { postgresCatalogue } from './containers/catalogue-repository.ts';
+import { postgresCommandRuns } from './containers/command-run-repository.ts';
 import { postgresContainers } from './containers/container-repository.ts';
 import { postgresDiskUse } from './containers/disk-use-repository.ts';
 import { postgresLifetimes } from './containers/lifetime/lifetime-repository.ts';
@@ -93,6 +94,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   roleSetups: postgresRoleSetups(db),
   processes: postgresProcesses(db),
   processOutputs: postgresProcessOutputs(db),
+  commandRuns: postgresCommandRuns(db),
   factors: postgresFactors(db),
   recoveryCodes: postgresRecoveryCodes(db),
   passkeys: postgresPasskeys(db),

@@ -158,7 +158,7 @@ export class ExecLink {
         this.#input.addRoom(frame.bytes, frame.received);
         return void this.#wake();
       case 'refused':
-        if (!this.#isConnected) return void this.#sockets.refused();
+        if (!this.#isConnected) return void this.#sockets.refused(frame);
         return void this.fail(new BerthError(0, frame.code, frame.error, frame));
       case 'exit':
         return void this.#exit(frame.exit_code);

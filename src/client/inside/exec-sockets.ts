@@ -1,7 +1,7 @@
 import { CLOSE_CODES } from '../../protocol/close-codes.ts';
 import { decodeExecServerFrame, type ExecServerFrame, encodeExecFrame } from '../../protocol/exec-frames.ts';
 import { nextTryMs } from '../backoff.ts';
-import type { BerthError } from '../request/errors.ts';
+import { BerthError } from '../request/errors.ts';
 import { Heartbeat } from '../socket/heartbeat.ts';
 import type { Socket, SocketListener } from '../socket/socket.ts';
 import { broken, isFinal, isSignedOut, notOpened, passes, signedOut } from './exec-failures.ts';
@@ -13,6 +13,8 @@ export type ExecDial = {
   /** Why the service would refuse one; null when it would not. */
   refusal(): Promise<BerthError | null>;
 };
+
+type Refused = Extract<ExecServerFrame, { type: 'refused' }>;
 
 export type ExecSocketsListener = {
   opened(): void;
@@ -74,8 +76,11 @@ export class ExecSockets {
     this.#lostAtMs = null;
   }
 
-  /** The service that answered does not have the command. */
-  refused(): void {
+  /** The service that answered does not have the command; a present one knows what became of it. */
+  refused({ code, error, ...rest }: Refused): void {
+    if (code === 'command_elsewhere') return void this.#again(nextTryMs(this.#attempt, null, RETRY));
+    if (code !== 'command_outcome_unknown')
+      return void this.#listener.failed(new BerthError(0, code, error, rest));
     this.#refusals += 1;
     if (this.#refusals >= REFUSALS) this.#listener.failed(broken());
     else this.#again(nextTryMs(this.#refusals, null, REFUSED_RETRY));

@@ -65,7 +65,8 @@ export function replicaState({ seenAt, stoppedAt }: ReplicaReport, now: Date): R
   return ageSeconds(seenAt, now) > SILENT_AFTER_SECONDS ? 'silent' : 'running';
 }
 
-const isLive = ({ seenAt, stoppedAt }: ReplicaReport, now: Date): boolean =>
+/** Whether the process has reported lately, and has not stopped. */
+export const isLive = ({ seenAt, stoppedAt }: ReplicaReport, now: Date): boolean =>
   stoppedAt === null && ageSeconds(seenAt, now) <= REPORT_LIVES_SECONDS;
 
 const SEVERITY = { ready: 0, degraded: 1, down: 2 } satisfies Readonly<Record<HealthState, number>>;

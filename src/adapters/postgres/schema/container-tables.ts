@@ -187,3 +187,12 @@ export type ProcessesTable = {
   ended_by: EndReason | null;
   exit_code: number | null;
 };
+
+export type CommandRunsTable = {
+  name_hash: Buffer;
+  replica: string;
+  started_at: Date;
+  ended_at: Generated<Date | null>;
+  exit_code: Generated<number | null>;
+  output_bytes: Generated<number | null>;
+};

@@ -5,6 +5,7 @@ import type { Defaulted, Json } from './column-types.ts';
 import type {
   AgentEnrolmentsTable,
   AgentsTable,
+  CommandRunsTable,
   ContainerActivityTable,
   ContainersTable,
   LayerImagesTable,
@@ -167,6 +168,7 @@ export type Database = {
   replica_runs: ReplicaRunsTable;
   processes: ProcessesTable;
   process_outputs: ProcessOutputsTable;
+  command_runs: CommandRunsTable;
   ssh_keys: SshKeysTable;
   ssh_host_keys: SshHostKeysTable;
   collaborations: CollaborationsTable;

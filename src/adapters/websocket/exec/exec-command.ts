@@ -11,7 +11,11 @@ import type { ExecClientFrame, ExecServerFrame, ExecStart } from '../../../proto
 import { ExecInput } from './exec-input.ts';
 import { ExecOutput, type OutputPiece } from './exec-output.ts';
 
-export type RunCommand = (request: CommandRequest) => Promise<Result<ControlledCommand, DomainError>>;
+/** `name`: by which its client can resume it. */
+export type RunCommand = (
+  request: CommandRequest,
+  name: string | null,
+) => Promise<Result<ControlledCommand, DomainError>>;
 
 export type ExecCommandDeps = {
   readonly run: RunCommand;
@@ -53,17 +57,19 @@ export class ExecCommand {
   }
 
   /** Runs it. Never throws. */
-  async begin(peer: ExecPeer, { command, env, workdir, timeout_seconds, stdin, terminal }: ExecStart) {
+  async begin(peer: ExecPeer, start: ExecStart, name: string | null) {
+    const { command, env, workdir, timeout_seconds, stdin, terminal } = start;
     this.#peer = peer;
     try {
-      const opened = await this.#deps.run({
+      const request = {
         command,
         timeoutSeconds: timeout_seconds,
         ...(env === null ? {} : { env }),
         ...(workdir === null ? {} : { workdir }),
         ...(terminal === null ? {} : { terminal }),
         ...(stdin ? { stdin: this.#input.stream } : {}),
-      });
+      };
+      const opened = await this.#deps.run(request, name);
       if (!opened.ok) return this.#refuse(opened.error);
       this.#command = opened.value;
       if (this.#isOver) return await opened.value.end();
@@ -117,6 +123,15 @@ export class ExecCommand {
   /** Takes input; false for more than there is room for. */
   take(chunk: Buffer): boolean {
     return this.#input.take(chunk);
+  }
+
+  /** Ends it because the service stops, and says so. */
+  lose(): void {
+    const { wordsOf } = this.#deps;
+    const code = 'command_lost';
+    this.#peer?.send({ type: 'refused', code, error: wordsOf(code), fields: {} });
+    this.#peer?.close(CLOSE.ended);
+    this.end();
   }
 
   /** Ends it with what it started, if it has not ended by itself. */

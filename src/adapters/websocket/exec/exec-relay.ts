@@ -1,8 +1,11 @@
 import type { WebSocket } from 'ws';
+import type { CommandRuns } from '../../../app/containers/inside/command-runs.ts';
 import type {
   AuthorizedConnections,
   Registration,
 } from '../../../app/identity/auth/authorized-connections.ts';
+import type { Resumption } from '../../../domain/containers/command-run.ts';
+import type { DomainError } from '../../../domain/errors.ts';
 import type { FieldFaults } from '../../../domain/field-faults.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
@@ -29,6 +32,7 @@ export type ExecRelayDeps = ExecCommandDeps & {
   readonly live: AuthorizedConnections;
   readonly mayStay: (now: Caller) => boolean;
   readonly runs: ExecRuns;
+  readonly records: Pick<CommandRuns, 'resume'>;
   /** Of the container, for the names of commands. */
   readonly containerId: string;
 };
@@ -36,6 +40,13 @@ export type ExecRelayDeps = ExecCommandDeps & {
 const START_WITHIN_MS = 30_000;
 /** How a socket closes when its line is lost, and when its client is coming back. */
 const LOST_CODES: readonly number[] = [1006, 4000];
+
+const LOSSES = {
+  elsewhere: 'command_elsewhere',
+  output_lost: 'command_output_lost',
+  lost: 'command_lost',
+  unknown: 'command_outcome_unknown',
+} as const satisfies Record<Exclude<Resumption['kind'], 'ended'>, DomainError['code']>;
 
 /**
  * One socket of a command. It is always read, so that it can be pinged: each side sends only as many bytes as the other
@@ -109,7 +120,7 @@ export class ExecRelay implements ExecPeer {
     const name = start.run === null ? null : this.#nameOf(start.run);
     if (name !== null && !this.#deps.runs.add(name, command)) return void this.#refuse({ run: 'is in use' });
     this.#name = name;
-    void command.begin(this, start);
+    void command.begin(this, start, name);
   }
 
   #resume({ run, received }: ExecResume): void {
@@ -121,7 +132,19 @@ export class ExecRelay implements ExecPeer {
       return;
     }
     if (command !== null) this.#deps.runs.end(name, command);
-    this.#lost();
+    void this.#answerFromRecord(name, received);
+  }
+
+  /** Says how a command ended that this process does not have. */
+  async #answerFromRecord(name: string, receivedBytes: number): Promise<void> {
+    const { records, log } = this.#deps;
+    const found = await records.resume(name, receivedBytes).catch((err: unknown) => {
+      log.error({ err }, 'the record of a command was not read');
+      return { kind: 'elsewhere' } as const;
+    });
+    if (found.kind !== 'ended') return this.#lost(LOSSES[found.kind]);
+    this.send({ type: 'exit', exit_code: found.exitCode });
+    this.close(CLOSE.ended);
   }
 
   /** The user's own, in this container. */
@@ -152,8 +175,7 @@ export class ExecRelay implements ExecPeer {
     this.close(CLOSE.ended);
   }
 
-  #lost(): void {
-    const code = 'command_outcome_unknown';
+  #lost(code: DomainError['code']): void {
     this.send({ type: 'refused', code, error: this.#deps.wordsOf(code), fields: {} });
     this.close(CLOSE.ended);
   }

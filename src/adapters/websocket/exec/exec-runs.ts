@@ -65,9 +65,12 @@ export class ExecRuns {
     this.#waiting.set(command, { userId, stop });
   }
 
-  /** Ends all that wait, and keeps no more: the service stops. */
+  /** Ends all, tells the clients that are connected, and keeps no more: the service stops. */
   shut(): void {
     this.#isShut = true;
-    for (const [name, command] of [...this.#byName]) if (this.#waiting.has(command)) this.end(name, command);
+    for (const [name, command] of [...this.#byName]) {
+      command.lose();
+      this.end(name, command);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { CommandRuns } from '../../../app/containers/inside/command-runs.ts';
 import type { ContainerAccess } from '../../../app/containers/inside/container-access.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
@@ -6,12 +7,13 @@ import { authorize, type Caller } from '../../../domain/identity/caller.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import { EXEC_PROTOCOL } from '../../../protocol/subprotocols.ts';
 import { plainRequest } from '../upgrade-required.ts';
-import { FAILURE } from './exec-command.ts';
+import { FAILURE, type RunCommand } from './exec-command.ts';
 import { ExecRelay } from './exec-relay.ts';
 import { ExecRuns } from './exec-runs.ts';
 
 export type ExecSocketDeps = {
   readonly access: Pick<ContainerAccess, 'mayExec' | 'streamExec' | 'mayGoOnChanging'>;
+  readonly records: CommandRuns;
   readonly live: AuthorizedConnections;
   readonly log: Logger;
   /** A refusal's words, as in an answer. */
@@ -31,13 +33,10 @@ const REFUSALS = [
  * input.
  */
 export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
-  const { access, live, log, wordsOf } = deps;
+  const { access, records, live, log, wordsOf } = deps;
   const mayStay = (now: Caller): boolean => authorize(now, 'write').ok && access.mayGoOnChanging(now);
   const runs = new ExecRuns({ live, mayStay });
-  http.addHook('preClose', (done) => {
-    runs.shut();
-    done();
-  });
+  http.beforeSocketsClose(() => runs.shut());
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/exec',
@@ -59,9 +58,11 @@ export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
     },
     handler: plainRequest,
     wsHandler: (socket, { caller, origin, params: { id } }) => {
-      const run = (request: Parameters<ContainerAccess['streamExec']>[1]) =>
-        access.streamExec(id, request, caller, origin);
-      new ExecRelay(socket, caller, { run, live, log, wordsOf, mayStay, runs, containerId: id });
+      const run: RunCommand = (request, name) => {
+        const open = () => access.streamExec(id, request, caller, origin);
+        return name === null ? open() : records.start(name, open);
+      };
+      new ExecRelay(socket, caller, { run, live, log, wordsOf, mayStay, runs, records, containerId: id });
     },
   });
 }

@@ -24,6 +24,7 @@ import { containers } from '../../containers/containers.ts';
 import { figureSampler } from '../../containers/figures/figure-sampler.ts';
 import { presentLoads } from '../../containers/figures/present-loads.ts';
 import { readFigures } from '../../containers/figures/read-figures.ts';
+import { commandRuns } from '../../containers/inside/command-runs.ts';
 import { containerAccess } from '../../containers/inside/container-access.ts';
 import { endContainers } from '../../containers/lifetime/end-containers.ts';
 import { collectSnapshots } from '../../containers/maintenance/collect-snapshots.ts';
@@ -134,12 +135,13 @@ export function wireContainers(
 }
 
 /** Commands, processes, files and logs of running containers. */
-function wireInside(ports: AllPorts, { logger: log }: ComposeOptions, shared: SharedServices) {
+function wireInside(ports: AllPorts, { logger: log, replica }: ComposeOptions, shared: SharedServices) {
   const { authorizedConnections: live, idempotency: keys, outputSlots: outputs } = shared;
   const { activityRecords: acts, containerUses: uses } = shared;
   const access = containerAccess({ ...ports, acts, uses });
   const programs = processes({ ...ports, acts, log });
   uses.watch(programs.usesNow);
+  const records = commandRuns({ ...ports, replica, log });
   const cutOffReading = abortWhenUnauthorized(live, access.mayGoOnReading);
   const cutOffWriting = abortWhenUnauthorized(live, access.mayGoOnChanging);
   const routes: readonly Routes[] = [
@@ -148,7 +150,7 @@ function wireInside(ports: AllPorts, { logger: log }: ComposeOptions, shared: Sh
     processStreamRoutes(programs, cutOffReading),
     ({ sockets }) =>
       attachSocket(sockets, { processes: programs, mayGoOn: access.mayGoOnChanging, live, log }),
-    ({ sockets }) => execSocket(sockets, { access, live, log, wordsOf }),
+    ({ sockets }) => execSocket(sockets, { access, records, live, log, wordsOf }),
     ({ sockets }) => watchSocket(sockets, { access, live, log }),
     fileRoutes({ access, outputs, cutOffReading, cutOffWriting }),
     fileSearchRoutes(access),

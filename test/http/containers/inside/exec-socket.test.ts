@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import type { MemoryState } from '../../../../src/adapters/memory/memory-state.ts';
 import type { Ports } from '../../../../src/app/main/compose-options.ts';
 import { OutcomeUnknown, RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import type { CommandEvent } from '../../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aBoxOfAda } from '../../../support/service/cluster.ts';
-import { anApiToken, aPerson, ORIGIN } from '../../../support/service/service.ts';
+import { anApiToken, aPerson, aService, ORIGIN } from '../../../support/service/service.ts';
 import { endless } from '../../../support/service/streams.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
@@ -244,14 +245,49 @@ t.test('the end of a command waits for its client, and what is unknown is said',
   const second = await open(resume(1), 1 << 30, other.token);
   await second.closed();
   t.same([String(second.bytes(1)), second.frame('exit')], ['one\n', { type: 'exit', exit_code: 0 }]);
-  for (const first of [resume(5), { ...resume(0), run: 'another-name-of-16' }]) {
+  const again = await open(resume(5));
+  await again.closed();
+  t.same(again.frame('exit'), { type: 'exit', exit_code: 0 }, 'its exit code is on record');
+  for (const [first, code] of [
+    [resume(4), 'command_output_lost'],
+    [{ ...resume(0), run: 'another-name-of-16' }, 'command_outcome_unknown'],
+  ] as const) {
     const gone = await open(first);
     await gone.closed();
-    t.match(gone.frame('refused'), { code: 'command_outcome_unknown' });
+    t.match(gone.frame('refused'), { code });
   }
   const wrong = await open({ type: 'resume', run: 'short', received: 0 });
   await wrong.closed();
   t.match(wrong.frame('refused'), { code: 'validation_failed', fields: { run: String } });
+});
+
+t.test('a client learns what became of its command when the service ends', async (t) => {
+  const { open, service, url, ada } = await aScene(t);
+  const { storage } = service.ports;
+  const first = await open({ command: ['cat'], stdin: true, run: RUN });
+  await first.until(() => first.room() > 0);
+  const other = await listening(t, await aService(service.ports));
+  const elsewhere = async (received: number) => {
+    const asked = await aCommand(other, url, ada.token, resume(received));
+    await asked.closed();
+    return asked.frame('refused')?.['code'] ?? asked.frame('exit');
+  };
+  t.equal(await elsewhere(0), 'command_lost', 'the process of the service is gone');
+  const [{ replica } = { replica: '' }] = (storage as unknown as { state: MemoryState }).state.commandRuns;
+  await storage.repositories.health.report({ replica, startedAt: new Date(0), parts: [] });
+  t.equal(await elsewhere(0), 'command_elsewhere', 'it is there');
+  first.socket.send(Buffer.from('12345'));
+  first.send({ type: 'end_input' });
+  await first.closed();
+  t.same(await elsewhere(5), { type: 'exit', exit_code: 0 });
+  await storage.repositories.health.stopped(replica);
+  t.equal(await elsewhere(4), 'command_output_lost');
+  const second = await open({ command: ['cat'], stdin: true, run: RUN });
+  await second.until(() => second.room() > 0);
+  const stopping = service.http.close();
+  await second.closed();
+  t.match(second.frame('refused'), { code: 'command_lost' }, 'a service that stops says so');
+  await stopping;
 });
 
 t.test('a command that waits ends with its credential, and by a close', async (t) => {

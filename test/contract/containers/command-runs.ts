@@ -1,0 +1,25 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import type { Storage } from '../../../src/ports/storage.ts';
+
+/** Guarantees of the records of commands that can be resumed. */
+export async function commandRunRepositoryContract(name: string, storage: Storage): Promise<void> {
+  const { commandRuns } = storage.repositories;
+
+  await t.test(`${name}: a command is on record from its start to its end`, async (t) => {
+    const [one, other] = [randomBytes(32), randomBytes(32)];
+    const replica = randomUUID();
+    t.equal(await commandRuns.find(one), null);
+    await commandRuns.begin(one, replica);
+    t.match(await commandRuns.find(one), { replica, startedAt: Date, end: null });
+    await commandRuns.end(one, { exitCode: 3, outputBytes: 5_000_000_000 });
+    await commandRuns.begin(other, replica);
+    await commandRuns.end(other, { exitCode: null, outputBytes: 0 });
+    t.match(await commandRuns.find(one), { replica, end: { exitCode: 3, outputBytes: 5_000_000_000 } });
+    t.match(await commandRuns.find(other), { end: { exitCode: null, outputBytes: 0 } });
+    await commandRuns.begin(one, replica);
+    t.match(await commandRuns.find(one), { end: null }, 'a name may be used again');
+    await commandRuns.forget(one);
+    t.equal(await commandRuns.find(one), null);
+  });
+}

@@ -1,0 +1,57 @@
+import t from 'tap';
+import {
+  type CommandRun,
+  type Resumption,
+  resumptionOf,
+} from '../../../src/domain/containers/command-run.ts';
+import type { ReplicaReport } from '../../../src/domain/service/health.ts';
+
+const NOW = new Date('2026-01-01T12:00:00Z');
+const secondsAgo = (count: number): Date => new Date(NOW.getTime() - count * 1_000);
+const run = (end: CommandRun['end'] = null): CommandRun => ({
+  replica: 'theirs',
+  startedAt: secondsAgo(60),
+  end,
+});
+const report = (over: Partial<ReplicaReport> = {}): ReplicaReport => ({
+  ...{ replica: 'theirs', startedAt: secondsAgo(900), seenAt: secondsAgo(5), stoppedAt: null, parts: [] },
+  ...over,
+});
+const whole = { exitCode: 3, outputBytes: 10 };
+
+const CASES: readonly [
+  name: string,
+  run: CommandRun | null,
+  asked: string,
+  of: ReplicaReport | null,
+  is: Resumption,
+][] = [
+  ['no record', null, 'mine', report(), { kind: 'unknown' }],
+  ['ended, and all output has come', run(whole), 'mine', report(), { kind: 'ended', exitCode: 3 }],
+  [
+    'ended, and its process has the rest',
+    run({ ...whole, outputBytes: 11 }),
+    'mine',
+    report(),
+    { kind: 'elsewhere' },
+  ],
+  [
+    'ended, and its process was killed',
+    run({ exitCode: null, outputBytes: 11 }),
+    'mine',
+    report({ seenAt: secondsAgo(31) }),
+    { kind: 'output_lost', exitCode: null },
+  ],
+  ['running elsewhere', run(), 'mine', report(), { kind: 'elsewhere' }],
+  ['its process is gone', run(), 'mine', null, { kind: 'lost' }],
+  ['its process has stopped', run(), 'mine', report({ stoppedAt: secondsAgo(1) }), { kind: 'lost' }],
+  ['its process is silent', run(), 'mine', report({ seenAt: secondsAgo(31) }), { kind: 'lost' }],
+  ['its process was started anew', run(), 'mine', report({ startedAt: secondsAgo(59) }), { kind: 'lost' }],
+  ['this process was, and has not reported', run(), 'theirs', report(), { kind: 'lost' }],
+];
+
+for (const [name, of, asked, reported, is] of CASES) {
+  t.test(`a command that is resumed: ${name}`, async (t) => {
+    t.same(resumptionOf(of, 10, asked, reported === null ? [] : [reported], NOW), is);
+  });
+}
