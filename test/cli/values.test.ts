@@ -4,7 +4,7 @@ import { tableText } from '../../src/cli/io/table.ts';
 import { serverAddress, targetOf } from '../../src/cli/profiles/target.ts';
 import { closest } from '../../src/cli/values/closest.ts';
 import { megabytes, millicores, sizeText } from '../../src/cli/values/sizes.ts';
-import { pointInTime, seconds } from '../../src/cli/values/times.ts';
+import { endTime, pointInTime, seconds } from '../../src/cli/values/times.ts';
 import { olderThan } from '../../src/cli/version-note.ts';
 
 const table = <T>(
@@ -28,6 +28,24 @@ table('sizes', megabytes, { '512': 512, '512m': 512, '2g': 2048, '1.5GB': 1536 }
 table('processors', millicores, { '1': 1000, '0.5': 500, '1500m': 1500 }, ['', '1c', '0.0001', '-1']);
 table('lengths of time', seconds, { '90s': 90, '2h': 7200, '1w': 604_800 }, ['', '5', '0h', '1y']);
 table('times', pointInTime, { '2026-03-01T12:00Z': '2026-03-01T12:00:00.000Z' }, ['', 'yesterday', '5']);
+table<string | null>(
+  'ends',
+  endTime,
+  {
+    never: null,
+    '2027-03-31T12:00Z': '2027-03-31T12:00:00.000Z',
+    // the last second of the day where the command runs
+    '2027-03-31': new Date(2027, 2, 31, 23, 59, 59).toISOString(),
+  },
+  ['', 'soon', '2027-13-99', '5'],
+);
+
+t.test('an end may be a length of time from now', async (t) => {
+  const inTwoDays = Date.now() + 2 * 86_400_000;
+  const end = Date.parse(endTime('2d') ?? '');
+  t.ok(end >= inTwoDays && end < inTwoDays + 60_000);
+});
+
 table(
   'server addresses',
   serverAddress,
