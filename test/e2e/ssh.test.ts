@@ -172,12 +172,15 @@ async function garbage(t: Test, { port }: SshScene): Promise<void> {
   t.pass('random bytes end their own connection');
 }
 
+/** Records of this action, newest first. */
+async function recorded(call: SshScene['call'], action: string) {
+  const { body } = await call('GET', '/api/admin/audit?limit=100');
+  const { records } = body as { records: { action: string; details: string; user_id: string | null }[] };
+  return records.filter((one) => one.action === action);
+}
+
 async function strangers(t: Test, { port, knownHosts, call, address }: SshScene, ssh: Ssh): Promise<void> {
-  const audit = async (action: string) => {
-    const { body } = await call('GET', '/api/admin/audit?limit=100');
-    const { records } = body as { records: { action: string; details: string; user_id: string | null }[] };
-    return records.filter((one) => one.action === action);
-  };
+  const audit = (action: string) => recorded(call, action);
   const home = await sshHome(t, { port, knownHosts });
   const stranger = (who: string) => finish(t, home, 'ssh', [`${who}@berth`, 'true']);
   const denied = { code: 255, stdout: '', stderr: /Permission denied \(publickey\)/ };
@@ -213,6 +216,9 @@ async function ends(t: Test, { home, call, dbId, knownHosts, port }: SshScene, s
   await call('DELETE', `/api/me/ssh-keys/${added.body['id']}`);
   t.match(await running.ended, { code: 255 }, 'a removed key ends its connections');
   t.match(await inside(call, dbId, 'pgrep -x cat || echo none'), 'none\n', 'and their programs');
+  const before = (await recorded(call, 'login_failed')).length;
+  t.match(await finish(t, other, 'ssh', ['dev@berth', 'true']), { code: 255, stderr: /Permission denied/ });
+  await waitFor(async () => (await recorded(call, 'login_failed')).length > before, { what: 'its record' });
   const kept = start(t, home, 'ssh', ['dev@berth', 'echo up; cat']);
   await waitFor(() => kept.stdout() === 'up\n');
   await call('POST', `/api/containers/${dbId}/stop`);
