@@ -17,6 +17,7 @@ import type { LayerImageRepository } from './containers/retention/layer-image-re
 import type { OrphanRepository } from './containers/retention/orphan-repository.ts';
 import type { VolumeRetentionRepository } from './containers/retention/volume-retention-repository.ts';
 import type { RoleSetupRepository } from './containers/role-setup-repository.ts';
+import type { DeletedSnapshotRepository } from './containers/snapshots/deleted-snapshot-repository.ts';
 import type { SnapshotRepository } from './containers/snapshots/snapshot-repository.ts';
 import type { SnapshotRetentionRepository } from './containers/snapshots/snapshot-retention-repository.ts';
 import type { WarmPoolRepository } from './containers/warm-pool-repository.ts';
@@ -78,6 +79,7 @@ export type Repositories = {
   readonly orphans: OrphanRepository;
   readonly layerImages: LayerImageRepository;
   readonly snapshots: SnapshotRepository;
+  readonly deletedSnapshots: DeletedSnapshotRepository;
   readonly snapshotRetention: SnapshotRetentionRepository;
   readonly retention: VolumeRetentionRepository;
   readonly history: HistoryRepository;

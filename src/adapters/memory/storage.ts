@@ -20,6 +20,7 @@ import { memoryLayerImages } from './containers/retention/layer-image-repository
 import { memoryOrphans } from './containers/retention/orphan-repository.ts';
 import { memoryVolumeRetention } from './containers/retention/volume-retention-repository.ts';
 import { memoryRoleSetups } from './containers/role-setup-repository.ts';
+import { memoryDeletedSnapshots } from './containers/snapshots/deleted-snapshot-repository.ts';
 import { memorySnapshotRecords } from './containers/snapshots/snapshot-repository.ts';
 import { memorySnapshotRetention } from './containers/snapshots/snapshot-retention-repository.ts';
 import { memoryWarmPool } from './containers/warm-pool-repository.ts';
@@ -80,6 +81,7 @@ const repositoriesOn = (
   orphans: memoryOrphans(state, clock),
   layerImages: memoryLayerImages(state),
   snapshots: memorySnapshotRecords(state, clock),
+  deletedSnapshots: memoryDeletedSnapshots(state),
   snapshotRetention: memorySnapshotRetention(state, clock),
   retention: memoryVolumeRetention(state, clock),
   tokens: memoryTokens(state, clock),

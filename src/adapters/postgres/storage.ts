@@ -19,6 +19,7 @@ import { postgresLayerImages } from './containers/retention/layer-image-reposito
 import { postgresOrphans } from './containers/retention/orphan-repository.ts';
 import { postgresVolumeRetention } from './containers/retention/volume-retention-repository.ts';
 import { postgresRoleSetups } from './containers/role-setup-repository.ts';
+import { postgresDeletedSnapshots } from './containers/snapshots/deleted-snapshot-repository.ts';
 import { postgresSnapshots } from './containers/snapshots/snapshot-repository.ts';
 import { postgresSnapshotRetention } from './containers/snapshots/snapshot-retention-repository.ts';
 import { postgresWarmPool } from './containers/warm-pool-repository.ts';
@@ -80,6 +81,7 @@ const repositoriesOn = (db: Db): Repositories => ({
   orphans: postgresOrphans(db),
   layerImages: postgresLayerImages(db),
   snapshots: postgresSnapshots(db),
+  deletedSnapshots: postgresDeletedSnapshots(db),
   snapshotRetention: postgresSnapshotRetention(db),
   retention: postgresVolumeRetention(db),
   history: postgresHistory(db),

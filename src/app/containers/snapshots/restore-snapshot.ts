@@ -48,12 +48,12 @@ async function restored(
   await tx.users.lock(userId);
   const present = await tx.snapshots.find(id, userId);
   if (present !== null) return reaches(caller, present.dbId) ? ok(present) : UNKNOWN;
-  const found = await tx.snapshots.findDeletedForUpdate(id, userId);
+  const found = await tx.deletedSnapshots.findForUpdate(id, userId);
   if (found === null || !reaches(caller, found.dbId)) return UNKNOWN;
   const [tier, use] = await Promise.all([tierOf(tx, caller), tx.snapshots.use(userId)]);
   const room = snapshotRoom(tier, use, snapshotMb(found), false);
   if (!room.ok) return room;
-  const snapshot = await tx.snapshots.restore(id, name ?? found.name);
+  const snapshot = await tx.deletedSnapshots.restore(id, name ?? found.name);
   await tx.audit.append({ userId, action: 'snapshot_restored', ...origin, details: id });
   const { dbId, ownerId, containerName } = found;
   const gone = { dbId, ownerId, name: containerName, runtimeId: null, state: 'deleted' } as const;

@@ -37,7 +37,7 @@ export const snapshots = (deps: ContainerDeps) => ({
 
   /** The caller's deleted ones that can be restored, the last deleted first. */
   async listDeleted(caller: Caller): Promise<readonly Snapshot[]> {
-    const all = await deps.storage.repositories.snapshots.listDeleted(caller.user.id);
+    const all = await deps.storage.repositories.deletedSnapshots.list(caller.user.id);
     return all.filter(({ dbId }) => reaches(caller, dbId));
   },
 

@@ -28,13 +28,7 @@ export interface SnapshotRepository {
   /** Ends the state `creating`; a failed one is given up. null when it is in another state. */
   settle(id: string, state: Exclude<SnapshotState, 'creating'>): Promise<Snapshot | null>;
   markDeleted(id: string): Promise<void>;
-  /** The owner's deleted ones that can be restored, the last deleted first. */
-  listDeleted(ownerId: string): Promise<readonly Snapshot[]>;
-  /** One of these, locked until the transaction ends. */
-  findDeletedForUpdate(id: string, ownerId: string): Promise<Snapshot | null>;
-  /** Undoes the deletion. Throws `SnapshotNameTaken`. */
-  restore(id: string, name: string): Promise<Snapshot>;
-  /** The number and disk of all that the owner has. */
   markDeletedOf(ownerId: string): Promise<void>;
+  /** The number and disk of all that the owner has. */
   use(ownerId: string): Promise<SnapshotUse>;
 }

@@ -16,7 +16,7 @@ export async function snapshotRepositoryContract(
   storage: Storage,
   pass: (seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { snapshots, snapshotRetention: retention, operations } = storage.repositories;
+  const { snapshots, deletedSnapshots, snapshotRetention: retention, operations } = storage.repositories;
   const aBox = async () => {
     const { id: ownerId } = await storedUser(storage);
     const { dbId } = await storedContainer(storage, ownerId);
@@ -118,22 +118,26 @@ export async function snapshotRepositoryContract(
   await t.test(`${name}: a deleted one is restored until it is given up or being removed`, async (t) => {
     const box = await aBox();
     const [kept, given, other] = [await taken(aNew(box)), await taken(aNew(box)), await taken(aNew(box))];
-    const ids = async () => (await snapshots.listDeleted(box.ownerId)).map(({ id }) => id);
+    const ids = async () => (await deletedSnapshots.list(box.ownerId)).map(({ id }) => id);
     const failed = await snapshots.insert(aNew(box));
     await snapshots.settle(failed.id, 'failed');
     await snapshots.markDeleted(given.id);
     await pass(1);
     for (const { id } of [kept, failed]) await snapshots.markDeleted(id);
     t.same(await ids(), [kept.id, given.id], 'the last deleted first');
-    t.equal(await snapshots.findDeletedForUpdate(other.id, box.ownerId), null);
-    t.equal(await snapshots.findDeletedForUpdate(kept.id, NOBODY), null);
-    t.match(await snapshots.findDeletedForUpdate(kept.id, box.ownerId), { id: kept.id, deletedAt: Date });
-    await t.rejects(snapshots.restore(kept.id, other.name), { name: 'SnapshotNameTaken' });
+    t.equal(await deletedSnapshots.findForUpdate(other.id, box.ownerId), null);
+    t.equal(await deletedSnapshots.findForUpdate(kept.id, NOBODY), null);
+    t.match(await deletedSnapshots.findForUpdate(kept.id, box.ownerId), { id: kept.id, deletedAt: Date });
+    await t.rejects(deletedSnapshots.restore(kept.id, other.name), { name: 'SnapshotNameTaken' });
     await retention.giveUp(box.ownerId, { mb: 1, count: 0 });
     t.same(await ids(), [kept.id]);
     await pass(8 * DAY_S);
     await claimed();
-    t.match(await snapshots.restore(kept.id, 'again'), { id: kept.id, name: 'again', deletedAt: null });
+    t.match(await deletedSnapshots.restore(kept.id, 'again'), {
+      id: kept.id,
+      name: 'again',
+      deletedAt: null,
+    });
     await pass(2 * DAY_S);
     t.notOk((await claimed()).includes(kept.id), 'its condemnation is undone too');
     await snapshots.markDeleted(kept.id);

@@ -10,12 +10,12 @@ export const change = (state: MemoryState, id: string, to: Partial<StoredSnapsho
   state.snapshots = state.snapshots.map((one) => (one.id === id ? { ...one, ...to } : one));
 };
 
-const toSnapshot = (stored: StoredSnapshot): Snapshot => {
+export const toSnapshot = (stored: StoredSnapshot): Snapshot => {
   const { condemnedAt: _c, purgedAt: _p, claimedAt: _l, removedAt: _r, ...snapshot } = stored;
   return snapshot;
 };
 
-const isListed = (one: StoredSnapshot, ownerId: string): boolean =>
+export const isListed = (one: StoredSnapshot, ownerId: string): boolean =>
   one.ownerId === ownerId && one.deletedAt === null && one.forkIds === null;
 
 export function memorySnapshotRecords(state: MemoryState, clock: Clock): SnapshotRepository {
@@ -24,14 +24,6 @@ export function memorySnapshotRecords(state: MemoryState, clock: Clock): Snapsho
     const found = listed(ownerId).find((one) => one.id === id);
     return found === undefined ? null : toSnapshot(found);
   };
-  const restorable = (ownerId: string) =>
-    state.snapshots
-      .filter((one) => one.ownerId === ownerId && one.deletedAt !== null && one.forkIds === null)
-      .filter(
-        ({ state: now, purgedAt, claimedAt, removedAt }) =>
-          now === 'ready' && !(purgedAt ?? claimedAt ?? removedAt),
-      )
-      .toSorted((a, b) => (b.deletedAt?.getTime() ?? 0) - (a.deletedAt?.getTime() ?? 0));
   const findAny = (id: string) => state.snapshots.find((one) => one.id === id);
   return {
     async insert(snapshot) {
@@ -60,19 +52,6 @@ export function memorySnapshotRecords(state: MemoryState, clock: Clock): Snapsho
     },
     async markDeleted(id) {
       if (findAny(id)?.deletedAt === null) change(state, id, { deletedAt: clock.now() });
-    },
-    listDeleted: async (ownerId) => restorable(ownerId).map(toSnapshot),
-    async findDeletedForUpdate(id, ownerId) {
-      const found = restorable(ownerId).find((one) => one.id === id);
-      return found === undefined ? null : toSnapshot(found);
-    },
-    async restore(id, name) {
-      const found = state.snapshots.find((one) => one.id === id);
-      if (found === undefined) throw new Error(`no snapshot ${id}`);
-      if (listed(found.ownerId).some((one) => one.name === name && one.state !== 'failed'))
-        throw new SnapshotNameTaken('name in use');
-      change(state, id, { deletedAt: null, condemnedAt: null, name });
-      return toSnapshot({ ...found, deletedAt: null, name });
     },
     async markDeletedOf(ownerId) {
       for (const { id } of listed(ownerId)) change(state, id, { deletedAt: clock.now() });

@@ -46,15 +46,6 @@ export const postgresSnapshots = (db: Db): SnapshotRepository => ({
       .where('deleted_at', 'is', null)
       .$call(run),
 
-  restore: (id, name) =>
-    db
-      .updateTable('snapshots')
-      .set({ deleted_at: null, condemned_at: null, name })
-      .where('id', '=', id)
-      .returningAll()
-      .$call(onlyAs(toSnapshot))
-      .catch(nameTaken),
-
   markDeletedOf: (ownerId) =>
     db
       .updateTable('snapshots')
@@ -66,10 +57,7 @@ export const postgresSnapshots = (db: Db): SnapshotRepository => ({
 
 const snapshotReads = (
   db: Db,
-): Pick<
-  SnapshotRepository,
-  'list' | 'find' | 'findForUpdate' | 'findAny' | 'use' | 'listDeleted' | 'findDeletedForUpdate'
-> => {
+): Pick<SnapshotRepository, 'list' | 'find' | 'findForUpdate' | 'findAny' | 'use'> => {
   const listed = (ownerId: string) =>
     db
       .selectFrom('snapshots')
@@ -77,23 +65,7 @@ const snapshotReads = (
       .where('owner_id', '=', ownerId)
       .where('deleted_at', 'is', null)
       .where('fork_ids', 'is', null);
-  /** Not those that are given up, or that a process removes. */
-  const restorable = (ownerId: string) =>
-    db
-      .selectFrom('snapshots')
-      .selectAll()
-      .where('owner_id', '=', ownerId)
-      .where('deleted_at', 'is not', null)
-      .where('fork_ids', 'is', null)
-      .where('state', '=', 'ready')
-      .where('purged_at', 'is', null)
-      .where('claimed_at', 'is', null)
-      .where('removed_at', 'is', null);
   return {
-    listDeleted: (ownerId) =>
-      restorable(ownerId).orderBy('deleted_at', 'desc').orderBy('id').$call(allAs(toSnapshot)),
-    findDeletedForUpdate: (id, ownerId) =>
-      restorable(ownerId).where('id', '=', id).forUpdate().$call(firstAs(toSnapshot)),
     list: (ownerId) => listed(ownerId).orderBy('created_at', 'desc').orderBy('id').$call(allAs(toSnapshot)),
     find: (id, ownerId) => listed(ownerId).where('id', '=', id).$call(firstAs(toSnapshot)),
     findForUpdate: (id, ownerId) =>
@@ -115,7 +87,7 @@ const snapshotReads = (
   };
 };
 
-function nameTaken(error: unknown): never {
+export function nameTaken(error: unknown): never {
   const { constraint } = error as { constraint?: string };
   throw constraint === 'snapshots_name' ? new SnapshotNameTaken('name in use', { cause: error }) : error;
 }
@@ -150,7 +122,7 @@ const toUpdate = (progress: SnapshotProgress) => ({
   volume_mb: progress.volumeMb,
 });
 
-const toSnapshot = (row: Selectable<SnapshotsTable>): Snapshot => ({
+export const toSnapshot = (row: Selectable<SnapshotsTable>): Snapshot => ({
   id: row.id,
   ownerId: row.owner_id,
   dbId: row.db_id,
