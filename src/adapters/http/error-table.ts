@@ -18,7 +18,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   ],
   new_password_required: [
     403,
-    'this account was reset within the last hour: sign in with the new password to change how it signs in',
+    'this account was reset within the last hour: sign in with the new password to do this',
   ],
   not_authorized: [403, 'not authorized'],
   origin_not_allowed: [403, 'origin not allowed'],

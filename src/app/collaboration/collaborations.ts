@@ -20,6 +20,7 @@ import type { NewCollaboration } from '../../ports/terminals/collaboration-repos
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/inside/running-container.ts';
+import { lockForWaysIn } from '../identity/account/lock-caller.ts';
 import type { LoginThrottle } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';
@@ -122,7 +123,7 @@ async function create(
   const code = newSecret();
   const { dbId } = container;
   const asked = { id: randomUUID(), dbId, ownerId: caller.user.id, mode, minutes, codeHash: sha256(code) };
-  const made = await orRollBack(storage.inTransaction, (tx) => insert(state, tx, asked, origin));
+  const made = await orRollBack(storage.inTransaction, (tx) => insert(state, tx, asked, caller, origin));
   if (!made.ok) return made;
   publishShareChange(bus, dbId);
   return ok({ collaboration: made.value, code, url: `${publicUrl()}/join#code=${code}` });
@@ -132,10 +133,13 @@ async function insert(
   { effects }: State,
   tx: Repositories,
   asked: NewCollaboration,
+  caller: Caller,
   origin: RequestOrigin,
 ): Promise<Result<Collaboration, DomainError>> {
   const { dbId, ownerId } = asked;
-  await tx.users.lock(ownerId);
+  // Who joins stays after the caller's session has ended.
+  const present = await lockForWaysIn(tx, caller);
+  if (!present.ok) return present;
   // An earlier delete has ended everything.
   if ((await tx.roleSetups.findForUpdate(dbId))?.state !== 'running')
     return refuse({ code: 'container_not_running' });

@@ -18,7 +18,7 @@ export type UserSession = {
   readonly signedInAt: Date | null;
   /** The user's last confirmation at a provider; null without any. */
   readonly confirmedAt: Date | null;
-  /** Until then it may not change how its user signs in; null: it may. */
+  /** Until then it may make or remove no way in; null: it may. */
   readonly barredUntil: Date | null;
 };
 
@@ -54,9 +54,11 @@ export function sessionListed(session: UserSession, now: Date, idleMinutes: numb
 /** After a reset its user looks through what can still sign in: meanwhile only the new password may add to that. */
 const RESET_REVIEW_MINUTES = 60;
 
-/** Until when sessions that a passkey opens after this reset may not change how their user signs in. */
-export const barredAfterReset = (resetAt: Date | null): Date | null =>
-  resetAt === null ? null : new Date(resetAt.getTime() + RESET_REVIEW_MINUTES * 60_000);
+/** Until when a session that a passkey opens may change no way in; null for a passkey registered since the reset. */
+export const barredAfterReset = (resetAt: Date | null, registeredAt: Date): Date | null =>
+  resetAt === null || registeredAt > resetAt
+    ? null
+    : new Date(resetAt.getTime() + RESET_REVIEW_MINUTES * 60_000);
 
 /** After a sign-in no confirmation is needed for this long. */
 const LATELY_MINUTES = 15;

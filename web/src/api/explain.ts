@@ -109,6 +109,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
     'Your provider does not say when you signed in, so Berth cannot confirm by it. Ask an administrator for a link to set a password, and confirm by that.',
   identity_taken: 'This sign-in is connected to an account already. Disconnect it there first.',
   identity_needed: 'This is your only way to sign in. Set a password first.',
+  new_password_required:
+    'This account was reset within the last hour. Sign in with the new password to do this.',
   session_locked: 'Your session is locked. Unlock it with your passcode.',
   account_disabled: 'This account is disabled. {reason}Ask an administrator to enable it.',
   user_disabled: 'This account is disabled. Enable it first.',

@@ -32,8 +32,8 @@ export async function lockCaller(
 }
 
 /**
- * The same for a caller that changes how its user signs in. Refuses a session that a passkey opened soon after a reset:
- * if the passkey is an intruder's, its owner is just about to remove it, and nothing else of the intruder's may stay.
+ * The same for a caller that makes or removes a way in, be it for others. Refuses a session that an older passkey opened
+ * soon after a reset: if it is an intruder's, the owner is about to remove it, and nothing else of the intruder's may stay.
  */
 export async function lockForWaysIn(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
   const present = await lockCaller(tx, caller);

@@ -7,12 +7,18 @@ import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts'
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import { endSession } from '../sign-in/sign-in.ts';
+import { lockForWaysIn } from './lock-caller.ts';
 
 export type ScreenLock = ReturnType<typeof screenLock>;
 
 type Done = Promise<Result<null, DomainError>>;
 
-type Try = { readonly userId: string; readonly sessionId: string; readonly origin: RequestOrigin };
+type Try = {
+  readonly caller: Caller;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly origin: RequestOrigin;
+};
 
 export type ScreenLockDeps = {
   readonly storage: Storage;
@@ -49,7 +55,7 @@ export function screenLock(deps: ScreenLockDeps) {
 
 const withSession = (caller: Caller, origin: RequestOrigin, work: (one: Try) => Done): Done =>
   caller.credential.kind === 'login'
-    ? work({ userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
+    ? work({ caller, userId: caller.user.id, sessionId: caller.credential.sessionId, origin })
     : Promise.resolve(refuse({ code: 'login_token_required' }));
 
 /** Replaces the current passcode, which is then required; null removes it. */
@@ -76,9 +82,10 @@ async function replacePasscode(
 type NewPasscode = { readonly current: string | null; readonly right: boolean; readonly hash: string | null };
 
 async function storePasscode(tx: Repositories, one: Try, { current, right, hash }: NewPasscode): Done {
-  const { userId, origin } = one;
-  // Lock the user first, as everywhere: opposite orders would deadlock.
-  await tx.users.lock(userId);
+  const { caller, userId, origin } = one;
+  // A passcode that others set would lock the user's own sessions.
+  const present = await lockForWaysIn(tx, caller);
+  if (!present.ok) return present;
   const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
   const settled = await recordAttempt(tx, one, right && isSame, 'confirmation_failed');
   if (!settled.ok) return settled;

@@ -156,7 +156,7 @@ async function remove(
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
   return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockCaller(tx, caller);
+    const present = await lockForWaysIn(tx, caller);
     if (!present.ok) return present;
     const owned = await tx.identities.listOf(user.id);
     const found = owned.find((one) => isUuid(id) && one.id === id.toLowerCase());

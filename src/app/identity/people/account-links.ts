@@ -11,6 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
+import { lockForWaysIn } from '../account/lock-caller.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
@@ -32,7 +33,7 @@ export type AdminAct = {
 
 /**
  * Does the work in a transaction that has locked all administrators, in one order, so that two acts never deadlock;
- * refuses a caller who is none any more.
+ * refuses a caller who is none any more, or whose session may change no way in: the link would outlast it.
  */
 export async function asAdmin<T>(
   { storage, confirmed }: AdminDeps,
@@ -45,7 +46,9 @@ export async function asAdmin<T>(
   }
   return await orRollBack(storage.inTransaction, async (tx) => {
     const admins = await tx.users.lockAdmins();
-    return admins.includes(caller.user.id) ? await work(tx) : refuse({ code: 'not_authorized' });
+    if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
+    const present = await lockForWaysIn(tx, caller);
+    return present.ok ? await work(tx) : present;
   });
 }
 

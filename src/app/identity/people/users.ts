@@ -21,6 +21,7 @@ import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import { orRollBack } from '../../transaction.ts';
+import { lockForWaysIn } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { asAdmin, checkAccount, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
@@ -122,6 +123,10 @@ async function changeUser(
   return await orRollBack(storage.inTransaction, async (tx) => {
     const admins = await tx.users.lockAdmins();
     if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
+    if (letsIn(before, change)) {
+      const present = await lockForWaysIn(tx, caller);
+      if (!present.ok) return present;
+    }
     await tx.users.lock(id);
     const user = await tx.users.findById(id);
     if (user === null) return refuse({ code: 'user_not_found' });
@@ -136,6 +141,10 @@ async function changeUser(
     return ok(await personOf(tx, user.id));
   });
 }
+
+/** Whether the change may give somebody rights, or an account back. */
+const letsIn = ({ role }: User, change: UserChange): boolean =>
+  concernsAdmins(role, change.role) || change.disabled === false;
 
 /** Writes what the change alters, with its record and events. */
 async function apply(

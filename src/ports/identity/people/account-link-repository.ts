@@ -32,7 +32,7 @@ export interface AccountLinkRepository {
   /** Withdraws the open ones that change the user's account. */
   withdrawFor(userId: string): Promise<void>;
   countOpen(): Promise<number>;
-  /** When a link last reset the account; null when none has lately. */
+  /** When a link last set its password, the first one included, or reset its second factor; null when none has lately. */
   lastReset(userId: string): Promise<Date | null>;
   /** Newest first, in any state. Throws `UnknownPage`. */
   page(kinds: readonly LinkKind[], request: PageRequest): Promise<Page<NamedLink>>;

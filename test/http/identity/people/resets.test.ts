@@ -25,6 +25,7 @@ import {
   person,
   statusOf,
 } from '../../../support/service/service.ts';
+import { aContainerOf } from '../../../support/terminal/terminals.ts';
 
 const LINKS = '/api/admin/reset-links';
 const NEW = 'a new password, better';
@@ -196,18 +197,21 @@ t.test(
   async (t) => {
     const { service, ada, make, use } = await aScene();
     const { passkey, key } = await register(service, ada);
+    const dbId = await aContainerOf(service, ada);
     await use((await make()).code);
     const intruder = (await signIn(service, key)).json();
     const call = as(service, intruder);
     const options = (await call('POST', '/api/me/passkeys/options')).json();
     const [[type, , base64] = []] = SSH_KEYS;
     const made = { credential: authenticator(AT).create(options) };
-    const tries: readonly [name: string, method: 'POST' | 'DELETE', url: string, body?: object][] = [
+    const tries: readonly [name: string, method: 'POST' | 'PUT' | 'DELETE', url: string, body?: object][] = [
       ['a passkey', 'POST', '/api/me/passkeys/verify', made],
       ['an API token', 'POST', '/api/tokens', { name: 'x', scopes: ['read'] }],
       ['a child token', 'POST', '/api/tokens/derive', { name: 'x', scopes: ['read'], expires_in_minutes: 5 }],
       ['an SSH key', 'POST', '/api/me/ssh-keys', { name: 'x', public_key: `${type} ${base64}` }],
       ['an enrolment code', 'POST', '/api/agents/enrolments', {}],
+      ['a share', 'POST', `/api/containers/${dbId}/collaborations`, { mode: 'control' }],
+      ['a passcode', 'PUT', '/api/me/lock', { passcode: '1234' }],
       ['the removal of a passkey', 'DELETE', `/api/me/passkeys/${passkey.id}`],
     ];
     for (const [name, method, url, body] of tries)
@@ -227,6 +231,43 @@ t.test(
     t.same(await add(later), [201, undefined], 'an hour later the passkey may');
   },
 );
+
+t.test("an administrator's reset bars an older passkey from whatever lets others in", async (t) => {
+  const { service, root, ada, make, use } = await aScene();
+  await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { role: 'admin' });
+  const bob = await aPerson(service, 'bob');
+  const { key } = await register(service, ada);
+  await use((await make()).code);
+  const call = as(service, (await signIn(service, key)).json());
+  const { password: _, ...eve } = person('eve');
+  const invited = { role: 'admin', expires_in_hours: 1 };
+  const tries: readonly [name: string, method: 'POST' | 'PATCH', url: string, body: object][] = [
+    ['an invitation', 'POST', '/api/admin/invitations', invited],
+    ['a user', 'POST', '/api/admin/users', eve],
+    ['a reset link', 'POST', `/api/admin/users/${bob.id}/reset-links`, { kind: 'password' }],
+    ['an administrator', 'PATCH', `/api/admin/users/${bob.id}`, { role: 'admin' }],
+  ];
+  for (const [name, method, url, body] of tries)
+    t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);
+  t.equal((await call('PATCH', `/api/admin/users/${bob.id}`, { tier: 'pro' })).statusCode, 200);
+});
+
+t.test('a passkey that was added after the reset, or after a first password, is not barred', async (t) => {
+  const { service, root, make, use } = await aScene();
+  const created = await as(service, root)('POST', '/api/admin/users', {
+    ...person('bob'),
+    password: undefined,
+  });
+  const first = created.json().link.url.split('#code=')[1];
+  for (const opened of [await use((await make()).code), await use(first)]) {
+    service.clock.advance(1_000);
+    const { user, ...owner } = opened.json();
+    const { key } = await register(service, { ...owner, id: user.id });
+    const session = (await signIn(service, key)).json();
+    const made = await as(service, session)('POST', '/api/tokens', { name: 'x', scopes: ['read'] });
+    t.same(outcome(made), [201, undefined], user.username);
+  }
+});
 
 t.test('resets are for sign-ins, not for API tokens', async (t) => {
   const { service, root, ada, make } = await aScene();

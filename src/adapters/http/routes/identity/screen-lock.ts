@@ -14,7 +14,7 @@ export const screenLockRoutes =
       {
         config,
         schema: operation('account.setPasscode', 'Set or change the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'wrong_passcode'],
+          refusals: ['confirmation_required', 'new_password_required', 'wrong_passcode'],
           body: schema.PasscodeChange,
           response: { 200: schema.PasscodeSetBody },
         }),
@@ -30,7 +30,7 @@ export const screenLockRoutes =
       {
         config,
         schema: operation('account.removePasscode', 'Remove the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'wrong_passcode'],
+          refusals: ['confirmation_required', 'new_password_required', 'wrong_passcode'],
           body: schema.PasscodeRemoval,
           response: { 200: schema.PasscodeSetBody },
         }),

@@ -26,6 +26,7 @@ const ownerRoutes =
           refusals: [
             'container_not_found',
             'not_authorized',
+            'new_password_required',
             'container_not_running',
             'guest_session_expired',
             'collaboration_limit_reached',

@@ -50,7 +50,12 @@ const changeRoutes =
         config,
         schema: operation('identities.delete', 'Disconnect a sign-in', {
           description: "Ends the user's other sessions.",
-          refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
+          refusals: [
+            ...refusals.CONFIRMATION,
+            'new_password_required',
+            'identity_not_found',
+            'identity_needed',
+          ],
           params: IdParams,
           body: ConfirmationRequest,
           response: { 200: bodies.IdentityRemovedBody },
