@@ -107,8 +107,16 @@ export function peopleContract(name: string, storage: OpenedStorage): void {
     const later = await storedUser(storage, { endsAt: future });
     t.same((await users.findById(ended.id))?.endsAt, past);
     t.match(await users.lockForSignIn(ended.id), { user: { endsAt: past, disabledAt: null }, now: Date });
-    const found = async () => (await people.ended()).filter((id) => [ended.id, later.id].includes(id));
+    const found = async () =>
+      (await people.ended(null, 1_000)).filter((id) => [ended.id, later.id].includes(id));
     t.same(await found(), [ended.id]);
+    const other = await storedUser(storage, { endsAt: past });
+    const all = await people.ended(null, 1_000);
+    t.same([...all].sort(), all, 'in order');
+    const [first = '', second] = all;
+    t.same([await people.ended(null, 1), await people.ended(first, 1)], [[first], [second]]);
+    t.same(await people.ended(all.at(-1) ?? '', 1), []);
+    await users.change(other.id, { disabled: true });
     await users.change(ended.id, { endsAt: null });
     await users.change(later.id, { endsAt: past, tier: 'pro' });
     t.same(await found(), [later.id], 'changed, and removed');

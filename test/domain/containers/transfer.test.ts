@@ -19,7 +19,11 @@ const container = {
   ownerId: 'ada',
   resources: { memoryMb: 2048, cpuMillicores: 256, diskMb: 512 },
 };
-const FACTS: TransferFacts = { newOwner: bob, tier, callerId: 'root', live: 1, nameInUse: false };
+const NOW = new Date('2026-01-02T00:00:00Z');
+const FACTS: TransferFacts = {
+  ...{ newOwner: bob, tier, callerId: 'root', live: 1, nameInUse: false },
+  now: NOW,
+};
 
 type Outcome = { readonly code: string; readonly fields?: object; readonly max?: number } | null;
 const faulty = (field: string, words: RegExp | string): Outcome => ({
@@ -35,6 +39,12 @@ const CASES: readonly (readonly [string, Partial<TransferFacts>, Outcome, (strin
     { newOwner: { ...bob, disabledAt: new Date() } },
     faulty('to', 'must be a user with an enabled account'),
   ],
+  [
+    'a user whose account has ended, but is not disabled yet',
+    { newOwner: { ...bob, endsAt: NOW } },
+    faulty('to', 'must be a user with an enabled account'),
+  ],
+  ['a user whose account ends later', { newOwner: { ...bob, endsAt: new Date(NOW.getTime() + 1) } }, null],
   [
     'a guest',
     { newOwner: { ...bob, guestUntil: new Date() } },

@@ -45,7 +45,8 @@ export const transferContainer =
       // Somebody else has it meanwhile: the administrator has to decide again.
       if (now.value.ownerId !== ownerId) return refuse({ code: 'container_busy' });
       const target = { name: name ?? now.value.name, resources: now.value.resources };
-      const facts = await factsOf(tx, newOwner, target.name, caller.user.id);
+      const seen = { callerId: caller.user.id, now: deps.clock.now() };
+      const facts = await factsOf(tx, newOwner, target.name, seen);
       const decided = decideTransfer(now.value, target.name, facts);
       return decided.ok ? ok({ container: now.value, target }) : decided;
     };
@@ -66,13 +67,13 @@ async function factsOf(
   { catalogue, containers }: Repositories,
   newOwner: TransferFacts['newOwner'],
   name: string,
-  callerId: string,
+  seen: Pick<TransferFacts, 'callerId' | 'now'>,
 ): Promise<TransferFacts> {
-  if (newOwner === null) return { newOwner, tier: null, callerId, live: 0, nameInUse: false };
+  if (newOwner === null) return { ...seen, newOwner, tier: null, live: 0, nameInUse: false };
   const [tier, live, nameInUse] = await Promise.all([
     catalogue.tier(newOwner.tier),
     containers.countLive(newOwner.id),
     containers.nameInUse(newOwner.id, name),
   ]);
-  return { newOwner, tier, callerId, live, nameInUse };
+  return { ...seen, newOwner, tier, live, nameInUse };
 }

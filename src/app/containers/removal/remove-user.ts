@@ -54,9 +54,9 @@ const begin = (
   orRollBack(storage.inTransaction, async (tx) => {
     const admins = await tx.users.lockAdmins();
     if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
-    await tx.users.lock(userId);
-    const user = await tx.users.findById(userId);
-    if (user === null) return refuse({ code: 'user_not_found' });
+    const locked = (await tx.users.lock(userId)) ? await tx.users.lockForSignIn(userId) : null;
+    if (locked === null) return refuse({ code: 'user_not_found' });
+    const { user, now } = locked;
     const containers = (await liveContainers(tx, userId)).length;
     const before = await tx.userRemovals.find(userId);
     if (before !== null) return ok(remaining(before.plan, containers));
@@ -68,6 +68,7 @@ const begin = (
       otherAdmins: admins.filter((id) => id !== userId).length,
       containers,
       isTransferTarget: await tx.userRemovals.transfersTo(userId),
+      now,
     });
     if (!decided.ok) return decided;
     await recordRemoval(tx, userId, decided.value, caller, origin);

@@ -3,17 +3,23 @@ import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { endAccess } from './users.ts';
 
+const AT_ONCE = 100;
 const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
 
 /** Disables the accounts that have ended, each once; for a timer. Until then their credentials are refused already. */
 export const endAccounts =
   ({ repositories, inTransaction }: Storage, log: Logger) =>
   async (): Promise<void> => {
-    for (const id of await repositories.people.ended()) {
-      await end(inTransaction, id).catch((err: unknown) =>
-        log.warn({ err, userId: id }, 'could not end an account'),
-      );
-    }
+    let after: string | null = null;
+    do {
+      const ids: readonly string[] = await repositories.people.ended(after, AT_ONCE);
+      for (const id of ids) {
+        await end(inTransaction, id).catch((err: unknown) =>
+          log.warn({ err, userId: id }, 'could not end an account'),
+        );
+      }
+      after = ids.at(-1) ?? null;
+    } while (after !== null);
   };
 
 const end = (inTransaction: Storage['inTransaction'], id: string): Promise<void> =>

@@ -69,13 +69,13 @@ async function create(
 ): Promise<Result<MadeLink, DomainError>> {
   if (!isUuid(userId)) return refuse({ code: 'user_not_found' });
   return await asAdmin(deps, { caller, given, origin, needsSignIn: true }, async (tx) => {
-    await tx.users.lock(userId);
+    const locked = (await tx.users.lock(userId)) ? await tx.users.lockForSignIn(userId) : null;
     const person = await tx.people.find(userId);
-    if (person === null) return refuse({ code: 'user_not_found' });
+    if (locked === null || person === null) return refuse({ code: 'user_not_found' });
     const { user, mfaEnabled } = person;
     if (user.id === caller.user.id) return refuse({ code: 'own_account' });
     if (user.guestUntil !== null) return refuse({ code: 'account_required' });
-    if (user.disabledAt !== null) return refuse({ code: 'user_disabled' });
+    if (isDisabled(user, locked.now)) return refuse({ code: 'user_disabled' });
     if (kind === 'second_factor' && !mfaEnabled) return refuse({ code: 'mfa_not_enabled' });
     const made = await makeLink(tx, { kind, userId }, caller, RESET_HOURS);
     if (!made.ok) return made;

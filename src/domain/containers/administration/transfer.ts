@@ -1,4 +1,5 @@
 import type { DomainError } from '../../errors.ts';
+import { isDisabled } from '../../identity/people/account-end.ts';
 import type { User } from '../../identity/user.ts';
 import { ok, type Result, refuse } from '../../result.ts';
 import { type Container, nameFaults } from '../container.ts';
@@ -13,6 +14,7 @@ export type TransferFacts = {
   /** The new owner's live containers, with those that are being transferred to the same user. */
   readonly live: number;
   readonly nameInUse: boolean;
+  readonly now: Date;
 };
 
 const refuseField = (field: 'to' | 'name', words: string): Result<never, DomainError> =>
@@ -25,9 +27,9 @@ const refuseField = (field: 'to' | 'name', words: string): Result<never, DomainE
 export function decideTransfer(
   container: Pick<Container, 'ownerId' | 'resources'>,
   name: string,
-  { newOwner, tier, callerId, live, nameInUse }: TransferFacts,
+  { newOwner, tier, callerId, live, nameInUse, now }: TransferFacts,
 ): Result<null, DomainError> {
-  if (newOwner === null || newOwner.disabledAt !== null || newOwner.guestUntil !== null)
+  if (newOwner === null || isDisabled(newOwner, now) || newOwner.guestUntil !== null)
     return refuseField('to', 'must be a user with an enabled account');
   if (newOwner.id === container.ownerId) return refuseField('to', 'is the owner already');
   if (newOwner.id === callerId) return refuseField('to', 'must be somebody else than you');

@@ -17,7 +17,10 @@ export const isDisabled = (
 ): boolean => disabledAt !== null || hasEnded(account, now);
 
 /** What the user of an ended account reads when signing in. */
-export const accountEndReason = (endsAt: Date): string => `It ended on ${endsAt.toISOString().slice(0, 10)}.`;
+export function accountEndReason(endsAt: Date): string {
+  const time = endsAt.toISOString();
+  return `It ended on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC.`;
+}
 
 /** Faults of a new end, which comes after `notBefore`. An administrator's could leave nobody who administers. */
 export function accountEndFaults(endsAt: Date | null, role: 'user' | 'admin', notBefore: Date): FieldFaults {

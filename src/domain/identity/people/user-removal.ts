@@ -2,6 +2,7 @@ import type { DomainError } from '../../errors.ts';
 import { ok, type Result, refuse } from '../../result.ts';
 import type { RequestOrigin } from '../caller.ts';
 import type { User } from '../user.ts';
+import { isDisabled } from './account-end.ts';
 
 /** What happens to a deleted user's containers: a soft delete as usual, or a new owner. */
 export type ContainerPlan =
@@ -30,12 +31,13 @@ export type RemovalFacts = {
   readonly containers: number;
   /** Whether another user's deletion, not complete, transfers containers to this one. */
   readonly isTransferTarget: boolean;
+  readonly now: Date;
 };
 
 /** Whether the deletion may begin, and by which plan. */
 export function decideRemoval(
   user: User,
-  { plan, newOwner, callerId, otherAdmins, containers, isTransferTarget }: RemovalFacts,
+  { plan, newOwner, callerId, otherAdmins, containers, isTransferTarget, now }: RemovalFacts,
 ): Result<ContainerPlan, DomainError> {
   if (user.id === callerId) return refuse({ code: 'own_account' });
   if (user.role === 'admin' && user.disabledAt === null && otherAdmins === 0) {
@@ -47,7 +49,7 @@ export function decideRemoval(
   const mayOwn =
     newOwner !== null &&
     newOwner.id !== user.id &&
-    newOwner.disabledAt === null &&
+    !isDisabled(newOwner, now) &&
     newOwner.guestUntil === null;
   return mayOwn
     ? ok(plan)

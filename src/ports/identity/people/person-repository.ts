@@ -29,6 +29,6 @@ export interface PersonRepository {
   /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
   page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;
   find(id: string): Promise<Person | null>;
-  /** Ids of some accounts that have ended and are not disabled yet. */
-  ended(): Promise<readonly string[]>;
+  /** Ids of accounts that have ended and are not disabled yet, in order, from the one behind `after`; null: the first. */
+  ended(after: string | null, limit: number): Promise<readonly string[]>;
 }

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { aServiceInTime, from, type InTime, logIn } from '../../../support/service/factors.ts';
 import {
+  again,
   anAdmin,
   anApiToken,
   aPerson,
@@ -53,12 +54,36 @@ t.test('nothing opens an ended account, even before it is disabled', async (t) =
   service.clock.advance(2 * HOUR_MS);
   const closed = { session: 401, token: 401, signIn: 403, refresh: 401 };
   t.match(await outcomes(), closed);
-  const reason = `It ended on ${ends_at.slice(0, 10)}.`;
+  const reason = `It ended on ${ends_at.slice(0, 10)} at ${ends_at.slice(11, 16)} UTC.`;
   t.match((await logIn(service, 'ada')).json(), { code: 'account_disabled', reason });
   await Promise.all([service.endAccounts(), service.endAccounts()]);
   t.match(await outcomes(), closed, 'nor afterwards');
   t.match((await logIn(service, 'ada')).json(), { code: 'account_disabled', reason });
   t.equal(auditOf(service as never, 'account_ended').length, 1, 'recorded once');
+});
+
+t.test('an ended account receives nothing, even before it is disabled', async (t) => {
+  const { service, root, ada } = await aScene();
+  const bob = await aPerson(service, 'bob');
+  service.clock.advance(2 * HOUR_MS);
+  const call = as(service, await again(service, root, 'root'));
+  const link = await call('POST', `/api/admin/users/${ada.id}/reset-links`, { kind: 'password' });
+  t.match([link.statusCode, link.json()], [409, { code: 'user_disabled' }]);
+  const removal = { containers: 'transfer', to: ada.id };
+  const removed = await call('DELETE', `/api/admin/users/${bob.id}`, removal);
+  t.match([removed.statusCode, removed.json()], [400, { fields: { to: String } }]);
+});
+
+t.test('all accounts that have ended are disabled at once, however many they are', async (t) => {
+  const { service, root } = await aScene();
+  const { users } = service.ports.storage.repositories;
+  const same = { passwordHash: null, role: 'user', tier: 'free', guestUntil: null } as const;
+  const endsAt = service.clock.now();
+  for (let n = 0; n < 101; n += 1)
+    await users.insert({ ...same, email: null, username: `person-${n}`, endsAt });
+  await service.endAccounts();
+  t.equal(auditOf(service as never, 'account_ended').length, 101);
+  t.equal((await as(service, root)('GET', '/api/me')).statusCode, 200);
 });
 
 t.test('an ended account is enabled only with another end', async (t) => {

@@ -47,9 +47,12 @@ export function memoryPeople(state: MemoryState, clock: Clock): PersonRepository
       const found = state.users.find((user) => user.id === id && user.deletedAt === null);
       return found === undefined ? null : toPerson(found);
     },
-    ended: async () =>
+    ended: async (after, limit) =>
       state.users
         .filter((user) => user.disabledAt === null && hasEnded(user, clock.now()))
-        .map(({ id }) => id),
+        .map(({ id }) => id)
+        .filter((id) => after === null || id > after)
+        .sort()
+        .slice(0, limit),
   };
 }

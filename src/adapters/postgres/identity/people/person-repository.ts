@@ -8,8 +8,6 @@ import type { UsersTable } from '../../schema/identity-tables.ts';
 import { allAs, clockNow, containing, firstAs } from '../../sql.ts';
 import { toUser } from '../user-repository.ts';
 
-const ENDED_AT_ONCE = 100;
-
 const facts = [
   sql<Date | null>`greatest(
     (select max(s.last_seen_at) from sessions s where s.user_id = users.id),
@@ -50,13 +48,15 @@ export function postgresPeople(db: Db): PersonRepository {
 
     find: (id) => people().where('id', '=', id).$call(firstAs(toPerson)),
 
-    ended: () =>
+    ended: (after, limit) =>
       db
         .selectFrom('users')
         .select('id')
         .where('ends_at', '<=', clockNow)
         .where('disabled_at', 'is', null)
-        .limit(ENDED_AT_ONCE)
+        .$if(after !== null, (query) => query.where('id', '>', after))
+        .orderBy('id')
+        .limit(limit)
         .$call(allAs(({ id }) => id)),
   };
 }
