@@ -7,7 +7,7 @@ import { openDatabase, openPool } from '../../../src/adapters/postgres/connectio
 import { migrate } from '../../../src/adapters/postgres/migrate.ts';
 import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { moduleAt, runModule } from '../../support/child.ts';
-import { freshDatabase, run } from '../../support/database/database.ts';
+import { freshDatabase, queryText, run } from '../../support/database/database.ts';
 import { aHolder, storedUser } from '../../support/database/stored.ts';
 import { aFolderOf } from '../../support/folder.ts';
 
@@ -196,6 +196,29 @@ t.test("an older process's write during the migrations is kept", async (t) => {
     from audit_unsealed u join audit_records r on r.id = u.record_id
     where u.created_at >= r.created_at - interval '1 minute'`.execute(open(t, url));
   t.same(rows, [{ near: true }], 'and is sealed in its time');
+});
+
+t.test('an older process that accepts an invitation makes the account with its end', async (t) => {
+  const url = await freshDatabase(t);
+  if (url === null) return;
+  const accept = (name: string, end: string) =>
+    run(
+      url,
+      `with person as (insert into users (username, tier) values ('${name}', 'free') returning id)
+        insert into account_links (code_hash, kind, role, tier, created_by, expires_at, account_ends_at)
+        select '${name}', 'invitation', 'user', 'free', id, now(), ${end} from person;
+      update account_links set used_at = now(), user_id = (select id from users where username = '${name}')
+        where code_hash = '${name}'`,
+    );
+  await accept('ada', "'2030-01-02T03:04:05Z'");
+  await accept('bob', 'null');
+  t.equal(
+    await queryText(
+      url,
+      "select string_agg(username || ':' || coalesce((ends_at at time zone 'UTC')::date::text, '-'), ',' order by username) from users",
+    ),
+    'ada:2030-01-02,bob:-',
+  );
 });
 
 /** A database, and its guest setting after the update. */
