@@ -151,11 +151,17 @@ t.test('a part that ends by itself is restarted once, then its end is reported',
 function netlinkSocketsOf(group: number): readonly string[] {
   const sockets = readFileSync('/proc/net/netlink', 'utf8').trim().split('\n').slice(1);
   const owners = sockets.map((line) => line.split(/\s+/)[2] ?? '');
-  return owners.filter((pid) => existsSync(`/proc/${pid}/stat`) && groupOf(pid) === group);
+  return owners.filter((pid) => groupOf(pid) === group);
 }
 
-const groupOf = (pid: string): number =>
-  Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[3]);
+/** null for a process that is gone. */
+function groupOf(pid: string): number | null {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').split(' ')[3]);
+  } catch {
+    return null;
+  }
+}
 
 t.test('a keeper too busy to accept connections keeps its socket', async (t) => {
   const run = aRun(t);

@@ -17,13 +17,17 @@ function aScene(resumeWithinMs: number) {
   };
   const runs = new ExecRuns({ live, mayStay: () => true, resumeWithinMs });
   const ended: string[] = [];
+  const answered: string[] = [];
   const lose = (name: string, user = 'ada'): ExecCommand => {
-    const command = { end: () => ended.push(name) } as unknown as ExecCommand;
+    const command = {
+      end: () => ended.push(name),
+      lose: () => answered.push(name),
+    } as unknown as ExecCommand;
     runs.add(name, command);
     runs.wait(name, command, callerOf(user));
     return command;
   };
-  return { runs, registered, ended, lose };
+  return { runs, registered, ended, answered, lose };
 }
 
 t.test('a command waits until its time is over, or until its client returns', async (t) => {
@@ -37,14 +41,15 @@ t.test('a command waits until its time is over, or until its client returns', as
 });
 
 t.test('a user has only so many that wait', async (t) => {
-  const { runs, ended, lose } = aScene(60_000);
+  const { runs, ended, answered, lose } = aScene(60_000);
   for (let n = 0; n <= MAX_WAITING; n += 1) lose(`ada ${n}`);
   t.same(ended, [`ada ${MAX_WAITING}`]);
   lose('bob 0', 'bob');
   t.ok(runs.find('bob 0'), "others' do not count");
   runs.shut();
   lose('late', 'bob');
-  t.same(new Set(ended).size, MAX_WAITING + 2, 'a service that stops ends all that wait, and keeps no more');
+  t.same(answered.length, MAX_WAITING + 1, 'the client of each is answered');
+  t.same(new Set(ended).size, MAX_WAITING + 3, 'a service that stops ends all commands, and keeps no more');
 });
 
 t.test('a credential that ends takes its waiting command along', async (t) => {
