@@ -75,6 +75,18 @@ t.test('silent connections make room for one that sends its request later', asyn
   t.match(String(await heard), /^HTTP\/1.1 200/);
 });
 
+t.test('an address that has a request makes no room for itself alone', async (t) => {
+  const { going, dial, open } = await aServer(t, 5);
+  const working = await dial();
+  working.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  await waitFor(() => going.length === 1);
+  for (const address of ['127.0.0.2', '127.0.0.3', '127.0.0.4']) await dial(address);
+  const second = await dial();
+  await waitFor(() => open() === 4, { what: () => `${open()} are left` });
+  t.notOk(working.closed || second.closed, 'an idle one of another address does');
+  for (const end of going) end();
+});
+
 t.test('a keep-alive connection outlives those that never sent a request', async (t) => {
   const { dial, get } = await aServer(t, 10);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -94,8 +94,13 @@ export function connectionQueue() {
 
 /** An idle one of this kind, of the address that has the most; null when there is none but `spared`. */
 function idleOne(groups: ReadonlyMap<string, Group>, kind: Kind, spared: Connection): Connection | null {
+  const isIdle = spared.kind === kind && spared.atWork === 0 && !spared.isGone;
   let most: Group | null = null;
-  for (const group of groups.values()) if (group.idle[kind] > (most?.idle[kind] ?? 0)) most = group;
+  let mostIdle = 0;
+  for (const group of groups.values()) {
+    const idle = group.idle[kind] - (isIdle && group === spared.group ? 1 : 0);
+    if (idle > mostIdle) [most, mostIdle] = [group, idle];
+  }
   if (most === null) return null;
   const listed = most.listed[kind];
   for (const connection of listed) {
