@@ -215,6 +215,14 @@ t.test('requests are counted by route, never by address, and timed', async (t) =
   t.notMatch(await scrape(service), /secret-name|such\/page|99999999-9999/);
 });
 
+t.test('an address without a page counts as unknown, beside those that have one', async (t) => {
+  const service = await aMeasured({ webRoot: aFolderOf(t, { 'index.html': '<html></html>' }) });
+  for (const url of ['/no/such/page', '/nor/this', '/index.html']) await as(service, null)('GET', url);
+  const count = (route: string, status: number) =>
+    sample(service, `berth_http_requests_total{method="GET",route="${route}",status="${status}"}`);
+  t.same([await count('unknown', 404), await count('/*', 404), await count('/*', 200)], [2, null, 1]);
+});
+
 t.test('authentications are counted by credential and outcome', async (t) => {
   const service = await aMeasured();
   const root = await anAdmin(service);

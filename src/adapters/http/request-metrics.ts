@@ -7,6 +7,9 @@ import { bearerOf } from './auth/bearer-token.ts';
 
 const ARRIVED_MS = Symbol('arrivedMs');
 const COUNT = Symbol('count');
+/** Without a route of its own: files and pages of the browser app, and addresses that are neither. */
+const REST = '/*';
+const UNKNOWN = 'unknown';
 type Measured = ServerResponse & { [ARRIVED_MS]?: number; [COUNT]?: AnswerCount | undefined };
 
 /**
@@ -15,13 +18,18 @@ type Measured = ServerResponse & { [ARRIVED_MS]?: number; [COUNT]?: AnswerCount 
  */
 export function measureAnswers(metrics: Pick<Metrics, 'httpRoute'>): ArrivalStep {
   const counts = new Map<string, Map<string, AnswerCount>>();
+  const newCount = (method: string, route: string): AnswerCount => {
+    const known = metrics.httpRoute(method, route);
+    if (route !== REST) return known;
+    return (status, seconds) => (status === 404 ? countOf(method, UNKNOWN) : known)(status, seconds);
+  };
   const countOf = (method: string, route: string): AnswerCount => {
-    const made = metrics.httpRoute(method, route);
     const methods = counts.get(route) ?? new Map<string, AnswerCount>();
+    const made = methods.get(method) ?? newCount(method, route);
     counts.set(route, methods.set(method, made));
     return made;
   };
-  return ({ method, routeOptions: { url = 'unknown' } }, { raw }) => {
+  return ({ method, routeOptions: { url = UNKNOWN } }, { raw }) => {
     const response: Measured = raw;
     response[ARRIVED_MS] = performance.now();
     response[COUNT] = counts.get(url)?.get(method) ?? countOf(method, url);
