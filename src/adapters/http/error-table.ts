@@ -45,7 +45,7 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
   ],
   container_unresponsive: [
     503,
-    'this container cannot start new programs: try again in a few seconds, or stop the container and start it again',
+    'this container does not respond: try again in a few seconds, or stop the container and start it again',
   ],
   command_outcome_unknown: [
     503,

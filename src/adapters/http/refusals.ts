@@ -31,6 +31,9 @@ export const FILE = [
 /** Of every change of a container. */
 export const CHANGE = ['container_not_found', 'not_authorized', 'container_busy', 'not_for_agents'] as const;
 
+/** Of what the engine does to a container. */
+export const ENGINE = ['engine_busy', 'container_unresponsive'] as const;
+
 /** Of changes that need a recent sign-in, the password or a code. */
 export const CONFIRMATION = [
   'account_required',

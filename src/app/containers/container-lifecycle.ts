@@ -158,7 +158,7 @@ export async function restoreOf(
   const isOwn = request.caller.user.id === owner.id;
   const space = await checkHostDisk(deps);
   const hasVolume = await deps.runtime.volumeExists(volumeName(dbId));
-  const done = await deps.operations.submit(dbId, request, async (tx) => {
+  const prepare: Prepare = async (tx) => {
     if (!(await tx.users.lock(owner.id)))
       return refuse({ code: isOwn ? 'unauthorized' : 'container_not_found' });
     const deleted = await tx.deletedContainers.findForUpdate(dbId, owner.id);
@@ -170,6 +170,7 @@ export async function restoreOf(
     // Its end has passed, or would soon: who restores it wants to have it.
     if (deleted.lifetime.isEphemeral) await tx.lifetimes.change(dbId, ENDLESS);
     return ok({ container: deleted, target: { name: deleted.name, resources: deleted.resources } });
-  });
+  };
+  const done = await deps.operations.submit(dbId, request, prepare).catch(engineRefusal);
   return done.ok ? ok(acted(done.value)) : done;
 }

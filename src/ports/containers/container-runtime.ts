@@ -89,16 +89,16 @@ export class RuntimeUnavailable extends Error {
 }
 
 /**
- * Nothing was done: the caller's turn did not come in time. `container_unresponsive`: an earlier process start in this
- * container has not ended. `agent_elsewhere`: another process of the service has the connection of this agent.
+ * Not done now, and may be tried again: the caller's turn did not come in time. `container_unresponsive`: an earlier
+ * process start in this container has not ended, or its node does not answer. `agent_elsewhere`: another process of the service has the connection of this agent.
  * `agent_unresponsive`: its connection was lost before it began.
  */
 export class RuntimeBusy extends RuntimeUnavailable {
   override name = 'RuntimeBusy';
   readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere' | 'agent_unresponsive';
   readonly retryAfterSeconds: number;
-  constructor(code: RuntimeBusy['code'], retryAfterSeconds: number) {
-    super(`not done: ${code}`);
+  constructor(code: RuntimeBusy['code'], retryAfterSeconds: number, options?: ErrorOptions) {
+    super(`not done: ${code}`, options);
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;
   }

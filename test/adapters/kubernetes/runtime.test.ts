@@ -69,9 +69,10 @@ t.test('a Pod on a lost node is never given up for another', async (t) => {
   await runtime.start(handle);
   const [before] = cluster.store.all('pods');
   cluster.node.isLost = true;
-  await t.rejects(runtime.stop(handle, 0), { name: 'RuntimeUnavailable' });
-  await t.rejects(runtime.start(handle), { name: 'RuntimeUnavailable' });
-  await t.rejects(runtime.remove(handle), { name: 'RuntimeUnavailable' });
+  const lost = { name: 'RuntimeBusy', code: 'container_unresponsive', cause: { message: /Pod|node/ } };
+  await t.rejects(runtime.stop(handle, 0), lost);
+  await t.rejects(runtime.start(handle), lost);
+  await t.rejects(runtime.remove(handle), lost);
   const [after] = cluster.store.all('pods');
   t.equal(after?.metadata.uid, before?.metadata.uid, 'it may still run');
   t.match(await runtime.observe(handle), { kind: 'running' });

@@ -4,11 +4,12 @@ import { subscribeToTerminalNotices } from '../../../src/app/terminals/terminal-
 import {
   EngineFull,
   ImageUnavailable,
+  RuntimeBusy,
   RuntimeUnavailable,
 } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { aServiceInTime, from } from '../../support/service/factors.ts';
-import { aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
 
 const dev = { name: 'dev' };
 
@@ -187,6 +188,37 @@ t.test('what an engine lacks is said in words, and the container stays as it was
     const { containers } = (await call('GET', '/api/containers')).json();
     t.match(containers, [{ status: 'stopped', name: 'dev' }]);
   }
+});
+
+t.test('a container whose node does not answer is as it was, and the client may try again', async (t) => {
+  const { runtime, service, call, url, db_id } = await aScene();
+  const root = as(service, await anAdmin(service));
+  const lost = async () => {
+    throw new RuntimeBusy('container_unresponsive', 5);
+  };
+  const { stop, remove } = runtime;
+  Object.assign(runtime, { stop: lost, remove: lost });
+  for (const [method, path, by] of [
+    ['POST', `${url}/stop`, call],
+    ['DELETE', url, call],
+    ['POST', `/api/admin/containers/${db_id}/stop`, root],
+  ] as const) {
+    const answer = await by(method, path);
+    t.match(
+      [answer.statusCode, answer.json()],
+      [503, { code: 'container_unresponsive' }],
+      `${method} ${path}`,
+    );
+    t.equal(answer.headers['retry-after'], '5');
+    t.match((await call('GET', url)).json(), { status: 'running' });
+  }
+  Object.assign(runtime, { stop, remove });
+  await call('DELETE', url);
+  runtime.create = async () => {
+    throw new EngineFull('exceeded quota');
+  };
+  const restored = await call('POST', `${url}/restore`);
+  t.match([restored.statusCode, restored.json()], [503, { code: 'engine_full' }]);
 });
 
 t.test('a start refused by the engine leaves the container stopped, with the reason', async (t) => {

@@ -66,7 +66,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   too_many_processes:
     'This container has reached its process limit. Stop some processes, or restart the container.',
   container_unresponsive:
-    'This container cannot start new programs. Try again in a few seconds. If this keeps happening, stop the container and start it again.',
+    'This container does not respond. Try again in a few seconds. If this keeps happening, stop the container and start it again.',
   engine_busy: 'Too many of your requests are waiting for the container engine. {wait}',
   file_outcome_unknown:
     'It is not known whether this was done. Berth lost the container engine before it confirmed the change. Check the file before you retry.',

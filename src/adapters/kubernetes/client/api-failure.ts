@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
+import { ENGINE_RETRY_SECONDS } from '../../../domain/fair-queue.ts';
 import {
   EngineFull,
   RuntimeBusy,
@@ -27,6 +28,9 @@ export class ApiFailure extends RuntimeFailure {
   }
 }
 
+/** The API server does not accept who Berth is, or has not read its roles yet. */
+export class CredentialsRefused extends RuntimeUnavailable {}
+
 const RETRY_SECONDS = 2;
 /** Of the authorization, in contrast to quotas and rules. */
 const NO_RIGHT = /^.* is forbidden: User "[^"]*" cannot \w+ resource /;
@@ -38,10 +42,20 @@ export function failureOf(status: number, body: string, retryAfter: string | und
   if (status === 429) return new RuntimeBusy('engine_busy', Number(retryAfter) || RETRY_SECONDS);
   // Expired credentials say nothing about the containers, nor does a server that has not read its roles yet.
   if (status === 401 || (status === 403 && NO_RIGHT.test(message)))
-    return new RuntimeUnavailable(`the cluster refuses Berth's credentials: ${words}`);
+    return new CredentialsRefused(`the cluster refuses Berth's credentials: ${words}`);
   if (status >= 500) return new RuntimeUnavailable(`the cluster does not serve this now: ${words}`);
   return new ApiFailure(words, status, reason);
 }
+
+/** Whether an API server that answers for a Pod has this fault from the Pod's node: lost, or just back. */
+export const isOfNode = (error: unknown): boolean =>
+  error instanceof RuntimeUnavailable &&
+  !(error instanceof RuntimeBusy) &&
+  !(error instanceof CredentialsRefused);
+
+/** The node of a Pod does not act. `cause`: for the log. */
+export const nodeSilent = (cause: unknown): RuntimeBusy =>
+  new RuntimeBusy('container_unresponsive', ENGINE_RETRY_SECONDS, { cause });
 
 function refusalIn(body: string): Refusal | null {
   try {

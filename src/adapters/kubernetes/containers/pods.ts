@@ -5,6 +5,7 @@ import {
   RuntimeFailure,
   RuntimeUnavailable,
 } from '../../../ports/containers/container-runtime.ts';
+import { nodeSilent } from '../client/api-failure.ts';
 import type { Namespace } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
 import {
@@ -58,7 +59,7 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
     };
     const pod = await poll(made, { withinMs: removalSeconds * 1000, everyMs: EVERY_MS });
     if (pod === null)
-      throw new RuntimeUnavailable(`the last Pod of ${record.spec.dbId} is still being removed`);
+      throw nodeSilent(new RuntimeFailure(`the last Pod of ${record.spec.dbId} is still being removed`));
     return pod;
   }
 
@@ -98,8 +99,8 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
       const limits = { withinMs: (graceSeconds + removalSeconds) * 1000, everyMs: EVERY_MS };
       // A lost node: only an administrator knows whether its programs have ended.
       if (!(await pollUntil(() => patiently(isOver, false), limits)))
-        throw new RuntimeUnavailable(
-          `the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`,
+        throw nodeSilent(
+          new RuntimeFailure(`the node ${pod.spec.nodeName} does not end the Pod ${pod.metadata.name}`),
         );
     },
   };

@@ -21,7 +21,7 @@ import { workTurns } from '../../engine-queues.ts';
 import { engineSlots } from '../../engine-slots.ts';
 import { closesWithin } from '../../scripts/exec/closes-within.ts';
 import { runScript } from '../../scripts/exec/run-script.ts';
-import { ApiFailure } from '../client/api-failure.ts';
+import { ApiFailure, isOfNode, nodeSilent } from '../client/api-failure.ts';
 import type { ClusterAccess } from '../client/cluster-access.ts';
 import { type ExecSocket, openExecSocket, type PodContainer } from './exec-socket.ts';
 import type { ExecEnd } from './exec-status.ts';
@@ -164,19 +164,12 @@ const NO_CONTAINER = /container not found|not running|stopped container|does not
 const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
   new ContainerNotRunning(`the container is ${kind}`, kind === 'gone');
 
-/** A kubelet that has just started does not know the Pods that run there yet. */
+/** Of a container that has ended, or of a node that is lost, or has just started and does not know its Pods yet. */
 async function refusalOf(error: unknown, observe: () => Promise<ObservedContainer>): Promise<unknown> {
-  const hasNone =
-    error instanceof ApiFailure
-      ? error.status === 404 || error.status === 400
-      : error instanceof RuntimeUnavailable && NO_CONTAINER.test(error.message);
-  if (!hasNone) return error;
+  const hasNone = error instanceof ApiFailure && (error.status === 404 || error.status === 400);
+  if (!hasNone && !isOfNode(error)) return error;
   const seen = await observe();
-  return seen.kind === 'running'
-    ? new RuntimeUnavailable(`the node refuses a running container: ${(error as Error).message}`, {
-        cause: error,
-      })
-    : notRunning(seen);
+  return seen.kind === 'running' ? nodeSilent(error) : notRunning(seen);
 }
 
 function notStarted(ended: ExecEnd | null): Error {

@@ -13,7 +13,7 @@ import type {
 import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
 import { diskReader } from '../../scripts/insight/disk-usage.ts';
 import type { ApiClient } from '../client/api-client.ts';
-import { orNull } from '../client/api-failure.ts';
+import { isOfNode, nodeSilent, orNull } from '../client/api-failure.ts';
 import type { PodContainer } from '../exec/exec-socket.ts';
 import { type Reading, readLoad } from './container-load.ts';
 
@@ -78,10 +78,10 @@ async function logs(
     ...(tail === null ? {} : { tailLines: String(tail) }),
   };
   const ending = new AbortController();
-  const answer = await orNull(
-    [400, 404],
-    client.stream({ method: 'GET', path, query, accept: '*/*' }, ending.signal),
-  );
+  const asking = client.stream({ method: 'GET', path, query, accept: '*/*' }, ending.signal);
+  const answer = await orNull([400, 404], asking).catch((error: unknown) => {
+    throw isOfNode(error) ? nodeSilent(error) : error;
+  });
   if (answer === null) return Readable.from([]);
   const text = new PassThrough();
   pipeline(answer, text, (error) => {

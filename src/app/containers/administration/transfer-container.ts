@@ -7,6 +7,7 @@ import type { Repositories } from '../../../ports/storage.ts';
 import type { Proofs } from '../../identity/sign-in/reauthentication.ts';
 import { type Acted, endHung } from '../container-lifecycle.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
+import { engineRefusal } from '../operations/engine-refusal.ts';
 import { isUnderWay, pinged } from '../operations/operation-deps.ts';
 import { type AdminContainerDeps, findLive } from './admin-containers.ts';
 
@@ -54,7 +55,9 @@ export const transferContainer =
     observable.catch(() => undefined);
     const wanted = { newOwnerId: to.toLowerCase(), newName: name ?? container.name };
     const request = { kind: 'transfer', caller, origin, ...wanted } as const;
-    const done = await deps.operations.submit(dbId, request, prepare, { answers, observable });
+    const done = await deps.operations
+      .submit(dbId, request, prepare, { answers, observable })
+      .catch(engineRefusal);
     return done.ok ? ok({ container: done.value.container, underWay: isUnderWay(done.value) }) : done;
   };
 

@@ -123,6 +123,8 @@ for (const form of ['apart', 'terminal'] as const)
     );
   });
 
+const UNRESPONSIVE = { name: 'RuntimeBusy', code: 'container_unresponsive' };
+
 t.test('a refused exec is told by what the cluster says of it', async (t) => {
   const { server, start, seenNext } = await setUp(t);
   const status = (message: string, reason = '') => ({ kind: 'Status', message, reason });
@@ -137,7 +139,16 @@ t.test('a refused exec is told by what the cluster says of it', async (t) => {
     seenNext(RUNNING, { kind: 'stopped', exitCode: 0 });
     await t.rejects(start(['true']), { name: 'ContainerNotRunning', isGone: false });
     server.refuseNext(code, answer);
-    await t.rejects(start(['true']), { name: 'RuntimeUnavailable' }, 'it runs, so that will pass');
+    await t.rejects(start(['true']), UNRESPONSIVE, 'it runs, so that will pass');
+  }
+  // Of a node that is lost, or coming back.
+  for (const [code, message] of [
+    [500, 'error dialing backend: dial tcp 10.0.0.7:10250: connect: connection refused'],
+    [502, 'error dialing backend: dial tcp 10.0.0.7:10250: connect: no route to host'],
+    [504, 'error dialing backend: dial tcp 10.0.0.7:10250: i/o timeout'],
+  ] as const) {
+    server.refuseNext(code, status(message));
+    await t.rejects(start(['true']), { ...UNRESPONSIVE, cause: { message: /dialing backend/ } });
   }
   server.refuseNext(403, status('pods "ws-one" is forbidden', 'Forbidden'));
   await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /forbidden/ });

@@ -18,6 +18,7 @@ export const runRoutes =
         schema: operation('containers.start', 'Start a container', {
           refusals: [
             ...refusals.CHANGE,
+            ...refusals.ENGINE,
             'guest_session_expired',
             'agent_not_connected',
             'host_disk_short',
@@ -41,7 +42,7 @@ export const runRoutes =
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to stop container' },
         schema: operation('containers.stop', 'Stop a container', {
-          refusals: [...refusals.CHANGE],
+          refusals: [...refusals.CHANGE, ...refusals.ENGINE],
           params: ContainerParams,
           response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
         }),
@@ -66,6 +67,7 @@ export const recoveryRoutes =
         schema: operation('containers.restore', 'Restore a deleted container', {
           refusals: [
             ...refusals.CHANGE,
+            ...refusals.ENGINE,
             'guest_session_expired',
             'host_disk_short',
             'container_limit_reached',

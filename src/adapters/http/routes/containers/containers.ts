@@ -141,6 +141,7 @@ const createRoute =
         config: { scope: 'write', failure: 'failed to create container' },
         schema: operation('containers.create', 'Create and start a container', {
           refusals: [
+            ...refusals.ENGINE,
             'guest_session_expired',
             'host_disk_short',
             'container_limit_reached',
@@ -182,6 +183,7 @@ const changeRoutes =
         schema: operation('containers.update', "Change a container's name or limits", {
           refusals: [
             ...refusals.CHANGE,
+            ...refusals.ENGINE,
             'guest_session_expired',
             'host_disk_short',
             'disk_quota_exceeded',
@@ -210,7 +212,7 @@ const changeRoutes =
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete container' },
         schema: operation('containers.delete', 'Delete a container, which can be restored for some days', {
-          refusals: [...refusals.CHANGE],
+          refusals: [...refusals.CHANGE, ...refusals.ENGINE],
           params: ContainerParams,
           response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
         }),

@@ -112,7 +112,7 @@ const stopRoutes =
       {
         config: { scope: 'admin', failure: 'failed to stop container' },
         schema: operation('adminContainers.stop', 'Stop a container of any user', {
-          refusals: ['container_not_found', 'container_busy'],
+          refusals: [...refusals.ENGINE, 'container_not_found', 'container_busy'],
           params: schema.AdminContainerParams,
           response: { 200: StoppedBody, 202: UnderWayBody },
         }),
@@ -139,6 +139,7 @@ const deletionRoutes =
           {
             refusals: [
               ...refusals.CONFIRMATION,
+              ...refusals.ENGINE,
               ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
             ],
             params: schema.AdminContainerParams,
@@ -162,6 +163,7 @@ const deletionRoutes =
         config: { scope: 'admin', failure: 'failed to restore container' },
         schema: operation('adminContainers.restore', 'Restore a deleted container to its owner', {
           refusals: [
+            ...refusals.ENGINE,
             ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
             ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
           ],
@@ -187,6 +189,7 @@ const transferRoutes =
         schema: operation('adminContainers.transfer', 'Stop a container and give it to another user', {
           refusals: [
             ...refusals.CONFIRMATION,
+            ...refusals.ENGINE,
             ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
             ...(['container_limit_reached', 'user_not_found'] as const),
           ],
