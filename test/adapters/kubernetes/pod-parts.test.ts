@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { FILL_ACCOUNTS } from '../../../src/adapters/kubernetes/containers/pod-accounts.ts';
+import { podState } from '../../../src/adapters/kubernetes/containers/pod-states.ts';
 import { aSpec } from '../../support/engine/container.ts';
 import { clusterScene } from '../../support/kubernetes/cluster-runtime.ts';
 
@@ -45,7 +46,11 @@ function accountsOf(t: Test, image: Readonly<Record<string, string>>) {
   const [from, to] = [path.join(folder, 'etc'), path.join(folder, 'accounts')];
   for (const each of [from, to]) mkdirSync(each);
   for (const [name, text] of Object.entries(image)) writeFileSync(path.join(from, name), text);
-  execFileSync('sh', ['-c', FILL_ACCOUNTS, 'berth', from, '1000'], { cwd: to });
+  // A runtime may start it with any mask.
+  const script = `umask 077\n${FILL_ACCOUNTS}`;
+  execFileSync('sh', ['-c', script, 'berth', from, '1000'], { cwd: to });
+  t.same(readdirSync(to), ['group', 'passwd']);
+  for (const name of readdirSync(to)) t.equal(statSync(path.join(to, name)).mode & 0o777, 0o644, name);
   return ['passwd', 'group'].map((name) => readFileSync(path.join(to, name), 'utf8'));
 }
 
@@ -65,6 +70,15 @@ t.test('the user of programs has a name, and the volume as home', async (t) => {
       `${root}node:x:1000:1000:Node,,,:/workspace:/bin/bash\n`,
       'node:x:1000:\n',
     ],
+    [
+      'one whose files have other lines, and no end of the last',
+      {
+        passwd: `${root}# accounts\nnode:x:1000:1000:a\\nb:/home/node:/bin/bash`,
+        group: 'root:x:0:',
+      },
+      `${root}# accounts\nnode:x:1000:1000:a\\nb:/workspace:/bin/bash\n`,
+      'root:x:0:\nberth:x:1000:\n',
+    ],
     ['one without files', {}, /^berth:x:1000:/, 'berth:x:1000:\n'],
   ] as const)
     await t.test(what, async (t) => {
@@ -73,6 +87,24 @@ t.test('the user of programs has a name, and the volume as home', async (t) => {
       else t.match(seenPasswd, passwd);
       t.equal(seenGroup, group);
     });
+});
+
+t.test('a Pod whose preparation failed says why, as with an image without `sh`', (t) => {
+  const message = 'exec: "sh": executable file not found in $PATH';
+  const state = podState({
+    metadata: { name: 'ws-one', uid: '1', resourceVersion: '1' },
+    spec: {},
+    status: {
+      phase: 'Failed',
+      initContainerStatuses: [
+        { name: 'tools', state: { terminated: { exitCode: 0, reason: 'Completed' } } },
+        { name: 'accounts', state: { terminated: { exitCode: 128, reason: 'StartError', message } } },
+      ],
+      containerStatuses: [{ name: 'workspace', state: { waiting: { reason: 'PodInitializing' } } }],
+    },
+  });
+  t.same(state, { kind: 'ended', exitCode: 128, why: `StartError: ${message}` });
+  t.end();
 });
 
 t.test('names are filled in by the image itself, and programs cannot change them', async (t) => {

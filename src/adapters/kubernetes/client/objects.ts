@@ -28,7 +28,11 @@ const ContainerStatus = Type.Object({
       ),
       running: Type.Optional(Type.Object({ startedAt: Type.String() })),
       terminated: Type.Optional(
-        Type.Object({ exitCode: Type.Integer(), reason: Type.Optional(Type.String()) }),
+        Type.Object({
+          exitCode: Type.Integer(),
+          reason: Type.Optional(Type.String()),
+          message: Type.Optional(Type.String()),
+        }),
       ),
     }),
   ),

@@ -10,16 +10,23 @@ const MAX_MB = 1;
  * whose home is the volume. Programs such as `ssh` and `git` refuse to run for a user without a name.
  */
 export const FILL_ACCOUNTS = `
-for f in ${FILES.join(' ')}; do cat "$1/$f" > $f 2>/dev/null || : > $f; done
+umask 022
 shell=/bin/sh; [ ! -x /bin/bash ] || shell=/bin/bash
-while IFS=: read -r name password uid gid title home rest; do
-  [ "$uid" = "$2" ] && home=/workspace
-  echo "$name:$password:$uid:$gid:$title:$home:$rest"
-done < passwd > passwd.new
-cat passwd.new > passwd
-has() { while IFS=: read -r a b id rest; do [ "$id" = "$2" ] && return 0; done < "$1"; return 1; }
-has passwd "$2" || echo "berth:x:$2:$2::/workspace:$shell" >> passwd
-has group "$2" || echo "berth:x:$2:" >> group
+for f in ${FILES.join(' ')}; do
+  named=
+  while IFS= read -r line || [ -n "$line" ]; do
+    id=\${line#*:}; id=\${id#*:}
+    if [ "\${id%%:*}" = "$2" ]; then
+      named=yes
+      [ $f = group ] || line=\${line%:*:*}:/workspace:\${line##*:}
+    fi
+    printf '%s\\n' "$line" || exit 1
+  done 2>/dev/null > $f < "$1/$f"
+  case $f$named in
+    passwd) echo "berth:x:$2:$2::/workspace:$shell" >> passwd;;
+    group) echo "berth:x:$2:" >> group;;
+  esac
+done
 `;
 
 /** Names for the user of a Pod's programs. `given`: what each container of the Pod has, with its image. */

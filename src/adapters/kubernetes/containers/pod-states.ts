@@ -5,7 +5,7 @@ export const MAIN = 'workspace';
 
 /**
  * What a Pod's status says of its workspace.
- * - `ended`: its first program has, or it was evicted.
+ * - `ended`: its first program has, or what prepares it failed, or it was evicted.
  * - `ending`: it is being deleted, and still runs if it has a start time; `hasEnded`: its programs have.
  * - `fault`: why it does not start yet; `hasNoImage`: no node can get its image; `isUnplaced`: no node has room.
  */
@@ -24,6 +24,8 @@ export type PodState =
 const NO_IMAGE = ['ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName'];
 /** The exit code of a program that was killed. */
 const KILLED = 137;
+/** Programs may write some of them. */
+const MAX_WORDS = 300;
 
 export function podState({ metadata, status = {} }: Pod): PodState {
   const main = status.containerStatuses?.find(({ name }) => name === MAIN)?.state ?? {};
@@ -31,12 +33,17 @@ export function podState({ metadata, status = {} }: Pod): PodState {
   if (metadata.deletionTimestamp !== undefined)
     return { kind: 'ending', startedAt, hasEnded: main.terminated !== undefined };
   if (status.phase === 'Succeeded' || status.phase === 'Failed') {
-    const { exitCode = KILLED, reason } = main.terminated ?? {};
-    return { kind: 'ended', exitCode, why: status.message ?? reason ?? status.reason ?? status.phase };
+    const { exitCode = KILLED, reason, message } = main.terminated ?? failedFirst(status) ?? {};
+    const words = [reason, message?.slice(0, MAX_WORDS)].filter(Boolean).join(': ');
+    return { kind: 'ended', exitCode, why: status.message ?? (words || (status.reason ?? status.phase)) };
   }
   if (startedAt !== null) return { kind: 'running', startedAt };
   return starting(status);
 }
+
+/** How a container ended without which the main one does not start. */
+const failedFirst = ({ initContainerStatuses = [] }: NonNullable<Pod['status']>) =>
+  initContainerStatuses.map(({ state }) => state?.terminated).find((end) => end && end.exitCode !== 0);
 
 function starting({
   conditions,
