@@ -176,7 +176,7 @@ t.test('a creation that a quota refuses is not taken for one that exists', async
   }
 });
 
-t.test('a start and a stop go on while the API server does not answer for a moment', async (t) => {
+t.test('a start, a resize and a stop outlast a moment without the API server', async (t) => {
   const { cluster, runtime, image } = await clusterScene(t);
   const handle = await runtime.create(aSpec(image));
   cluster.refuseNext('get', 'pods', 'broken');
@@ -188,6 +188,8 @@ t.test('a start and a stop go on while the API server does not answer for a mome
     isAsked = true;
     cluster.refuseNext('get', 'pods', 'broken');
   });
+  cluster.refuseNext('get', 'pods', 'broken');
+  await runtime.resize(handle, { ...aSpec(image).resources, memoryMb: 1024 });
   t.equal(await runtime.stop(handle, 1), 'stopped');
   t.ok(isAsked);
 });

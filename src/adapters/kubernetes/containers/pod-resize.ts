@@ -6,7 +6,7 @@ import { mebibytes, millicores } from '../client/quantities.ts';
 import { podNameOf } from './names.ts';
 import { limitsOf } from './pod-spec.ts';
 import { MAIN } from './pod-states.ts';
-import type { Pods } from './pods.ts';
+import { type Pods, patiently } from './pods.ts';
 import type { ContainerRecord } from './records.ts';
 
 /** For the node to change the limits. One without room may give them only when another Pod goes. */
@@ -29,7 +29,7 @@ export async function resizeContainer(
     const pod = await pods.find(record);
     return pod === null ? 'done' : resizeState(pod, resources);
   };
-  if (asked === 'asked' && (await poll(decided, resize)) === 'done') return;
+  if (asked === 'asked' && (await poll(() => patiently(decided, null), resize)) === 'done') return;
   await pods.end(record, 0, 'gone');
   await pods.start(record);
 }

@@ -136,7 +136,7 @@ const grace = ({ metadata }: Pod, seconds = SHORTEST_GRACE_SECONDS) => ({
 });
 
 /** A question after which nothing is known while the API server does not answer: it was asked to act already. */
-async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
+export async function patiently<T>(question: () => Promise<T>, unknown: T): Promise<T> {
   try {
     return await question();
   } catch (error) {
