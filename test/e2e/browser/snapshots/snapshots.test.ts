@@ -1,7 +1,8 @@
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
-import { aPagedService, signedIn } from '../../../support/browser/memory-page.ts';
+import { aPagedService, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
 import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
+import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
 t.test('a container is copied from its menu, and made again from the list of snapshots', async (t) => {
@@ -59,5 +60,13 @@ t.test('a container is copied from its menu, and made again from the list of sna
   await shootBoth(page, 'snapshots-deleted-narrow');
   await page.getByRole('button', { name: 'Restore base' }).click();
   await page.getByRole('button', { name: 'Delete base' }).waitFor();
+  await waitFor(async () => (await focusedName(page)) === 'Snapshots');
+
+  await page.evaluate('document.activeElement.blur()');
+  const [{ id }] = (await as(paged.service, root)('GET', '/api/snapshots')).json().snapshots;
+  await as(paged.service, root)('DELETE', `/api/snapshots/${id}`);
+  await page.getByRole('button', { name: 'Restore base' }).waitFor();
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+  t.equal(await page.evaluate('document.activeElement.tagName'), 'BODY', 'a list read again takes no focus');
   t.equal(faults.length, 1, `nothing but the refused name: ${faults}`);
 });

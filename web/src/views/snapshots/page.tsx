@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { restoreSnapshot } from '../../api/containers/snapshots.ts';
 import type { Snapshot } from '../../api/types.ts';
 import { now } from '../../lib/clock.ts';
 import { snapshotFacts } from '../../lib/format/snapshot-facts.ts';
 import { toastFailure, toastOk } from '../../state/toasts.ts';
 import { Button, IconButton } from '../../ui/button.tsx';
+import { useHeadingFocus } from '../../ui/hooks/use-heading-focus.ts';
 import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Item, Items, Section } from '../../ui/section.tsx';
 import { DeleteSnapshotDialog, UseSnapshotDialog } from './snapshot-dialogs.tsx';
@@ -15,14 +16,11 @@ type Open = { readonly what: 'use' | 'delete'; readonly snapshot: Snapshot };
 /** The user's snapshots. */
 export function SnapshotsPage() {
   const { list, deleted, reload } = useSnapshots();
-  const heading = useRef<HTMLHeadingElement>(null);
+  const { heading, recover } = useHeadingFocus();
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   useTitle('Snapshots');
-  useEffect(() => {
-    // why: the focus was on a row that is gone
-    if (document.activeElement === document.body) heading.current?.focus();
-  }, [deleted.value]);
+  const onGone = (): Promise<void> => reload().then(recover);
   return (
     <div class="page">
       <div class="page-head">
@@ -58,13 +56,13 @@ export function SnapshotsPage() {
           <Items
             of={deleted}
             none=""
-            row={(snapshot) => <Deleted key={snapshot.id} snapshot={snapshot} onRestored={reload} />}
+            row={(snapshot) => <Deleted key={snapshot.id} snapshot={snapshot} onRestored={onGone} />}
           />
         </Section>
       )}
       {open?.what === 'use' && <UseSnapshotDialog snapshot={open.snapshot} onClose={close} />}
       {open?.what === 'delete' && (
-        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void reload()} onClose={close} />
+        <DeleteSnapshotDialog snapshot={open.snapshot} onDone={() => void onGone()} onClose={close} />
       )}
     </div>
   );

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { Container } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { keptFacts } from '../../../lib/format/deleted-container-facts.ts';
 import { changes, restore } from '../../../state/containers.ts';
 import { me } from '../../../state/profile.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
+import { useHeadingFocus } from '../../../ui/hooks/use-heading-focus.ts';
 import { useTitle } from '../../../ui/hooks/use-title.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
 import { PurgeDialog } from './purge-dialog.tsx';
@@ -18,12 +19,9 @@ const GUEST_LEAD =
 export function DeletedPage() {
   const list = useDeleted();
   const [purging, setPurging] = useState<Container | null>(null);
-  const heading = useRef<HTMLHeadingElement>(null);
+  const { heading, recover } = useHeadingFocus();
   useTitle('Recently deleted');
-  useEffect(() => {
-    // why: the focus was on a link or a row that is gone
-    if (document.activeElement === document.body) heading.current?.focus();
-  }, [list.value]);
+  const onGone = (): void => void list.reload().then(recover);
   return (
     <div class="page">
       <div class="page-head">
@@ -42,15 +40,13 @@ export function DeletedPage() {
             <Kept
               key={container.db_id}
               container={container}
-              onChanged={() => void list.reload()}
+              onChanged={onGone}
               onPurge={() => setPurging(container)}
             />
           )}
         />
       </Section>
-      {purging && (
-        <PurgeDialog container={purging} onDone={() => void list.reload()} onClose={() => setPurging(null)} />
-      )}
+      {purging && <PurgeDialog container={purging} onDone={onGone} onClose={() => setPurging(null)} />}
     </div>
   );
 }
