@@ -115,6 +115,15 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await waitFor(async () => (await roleOf()) === 'user');
 
   await choose(page, 'ada', 'Last day…');
+  await press(page, 'Save');
+  await page.getByText('Enter a complete date, or choose “No end”.').waitFor();
+  t.equal(await focused(page), 'ends_at');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shootBoth(page, 'people-end-fault-phone');
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.keyboard.type('0203');
+  await press(page, 'Save');
+  await page.getByText('Must be a complete date.').waitFor();
   await page.fill('[name=ends_at]', new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10));
   t.same(await violationsEverywhere(page), []);
   await shootBoth(page, 'people-end');
@@ -123,6 +132,16 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await row(page, 'ada')
     .getByText(/ends on/)
     .waitFor();
+  const endOf = async () => (await as(paged.service, ada)('GET', '/api/me')).json().ends_at;
+  const end = await endOf();
+  t.ok(end);
+  await choose(page, 'ada', 'Last day…');
+  await page.getByLabel('End of the account', { exact: true }).selectOption('No end');
+  await shootBoth(page, 'people-no-end');
+  await page.getByLabel('End of the account', { exact: true }).selectOption('After a last day');
+  await press(page, 'Save');
+  await page.getByText('ada is unchanged').waitFor();
+  t.equal(await endOf(), end);
   const warned = await signedIn(browser, paged, 'ada');
   await warned.page.getByText(/Your account ends on .*ask an administrator/).waitFor();
   t.same(await violationsEverywhere(warned.page), []);

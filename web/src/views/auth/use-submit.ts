@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { BerthError, type FieldFaults, fieldFaults } from '../../api/errors.ts';
 import { explain } from '../../api/explain.ts';
+import { incompleteInputs } from './incomplete-inputs.ts';
 
 const NONE: FieldFaults = {};
 
@@ -17,6 +18,13 @@ function faultsOf(failure: unknown, fieldNames: readonly string[]): FieldFaults 
   if (field === undefined) return fieldFaults(failure);
   const { title, next } = explain(failure);
   return { [field]: `${title}. ${next}` };
+}
+
+/** Throws, as the service would answer, when a field has half a date in it. */
+function requireComplete(form: HTMLFormElement | null): void {
+  const fields = incompleteInputs(form?.querySelectorAll('input') ?? []);
+  if (Object.keys(fields).length === 0) return;
+  throw new BerthError(400, 'validation_failed', 'invalid request', { fields });
 }
 
 /** Focuses the first field at fault, or scrolls to the failure. */
@@ -46,6 +54,7 @@ export function useSubmit(work: () => Promise<unknown>, fieldNames: readonly str
     setBusy(true);
     setFailure(null);
     try {
+      requireComplete(form.current);
       await work();
     } catch (reason) {
       setFailure(reason);

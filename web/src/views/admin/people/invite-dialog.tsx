@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { invite, type NewInvitation } from '../../../api/identity/people.ts';
 import { SelectField, TextField } from '../../../ui/fields/field.tsx';
+import { chosenEnd, NO_END } from './account-end.ts';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
-import { EndField, endOfDay } from './end-dialog.tsx';
+import { EndField } from './end-field.tsx';
 import type { MadeLink } from './link-dialog.tsx';
 
 const LIVES: readonly (readonly [hours: string, label: string])[] = [
@@ -26,24 +27,25 @@ type InviteProps = {
 };
 
 export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
-  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168', day: '' });
+  const [wanted, setWanted] = useState({ email: '', role: 'user', tier: 'free', hours: '168', end: NO_END });
   const set = (part: Partial<typeof wanted>): void => setWanted({ ...wanted, ...part });
-  const body: NewInvitation = {
-    email: wanted.email.trim() === '' ? null : wanted.email.trim(),
+  const email = wanted.email.trim() === '' ? null : wanted.email.trim();
+  const body = (): NewInvitation => ({
+    email,
     role: wanted.role as NewInvitation['role'],
     tier: wanted.tier,
     expires_in_hours: Number(wanted.hours),
-    account_ends_at: wanted.role === 'admin' ? null : endOfDay(wanted.day),
-  };
+    account_ends_at: wanted.role === 'admin' ? null : chosenEnd(wanted.end, 'account_ends_at'),
+  });
   return (
     <ConfirmedDialog
       title="Invite a person"
       action="Create link"
       busy="Creating"
       fields={['email', 'role', 'tier', 'account_ends_at']}
-      work={(proof) => invite({ ...body, ...proof })}
+      work={async (proof) => invite({ ...body(), ...proof })}
       onDone={({ url }) =>
-        onMade({ title: 'Invitation', words: `Send this link to ${body.email ?? 'the person'}.`, url })
+        onMade({ title: 'Invitation', words: `Send this link to ${email ?? 'the person'}.`, url })
       }
       onClose={onClose}
     >
@@ -77,7 +79,12 @@ export function InviteDialog({ tiers, onMade, onClose }: InviteProps) {
             options={LIVES}
           />
           {wanted.role === 'user' && (
-            <EndField day={wanted.day} onInput={(day) => set({ day })} error={faults['account_ends_at']} />
+            <EndField
+              name="account_ends_at"
+              choice={wanted.end}
+              onChoice={(end) => set({ end })}
+              error={faults['account_ends_at']}
+            />
           )}
         </>
       )}

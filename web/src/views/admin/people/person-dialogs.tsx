@@ -2,9 +2,11 @@ import { useState } from 'preact/hooks';
 import { changeUser, makeResetLink, type UserChange } from '../../../api/identity/people.ts';
 import type { ManagedUser } from '../../../api/types.ts';
 import { TextField } from '../../../ui/fields/field.tsx';
+import { chosenEnd, endToChange, hasEnded } from './account-end.ts';
 import { ConfirmedDialog } from './confirmed-dialog.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-import { EndDialog, EndField, endOfDay } from './end-dialog.tsx';
+import { EndDialog } from './end-dialog.tsx';
+import { EndField } from './end-field.tsx';
 import { TierField } from './invite-dialog.tsx';
 import type { PersonDialogProps } from './person-dialog-props.ts';
 import type { PersonAct } from './person-row.tsx';
@@ -169,23 +171,25 @@ function DisableDialog({ user, onChanged, onClose }: PersonDialogProps) {
 
 /** An account that has ended needs another end. */
 function EnableDialog({ user, onChanged, onClose }: PersonDialogProps) {
-  const [day, setDay] = useState('');
-  const hasEnded = user.ends_at !== null && Date.parse(user.ends_at) <= Date.now();
-  const end = hasEnded ? { ends_at: endOfDay(day) } : {};
+  const [choice, setChoice] = useState(endToChange(null));
+  const needsEnd = hasEnded(user, new Date());
+  const end = (): UserChange => (needsEnd ? { ends_at: chosenEnd(choice, 'ends_at') } : {});
   return (
     <ConfirmedDialog
       title={`Enable ${user.username}?`}
       action="Enable"
       busy="Enabling"
       fields={['ends_at']}
-      work={(proof) => changeUser(user.id, { disabled: false, ...end, ...proof })}
+      work={async (proof) => changeUser(user.id, { disabled: false, ...end(), ...proof })}
       onDone={(after) => onChanged(after, user)}
       onClose={onClose}
     >
       {(faults) => (
         <>
           <p>They can sign in again, and their API tokens work again.</p>
-          {hasEnded && <EndField day={day} onInput={setDay} error={faults['ends_at']} />}
+          {needsEnd && (
+            <EndField name="ends_at" choice={choice} onChoice={setChoice} error={faults['ends_at']} />
+          )}
         </>
       )}
     </ConfirmedDialog>

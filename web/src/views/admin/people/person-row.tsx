@@ -2,6 +2,7 @@ import type { ManagedUser } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
 import { ago, onDay } from '../../../lib/format/format.ts';
 import { item, Menu, type MenuItem } from '../../../ui/menu.tsx';
+import { BEING_DELETED, FOR_ACCOUNTS, whyNoEnd } from './account-end.ts';
 
 export type PersonAct =
   | 'tier'
@@ -65,39 +66,36 @@ function Tags({ user, isSelf }: { readonly user: ManagedUser; readonly isSelf: b
   );
 }
 
-const FOR_ACCOUNTS = 'Guests have no account';
-
-function resetReason(isOff: boolean, isGuest: boolean): string | undefined {
-  if (isGuest) return FOR_ACCOUNTS;
-  return isOff ? 'Enable the account first' : undefined;
+function resetReason({ being_deleted, email, disabled_at }: ManagedUser): string | undefined {
+  if (being_deleted) return BEING_DELETED;
+  if (email === null) return FOR_ACCOUNTS;
+  return disabled_at === null ? undefined : 'Enable the account first';
 }
 
 function itemsOf(user: ManagedUser, isSelf: boolean, onAct: RowProps['onAct']): readonly MenuItem[] {
   const isOff = user.disabled_at !== null;
   const isGuest = user.email === null;
   const act = (what: PersonAct) => () => onAct(what, user);
-  const cannot = { disabled: user.being_deleted };
+  const leaving = user.being_deleted ? BEING_DELETED : undefined;
+  const cannot = { disabled: user.being_deleted, reason: leaving };
   const own = isSelf ? 'Not for your own account' : undefined;
-  const notSelf = { disabled: isSelf || user.being_deleted, reason: own };
-  const noReset = { disabled: isSelf || isOff || isGuest, reason: own ?? resetReason(isOff, isGuest) };
-  const noEnd = {
-    disabled: isGuest || user.role === 'admin' || user.being_deleted,
-    reason: isGuest ? FOR_ACCOUNTS : 'An administrator has none',
-  };
+  const notSelf = { disabled: isSelf || user.being_deleted, reason: own ?? leaving };
+  const noReset = { disabled: isSelf || isOff || isGuest, reason: own ?? resetReason(user) };
+  const noEnd = whyNoEnd(user, now.value);
   return [
     item('gear', 'Change tier…', act('tier'), cannot),
     item(
       'shield',
       user.role === 'admin' ? 'Remove administrator rights…' : 'Make administrator…',
       act('role'),
-      { disabled: isGuest || user.being_deleted, reason: isGuest ? FOR_ACCOUNTS : undefined },
+      { disabled: isGuest || user.being_deleted, reason: leaving ?? (isGuest ? FOR_ACCOUNTS : undefined) },
     ),
     item('key', 'Reset password…', act('password'), noReset),
     item('lock', 'Reset second factor…', act('second_factor'), {
       disabled: noReset.disabled || !user.mfa_enabled,
       reason: noReset.reason ?? 'There is none',
     }),
-    item('clock', 'Last day…', act('end'), noEnd),
+    item('clock', 'Last day…', act('end'), { disabled: noEnd !== null, reason: noEnd ?? undefined }),
     isOff
       ? item('check', 'Enable', act('enable'), cannot)
       : item('stop', 'Disable…', act('disable'), notSelf),

@@ -98,6 +98,9 @@ type Entered = {
   readonly ends_at: string;
 };
 
+/** Without the last year a browser takes years of six digits, which are no times for the service. */
+const TIME_INPUT = { type: 'datetime-local', max: '9999-12-31T23:59' } as const;
+
 /** What differs from before: an untouched time keeps its seconds. */
 function changesOf(before: AdminAnnouncement | null, entered: Entered): Partial<AnnouncementFields> {
   const { text, severity, starts_at, ends_at } = entered;
@@ -149,13 +152,13 @@ function AnnouncementDialog({ before, onDone, onClose }: DialogProps) {
           label="Appears"
           {...form.field('starts_at')}
           hint="Empty: at once."
-          input={{ type: 'datetime-local' }}
+          input={{ ...TIME_INPUT, name: 'starts_at' }}
         />
         <TextField
           label="Disappears"
           {...form.field('ends_at')}
           hint="Empty: when you delete it."
-          input={{ type: 'datetime-local' }}
+          input={{ ...TIME_INPUT, name: 'ends_at' }}
         />
       </div>
     </FormDialog>
