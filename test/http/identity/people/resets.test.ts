@@ -199,6 +199,9 @@ t.test(
     const { passkey, key } = await register(service, ada);
     const dbId = await aContainerOf(service, ada);
     await use((await make()).code);
+    const { identities } = service.ports.storage.repositories;
+    const connected = { userId: ada.id, issuer: 'https://id.example.org', subject: 'ada', email: null };
+    const identity = await identities.insert(connected);
     const intruder = (await signIn(service, key)).json();
     const call = as(service, intruder);
     const options = (await call('POST', '/api/me/passkeys/options')).json();
@@ -213,6 +216,7 @@ t.test(
       ['a share', 'POST', `/api/containers/${dbId}/collaborations`, { mode: 'control' }],
       ['a passcode', 'PUT', '/api/me/lock', { passcode: '1234' }],
       ['the removal of a passkey', 'DELETE', `/api/me/passkeys/${passkey.id}`],
+      ['the removal of a connected sign-in', 'DELETE', `/api/me/identities/${identity?.id}`],
     ];
     for (const [name, method, url, body] of tries)
       t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);
@@ -246,6 +250,7 @@ t.test("an administrator's reset bars an older passkey from whatever lets others
     ['a user', 'POST', '/api/admin/users', eve],
     ['a reset link', 'POST', `/api/admin/users/${bob.id}/reset-links`, { kind: 'password' }],
     ['an administrator', 'PATCH', `/api/admin/users/${bob.id}`, { role: 'admin' }],
+    ['an enabled account', 'PATCH', `/api/admin/users/${bob.id}`, { disabled: false }],
   ];
   for (const [name, method, url, body] of tries)
     t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);
