@@ -82,26 +82,64 @@ t.test('a command is started once a service answers that did not at first', asyn
   const refusal = async () =>
     dials === 2
       ? new BerthError(0, 'unreachable', 'refused')
-      : new BerthError(503, 'database_unavailable', 'starting');
-  const link = new ExecLink({ open, refusal }, start, () => {
+      : new BerthError(503, 'service_restarting', 'starting', { retryAfterSeconds: 0.3 });
+  const reasons: (string | undefined)[] = [];
+  const link = new ExecLink({ open, refusal }, start, (reason) => {
     losses += 1;
+    reasons.push(reason?.code);
   });
+  const begunAtMs = performance.now();
   t.equal(await link.exitCode, 7);
   t.same({ dials, losses }, { dials: 4, losses: 3 });
   t.equal(starts, 1, 'nothing starts twice');
+  t.same(reasons, [undefined, undefined, 'service_restarting']);
+  t.ok(performance.now() - begunAtMs > 300, 'it waits for as long as the service asks');
 });
 
-t.test('a service that refuses for good is not asked again', async (t) => {
+/** A service that refuses each socket. */
+function aRefusal(error: BerthError, onLost = () => {}) {
   let dials = 0;
   const open = async (listener: SocketListener) => {
     dials += 1;
     setImmediate(() => listener.closed(LOST, '', false));
     return { send: () => {}, drop: () => {}, unsentBytes: () => 0 };
   };
-  const refusal = async () => new BerthError(404, 'container_not_found', 'container not found');
-  await t.rejects(new ExecLink({ open, refusal }, start).exitCode, { code: 'container_not_found' });
-  t.equal(dials, 1);
-});
+  return { link: new ExecLink({ open, refusal: async () => error }, start, onLost), dials: () => dials };
+}
+
+const caused = (code: string): BerthError =>
+  new BerthError(0, 'unreachable', 'Berth did not respond', {
+    cause: new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) }),
+  });
+
+for (const error of [
+  new BerthError(404, 'container_not_found', 'container not found'),
+  new BerthError(429, 'too_many_at_once', 'too many at once', { retryAfterSeconds: 2 }),
+  new BerthError(500, 'internal_error', 'failed'),
+  new BerthError(503, 'container_unresponsive', 'no new programs'),
+  new BerthError(503, 'service_restarting', 'later', { retryAfterSeconds: 31 }),
+  caused('ENOTFOUND'),
+  caused('CERT_HAS_EXPIRED'),
+]) {
+  t.test(
+    `a service that does not start a command is not asked again: ${error.cause ?? error.code}`,
+    async (t) => {
+      const { link, dials } = aRefusal(error);
+      await t.rejects(link.exitCode, error);
+      t.equal(dials(), 1);
+    },
+  );
+}
+
+for (const error of [caused('ECONNREFUSED'), new BerthError(502, 'http_502', 'of a proxy')]) {
+  t.test(`a command that its client ends at a loss is not dialled again: ${error.code}`, async (t) => {
+    const { link, dials } = aRefusal(error, () => link.close(new Error('enough')));
+    await t.rejects(link.exitCode, { message: 'enough' });
+    const before = dials();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    t.equal(dials(), before);
+  });
+}
 
 t.test('a line that is lost as soon as it is there is tried later each time', async (t) => {
   const { link, dialledAtMs } = aLink((line, answer, lose) => {

@@ -1,6 +1,9 @@
 import { connect as dial } from 'node:net';
 import t, { type Test } from 'tap';
+import { RECONNECT } from '../../src/client/backoff.ts';
 import { Berth } from '../../src/client/index.ts';
+import { AttachedProcess } from '../../src/client/processes/attached-process.ts';
+import type { Requester } from '../../src/client/request/requester.ts';
 import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { ANY_PORT, relay } from '../support/process/lines.ts';
@@ -155,4 +158,18 @@ t.test('output continues at the byte after a lost connection', async (t) => {
   await cat.closeInput();
   await reading;
   t.equal(read, sent.join(''));
+});
+
+t.test('an attachment that its client leaves at a loss does not connect again', async (t) => {
+  let tries = 0;
+  const token = async (): Promise<string> => {
+    tries += 1;
+    throw new Error('no token without the service');
+  };
+  const open = () => t.fail('no socket without a token') as never;
+  const onLost = (): void => attached.detach();
+  const attached = new AttachedProcess({ token } as unknown as Requester, open, '/process', { onLost });
+  t.equal(await attached.closed, null);
+  await new Promise((resolve) => setTimeout(resolve, RECONNECT.firstMs + 50));
+  t.equal(tries, 1);
 });

@@ -6,8 +6,26 @@ export const isSignedOut = (error: unknown): boolean => error instanceof BerthEr
 export const isFinal = (error: unknown): boolean =>
   error instanceof BerthError && error.status >= 400 && error.status < 500 && error.status !== 429;
 
-/** A service that does not answer, or cannot yet. */
-export const passes = (error: unknown): error is BerthError => error instanceof BerthError && !isFinal(error);
+/** What a proxy answers while the service is away. */
+const OF_A_PROXY: readonly string[] = ['http_502', 'http_503', 'http_504'];
+/** A wrong name, or no trusted TLS. */
+const WRONG_ADDRESS = /^(ENOTFOUND|EPROTO|CERT_|ERR_SSL_|ERR_TLS_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** Whether a service does not answer, or says when it can start a command. */
+export const isAway = (error: unknown): error is BerthError =>
+  error instanceof BerthError &&
+  ((error.status === 0 && !WRONG_ADDRESS.test(systemCode(error.cause))) ||
+    (error.status === 503 && error.retryAfterSeconds !== null) ||
+    OF_A_PROXY.includes(error.code));
+
+type Caused = { readonly code?: unknown; readonly cause?: unknown };
+
+/** Of the fault under `fetch`; empty for none. */
+function systemCode(cause: unknown): string {
+  const { code, cause: under } = (cause ?? {}) as Caused;
+  if (under !== undefined) return systemCode(under);
+  return typeof code === 'string' ? code : '';
+}
 
 export const endedByClient = (): BerthError =>
   new BerthError(0, 'command_ended', 'the command was ended by its client');

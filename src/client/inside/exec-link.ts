@@ -50,7 +50,11 @@ export class ExecLink {
   #size: TerminalSize | null = null;
   #wake = (): void => {};
 
-  constructor(dial: ExecDial, start: ResumableStart, onLost: () => unknown = () => {}) {
+  constructor(
+    dial: ExecDial,
+    start: ResumableStart,
+    onLost: (reason: BerthError | null) => unknown = () => {},
+  ) {
     this.#start = start;
     this.started = this.#started.promise;
     this.exitCode = this.#exited.promise;
@@ -69,10 +73,10 @@ export class ExecLink {
       opened: () => this.#onOpened(),
       frame: (frame) => this.#onFrame(frame),
       bytes: (data) => this.#onBytes(data),
-      lost: () => {
+      lost: (reason) => {
         const wasConnected = this.#isConnected;
         this.#isConnected = false;
-        if (wasConnected || !this.#sockets.isBegun) onLost();
+        if (wasConnected || !this.#sockets.isBegun) onLost(reason);
       },
       failed: (error) => this.fail(error),
     });

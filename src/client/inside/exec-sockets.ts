@@ -4,7 +4,7 @@ import { nextTryMs } from '../backoff.ts';
 import { BerthError } from '../request/errors.ts';
 import { Heartbeat } from '../socket/heartbeat.ts';
 import type { Socket, SocketListener } from '../socket/socket.ts';
-import { broken, isFinal, isSignedOut, notOpened, passes, signedOut } from './exec-failures.ts';
+import { broken, isAway, isFinal, isSignedOut, notOpened, signedOut } from './exec-failures.ts';
 
 /** How the sockets of a command are opened. */
 export type ExecDial = {
@@ -20,7 +20,8 @@ export type ExecSocketsListener = {
   opened(): void;
   frame(frame: ExecServerFrame | null): void;
   bytes(data: Uint8Array): void;
-  lost(): void;
+  /** `reason`: why the service cannot yet open another one; null without an answer. */
+  lost(reason: BerthError | null): void;
   /** There will be no other socket. */
   failed(error: unknown): void;
 };
@@ -33,7 +34,7 @@ const REFUSALS = 8;
 const REFUSED_RETRY = { firstMs: 100, maxMs: 800 };
 /** The service keeps a command without a socket for as long. */
 const RESUME_WITHIN_MS = 60_000;
-/** How long a service that does not answer is asked to start a command: nothing was started yet. */
+/** How long a service that is away is asked to start a command: nothing was started yet. */
 const BEGIN_WITHIN_MS = 30_000;
 
 /** What the platform reports of a proxy that goes away, and of a lost line. */
@@ -118,7 +119,7 @@ export class ExecSockets {
       },
       (error) => {
         if (!isCurrent()) return;
-        if (this.#isBegun || passes(error)) this.#again(null, error);
+        if (this.#isBegun || isAway(error)) this.#again(null, error);
         else this.#listener.failed(error);
       },
     );
@@ -156,23 +157,27 @@ export class ExecSockets {
     if (this.#isBegun) {
       if (isFinal(refusal)) failed(isSignedOut(refusal) ? refusal : broken());
       else this.#again();
-    } else if (passes(refusal)) this.#again(null, refusal);
+    } else if (isAway(refusal)) this.#again(null, refusal);
     else if (refusal !== null) failed(refusal);
     else if (this.#attempt > 0 && this.#reason === null) failed(notOpened());
     else this.#again();
   }
 
   /** A line that is lost again before anything came over it is tried later each time. */
-  #again(afterMs: number | null = null, reason: unknown = null): void {
+  #again(afterMs: number | null = null, failure: unknown = null): void {
     this.#drop();
-    this.#reason = passes(reason) ? reason : null;
-    this.#listener.lost();
+    const reason = failure instanceof BerthError ? failure : null;
+    this.#reason = reason;
+    this.#listener.lost(reason?.status === 0 ? null : reason);
+    if (this.#isOver) return;
     const nowMs = performance.now();
     this.#lostAtMs ??= nowMs;
-    const isTooLate = nowMs - this.#lostAtMs > (this.#isBegun ? RESUME_WITHIN_MS : BEGIN_WITHIN_MS);
+    const askedMs = (reason?.retryAfterSeconds ?? 0) * 1_000;
+    const isTooLate = nowMs + askedMs - this.#lostAtMs > (this.#isBegun ? RESUME_WITHIN_MS : BEGIN_WITHIN_MS);
     if (isTooLate)
       return void this.#listener.failed(this.#isBegun ? broken() : (this.#reason ?? notOpened()));
-    const delayMs = afterMs ?? (this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY));
+    const ownMs = afterMs ?? (this.#attempt === 0 ? 0 : nextTryMs(this.#attempt, null, RETRY));
+    const delayMs = Math.max(askedMs, ownMs);
     this.#attempt += 1;
     this.#retry = setTimeout(() => this.#connect(), delayMs);
   }

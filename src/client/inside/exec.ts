@@ -1,5 +1,6 @@
 import { EXEC_PROTOCOL, subprotocols } from '../../protocol/subprotocols.ts';
 import { randomKey } from '../random-key.ts';
+import type { BerthError } from '../request/errors.ts';
 import type { Requester } from '../request/requester.ts';
 import { answerWithoutUpgrade } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
@@ -17,8 +18,11 @@ export type ExecOptions = {
   readonly timeoutSeconds?: number;
   /** Runs it in a terminal: all output is then stdout. `term` is the terminal's type, `xterm-256color` by default. */
   readonly terminal?: { readonly cols: number; readonly rows: number; readonly term?: string };
-  /** Called when the line is lost, or the service does not answer yet; the next attempt follows by itself. */
-  readonly onLost?: () => unknown;
+  /**
+   * Called when the line is lost, or the service is away; the next attempt follows by itself. `reason`: what the service
+   * answers; null without an answer.
+   */
+  readonly onLost?: (reason: BerthError | null) => unknown;
   /** Ends the command when aborted. */
   readonly signal?: AbortSignal;
 };

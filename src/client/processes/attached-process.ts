@@ -217,6 +217,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     this.#abandon();
     this.#attempt += 1;
     this.#options.onLost?.();
+    if (this.#isOver) return;
     this.#retry = setTimeout(() => this.#connect(), delayMs);
   }
 

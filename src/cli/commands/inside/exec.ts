@@ -14,7 +14,7 @@ import { variables } from '../../values/variables.ts';
 const HELP = `
 Standard input, output and signals are passed on as they come, byte for byte. The command ends with the
 program's exit code, or ${EXIT.timedOut} at its time limit. A second Ctrl-C ends the program. A lost connection
-is continued for a minute; then the program ends. A service that does not answer is asked for half a minute.
+is continued for a minute; then the program ends. A service that is away is asked for half a minute.
 
 Examples:
   berth exec dev -- npm test
@@ -79,8 +79,10 @@ const onTerminal: Run = async ({ io }, find, program, options) => {
   const isKnown = term !== undefined && /^[a-zA-Z0-9.+_-]{1,64}$/.test(term) && term !== 'dumb';
   const terminal = { ...raw.size(), ...(isKnown && { term }) };
   const lost = lostNote(io);
-  const onLost = () =>
-    raw.isRaw() ? raw.note('connection lost, reconnecting… Ctrl-C twice ends the command') : lost.begin();
+  const onLost: ExecOptions['onLost'] = (reason) =>
+    raw.isRaw()
+      ? raw.note('connection lost, reconnecting… Ctrl-C twice ends the command')
+      : lost.begin(reason);
   try {
     const running = await (await find()).exec(program, { ...options, stdin: true, terminal, onLost });
     lost.of(running);
