@@ -43,7 +43,7 @@ export type DomainError =
   /** The connection to the engine broke before it reported the outcome. */
   | { readonly code: 'command_outcome_unknown' | 'file_outcome_unknown' }
   /** For a client that resumes a command. */
-  | { readonly code: 'command_elsewhere' | 'command_lost' }
+  | { readonly code: 'command_elsewhere' | 'command_lost' | 'command_abandoned' }
   | { readonly code: 'command_output_lost'; readonly exitCode: number | null }
   | { readonly code: 'process_not_found' | 'process_ended' | 'process_tools_missing' }
   | { readonly code: 'process_limit_reached'; readonly max: number }

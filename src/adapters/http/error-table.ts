@@ -56,7 +56,11 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     503,
     'the service stopped while the command ran: it was ended, or runs on unseen. Check before you repeat it',
   ],
-  command_output_lost: [503, 'the command has ended, but the service stopped before all its output was sent'],
+  command_abandoned: [
+    503,
+    'the service ended the command: its client was away for too long, or too many of your commands were waiting for theirs',
+  ],
+  command_output_lost: [503, 'the command has ended, but the service no longer has all of its output'],
   file_outcome_unknown: [
     503,
     'the connection to the container engine or the machine was lost: the change may or may not have been made. Check before you repeat it',

@@ -12,13 +12,17 @@ export async function commandRunRepositoryContract(name: string, storage: Storag
     t.equal(await commandRuns.find(one), null);
     await commandRuns.begin(one, replica);
     t.match(await commandRuns.find(one), { replica, startedAt: Date, end: null });
-    await commandRuns.end(one, { exitCode: 3, outputBytes: 5_000_000_000 });
+    await commandRuns.end(one, { kind: 'exit', exitCode: 3, outputBytes: 5_000_000_000 });
     await commandRuns.begin(other, replica);
-    await commandRuns.end(other, { exitCode: null, outputBytes: 0 });
-    t.match(await commandRuns.find(one), { replica, end: { exitCode: 3, outputBytes: 5_000_000_000 } });
-    t.match(await commandRuns.find(other), { end: { exitCode: null, outputBytes: 0 } });
-    await commandRuns.begin(one, replica);
-    t.match(await commandRuns.find(one), { end: null }, 'a name may be used again');
+    await commandRuns.end(other, { kind: 'exit', exitCode: null, outputBytes: 0 });
+    t.match(await commandRuns.find(one), { replica, end: { kind: 'exit', exitCode: 3, outputBytes: 5_000_000_000 } });
+    t.match(await commandRuns.find(other), { end: { kind: 'exit', exitCode: null, outputBytes: 0 } });
+    for (const kind of ['abandoned', 'unknown'] as const) {
+      await commandRuns.begin(one, replica);
+      t.match(await commandRuns.find(one), { end: null }, 'a name may be used again');
+      await commandRuns.end(one, { kind });
+      t.same((await commandRuns.find(one))?.end, { kind });
+    }
     await commandRuns.forget(one);
     t.equal(await commandRuns.find(one), null);
   });

@@ -1,11 +1,15 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { CommandEnd } from '../../../domain/containers/command-run.ts';
 import type { CommandRunRepository } from '../../../ports/containers/inside/command-run-repository.ts';
+import type { CommandRunsTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
 import { clockNow, firstAs, run } from '../sql.ts';
 
 /** A client resumes for a minute. */
 const KEPT_MINUTES = 10;
 const FORGOTTEN_DAYS = 7;
+
+const OPEN = { ended_at: null, exit_code: null, output_bytes: null, left_at: null, left_as: null };
 
 export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
   async begin(nameHash, replica) {
@@ -14,11 +18,12 @@ export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
       .where((eb) =>
         eb.or([
           eb('ended_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
+          eb('left_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
           eb('started_at', '<', sql<Date>`now() - make_interval(days => ${FORGOTTEN_DAYS})`),
         ]),
       );
     await old.execute();
-    const fresh = { replica, started_at: clockNow, ended_at: null, exit_code: null, output_bytes: null };
+    const fresh = { ...OPEN, replica, started_at: clockNow };
     await db
       .insertInto('command_runs')
       .values({ name_hash: nameHash, ...fresh })
@@ -26,10 +31,14 @@ export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
       .execute();
   },
 
-  end: (nameHash, { exitCode, outputBytes }) =>
+  end: (nameHash, end) =>
     db
       .updateTable('command_runs')
-      .set({ ended_at: clockNow, exit_code: exitCode, output_bytes: outputBytes })
+      .set(
+        end.kind === 'exit'
+          ? { ended_at: clockNow, exit_code: end.exitCode, output_bytes: end.outputBytes }
+          : { left_at: clockNow, left_as: end.kind },
+      )
       .where('name_hash', '=', nameHash)
       .$call(run),
 
@@ -38,14 +47,21 @@ export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
   find: (nameHash) =>
     db
       .selectFrom('command_runs')
-      .select(['replica', 'started_at', 'ended_at', 'exit_code', 'output_bytes'])
+      .select(['replica', 'started_at', 'ended_at', 'exit_code', 'output_bytes', 'left_as'])
       .where('name_hash', '=', nameHash)
       .$call(
         firstAs((row) => ({
           replica: row.replica,
           startedAt: row.started_at,
-          end:
-            row.ended_at === null ? null : { exitCode: row.exit_code, outputBytes: Number(row.output_bytes) },
+          end: endOf(row),
         })),
       ),
 });
+
+type EndColumns = Pick<Selectable<CommandRunsTable>, 'ended_at' | 'exit_code' | 'output_bytes' | 'left_as'>;
+
+function endOf(row: EndColumns): CommandEnd | null {
+  if (row.ended_at !== null)
+    return { kind: 'exit', exitCode: row.exit_code, outputBytes: Number(row.output_bytes) };
+  return row.left_as === null ? null : { kind: row.left_as };
+}

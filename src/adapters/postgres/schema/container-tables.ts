@@ -195,4 +195,6 @@ export type CommandRunsTable = {
   ended_at: Generated<Date | null>;
   exit_code: Generated<number | null>;
   output_bytes: Generated<number | null>;
+  left_at: Generated<Date | null>;
+  left_as: Generated<'abandoned' | 'unknown' | null>;
 };

@@ -45,6 +45,7 @@ const LOSSES = {
   elsewhere: 'command_elsewhere',
   output_lost: 'command_output_lost',
   lost: 'command_lost',
+  abandoned: 'command_abandoned',
   unknown: 'command_outcome_unknown',
 } as const satisfies Record<Exclude<Resumption['kind'], 'ended'>, DomainError['code']>;
 

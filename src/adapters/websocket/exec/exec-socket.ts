@@ -36,7 +36,10 @@ export function execSocket(http: FastifyInstance, deps: ExecSocketDeps): void {
   const { access, records, live, log, wordsOf } = deps;
   const mayStay = (now: Caller): boolean => authorize(now, 'write').ok && access.mayGoOnChanging(now);
   const runs = new ExecRuns({ live, mayStay });
-  http.beforeSocketsClose(() => runs.shut());
+  http.beforeSocketsClose(() => {
+    records.shut();
+    runs.shut();
+  });
   http.route<{ Params: { id: string } }>({
     method: 'GET',
     url: '/api/containers/:id/exec',

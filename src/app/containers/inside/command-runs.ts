@@ -1,4 +1,4 @@
-import { type Resumption, resumptionOf } from '../../../domain/containers/command-run.ts';
+import { type CommandEnd, type Resumption, resumptionOf } from '../../../domain/containers/command-run.ts';
 import type { DomainError } from '../../../domain/errors.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import type { CommandEvent, ControlledCommand } from '../../../ports/containers/inside/container-commands.ts';
@@ -15,44 +15,90 @@ export type CommandRunDeps = {
 export type CommandRuns = ReturnType<typeof commandRuns>;
 
 /** Records of commands by their names, so that a client that resumes gets a true answer after a restart of the service. */
-export const commandRuns = ({ storage, replica, log }: CommandRunDeps) => ({
-  /** Starts a command that is on record, and records its end before its reader learns of it. */
-  async start(
-    name: string,
-    open: () => Promise<Result<ControlledCommand, DomainError>>,
-  ): Promise<Result<ControlledCommand, DomainError>> {
-    const { commandRuns: runs } = storage.repositories;
-    const hash = sha256(name);
-    await runs.begin(hash, replica);
-    const opened = await open();
-    if (!opened.ok) {
-      if (opened.error.code !== 'command_outcome_unknown') await runs.forget(hash);
-      return opened;
-    }
-    const ended = async (exitCode: number | null, outputBytes: number): Promise<void> => {
-      await runs
-        .end(hash, { exitCode, outputBytes })
-        .catch((err: unknown) => log.warn({ err }, 'the end of a command was not recorded'));
-    };
-    return ok({ ...opened.value, events: recorded(opened.value.events, ended) });
-  },
+export function commandRuns({ storage, replica, log }: CommandRunDeps) {
+  const { commandRuns: runs, health } = storage.repositories;
+  /** The commands of this process without an end on record, by the hashes of their names. */
+  const begun = new Set<string>();
+  let isShut = false;
 
-  /** What to tell a client whose command this process does not have. */
-  async resume(name: string, receivedBytes: number): Promise<Resumption> {
-    const { commandRuns: runs, health } = storage.repositories;
-    const [run, { now, reports }] = await Promise.all([runs.find(sha256(name)), health.reports()]);
-    return resumptionOf(run, receivedBytes, replica, reports, now);
+  const end = async (hash: Buffer, how: CommandEnd): Promise<void> => {
+    await runs
+      .end(hash, how)
+      .catch((err: unknown) => log.warn({ err }, 'the end of a command was not recorded'));
+    begun.delete(hash.toString('hex'));
+  };
+
+  return {
+    /** Starts a command that is on record, and records its end before its reader learns of it. */
+    async start(
+      name: string,
+      open: () => Promise<Result<ControlledCommand, DomainError>>,
+    ): Promise<Result<ControlledCommand, DomainError>> {
+      const hash = sha256(name);
+      await runs.begin(hash, replica);
+      begun.add(hash.toString('hex'));
+      const ended = once((how) => end(hash, how));
+      const opened = await open().catch(async (error: unknown) => {
+        await ended({ kind: 'unknown' });
+        throw error;
+      });
+      if (opened.ok) return ok(recorded(opened.value, ended, () => isShut));
+      if (opened.error.code === 'command_outcome_unknown') await ended({ kind: 'unknown' });
+      else {
+        begun.delete(hash.toString('hex'));
+        await runs.forget(hash);
+      }
+      return opened;
+    },
+
+    /** What to tell a client whose command this process does not have. */
+    async resume(name: string, receivedBytes: number): Promise<Resumption> {
+      const hash = sha256(name);
+      // Before the row is read: an end that is recorded meanwhile is in the row.
+      const hasBegun = begun.has(hash.toString('hex')) && !isShut;
+      const [run, { now, reports }] = await Promise.all([runs.find(hash), health.reports()]);
+      return resumptionOf(run, receivedBytes, { replica, hasBegun }, reports, now);
+    },
+
+    /** The service stops: commands that it ends from now on are lost. */
+    shut(): void {
+      isShut = true;
+    },
+  };
+}
+
+type Ended = (how: CommandEnd) => Promise<void>;
+
+/** Only the first end counts. */
+function once(record: Ended): Ended {
+  let first: Promise<void> | null = null;
+  return (how) => {
+    first ??= record(how);
+    return first;
+  };
+}
+
+const recorded = (command: ControlledCommand, ended: Ended, isShut: () => boolean): ControlledCommand => ({
+  ...command,
+  events: recordedEvents(command.events, ended),
+  async end() {
+    await Promise.all([isShut() ? null : ended({ kind: 'abandoned' }), command.end()]);
   },
 });
 
-async function* recorded(
+async function* recordedEvents(
   events: AsyncIterable<CommandEvent>,
-  ended: (exitCode: number | null, outputBytes: number) => Promise<void>,
+  ended: Ended,
 ): AsyncGenerator<CommandEvent> {
   let outputBytes = 0;
-  for await (const event of events) {
-    if (event.kind === 'exit') await ended(event.exitCode, outputBytes);
-    else outputBytes += event.data.length;
-    yield event;
+  try {
+    for await (const event of events) {
+      if (event.kind === 'exit') await ended({ kind: 'exit', exitCode: event.exitCode, outputBytes });
+      else outputBytes += event.data.length;
+      yield event;
+    }
+  } catch (error) {
+    await ended({ kind: 'unknown' });
+    throw error;
   }
 }

@@ -272,7 +272,7 @@ t.test('a client learns what became of its command when the service ends', async
     await asked.closed();
     return asked.frame('refused')?.['code'] ?? asked.frame('exit');
   };
-  t.equal(await elsewhere(0), 'command_lost', 'the process of the service is gone');
+  t.equal(await elsewhere(0), 'command_elsewhere', 'its process has not reported yet');
   const [{ replica } = { replica: '' }] = (storage as unknown as { state: MemoryState }).state.commandRuns;
   await storage.repositories.health.report({ replica, startedAt: new Date(0), parts: [] });
   t.equal(await elsewhere(0), 'command_elsewhere', 'it is there');
@@ -288,6 +288,21 @@ t.test('a client learns what became of its command when the service ends', async
   await second.closed();
   t.match(second.frame('refused'), { code: 'command_lost' }, 'a service that stops says so');
   await stopping;
+});
+
+t.test('a command that the service ends is not said to be lost or elsewhere', async (t) => {
+  const { open, service, url, ada } = await aScene(t);
+  const first = await open({ command: ['cat'], stdin: true, run: RUN });
+  await first.until(() => first.room() > 0);
+  first.socket.send(Buffer.from('12345'));
+  await first.until(() => first.bytes(1).length === 5);
+  first.send({ type: 'room', bytes: 1, received: 5 });
+  const other = await listening(t, await aService(service.ports));
+  for (const address of [null, other]) {
+    const again = await (address === null ? open(resume(0)) : aCommand(address, url, ada.token, resume(5)));
+    await again.closed();
+    t.match(again.frame('refused'), { code: 'command_abandoned' });
+  }
 });
 
 t.test('a command that waits ends with its credential, and by a close', async (t) => {
