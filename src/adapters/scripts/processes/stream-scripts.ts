@@ -14,8 +14,9 @@ import { FOLDER, TOOLS } from './common-scripts.ts';
 export const WRITE = `${TOOLS}
 cd "${FOLDER}/$1" 2>/dev/null || { echo ended; exit; }
 offset=$2 size=$3 last=$4 most=$5 writer=$6
-new=new.$$ by= old=
-trap 'rm -f "$new" "$new.rest" $by $old' EXIT
+new=new.$$ old=
+# The record stays: its segment may be committed. Bash comes here after a signal too.
+trap 'rm -f "$new" "$new.rest" $old' EXIT
 cat > "$new" || { echo short; exit; }
 have=$(wc -c < "$new")
 [ "$have" -eq "$size" ] || { echo short; exit; }
@@ -42,10 +43,8 @@ is_committed() {
   [ -n "$from" ] || { [ -e "$1" ] && [ "$2" -lt "$end" ]; return; }
   [ "$1" -ef "in.$2" ] && read_from && [ "$2" -ge "$from" ]
 }
-# What the process has of the writer's input. "by" is read before "got", which it becomes.
-writer_end() {
-  mine=
-  [ -n "$writer" ] || { mine=$end; return; }
+# "by" is read before "got", which it becomes.
+newest_record() {
   for file in by.*."$writer".*; do
     rest=\${file#by.} at=\${rest%%.*} rest=\${rest#*.*.} n=\${rest%%.*}
     [ ! -e "$file" ] || ! is_committed "$file" "$at" || [ "$n" -lt "\${mine:-0}" ] || mine=$n
@@ -54,6 +53,13 @@ writer_end() {
     rest=\${file#got.*.} n=\${rest%%.*}
     [ ! -e "$file" ] || [ "$n" -lt "\${mine:-0}" ] || mine=$n
   done
+}
+# What the process has of the writer's input. A write that ends meanwhile may remove the older record.
+writer_end() {
+  mine=
+  [ -n "$writer" ] || { mine=$end; return; }
+  newest_record
+  [ -n "$mine" ] || newest_record
   [ -z "$mine" ] || return 0
   mine=\${offset:-$end}
   [ -n "$offset" ] || remember
@@ -105,7 +111,6 @@ while :; do
     continue
   fi
   forget_older "$mine"
-  by=
   rm -f "$new.rest"
   { echo 1<> bell; } 2>/dev/null
 done
