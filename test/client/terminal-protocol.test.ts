@@ -151,6 +151,20 @@ t.test('after a lost connection exactly the input that did not arrive is resent'
   t.equal(textOf(input.next()), 'g');
 });
 
+t.test('a service that has less than it acknowledged counts anew, and each byte is sent once', async (t) => {
+  const input = inputBuffer();
+  for (const text of ['abc', 'def', 'ghi']) input.push(bytesOf(text));
+  for (let sent = 0; sent < 2; sent += 1) input.next();
+  input.acknowledge(4);
+  input.rewind(2);
+  t.same(input.pending(), { offset: 2, bytes: bytesOf('efghi') });
+  t.same([textOf(input.next()), textOf(input.next()), input.next()], ['ef', 'ghi', null]);
+  input.acknowledge(4);
+  t.equal(input.pendingBytes(), 3, 'by the new count');
+  input.acknowledge(7);
+  t.equal(input.pendingBytes(), 0);
+});
+
 t.test('input typed ahead reaches the first shell, but never another one', async (t) => {
   const input = inputBuffer();
   input.push(bytesOf('ls\r'));

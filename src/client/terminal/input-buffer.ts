@@ -19,7 +19,10 @@ export type InputBuffer = {
   next(): Bytes | null;
   /** The service has all input before `offset`. */
   acknowledge(offset: number): void;
-  /** The line was lost and the service has all input before `offset`: the rest is sent again. */
+  /**
+   * The line was lost and the service has all input before `offset`: the rest is sent again. Below what was acknowledged
+   * it counts anew, and the rest starts there.
+   */
   rewind(offset: number): void;
   /**
    * Another stream, whose input starts at `offset`. What was acknowledged is dropped, and with `keep` the rest is sent
@@ -51,6 +54,18 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
     unsent = Math.max(0, unsent - dropped);
   };
 
+  const restart = (offset: number, keep: boolean): void => {
+    const kept = keep ? pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, acknowledged - start))) : [];
+    pieces = [];
+    unsent = 0;
+    end = offset;
+    acknowledged = offset;
+    for (const bytes of kept) {
+      pieces.push({ start: end, bytes });
+      end += bytes.length;
+    }
+  };
+
   return {
     push(bytes) {
       for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
@@ -67,6 +82,7 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
     },
     acknowledge: dropBefore,
     rewind(offset) {
+      if (offset < acknowledged) return restart(offset, true);
       dropBefore(offset);
       const first = pieces[0];
       if (first !== undefined && first.start < offset) {
@@ -75,19 +91,7 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
       if (offset > end) end = offset;
       unsent = 0;
     },
-    restart(offset, keep) {
-      const kept = keep
-        ? pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, acknowledged - start)))
-        : [];
-      pieces = [];
-      unsent = 0;
-      end = offset;
-      acknowledged = offset;
-      for (const bytes of kept) {
-        pieces.push({ start: end, bytes });
-        end += bytes.length;
-      }
-    },
+    restart,
     pending() {
       const bytes = new Uint8Array(end - startOf(0));
       for (const piece of pieces) bytes.set(piece.bytes, piece.start - startOf(0));
