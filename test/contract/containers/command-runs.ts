@@ -15,7 +15,10 @@ export async function commandRunRepositoryContract(name: string, storage: Storag
     await commandRuns.end(one, { kind: 'exit', exitCode: 3, outputBytes: 5_000_000_000 });
     await commandRuns.begin(other, replica);
     await commandRuns.end(other, { kind: 'exit', exitCode: null, outputBytes: 0 });
-    t.match(await commandRuns.find(one), { replica, end: { kind: 'exit', exitCode: 3, outputBytes: 5_000_000_000 } });
+    t.match(await commandRuns.find(one), {
+      replica,
+      end: { kind: 'exit', exitCode: 3, outputBytes: 5_000_000_000 },
+    });
     t.match(await commandRuns.find(other), { end: { kind: 'exit', exitCode: null, outputBytes: 0 } });
     for (const kind of ['abandoned', 'unknown'] as const) {
       await commandRuns.begin(one, replica);
