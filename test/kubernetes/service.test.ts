@@ -56,9 +56,9 @@ t.test('a workspace moves by a stream of its files', async (t) => {
   await inside(call, dbId, script);
   const berth = theCommand(t, address, token);
   // As from Docker, where files belong to root. Of /workspace itself only the cluster changes owner and mode.
-  const which = ['find', '.', '-mindepth', '1', '-maxdepth', '1', '!', '-name', 'lost+found'];
-  const tar = ['-exec', 'tar', '--owner=0', '--group=0', '-c', '{}', '+'];
-  const from = berth.start(['exec', '--no-stdin', 'dev', '--', ...which, ...tar]);
+  const which = 'find . -mindepth 1 -maxdepth 1 ! -name lost+found -print0';
+  const tar = 'tar --owner=0 --group=0 -c --null -T -';
+  const from = berth.start(['exec', '--no-stdin', 'dev', '--', 'sh', '-c', `${which} | ${tar}`]);
   const { code, stderr } = await from.ended;
   t.equal(code, 0, stderr);
   const into = await berth.spawned(['exec', 'moved', '--', 'tar', '-x'], from.bytes());
