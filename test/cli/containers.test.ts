@@ -42,6 +42,17 @@ t.test('new limits are confirmed unless it is certain that nothing is lost', asy
   t.match(await run(['set', 'dev', '--memory', '256m', '--yes']), { code: 0 });
 });
 
+t.test('where nothing can be carried over, new limits lose everything outside the volume', async (t) => {
+  const runtime = memoryRuntime();
+  Object.assign(runtime, { capabilities: { ...runtime.capabilities, takesSnapshots: false } });
+  const { run } = await aScene(t, { runtime });
+  await run(['create', 'dev', '--memory', '512m']);
+  const asked = await run(['set', 'dev', '--memory', '256m']);
+  t.match(asked, { code: 2, stderr: /^berth: Everything outside \/workspace will be lost\. Restart dev\?/ });
+  t.notMatch(asked.stderr, '--carry-over');
+  t.match(await run(['set', 'dev', '--memory', '256m', '--yes']), { code: 0 });
+});
+
 t.test('an agent has no limits to show', async (t) => {
   const { run } = await aScene(t);
   const made = await run(['create', 'dev', '--memory', '512m', '-o', 'json']);

@@ -47,15 +47,18 @@ const isRecreated = ({ info: { resources } }: Container, change: ContainerChange
 /** Asks unless it is certain that nothing outside the volume would be lost. */
 async function confirmLoss(cli: Cli, container: Container, yes: boolean): Promise<void> {
   if (yes || container.info.status !== 'running') return;
-  const words = lossOf(await cli.progress(`Checking ${container.name}`, container.changes()));
-  if (words === null) return;
-  await cli.ask.confirm(
-    `${words} outside /workspace will be lost; --carry-over keeps them. Restart ${container.name}?`,
-    false,
-  );
+  const loss = await cli.progress(`Checking ${container.name}`, lossOf(cli, container));
+  if (loss !== null) await cli.ask.confirm(`${loss}. Restart ${container.name}?`, false);
 }
 
-function lossOf({ package_count, files, complete }: Schemas['Changes']): string | null {
+async function lossOf(cli: Cli, container: Container): Promise<string | null> {
+  const { takes_snapshots } = await cli.berth().catalogue.engine();
+  if (!takes_snapshots) return 'Everything outside /workspace will be lost';
+  const words = changesText(await container.changes());
+  return words === null ? null : `${words} outside /workspace will be lost; --carry-over keeps them`;
+}
+
+function changesText({ package_count, files, complete }: Schemas['Changes']): string | null {
   const kept = files.filter(({ disposable }) => !disposable);
   const bytes = kept.reduce((sum, { size_bytes }) => sum + (size_bytes ?? 0), 0);
   const parts = [
