@@ -8,7 +8,13 @@ const ANSWERS: Record<string, object> = {
   '/api/me/passkeys': { passkeys: [{ id: 'p', name: 'laptop', created_at, last_used_at: null }] },
   '/api/me/ssh-keys': { ssh_keys: [] },
   '/api/containers?shared=false': {
-    containers: ['own', 'gone', 'busy'].map((db_id) => ({ db_id, name: db_id })) as Container[],
+    containers: [
+      ...['own', 'gone', 'busy'].map((db_id) => ({ db_id, name: db_id })),
+      { id: 'agent:laptop', db_id: 'laptop', name: 'laptop' },
+    ] as Container[],
+  },
+  '/api/containers/laptop/collaborations': {
+    collaborations: [{ id: 'l', mode: 'control', created_at }],
   },
   '/api/containers/own/collaborations': { collaborations: [{ id: 's', mode: 'view', created_at }] },
 };
@@ -30,7 +36,7 @@ t.test(
     const { credentials, missing } = await loadCredentials();
     t.same(
       credentials.map(({ name }) => name),
-      ['laptop', 'own, to watch'],
+      ['laptop', 'own, to watch', 'laptop, to work in'],
     );
     t.same(missing, ['Connected sign-in', 'API token', 'Share link']);
   },

@@ -1,4 +1,3 @@
-import { isAgent } from '../../../domain/containers/agents/agent.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 
 /** What opens the account, or a container of it, after a reset. */
@@ -31,7 +30,7 @@ export async function remainingCredentials(
 async function shareLinks(tx: Repositories, userId: string): Promise<readonly RemainingCredential[]> {
   const found: RemainingCredential[] = [];
   for (const { container, access } of await tx.sharedContainers.listVisible(userId)) {
-    if (access !== null || isAgent(container)) continue;
+    if (access !== null) continue;
     for (const { id, createdAt } of await tx.collaborations.listLive(container.dbId, userId))
       found.push({ kind: 'share_link', id, name: container.name, createdAt });
   }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { connectMachine } from '../../../support/agent/scripted-agent.ts';
 import { SSH_KEYS } from '../../../support/samples/samples.ts';
 import {
   AT,
@@ -25,6 +26,7 @@ import {
   person,
   statusOf,
 } from '../../../support/service/service.ts';
+import { listening } from '../../../support/terminal/terminals.ts';
 import { aContainerOf } from '../../../support/terminal/terminals.ts';
 
 const LINKS = '/api/admin/reset-links';
@@ -87,6 +89,9 @@ t.test('a reset link sets a new password, and ends every other way in', async (t
 t.test('the answer of a reset lists what still opens the account', async (t) => {
   const { service, ada, make, use } = await aScene();
   const by = as(service, ada);
+  await connectMachine(await listening(t, service), (await anApiToken(service, ada)).token);
+  const [machine] = (await by('GET', '/api/containers')).json().containers;
+  const onMachine = await by('POST', `/api/containers/${machine.db_id}/collaborations`, { mode: 'control' });
   const [type, , base64] = SSH_KEYS[0] ?? [];
   const key = (
     await by('POST', '/api/me/ssh-keys', { name: 'laptop', public_key: `${type} ${base64}` })
@@ -98,6 +103,7 @@ t.test('the answer of a reset lists what still opens the account', async (t) => 
     user: { username: 'ada' },
     remaining: [
       { kind: 'ssh_key', id: key.id, name: 'laptop', created_at: String },
+      { kind: 'share_link', id: onMachine.json().id, name: machine.name, created_at: String },
       { kind: 'share_link', id: share.id, name: 'box', created_at: String },
     ],
   });

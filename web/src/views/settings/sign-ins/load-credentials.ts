@@ -106,7 +106,7 @@ async function sharesOf({ db_id, name }: Container): Promise<readonly Credential
 }
 
 async function shareLinks(): Promise<Loaded> {
-  const own = (await listOwn()).filter(({ id }) => !id?.startsWith('agent:'));
+  const own = await listOwn();
   return await readParts(own.map((container) => ({ kind: 'Share link', read: () => sharesOf(container) })));
 }
 
