@@ -152,16 +152,22 @@ export function failedEvent(container: Container, reason: string): ContainerEven
   return { ...event, data: { ...event.data, reason } };
 }
 
-/** A snapshot's event, for those who see its container. */
+/**
+ * A snapshot's event, for those who see its container. Where the container is gone or another user's, the event is about
+ * the snapshot: its owner alone sees it.
+ */
 export function snapshotEvent(
   type: 'snapshot_created' | 'snapshot_deleted' | 'snapshot_restored',
-  container: Pick<Container, 'dbId' | 'ownerId' | 'runtimeId' | 'name' | 'state'>,
-  { id, name, state }: Pick<Snapshot, 'id' | 'name' | 'state'>,
+  container: Pick<Container, 'ownerId' | 'runtimeId' | 'name' | 'state'> | null,
+  { id, ownerId, dbId, containerName, name, state }: Snapshot,
 ): ContainerEvent {
-  const { dbId, ownerId } = container;
-  const status = type === 'snapshot_deleted' ? 'deleted' : state;
+  const snapshot = { id, name, status: type === 'snapshot_deleted' ? 'deleted' : state };
+  if (container?.ownerId !== ownerId) {
+    const gone = { id: null, db_id: dbId, name: containerName, status: 'deleted' };
+    return { type, dbId: id, ownerId, data: { ...gone, snapshot } };
+  }
   const of = { id: container.runtimeId, db_id: dbId, name: container.name, status: container.state };
-  return { type, dbId, ownerId, data: { ...of, snapshot: { id, name, status } } };
+  return { type, dbId, ownerId, data: { ...of, snapshot } };
 }
 
 /** The event of a role setup's progress, with the installer's last line. */

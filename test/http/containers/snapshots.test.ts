@@ -1,9 +1,11 @@
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
+import { restoreSnapshot } from '../../../src/app/containers/snapshots/restore-snapshot.ts';
 import { floorBytes } from '../../../src/domain/containers/disk-quota.ts';
 import { FILE_SYSTEM_MB } from '../../../src/domain/containers/snapshots/snapshot.ts';
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { aCaller, aUser } from '../../support/samples/samples.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { failsOnce } from '../../support/service/faults.ts';
 import { anAdmin, aPerson, as, type TestService } from '../../support/service/service.ts';
@@ -238,6 +240,35 @@ t.test('its owner restores a deleted snapshot while its data is kept', async (t)
   await pass(7 * 24);
   await pass(25);
   t.equal((await restore()).statusCode, 404, 'too late');
+});
+
+t.test("after a transfer, nobody but its owner sees what becomes of a container's snapshot", async (t) => {
+  const { take, call, url, service, ada, box, state } = await aScene();
+  const bob = await aPerson(service, 'bob');
+  const { id } = (await take('private')).json();
+  const root = as(service, await anAdmin(service));
+  t.equal((await root('POST', `/api/admin${url.slice(4)}/transfer`, { to: bob.id })).statusCode, 200);
+  await call('DELETE', `/api/snapshots/${id}`);
+  t.equal((await call('POST', `/api/snapshots/${id}/restore`, {})).statusCode, 200);
+  for (const type of ['snapshot_deleted', 'snapshot_restored'])
+    t.match(
+      state.events.filter((event) => event.type === type),
+      // By its own id, not the container's: Bob may share that.
+      [{ dbId: id, ownerId: ada.id, data: { db_id: box.db_id, status: 'deleted', snapshot: { id } } }],
+      type,
+    );
+});
+
+t.test('a restore whose session ends while it waits restores nothing', async (t) => {
+  const { take, call, service, ada, state } = await aScene();
+  const { id } = (await take('base')).json();
+  await call('DELETE', `/api/snapshots/${id}`);
+  // The request was admitted by a session that has ended since.
+  const caller = aCaller({ user: aUser({ id: ada.id }) });
+  const restore = restoreSnapshot({ storage: service.ports.storage, clock: service.clock });
+  const answer = await restore(id, undefined, caller, { ipAddress: '192.0.2.1', userAgent: '' });
+  t.match(answer, { ok: false, error: { code: 'unauthorized' } });
+  t.match(state.snapshots, [{ deletedAt: Date }]);
 });
 
 t.test('a snapshot that fails is undone: the container runs, and nothing of it is left', async (t) => {

@@ -8,6 +8,7 @@ import { guestExpired } from '../../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import { lockCaller } from '../../identity/account/lock-caller.ts';
 import { orRollBack } from '../../transaction.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { tierOf } from '../container-limits.ts';
@@ -45,7 +46,8 @@ async function restored(
   origin: RequestOrigin,
 ): Promise<Result<Snapshot, DomainError>> {
   const { id: userId } = caller.user;
-  await tx.users.lock(userId);
+  const isThere = await lockCaller(tx, caller);
+  if (!isThere.ok) return isThere;
   const present = await tx.snapshots.find(id, userId);
   if (present !== null) return reaches(caller, present.dbId) ? ok(present) : UNKNOWN;
   const found = await tx.deletedSnapshots.findForUpdate(id, userId);
@@ -55,9 +57,7 @@ async function restored(
   if (!room.ok) return room;
   const snapshot = await tx.deletedSnapshots.restore(id, name ?? found.name);
   await tx.audit.append({ userId, action: 'snapshot_restored', ...origin, details: id });
-  const { dbId, ownerId, containerName } = found;
-  const gone = { dbId, ownerId, name: containerName, runtimeId: null, state: 'deleted' } as const;
-  const container = (await tx.containers.findAny(dbId)) ?? gone;
+  const container = await tx.containers.findAny(found.dbId);
   await tx.events.append(snapshotEvent('snapshot_restored', container, snapshot));
   return ok(snapshot);
 }

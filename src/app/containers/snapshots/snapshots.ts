@@ -60,9 +60,7 @@ export const snapshots = (deps: ContainerDeps) => ({
       if (found.state === 'creating') return refuse({ code: 'snapshot_not_ready' });
       await tx.snapshots.markDeleted(found.id);
       await tx.audit.append({ userId, action: 'snapshot_deleted', ...origin, details: found.id });
-      const { dbId, ownerId, containerName: name } = found;
-      const gone = { dbId, ownerId, name, runtimeId: null, state: 'deleted' } as const;
-      const container = (await tx.containers.findAny(dbId)) ?? gone;
+      const container = await tx.containers.findAny(found.dbId);
       await tx.events.append(snapshotEvent('snapshot_deleted', container, found));
       return ok(found);
     }),
