@@ -4,6 +4,7 @@ import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import { lockAdmins } from '../../identity/account/lock-caller.ts';
 import type { Proofs } from '../../identity/sign-in/reauthentication.ts';
 import { type Acted, endHung } from '../container-lifecycle.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
@@ -39,7 +40,9 @@ export const transferContainer =
     const isDone = ownerId === to.toLowerCase() && (name ?? container.name) === container.name;
     if (isDone) return ok({ container, underWay: false });
     const prepare: Prepare = async (tx) => {
-      // Before the container, as in every transaction.
+      // Users before the container, as in every transaction.
+      const admins = await lockAdmins(tx, caller);
+      if (!admins.ok) return admins;
       const newOwner = await lockedUser(tx, to);
       const now = await findLive(tx, dbId);
       if (!now.ok) return now;

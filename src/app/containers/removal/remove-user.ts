@@ -5,6 +5,7 @@ import { REVOKED_FOR } from '../../../domain/identity/session.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import { lockAdmins } from '../../identity/account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../../identity/sign-in/reauthentication.ts';
 import { orRollBack } from '../../transaction.ts';
 import { continueRemoval, liveContainers, type RemovalDeps } from './continue-removal.ts';
@@ -52,8 +53,8 @@ const begin = (
   origin: RequestOrigin,
 ): Promise<Result<'delete' | 'other', DomainError>> =>
   orRollBack(storage.inTransaction, async (tx) => {
-    const admins = await tx.users.lockAdmins();
-    if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
+    const admins = await lockAdmins(tx, caller);
+    if (!admins.ok) return admins;
     const locked = (await tx.users.lock(userId)) ? await tx.users.lockForSignIn(userId) : null;
     if (locked === null) return refuse({ code: 'user_not_found' });
     const { user, now } = locked;
@@ -65,7 +66,7 @@ const begin = (
       newOwner:
         plan?.kind === 'transfer' && isUuid(plan.toUserId) ? await tx.users.findById(plan.toUserId) : null,
       callerId: caller.user.id,
-      otherAdmins: admins.filter((id) => id !== userId).length,
+      otherAdmins: admins.value.filter((id) => id !== userId).length,
       containers,
       isTransferTarget: await tx.userRemovals.transfersTo(userId),
       now,

@@ -45,6 +45,20 @@ export async function lockForWaysIn(tx: Repositories, caller: Caller): Promise<R
     : present;
 }
 
+/**
+ * The same for an administrator's act on other accounts, which outlasts the session. Locks all administrators, in one
+ * order, so that two acts never deadlock; returns their ids.
+ */
+export async function lockAdmins(
+  tx: Repositories,
+  caller: Caller,
+): Promise<Result<readonly string[], DomainError>> {
+  const admins = await tx.users.lockAdmins();
+  if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
+  const present = await lockForWaysIn(tx, caller);
+  return present.ok ? ok(admins) : present;
+}
+
 async function active({ sessions }: Repositories, sessionId: string): Promise<SessionWithUser | null> {
   const found = await sessions.findWithUser(sessionId);
   if (found === null || isDisabled(found.user, found.now)) return null;

@@ -11,6 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
+import { lockCaller, lockForWaysIn } from './lock-caller.ts';
 
 export type SessionDeps = {
   readonly storage: Storage;
@@ -49,13 +50,17 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
     async revoke(
       id: string,
       reason: string | undefined,
-      { user }: Caller,
+      caller: Caller,
       origin: RequestOrigin,
     ): Promise<Result<null, DomainError>> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
       if (!isUuid(id)) return refuse({ code: 'session_not_found' });
       const sessionId = id.toLowerCase();
+      const { user, credential } = caller;
+      const isOwn = credential.kind === 'login' && credential.sessionId === sessionId;
       return await orRollBack(inTransaction, async (tx) => {
+        const present = await (isOwn ? lockCaller : lockForWaysIn)(tx, caller);
+        if (!present.ok) return present;
         const done = await tx.sessions.revoke(sessionId, user.id, reason || REVOKED_BY_USER);
         if (!done) return refuse({ code: 'session_not_found' });
         await tx.agentEnrolments.endAll(user.id);
@@ -68,13 +73,16 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
     /** Revokes all but the caller's. Returns how many were active; expired ones and unused enrolment codes end too. */
     async revokeOthers(
       reason: string | undefined,
-      { user, credential }: Caller,
+      caller: Caller,
       origin: RequestOrigin,
     ): Promise<Result<number, DomainError>> {
       if (isServiceReason(reason)) return refuse(NOT_OWN_REASON);
+      const { user, credential } = caller;
       if (credential.kind !== 'login') throw new Error('only a session has others');
       const { sessionId } = credential;
-      return await inTransaction(async (tx) => {
+      return await orRollBack(inTransaction, async (tx) => {
+        const present = await lockForWaysIn(tx, caller);
+        if (!present.ok) return present;
         const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
         await tx.agentEnrolments.endAll(user.id);
         const { sessions: owned, now, idleMinutes } = await tx.sessions.listOwned(user.id);

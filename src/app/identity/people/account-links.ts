@@ -11,7 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { NamedLink } from '../../../ports/identity/people/account-link-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { lockForWaysIn } from '../account/lock-caller.ts';
+import { lockAdmins } from '../account/lock-caller.ts';
 import type { LoginThrottle } from '../auth/login-throttle.ts';
 import { newSecret, sha256 } from '../auth/secrets.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
@@ -45,10 +45,8 @@ export async function asAdmin<T>(
     if (!sure.ok) return sure;
   }
   return await orRollBack(storage.inTransaction, async (tx) => {
-    const admins = await tx.users.lockAdmins();
-    if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
-    const present = await lockForWaysIn(tx, caller);
-    return present.ok ? await work(tx) : present;
+    const admins = await lockAdmins(tx, caller);
+    return admins.ok ? await work(tx) : admins;
   });
 }
 

@@ -26,8 +26,7 @@ import {
   person,
   statusOf,
 } from '../../../support/service/service.ts';
-import { listening } from '../../../support/terminal/terminals.ts';
-import { aContainerOf } from '../../../support/terminal/terminals.ts';
+import { aContainerOf, listening } from '../../../support/terminal/terminals.ts';
 
 const LINKS = '/api/admin/reset-links';
 const NEW = 'a new password, better';
@@ -204,12 +203,16 @@ t.test(
     const { service, ada, make, use } = await aScene();
     const { passkey, key } = await register(service, ada);
     const dbId = await aContainerOf(service, ada);
-    await use((await make()).code);
+    const owner = (await use((await make()).code)).json();
     const { identities } = service.ports.storage.repositories;
     const connected = { userId: ada.id, issuer: 'https://id.example.org', subject: 'ada', email: null };
     const identity = await identities.insert(connected);
     const intruder = (await signIn(service, key)).json();
     const call = as(service, intruder);
+    const sessionOf = async (who: Bearer): Promise<string> =>
+      (await as(service, who)('GET', '/api/sessions'))
+        .json()
+        .sessions.find((one: { is_current: boolean }) => one.is_current).id;
     const options = (await call('POST', '/api/me/passkeys/options')).json();
     const [[type, , base64] = []] = SSH_KEYS;
     const made = { credential: authenticator(AT).create(options) };
@@ -223,6 +226,8 @@ t.test(
       ['a passcode', 'PUT', '/api/me/lock', { passcode: '1234' }],
       ['the removal of a passkey', 'DELETE', `/api/me/passkeys/${passkey.id}`],
       ['the removal of a connected sign-in', 'DELETE', `/api/me/identities/${identity?.id}`],
+      ["the end of the owner's session", 'DELETE', `/api/sessions/${await sessionOf(owner)}`],
+      ['the end of all other sessions', 'POST', '/api/sessions/revoke-others', {}],
     ];
     for (const [name, method, url, body] of tries)
       t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);
@@ -234,8 +239,10 @@ t.test(
     const token = { name: 'x', scopes: ['read'] };
     const add = (who: Bearer) => as(service, who)('POST', '/api/tokens', token).then(outcome);
     t.same(await add(device), [403, 'new_password_required'], 'nor does a program that it signs in');
-    const owner = (await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).json();
-    t.same(await add(owner), [201, undefined], 'the new password may');
+    const signedIn = (await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).json();
+    t.same(await add(signedIn), [201, undefined], 'the new password may');
+    const own = await call('DELETE', `/api/sessions/${await sessionOf(intruder)}`);
+    t.equal(own.statusCode, 200, 'it may end itself');
     service.clock.advance(HOUR_MS);
     const later = (await signIn(service, key)).json();
     t.same(await add(later), [201, undefined], 'an hour later the passkey may');
@@ -247,16 +254,20 @@ t.test("an administrator's reset bars an older passkey from whatever lets others
   await as(service, root)('PATCH', `/api/admin/users/${ada.id}`, { role: 'admin' });
   const bob = await aPerson(service, 'bob');
   const { key } = await register(service, ada);
+  const dbId = await aContainerOf(service, bob);
   await use((await make()).code);
   const call = as(service, (await signIn(service, key)).json());
   const { password: _, ...eve } = person('eve');
   const invited = { role: 'admin', expires_in_hours: 1 };
-  const tries: readonly [name: string, method: 'POST' | 'PATCH', url: string, body: object][] = [
+  const given = { containers: 'transfer', to: root.id };
+  const tries: readonly [name: string, method: 'POST' | 'PATCH' | 'DELETE', url: string, body: object][] = [
     ['an invitation', 'POST', '/api/admin/invitations', invited],
     ['a user', 'POST', '/api/admin/users', eve],
     ['a reset link', 'POST', `/api/admin/users/${bob.id}/reset-links`, { kind: 'password' }],
     ['an administrator', 'PATCH', `/api/admin/users/${bob.id}`, { role: 'admin' }],
     ['an enabled account', 'PATCH', `/api/admin/users/${bob.id}`, { disabled: false }],
+    ["another's container", 'POST', `/api/admin/containers/${dbId}/transfer`, { to: root.id }],
+    ["a deleted user's containers", 'DELETE', `/api/admin/users/${bob.id}`, given],
   ];
   for (const [name, method, url, body] of tries)
     t.same(outcome(await call(method, url, body)), [403, 'new_password_required'], name);

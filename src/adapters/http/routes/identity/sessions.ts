@@ -29,7 +29,7 @@ export const sessionRoutes =
       {
         config: { scope: 'login', failure: 'failed to revoke session' },
         schema: operation('sessions.revoke', 'Revoke one of your sessions', {
-          refusals: ['session_not_found'],
+          refusals: ['new_password_required', 'session_not_found'],
           params: IdParams,
           body: schema.RevokeRequest,
           response: { 200: schema.RevokedBody },
@@ -46,6 +46,7 @@ export const sessionRoutes =
       {
         config: { scope: 'login', failure: 'failed to revoke sessions' },
         schema: operation('sessions.revokeOthers', 'Revoke all your other sessions', {
+          refusals: ['new_password_required'],
           body: schema.RevokeRequest,
           response: { 200: schema.RevokedOthersBody },
         }),
