@@ -163,6 +163,7 @@ const VERBS: Readonly<Record<string, string>> = {
   get: 'get',
   create: 'create',
   patch: 'patch',
+  wouldAccept: 'patch',
   replace: 'update',
   remove: 'delete',
   listMetadata: 'list',
