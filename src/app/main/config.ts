@@ -48,6 +48,9 @@ export type Config = {
 
 export type Settings = { readonly config: Config } | { readonly faults: readonly string[] };
 
+/** Settings of the command `berth`, which a shell that starts the service may have. */
+const OF_THE_COMMAND = ['BERTH_SERVER', 'BERTH_TOKEN', 'BERTH_PROFILE'];
+
 /** Reads the settings, or lists every fault at once. Never repeats secret values. */
 export function readConfig(env: NodeJS.ProcessEnv): Settings {
   const known = Object.keys(Environment.properties);
@@ -58,7 +61,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
     [...Value.Errors(Environment, value)].map(({ path: at }) => at.split('/')[1] ?? ''),
   );
   const faults = [...invalid].map((key) => `${key} must be ${descriptionOf(key)}`);
-  const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !known.includes(key));
+  const others = [...known, ...OF_THE_COMMAND];
+  const unknown = Object.keys(env).filter((key) => key.startsWith('BERTH_') && !others.includes(key));
   faults.push(...unknown.map((key) => `${key} is not a known setting`));
   if (!invalid.has('BERTH_JWT_SECRET')) faults.push(...secretFaults(env['BERTH_JWT_SECRET']));
   if (!env['BERTH_ADMIN_EMAIL'] !== !env['BERTH_ADMIN_PASSWORD']) {

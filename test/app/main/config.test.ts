@@ -131,6 +131,15 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
   t.notMatch(faults.join(), 'my-short-secret');
 });
 
+t.test('the service starts in a shell that has settings of the command', async (t) => {
+  const read = readConfig({
+    BERTH_SERVER: 'http://localhost:8080',
+    BERTH_TOKEN: 'svc_a',
+    BERTH_PROFILE: 'work',
+  });
+  t.match(read, { config: { port: Number } });
+});
+
 const long = 'x'.repeat(1024);
 /** Each setting's valid values, and values just beyond. */
 const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly string[]; must: string }>> = {
