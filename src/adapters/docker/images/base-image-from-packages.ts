@@ -44,7 +44,7 @@ export async function buildFromPackages(
     const build = await startBuild(recipe, folder, settings);
     const imported = importDraft(docker, draft, build.archive, settings.signal);
     let isCut = false;
-    // The build would wait for somebody who reads the archive.
+    // The build would wait for a reader of its archive.
     imported.catch(() => {
       isCut = !build.archive.readableEnded;
       build.archive.destroy();

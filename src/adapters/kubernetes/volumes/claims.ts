@@ -59,7 +59,7 @@ export function volumeClaims(namespace: Namespace, { instanceId, storageClass }:
       });
       if (made === null) await require(volume);
     },
-    /** MiB that the volume was asked to have; null when there is none, or nobody can tell. */
+    /** MiB that the volume was asked to have; null when there is none, or when it is unknown. */
     async sizeMb(volume: string): Promise<number | null> {
       const claim = await find(volume);
       return claim === null ? null : mebibytes(claim.spec.resources.requests.storage);

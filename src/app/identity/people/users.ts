@@ -142,7 +142,7 @@ async function changeUser(
   });
 }
 
-/** Whether the change may give somebody rights, or an account back. */
+/** Whether the change may grant rights, or enable an account. */
 const letsIn = ({ role }: User, change: UserChange): boolean =>
   concernsAdmins(role, change.role) || change.disabled === false;
 

@@ -75,7 +75,7 @@ async function signIn(
     if (isDisabled(locked.user, locked.now)) return refuse(await begun.value.failed('disabled'));
     if (!(await use(tx, proven))) return refuse(await begun.value.failed());
     await begun.value.passed();
-    // An older passkey may be of somebody who had taken the account over.
+    // An older passkey may belong to an intruder.
     const resetAt = await tx.accountLinks.lastReset(locked.user.id);
     const barredUntil = barredAfterReset(resetAt, proven.passkey.createdAt);
     return ok(await openSession(tx, locked.user, origin, null, { barredUntil }));

@@ -33,7 +33,7 @@ export type SignInDeps = {
 
 /**
  * In the caller's transaction. `provider`: the provider's session that opens it. `signedInAt`: when the user proved who
- * it is, if not now; null when nobody knows. `barredUntil`: until when it may not change how its user signs in.
+ * it is, if not now; null when unknown. `barredUntil`: until when it may not change how its user signs in.
  */
 export async function openSession(
   repositories: Repositories,
