@@ -9,7 +9,7 @@ import { WRITE } from '../../src/adapters/scripts/processes/stream-scripts.ts';
 const ID = 'process';
 const MOST = '1000000';
 
-/** The folder of a process whose input nobody reads; `write` runs the script there, changed as a test needs it. */
+/** The folder of a process that does not read its input; `write` runs the script there, changed as a test needs it. */
 function aFolder(t: Test) {
   const root = mkdtempSync(join(tmpdir(), 'berth-input-'));
   t.teardown(() => rmSync(root, { recursive: true }));

@@ -38,9 +38,9 @@ export function measureAnswers(metrics: Pick<Metrics, 'httpRoute'>): ArrivalStep
 }
 
 function count(this: Measured): void {
-  const tell = this[COUNT];
+  const counted = this[COUNT];
   this[COUNT] = undefined;
-  tell?.(this.statusCode, (performance.now() - (this[ARRIVED_MS] ?? 0)) / 1000);
+  counted?.(this.statusCode, (performance.now() - (this[ARRIVED_MS] ?? 0)) / 1000);
 }
 
 export function credentialKind(request: FastifyRequest): 'login' | 'api_token' | 'none' {

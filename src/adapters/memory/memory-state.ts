@@ -108,7 +108,7 @@ export type MemoryState = FactorState & {
   processes: ContainerProcess[];
   /** The oldest first; `data` as Latin-1. */
   processOutputs: StoredRow[];
-  commandRuns: (CommandRun & { readonly nameHash: string })[];
+  commandRuns: (CommandRun & { readonly nameHash: string; readonly endedAt: Date | null })[];
   sshKeys: SshKey[];
   /** `sealedPrivateKey` in hex. */
   sshHostKeys: (Omit<StoredHostKey, 'sealedPrivateKey'> & { sealedPrivateKey: string })[];

@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/identity/caller.ts';
 import type { User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
-import { BY_BERTH } from './maintenance/sync-state.ts';
+import { BY_BERTH } from '../by-berth.ts';
 
 /** The user whose limits a container counts against. */
 export type Receiver = { readonly user: Pick<User, 'id' | 'tier'> };

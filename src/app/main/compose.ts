@@ -218,6 +218,7 @@ function serviceOf(
     },
     closeEvents: (reason) => feed.close(reason),
     sweepEvents: storage.repositories.events.sweep,
+    sweepCommandRuns: storage.repositories.commandRuns.sweep,
     forgetEnded: forgetEnded(storage, options.logger),
     endAccounts: endAccounts(storage, options.logger),
     cutOff: authorizedConnections.closeAll,

@@ -18,6 +18,7 @@ export type Service = ContainerWork &
     readonly closeEvents: (reason: CloseReason) => void;
     /** Removes events too old to be requested; for a timer. */
     readonly sweepEvents: () => Promise<void>;
+    readonly sweepCommandRuns: () => Promise<void>;
     readonly forgetEnded: () => Promise<void>;
     readonly endAccounts: () => Promise<void>;
     /** Records what this process finds of the service; for a timer. */

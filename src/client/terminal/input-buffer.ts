@@ -20,8 +20,8 @@ export type InputBuffer = {
   /** The service has all input before `offset`. */
   acknowledge(offset: number): void;
   /**
-   * The line was lost and the service has all input before `offset`: the rest is sent again. Below what was acknowledged
-   * it counts anew, and the rest starts there.
+   * The line was lost and the service has all input before `offset`: the rest is sent again. An offset below what was
+   * acknowledged begins a new count: the rest is numbered from it.
    */
   rewind(offset: number): void;
   /**

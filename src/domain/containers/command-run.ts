@@ -5,7 +5,7 @@ export type CommandEnd =
   | { readonly kind: 'exit'; readonly exitCode: number | null; readonly outputBytes: number }
   /** The service ended it, because its client did not return in time. */
   | { readonly kind: 'abandoned' }
-  /** Nobody saw its end. */
+  /** Its end was not seen. */
   | { readonly kind: 'unknown' };
 
 /** A command that its client can resume, as the process of the service that reads it has recorded. */
@@ -16,7 +16,7 @@ export type CommandRun = {
   readonly end: CommandEnd | null;
 };
 
-/** The process that is asked, which may have been started anew. */
+/** The process that is asked. It may have restarted since it began the command. */
 export type AskedProcess = {
   readonly replica: string;
   /** Whether it began the command, and has not recorded an end. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import t from 'tap';
 import { noMetrics } from '../../../src/adapters/memory/index.ts';
@@ -182,6 +182,22 @@ if (url !== null) {
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: [] }));
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), scopes: ['root'] }));
     await t.rejects(insert({ hash: Buffer.alloc(32, 2), name: '' }));
+  });
+
+  await t.test('old records of commands are swept, however they ended', async (t) => {
+    const { commandRuns } = storage.repositories;
+    const [exited, left, unseen] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    for (const hash of [exited, left, unseen]) await commandRuns.begin(hash, randomUUID());
+    await commandRuns.end(exited, { kind: 'exit', exitCode: 0, outputBytes: 0 });
+    await commandRuns.end(left, { kind: 'abandoned' });
+    await sql`update command_runs set ended_at = ended_at - interval '11 minutes',
+      left_at = left_at - interval '11 minutes'`.execute(db);
+    await commandRuns.sweep();
+    t.same([await commandRuns.find(exited), await commandRuns.find(left)], [null, null]);
+    t.ok(await commandRuns.find(unseen), 'one may run for days');
+    await sql`update command_runs set started_at = started_at - interval '8 days'`.execute(db);
+    await commandRuns.sweep();
+    t.equal(await commandRuns.find(unseen), null);
   });
 
   await t.test(

@@ -26,6 +26,13 @@ export async function commandRunRepositoryContract(name: string, storage: Storag
       await commandRuns.end(one, { kind });
       t.same((await commandRuns.find(one))?.end, { kind });
     }
+    await commandRuns.begin(other, replica);
+    await commandRuns.sweep();
+    t.match(
+      [await commandRuns.find(one), await commandRuns.find(other)],
+      [{ replica }, { replica }],
+      'not old',
+    );
     await commandRuns.forget(one);
     t.equal(await commandRuns.find(one), null);
   });

@@ -68,7 +68,7 @@ const lifecycle = ({ records, claims, pods, namespace }: Parts, node: string): C
     if (owner !== null) await pods.end(owner, graceSeconds, record === null ? 'gone' : 'ended');
     return record === null ? 'gone' : 'stopped';
   },
-  // Recorded first: its next Pod has the limits, whatever happens.
+  // Recorded first: the next Pod has the new limits, even when this one cannot get them.
   async resize({ runtimeId }, resources) {
     const record = await records.require(runtimeId);
     await records.resize(record, resources);

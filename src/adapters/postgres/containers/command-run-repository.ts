@@ -13,16 +13,6 @@ const OPEN = { ended_at: null, exit_code: null, output_bytes: null, left_at: nul
 
 export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
   async begin(nameHash, replica) {
-    const old = db
-      .deleteFrom('command_runs')
-      .where((eb) =>
-        eb.or([
-          eb('ended_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
-          eb('left_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
-          eb('started_at', '<', sql<Date>`now() - make_interval(days => ${FORGOTTEN_DAYS})`),
-        ]),
-      );
-    await old.execute();
     const fresh = { ...OPEN, replica, started_at: clockNow };
     await db
       .insertInto('command_runs')
@@ -56,6 +46,18 @@ export const postgresCommandRuns = (db: Db): CommandRunRepository => ({
           end: endOf(row),
         })),
       ),
+
+  sweep: () =>
+    db
+      .deleteFrom('command_runs')
+      .where((eb) =>
+        eb.or([
+          eb('ended_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
+          eb('left_at', '<', sql<Date>`now() - make_interval(mins => ${KEPT_MINUTES})`),
+          eb('started_at', '<', sql<Date>`now() - make_interval(days => ${FORGOTTEN_DAYS})`),
+        ]),
+      )
+      .$call(run),
 });
 
 type EndColumns = Pick<Selectable<CommandRunsTable>, 'ended_at' | 'exit_code' | 'output_bytes' | 'left_as'>;

@@ -14,10 +14,10 @@ import type {
   LifetimeRepository,
   LivingContainer,
 } from '../../../ports/containers/lifetime/lifetime-repository.ts';
+import { BY_BERTH } from '../../by-berth.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { endHung } from '../container-lifecycle.ts';
 import { handleOf } from '../find-container.ts';
-import { BY_BERTH } from '../maintenance/sync-state.ts';
 import type { Prepare } from '../operations/begin-operation.ts';
 
 /** The first warning, and a pass more. */

@@ -1,14 +1,12 @@
 import type { Container, ContainerState, Observation } from '../../../domain/containers/container.ts';
 import { containerEvent } from '../../../domain/events.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
+import { BY_BERTH } from '../../by-berth.ts';
 import type { ContainerDeps } from '../container-deps.ts';
 import { syncRoleSetup } from '../role-setup/sync-role-setup.ts';
 
 const ENDED = 'it ended on its own or with its engine: start it again';
 const PAUSED = 'it was paused outside Berth: start it to resume its programs';
-
-/** Berth itself: no user asked for it. */
-export const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
 
 /**
  * Sets a row to the observed state and announces it once. A container that Berth was stopping keeps its reason and is

@@ -7,6 +7,7 @@ import {
   shortCounters,
 } from '../../../domain/containers/kernel-share.ts';
 import type { KernelShares } from '../../../ports/containers/kernel-shares.ts';
+import { BY_BERTH } from '../../by-berth.ts';
 import type { UpkeepDeps } from '../container-deps.ts';
 import { stopWithReason } from './stop-with-reason.ts';
 
@@ -41,10 +42,9 @@ async function stop(deps: UpkeepDeps, row: Container | undefined, hog: Hog): Pro
     reason: hogReason(hog),
     graceSeconds: STOP_GRACE_SECONDS,
     record: {
+      ...BY_BERTH,
       userId: row.ownerId,
       action: 'container_over_share',
-      ipAddress: '',
-      userAgent: 'berth',
       details,
     },
   });

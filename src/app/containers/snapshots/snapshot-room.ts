@@ -3,8 +3,8 @@ import type { DomainError } from '../../../domain/errors.ts';
 import type { Caller } from '../../../domain/identity/caller.ts';
 import { ok, type Result } from '../../../domain/result.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import { BY_BERTH } from '../../by-berth.ts';
 import { tierOf } from '../container-limits.ts';
-import { BY_BERTH } from '../maintenance/sync-state.ts';
 
 /**
  * Makes room for another snapshot of `sizeMb`, by giving up deleted ones, oldest first; refuses above the tier's

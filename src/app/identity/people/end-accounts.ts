@@ -1,10 +1,10 @@
 import { accountEndReason, hasEnded } from '../../../domain/identity/people/account-end.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
+import { BY_BERTH } from '../../by-berth.ts';
 import { endAccess } from './users.ts';
 
 const AT_ONCE = 100;
-const BY_BERTH = { userId: null, ipAddress: '', userAgent: 'berth' } as const;
 
 /** Disables the accounts that have ended, each once; for a timer. Until then their credentials are refused already. */
 export const endAccounts =

@@ -9,10 +9,10 @@ const SHARED_EVERY_MS = 5_000;
 /** How late an ended process is noticed when nobody looks at it. */
 const PROCESSES_EVERY_MS = 30_000;
 const MEASURE_EVERY_MS = 60_000;
-/** How long a container can exhaust a kernel counter. */
 /** As often as the page asks for figures. */
 const FIGURES_EVERY_MS = 20_000;
 const CAPACITY_EVERY_MS = 30_000;
+/** How long a container can exhaust a kernel counter. */
 const SHARES_EVERY_MS = 5_000;
 const SPACE_EVERY_MS = 2_000;
 const USES_EVERY_MS = RECORDED_EVERY_SECONDS * 1_000;
@@ -50,6 +50,7 @@ export function inBackground(service: Service, log: FastifyBaseLogger): readonly
     every(REAP_EVERY_MS, service.reapTerminals, 0),
     every(COLLECT_EVERY_MS, service.recordings.sweep),
     every(SWEEP_EVERY_MS, service.sweepEvents),
+    every(SWEEP_EVERY_MS, service.sweepCommandRuns),
     every(SWEEP_EVERY_MS, service.forgetEnded),
     every(SEAL_EVERY_MS, service.sealAudit),
     every(WRITE_EVERY_MS, service.writeDue),

@@ -10,7 +10,7 @@ export const MAX_ACCOUNT_DAYS = 3_653;
 /** Whether the end of the account has come. `now` is the database's clock. */
 export const hasEnded = ({ endsAt }: AccountEnd, now: Date): boolean => endsAt !== null && endsAt <= now;
 
-/** Whether nobody may use the account: it is disabled, or has ended and is about to be. */
+/** Whether the account is out of use: disabled, or ended and about to be disabled. */
 export const isDisabled = (
   { disabledAt, ...account }: AccountEnd & { readonly disabledAt: Date | null },
   now: Date,
@@ -22,7 +22,7 @@ export function accountEndReason(endsAt: Date): string {
   return `It ended on ${time.slice(0, 10)} at ${time.slice(11, 16)} UTC.`;
 }
 
-/** Faults of a new end, which comes after `notBefore`. An administrator's could leave nobody who administers. */
+/** Faults of a new end, which comes after `notBefore`. Administrators have none, since it could remove the last one. */
 export function accountEndFaults(endsAt: Date | null, role: 'user' | 'admin', notBefore: Date): FieldFaults {
   if (endsAt === null) return {};
   if (role === 'admin') return { endsAt: 'must be null for an administrator' };

@@ -287,5 +287,5 @@ t.test('a size waits until the server takes it, so that a flood of them does not
   });
   t.equal(await standsStill(async () => taken), 0);
   program.stream.destroy();
-  await waitFor(() => taken === 1, { what: 'nobody waits for a lost connection' });
+  await waitFor(() => taken === 1, { what: 'no request waits for a lost connection' });
 });
