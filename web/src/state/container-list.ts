@@ -23,6 +23,8 @@ type Loaded = {
 const loaded = signal<Loaded | null>(null);
 const wanted = signal<ListQuery>(OWN);
 
+/** What the list is to answer, which may still be loading. */
+export const wantedQuery = computed(() => wanted.value);
 /** null while what is loaded is another list. */
 const shown = computed(() => (loaded.value?.query.shared === wanted.value.shared ? loaded.value : null));
 /** The loaded start of the list; null until it has come. */

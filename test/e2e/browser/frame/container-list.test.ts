@@ -61,6 +61,18 @@ t.test('a long list is sorted, limited and counted by the service, and drawn in 
   await page.getByLabel('State').selectOption('All states');
   await page.getByLabel('Filter containers').fill('box-01');
   await page.getByText('10 found').waitFor();
+  const late = Promise.withResolvers<void>();
+  await page.route(/[?&]q=box-02&/, async (route) => {
+    await late.promise;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/[?&]q=box-02&/);
+  await page.getByLabel('Filter containers').fill('box-02');
+  await asked;
+  await page.getByLabel('Filter containers').press('0');
+  late.resolve();
+  await page.getByText('1 found').waitFor();
+  await page.getByRole('link', { name: 'box-020' }).waitFor();
   await page.getByLabel('Filter containers').fill('nothing of this name');
   await page.getByText('No containers match').waitFor();
   t.same(await violationsEverywhere(page), []);

@@ -13,6 +13,7 @@ import {
   showContainers,
   shownQuery,
   totalFound,
+  wantedQuery,
 } from '../../state/container-list.ts';
 import { Button } from '../../ui/button.tsx';
 import { useHotkeys } from '../../ui/hooks/use-hotkeys.ts';
@@ -73,7 +74,7 @@ export function ContainersPage() {
         <h1>
           Containers <Count query={query} />
         </h1>
-        <ListFilter query={query} input={filterInput} hidden={isEmpty} />
+        <ListFilter query={wantedQuery.value} input={filterInput} hidden={isEmpty} />
         <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
           New container
         </Button>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import type { Container } from '../../../api/types.ts';
 import { plural } from '../../../lib/format/format.ts';
@@ -37,11 +37,14 @@ const isLimited = ({ q, owner, status }: AdminContainerQuery): boolean => q + ow
 /** Everybody's containers: stopped, deleted, restored and given away here, and never opened. */
 export function AllContainers() {
   const [query, setQuery] = useState(firstQuery);
+  // A filter that is typed changes the query later, which then may be another.
+  const newest = useRef(query);
   const [asked, setAsked] = useState<Asked | null>(null);
   const list = useAllContainers(query);
   useEffect(() => void loadLabels(), []);
   const change = (part: Partial<AdminContainerQuery>): void => {
-    const next = { ...query, ...part };
+    const next = { ...newest.current, ...part };
+    newest.current = next;
     setQuery(next);
     const search = next.owner === '' ? '' : `?owner=${encodeURIComponent(next.owner)}`;
     history.replaceState(null, '', `${location.pathname}${search}`);

@@ -1,6 +1,6 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { AdminContainerQuery } from '../../../api/admin.ts';
 import { Button } from '../../../ui/button.tsx';
+import { useFilterText } from '../../../ui/hooks/use-filter-text.ts';
 import { SearchBox } from '../../../ui/search-box.tsx';
 
 const DELETED = 'deleted';
@@ -12,9 +12,6 @@ const STATES = [
   [DELETED, 'Deleted'],
 ] as const;
 
-/** After this pause in typing the service is asked. */
-const PAUSE_MS = 200;
-
 type FilterProps = {
   readonly query: AdminContainerQuery;
   readonly onChange: (part: Partial<AdminContainerQuery>) => void;
@@ -22,14 +19,7 @@ type FilterProps = {
 
 /** Limits the list to a text, a state and an owner. */
 export function Filters({ query, onChange }: FilterProps) {
-  const [text, setText] = useState(query.q);
-  useEffect(() => setText(query.q), [query.q]);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (text.trim() !== query.q) onChange({ q: text.trim() });
-    }, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useFilterText(query.q, (q) => onChange({ q }));
   const setState = (state: string): void =>
     onChange(state === DELETED ? { status: '', deleted: 'true' } : { status: state, deleted: '' });
   return (

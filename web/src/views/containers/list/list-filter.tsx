@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
 import { changeQuery, type ListQuery } from '../../../state/container-list.ts';
+import { useFilterText } from '../../../ui/hooks/use-filter-text.ts';
 import { SearchBox } from '../../../ui/search-box.tsx';
 
 const STATES = [
@@ -10,9 +10,6 @@ const STATES = [
   ['failed', 'Failed'],
 ] as const;
 
-/** So long nothing was typed, the service is asked. */
-const PAUSE_MS = 150;
-
 type FilterProps = {
   readonly query: ListQuery;
   readonly input: RefObject<HTMLInputElement | null>;
@@ -21,12 +18,7 @@ type FilterProps = {
 
 /** Limits the list to a text and a state. */
 export function ListFilter({ query, input, hidden }: FilterProps) {
-  const [text, setText] = useState(query.q);
-  useEffect(() => setText(query.q), [query.q]);
-  useEffect(() => {
-    const timer = setTimeout(() => changeQuery({ q: text.trim() }), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const [text, setText] = useFilterText(query.q, (q) => changeQuery({ q }));
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape') return;
     setText('');
