@@ -5,7 +5,7 @@ import { Connection } from '../../src/client/terminal/connection.ts';
 import type { Resumed } from '../../src/client/terminal/resume.ts';
 import { waitFor } from '../support/patience.ts';
 import { type Call, inside, small } from '../support/process/fault-scene.ts';
-import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
+import { cuttingProxy, wearingProxy } from '../support/process/lines.ts';
 import { client, type Member, register, sharedService } from '../support/process/running-service.ts';
 import { socketInFramesOf } from '../support/terminal/page-terminal.ts';
 import { intoFile, mixedUtf8, sha256 } from '../support/terminal/terminal-client.ts';
@@ -21,6 +21,11 @@ const CUT_AFTER_MS = PASTE_BYTES / 1_000;
 /** More than the service keeps for a client that returns. */
 const OUT_BYTES = 3_000_000;
 const IN_BYTES = 1_000_000;
+/**
+ * A connection breaks after this: more than a frame of output with a piece of input, so that each makes progress, and
+ * every second one while it opens.
+ */
+const BREAKS_AFTER_BYTES = [150_000, 600, 150_000, 1_200];
 
 /** Sends a file and receives input at the same time, both unchanged. */
 const BOTH_WAYS = `
@@ -33,6 +38,7 @@ printf END
 exec sleep 1000
 `;
 
+type Line = { readonly host: string };
 type Scene = { readonly address: string; readonly person: Member; readonly call: Call };
 
 t.setTimeout(RUNS * 600_000);
@@ -41,7 +47,7 @@ if (service !== null) {
   const person = await register(service);
   const { address } = service;
   const scene: Scene = { address, person, call: client(address, person.token) };
-  await t.test('a connection that breaks every 200 ms loses nothing and repeats nothing', (t) =>
+  await t.test('a connection that breaks again and again loses nothing and repeats nothing', (t) =>
     bothWays(t, scene),
   );
   await t.test('a paste over a bad connection arrives unchanged, however it is cut into frames', (t) =>
@@ -62,7 +68,7 @@ type Asked = {
 };
 
 /** The page's side of an open terminal behind a proxy, and its output. */
-function connected(t: Test, { person }: Scene, proxy: CuttingProxy, { dbId, pane, openSocket }: Asked) {
+function connected(t: Test, { person }: Scene, proxy: Line, { dbId, pane, openSocket }: Asked) {
   const received: Uint8Array[] = [];
   const resumed: Resumed[] = [];
   let bytes = 0;
@@ -98,7 +104,8 @@ async function bothWays(t: Test, scene: Scene): Promise<void> {
   const told = await run(
     `cat > /tmp/both.sh <<'END'\n${BOTH_WAYS}\nEND\nhead -c ${OUT_BYTES} /dev/urandom > /tmp/out; sha256sum < /tmp/out`,
   );
-  const proxy = await cuttingProxy(t, new URL(scene.address), { everyMs: 200, bytesPerMs: 1_250 });
+  const line = { bytesPerMs: 1_250, afterBytes: BREAKS_AFTER_BYTES };
+  const proxy = await wearingProxy(t, new URL(scene.address), line);
   const asked = { dbId, pane: 'main', openSocket: platformSocket };
   const { connection, output, resumed, bytes } = connected(t, scene, proxy, asked);
   const shows = (text: string): Promise<void> => waitFor(() => output().includes(text), { what: text });
@@ -109,7 +116,7 @@ async function bothWays(t: Test, scene: Scene): Promise<void> {
   const paste = randomBytes(IN_BYTES);
   connection.write(paste);
   const isDone = (): boolean => bytes() >= start + OUT_BYTES + 'END'.length;
-  await waitFor(isDone, { what: () => `${bytes() - start} bytes came`, patienceMs: 90_000 });
+  await waitFor(isDone, { what: () => `${bytes() - start} bytes came`, patienceMs: 300_000 });
   const all = output().subarray(start);
   t.equal(`${sha256(all.subarray(0, OUT_BYTES))}  -`, told, 'output');
   t.equal(all.subarray(OUT_BYTES).toString(), 'END');
@@ -153,7 +160,7 @@ async function pastes(t: Test, scene: Scene): Promise<void> {
 }
 
 /** A terminal whose program reads this many bytes into a file named after the pane. */
-async function reading(t: Test, scene: Scene, proxy: CuttingProxy, asked: Asked, bytes: number) {
+async function reading(t: Test, scene: Scene, proxy: Line, asked: Asked, bytes: number) {
   const terminal = connected(t, scene, proxy, asked);
   const { connection, output } = terminal;
   connection.write(Buffer.from(intoFile(`/tmp/${asked.pane}`, bytes)));

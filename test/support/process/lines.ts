@@ -232,6 +232,49 @@ export async function cuttingProxy(
   return { host, cuts: () => cuts, begin, calm };
 }
 
+type Wearing = {
+  readonly bytesPerMs: number;
+  /** The first connection breaks when it has carried the first number of bytes, and so on in a circle. */
+  readonly afterBytes: readonly number[];
+};
+
+/**
+ * A slow proxy before `to` whose connections break after so many bytes, both ways together, with the rest in transit. A
+ * client makes progress on a machine of any speed.
+ */
+export async function wearingProxy(t: Test, to: URL, { bytesPerMs, afterBytes }: Wearing) {
+  let cuts = 0;
+  const lives = new WeakMap<Socket, { leftBytes: number }>();
+  const { host } = await relay(
+    t,
+    ANY_PORT,
+    () => dial(Number(to.port), to.hostname),
+    (from, into) => {
+      from.once('close', () => into.destroy());
+      const life = lives.get(into) ?? { leftBytes: afterBytes[cuts % afterBytes.length] ?? 0 };
+      lives.set(from, life);
+      const passes = (chunk: Buffer): Buffer => {
+        const part = chunk.subarray(0, life.leftBytes);
+        life.leftBytes -= part.length;
+        return part;
+      };
+      const wornOut = (): void => {
+        cuts += 1;
+        for (const socket of [from, into]) cuts % 2 === 0 ? socket.destroy() : socket.resetAndDestroy();
+      };
+      from.on('data', async (chunk: Buffer) => {
+        if (into.destroyed) return;
+        into.write(passes(chunk));
+        if (life.leftBytes === 0) return wornOut();
+        from.pause();
+        await delay(chunk.length / bytesPerMs);
+        from.resume();
+      });
+    },
+  );
+  return { host, cuts: () => cuts };
+}
+
 async function carry(from: Socket, into: Socket, bytesPerMs: number, delayMs: number): Promise<void> {
   for await (let chunk of from as AsyncIterable<Buffer>) {
     if (delayMs > 0 && Math.random() < 0.05) {
