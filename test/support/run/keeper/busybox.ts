@@ -11,8 +11,9 @@ const log = { info: console.log, warn: console.warn, error: console.error };
 
 /** `/bb` has a link for each tool of BusyBox, `/bare` is the whole bare image. */
 const INSTALL = `set -e; export DEBIAN_FRONTEND=noninteractive
-apt-get -q -o Acquire::Retries=3 update
-apt-get -q -o Acquire::Retries=3 install -y --no-install-recommends busybox-static
+get='apt-get -q -o Acquire::Retries=3'
+add="$get install -y --no-install-recommends busybox-static"
+$add || { $get update && $add; }
 mkdir -p /bb /bare/bin
 for tool in $(busybox --list); do ln -s /bin/busybox /bb/$tool; ln -s busybox /bare/bin/$tool; done
 cp --remove-destination /bin/busybox /bare/bin/busybox`;
