@@ -1,6 +1,5 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
@@ -8,6 +7,7 @@ import { unitText } from '../../src/agent/install/unit.ts';
 import { aShell, testService } from '../support/agent/service.ts';
 import { goes, runProcess } from '../support/child.ts';
 import { aFolder } from '../support/folder.ts';
+import { addressOf } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 
 const PROGRAM = path.resolve('src/agent/bin/agent.ts');
@@ -97,9 +97,7 @@ t.test('a one-time code becomes a token of this machine', async (t) => {
       .writeHead(isGood ? 201 : 404)
       .end(JSON.stringify(isGood ? { token: 'svc_own' } : { error: 'code not found' }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const address = await addressOf(t, server);
   const without = started(t, ['install', '--server', address], { PATH: '/nowhere' }, 'good-code');
   t.equal(await without.ended, 78);
   t.match(without.errors(), /systemctl show failed: .*Without systemd run `enrol`/);

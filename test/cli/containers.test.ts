@@ -1,21 +1,10 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
-import type { Ports } from '../../src/app/main/compose-options.ts';
 import { CONTAINERS } from '../../src/cli/commands/containers/ls.ts';
-import { theCommand } from '../support/service/command.ts';
-import { anApiToken, aPerson, aService } from '../support/service/service.ts';
-
-async function aScene(t: Test, ports: Partial<Ports> = {}) {
-  const service = await aService(ports);
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
-  const ada = await aPerson(service, 'ada');
-  const { token } = await anApiToken(service, ada);
-  return { service, address, ada, token, ...theCommand(t, address, token) };
-}
+import { theCommand, theCommandOfAda } from '../support/service/command.ts';
 
 t.test('a container is created, stopped, started, deleted and restored by name', async (t) => {
-  const { run } = await aScene(t);
+  const { run } = await theCommandOfAda(t);
   const made = await run(['create', 'dev', '--memory', '512m', '--cpu', '0.5', '-e', 'A=1', '-o', 'json']);
   t.match([made.code, JSON.parse(made.stdout)], [0, { name: 'dev', status: 'running' }], made.stderr);
   t.match(JSON.parse(made.stdout).resources, { memory_mb: 512, cpu_shares: 500 });
@@ -31,12 +20,15 @@ t.test('a container is created, stopped, started, deleted and restored by name',
 });
 
 t.test('new limits are confirmed unless it is certain that nothing is lost', async (t) => {
-  const certain = await aScene(t);
+  const certain = await theCommandOfAda(t);
   await certain.run(['create', 'dev', '--memory', '512m']);
   t.match(await certain.run(['set', 'dev', '--memory', '256m']), { code: 0 });
   const runtime = memoryRuntime();
   const changes = async () => ({ paths: [], complete: false, layerBytes: null, debian: null });
-  const { run } = await aScene(t, { runtime, insight: { ...memoryAccess(runtime).insight, changes } });
+  const { run } = await theCommandOfAda(t, {
+    runtime,
+    insight: { ...memoryAccess(runtime).insight, changes },
+  });
   await run(['create', 'dev', '--memory', '512m']);
   t.match(await run(['set', 'dev', '--memory', '256m']), { code: 2, stderr: /--yes/ });
   t.match(await run(['set', 'dev', '--memory', '256m', '--yes']), { code: 0 });
@@ -45,7 +37,7 @@ t.test('new limits are confirmed unless it is certain that nothing is lost', asy
 t.test('where nothing can be carried over, new limits lose everything outside the volume', async (t) => {
   const runtime = memoryRuntime();
   Object.assign(runtime, { capabilities: { ...runtime.capabilities, takesSnapshots: false } });
-  const { run } = await aScene(t, { runtime });
+  const { run } = await theCommandOfAda(t, { runtime });
   await run(['create', 'dev', '--memory', '512m']);
   const asked = await run(['set', 'dev', '--memory', '256m']);
   t.match(asked, { code: 2, stderr: /^berth: Everything outside \/workspace will be lost\. Restart dev\?/ });
@@ -54,7 +46,7 @@ t.test('where nothing can be carried over, new limits lose everything outside th
 });
 
 t.test('an agent has no limits to show', async (t) => {
-  const { run } = await aScene(t);
+  const { run } = await theCommandOfAda(t);
   const made = await run(['create', 'dev', '--memory', '512m', '-o', 'json']);
   const container = JSON.parse(made.stdout);
   const agent = { ...container, agent: { platform: 'linux x64', last_seen_at: null } };
@@ -65,7 +57,7 @@ t.test('an agent has no limits to show', async (t) => {
 });
 
 t.test('a container that ends by itself is created without a name, found by label, and kept', async (t) => {
-  const { run } = await aScene(t);
+  const { run } = await theCommandOfAda(t);
   const made = await run([
     'create',
     '--ephemeral',
@@ -88,21 +80,47 @@ t.test('a container that ends by itself is created without a name, found by labe
   t.match(await run(['create', 'x', '--on-idle', 'pause']), { code: 2 });
 });
 
-t.test('a newer service is mentioned once', async (t) => {
-  const service = await aService({}, { version: '99.0.0' });
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
-  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
-  const { run } = theCommand(t, address, token);
-  t.match((await run(['ls'])).stderr, /has version 99\.0\.0, this command/);
-  t.notMatch((await run(['ls'])).stderr, /version/);
+t.test('snapshots are taken, listed, used and deleted, and containers are forked', async (t) => {
+  const ada = await theCommandOfAda(t);
+  await ada.run(['create', 'dev']);
+  const taken = await ada.run(['snapshots', 'create', 'dev', 'base', '--note', 'clean', '--label', 'a=b']);
+  t.match(taken, { code: 0, stderr: /base is taken.*--snapshot base/ });
+  const listed = await ada.run(['snapshots', 'ls', '--container', 'dev']);
+  t.match(listed.stdout, /NAME +OF .*\nbase +dev +ready .* clean/);
+  t.match(await ada.run(['snapshots', 'create', 'dev', 'base']), {
+    code: 1,
+    stderr: /already have a snapshot/,
+  });
+  const made = await ada.run(['create', 'again', '--snapshot', 'base']);
+  t.match(made, { code: 0, stderr: /again is running/ });
+  t.match(await ada.run(['create', 'x', '--snapshot', 'none']), { code: 1, stderr: /no snapshot "none"/ });
+  const forks = await ada.run(['fork', 'dev', 'try', '--count', '2', '--ephemeral', '-o', 'name']);
+  t.match(forks, { code: 0, stdout: 'try-1\ntry-2\n' });
+  t.match(await ada.run(['fork', 'dev', '--count', '9']), { code: 2, stderr: /1 to 8/ });
+  t.match(await ada.run(['snapshots', 'rm', 'base', '-y']), { code: 0, stderr: /base is deleted/ });
+  t.match(await ada.run(['snapshots', 'ls']), { code: 0, stderr: /No snapshots/ });
+  t.match(await ada.run(['snapshots', 'ls', '--deleted']), { code: 0, stdout: /base/ });
+  t.match(await ada.run(['snapshots', 'restore', 'base', '--name', 'again']), {
+    code: 0,
+    stderr: /again is restored/,
+  });
+  t.match(await ada.run(['snapshots', 'ls']), { code: 0, stdout: /again/ });
+  t.match(await ada.run(['snapshots', 'rm', 'again', '-y']), { code: 0 });
+});
+
+t.test('an older command says so, once for each version of the service', async (t) => {
+  const { run, server } = await theCommandOfAda(t, {}, { version: '99.0.0' });
+  const note = `The service has version 99.0.0, this command 0.0.0. Install it again from ${server}/settings/tokens`;
+  t.match((await run(['ls'])).stderr, note);
+  t.notMatch((await run(['ls'])).stderr, 'Install it again');
+  t.match((await run(['doctor'])).stdout, /versions +warning +.*install the command again/);
 });
 
 t.test('exit codes and words say what is wrong and what to do', async (t) => {
-  const { run, address } = await aScene(t);
+  const { run, server } = await theCommandOfAda(t);
   await run(['create', 'dev']);
-  const outside = theCommand(t, address);
-  const wrong = theCommand(t, address, `svc_${'0'.repeat(64)}`);
+  const outside = theCommand(t, server);
+  const wrong = theCommand(t, server, `svc_${'0'.repeat(64)}`);
   for (const [name, ran, code, words] of [
     ['unknown command', await run(['lss']), 2, /Did you mean ls\?/],
     ['unknown option', await run(['ls', '--statuss']), 2, /unknown option/],

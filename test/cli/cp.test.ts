@@ -6,16 +6,11 @@ import t, { type Test } from 'tap';
 import { Header } from 'tar/header';
 import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts';
 import { Berth } from '../../src/client/index.ts';
-import { theCommand } from '../support/service/command.ts';
-import { anApiToken, aPerson, aService } from '../support/service/service.ts';
-import { listening } from '../support/terminal/terminals.ts';
+import { theCommandOfAda } from '../support/service/command.ts';
 
-async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
-  const service = await aService(ports);
-  const server = (await listening(t, service)).replace('ws', 'http');
-  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
+async function aScene(t: Test, ports: Parameters<typeof theCommandOfAda>[1] = {}) {
+  const { run, spawned, home, server, token } = await theCommandOfAda(t, ports);
   const box = await new Berth({ server, token }).create({ name: 'dev' });
-  const { run, spawned, home } = theCommand(t, server, token);
   const at = (name: string): string => path.join(home, name);
   /** `./` is the home, as in `spawned`. */
   const inHome = (args: readonly string[], input?: string) =>

@@ -3,19 +3,15 @@ import t, { type Test } from 'tap';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
-import { theCommand } from '../support/service/command.ts';
-import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { theCommandOfAda } from '../support/service/command.ts';
 import { endless } from '../support/service/streams.ts';
-import { listening } from '../support/terminal/terminals.ts';
 
 /** A running container `dev`, and the command of its owner. */
-async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}) {
-  const service = await aService(ports);
-  const server = (await listening(t, service)).replace('ws', 'http');
-  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
-  const berth = new Berth({ server, token });
+async function aScene(t: Test, ports: Partial<Ports> = {}) {
+  const command = await theCommandOfAda(t, ports);
+  const berth = new Berth({ server: command.server, token: command.token });
   await berth.create({ name: 'dev' });
-  return { ...theCommand(t, server, token), berth };
+  return { ...command, berth };
 }
 
 t.test('exec passes input, output, options and exit code on', async (t) => {

@@ -2,13 +2,13 @@ import t from 'tap';
 import { theCommand } from '../support/service/command.ts';
 import { aServiceInTime, from, logIn } from '../support/service/factors.ts';
 import { anAdmin, anApiToken, aPerson, as, person, statusOf } from '../support/service/service.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
 
 t.test('an administrator invites, changes, resets and deletes users', async (t) => {
   const service = await aServiceInTime();
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const server = await serverOf(t, service);
   const root = await anAdmin(service);
-  const { run } = theCommand(t, address, root.token);
+  const { run } = theCommand(t, server, root.token);
   const admin = (...args: readonly string[]) => run(['admin', ...args]);
 
   const invited = await admin('invite', '--tier', 'pro', '--email', 'ada@example.org', '--expires', '90m');
@@ -52,7 +52,7 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   });
   t.match((await admin('usage', '--sort', 'memory')).stdout, /cyd +1\/5 +1 +0 CPU of /);
   t.match(await admin('usage', '--sort', 'colour'), { code: 2 });
-  const { run: asCyd } = theCommand(t, address, cyd.token);
+  const { run: asCyd } = theCommand(t, server, cyd.token);
   t.match(await asCyd(['ls', '--sort', 'memory', '-o', 'name']), { code: 0, stdout: 'dev\n' });
   t.match(await asCyd(['ls', '--sort', 'colour']), { code: 2 });
   t.match((await asCyd(['audit'])).stdout, / Created dev +container_created/);
@@ -63,7 +63,7 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
   const given = await admin('users', 'rm', 'cyd', '--containers', 'transfer', '--to', 'bob', '--yes');
   t.match(given, { code: 0, stderr: /cyd is deleted/ });
 
-  const byToken = theCommand(t, address, (await anApiToken(service, root, { scopes: ['admin'] })).token);
+  const byToken = theCommand(t, server, (await anApiToken(service, root, { scopes: ['admin'] })).token);
   t.match(await byToken.run(['admin', 'invite', '--role', 'admin']), {
     stderr: /an API token is not enough/,
   });
@@ -73,15 +73,14 @@ t.test('an administrator invites, changes, resets and deletes users', async (t) 
     url: '/api/auth/refresh',
     cookies: { berth_refresh: root.cookie },
   });
-  const later = theCommand(t, address, renewed.json().token);
+  const later = theCommand(t, server, renewed.json().token);
   t.match(await later.run(['admin', 'invite', '--role', 'admin']), { code: 1, stderr: /berth login/ });
 });
 
 t.test('a username that is the id of another user, or its start, never passes for that user', async (t) => {
   const service = await aServiceInTime();
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
-  const { run } = theCommand(t, address, (await anAdmin(service)).token);
+  const server = await serverOf(t, service);
+  const { run } = theCommand(t, server, (await anAdmin(service)).token);
   const bob = await aPerson(service, 'bob');
   await aPerson(service, 'eve');
   const { state } = service.ports.storage as unknown as { state: { users: { username: string }[] } };
@@ -96,14 +95,13 @@ t.test('a username that is the id of another user, or its start, never passes fo
 
 t.test('an administrator lists, stops, deletes, restores and gives away containers of users', async (t) => {
   const service = await aServiceInTime();
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const server = await serverOf(t, service);
   const { token } = await anAdmin(service);
   for (const name of ['ada', 'bob']) {
     const who = await aPerson(service, name);
     for (const box of ['dev', `of-${name}`]) await as(service, who)('POST', '/api/containers', { name: box });
   }
-  const { run } = theCommand(t, address, token);
+  const { run } = theCommand(t, server, token);
   const boxes = (...args: readonly string[]) => run(['admin', 'containers', ...args]);
 
   t.match((await boxes('ls')).stdout, /^OWNER.*\nada +dev .*\nada +of-ada .*\nbob +dev .*\nbob +of-bob /i);
@@ -129,10 +127,9 @@ t.test('an administrator lists, stops, deletes, restores and gives away containe
 
 t.test('an administrator makes, changes and deletes announcements', async (t) => {
   const service = await aServiceInTime();
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  const server = await serverOf(t, service);
   const { token } = await anAdmin(service);
-  const { run } = theCommand(t, address, token);
+  const { run } = theCommand(t, server, token);
   const admin = (...args: readonly string[]) => run(['admin', 'announcements', ...args]);
   const shown = async () => JSON.parse((await admin('ls', '-o', 'json')).stdout)[0];
 

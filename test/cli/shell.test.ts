@@ -1,38 +1,30 @@
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type IPty, spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
 import t, { type Test } from 'tap';
+import { main } from '../../src/cli/main.ts';
+import { leftTerminals } from '../../src/cli/state/left-terminals.ts';
 import { Berth } from '../../src/client/index.ts';
 import { waitFor } from '../support/patience.ts';
 import { cuttingProxy } from '../support/process/lines.ts';
 import { theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
-import { type FakePty, fakeTerminals, listening } from '../support/terminal/terminals.ts';
+import { onTerminal } from '../support/terminal/on-terminal.ts';
+import { type FakePty, fakeTerminals, serverOf } from '../support/terminal/terminals.ts';
+import { standingTime } from '../support/time.ts';
 
 /** `berth shell dev` in a terminal of its own, over a line that can be cut. */
 async function aShell(t: Test, ...args: readonly string[]) {
   const terminals = fakeTerminals();
   const service = await aService({ terminalBackend: terminals });
-  const server = new URL((await listening(t, service)).replace('ws', 'http'));
+  const server = new URL(await serverOf(t, service));
   const line = await cuttingProxy(t, server, { everyMs: 100, bytesPerMs: 10_000, isCalm: true });
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   await new Berth({ server: server.origin, token }).create({ name: 'dev' });
   const { env, home, run } = theCommand(t, `http://${line.host}`, token);
   const berth = path.resolve('src/cli/berth.ts');
   const script = `"${process.execPath}" "${berth}" shell dev ${args.join(' ')}; echo "code=$?"; stty -a`;
-  const start = () => {
-    const user: IPty = spawn('/bin/sh', ['-c', script], { cols: 90, rows: 30, cwd: home, env });
-    t.teardown(() => user.kill());
-    let shown = '';
-    user.onData((text) => {
-      shown += text;
-    });
-    const shows = (text: string | RegExp): Promise<void> =>
-      waitFor(() => (typeof text === 'string' ? shown.includes(text) : text.test(shown)), {
-        what: () => `${text} in ${JSON.stringify(shown.slice(-500))}`,
-      });
-    return { user, shows, shown: () => shown };
-  };
+  const start = () => onTerminal(t, '/bin/sh', ['-c', script], { cwd: home, env });
   const first = start();
   await waitFor(() => terminals.opened.length === 1);
   return { ...first, start, line, run, terminals, pty: terminals.opened[0] as FakePty };
@@ -118,3 +110,35 @@ t.test('without a terminal it says what to use instead', async (t) => {
   const { run } = await aShell(t);
   t.match(await run(['shell', 'dev']), { code: 2, stderr: /berth exec/ });
 });
+
+const PLACE = { session: 'main', stream: 's', after: 7, inputOffset: 3 };
+const MINUTE_MS = 60_000;
+
+t.test(
+  'typed keys are stored only while they may be missing, and any later command removes them',
+  async (t) => {
+    const time = standingTime(t);
+    const env = { XDG_STATE_HOME: t.testdir() };
+    const file = path.join(env.XDG_STATE_HOME, 'berth', 'terminals.json');
+    const text = () => (existsSync(file) ? readFileSync(file, 'utf8') : null);
+    const left = leftTerminals(env);
+    left.keep('one', { ...PLACE, input: '' });
+    t.notMatch(text(), 'input"');
+    t.same(left.take('one'), { ...PLACE, input: '' });
+    t.equal(text(), null);
+    left.keep('two', { ...PLACE, input: 'c2VjcmV0' });
+    time.pass(3 * MINUTE_MS);
+    left.keep('three', { ...PLACE, input: '' });
+    const none = { write: () => true };
+    const aCommand = () => main(['--version'], { env, out: none, err: none } as never);
+    await aCommand();
+    t.match(text(), 'c2VjcmV0', 'the next shell may still come');
+    time.pass(3 * MINUTE_MS);
+    await aCommand();
+    t.notMatch(text(), 'c2VjcmV0');
+    t.match(text(), 'three');
+    time.pass(3 * MINUTE_MS);
+    await aCommand();
+    t.equal(text(), null);
+  },
+);

@@ -1,18 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { theCommand } from '../support/service/command.ts';
-import { anApiToken, aPerson, aService } from '../support/service/service.ts';
+import { theCommandOfAda } from '../support/service/command.ts';
 import { sshPrograms } from '../support/ssh/ssh-programs.ts';
 
 async function aScene(t: Test) {
-  const service = await aService();
-  t.teardown(() => service.http.close());
-  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
-  const { token } = await anApiToken(service, await aPerson(service, 'ada'));
-  const command = theCommand(t, address, token);
+  const command = await theCommandOfAda(t);
   await command.run(['create', 'dev']);
-  return { ...command, token };
+  return command;
 }
 
 t.test('berth ssh runs the ssh of this machine, and ends with its exit code', async (t) => {

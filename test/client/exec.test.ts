@@ -10,11 +10,11 @@ import { waitFor } from '../support/patience.ts';
 import { ANY_PORT, relay } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
-import { listening } from '../support/terminal/terminals.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
 
 async function aScene(t: Test, ports: Partial<Ports> = {}) {
   const service = await aService(ports);
-  const server = (await listening(t, service)).replace('ws', 'http');
+  const server = await serverOf(t, service);
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const box = await new Berth({ server, token }).create({ name: 'dev' });
   return { service, server, token, box };

@@ -8,11 +8,11 @@ import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { ANY_PORT, relay } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
-import { listening } from '../support/terminal/terminals.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
 
 async function aScene(t: Test) {
   const service = await aService();
-  const server = (await listening(t, service)).replace('ws', 'http');
+  const server = await serverOf(t, service);
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const berth = new Berth({ server, token });
   const box = await berth.create({ name: 'dev', memory_mb: 256 });

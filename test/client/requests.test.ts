@@ -7,14 +7,14 @@ import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { type ApiDocument, operationsOf } from '../support/service/api-document.ts';
 import { aCluster } from '../support/service/cluster.ts';
 import { anAdmin, anApiToken, aPerson, aService } from '../support/service/service.ts';
-import { listening } from '../support/terminal/terminals.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
 
 const QUICK = { retries: 6, firstMs: 1, maxMs: 4, maxWaitMs: 60_000 };
 const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 1000 };
 
 async function aScene(t: Test) {
   const service = await aService();
-  const server = (await listening(t, service)).replace('ws', 'http');
+  const server = await serverOf(t, service);
   const ada = await aPerson(service, 'ada');
   return { service, server, ada, berth: new Berth({ server, token: ada.token, retries: QUICK }) };
 }

@@ -12,7 +12,7 @@ import { eventually, waitFor } from '../support/patience.ts';
 import { type CuttingProxy, cuttingProxy } from '../support/process/lines.ts';
 import { aPerson, aService } from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
-import { type FakePty, fakeTerminals, listening } from '../support/terminal/terminals.ts';
+import { type FakePty, fakeTerminals, serverOf } from '../support/terminal/terminals.ts';
 
 /** Until a finalizer has run, as that of a response that nothing refers to. */
 async function collectGarbage(): Promise<void> {
@@ -46,7 +46,7 @@ type Scene = {
 /** A running container `dev`, over a line that is cut from `begin` on. */
 async function aScene(t: Test, ports: Parameters<typeof aService>[0] = {}): Promise<Scene> {
   const service = await aService(ports);
-  const address = new URL((await listening(t, service)).replace('ws', 'http'));
+  const address = new URL(await serverOf(t, service));
   const line = await cuttingProxy(t, address, { everyMs: 100, bytesPerMs: 1_000, isCalm: true });
   const { token } = await aPerson(service, 'ada');
   const berth = new Berth({ server: `http://${line.host}`, token });

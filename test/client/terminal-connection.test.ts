@@ -102,29 +102,6 @@ t.test('input typed ahead reaches the shell, and the size is sent first', async 
   t.same(JSON.parse(frames[0] ?? ''), { type: 'resize', cols: 90, rows: 30 });
 });
 
-t.test('constantly cut connections lose and repeat no byte, in either direction', async (t) => {
-  const sent = Buffer.from(Array.from({ length: 400_000 }, (_, i) => i % 251));
-  let received = Buffer.alloc(0);
-  const service = await serve(t, (socket, query, tries) => {
-    const after = Number(query.get('after') ?? 0);
-    socket.send(ready('s', after, received.length));
-    socket.on('message', (data: Buffer, isBinary) => {
-      if (!isBinary || socket.readyState !== socket.OPEN) return;
-      received = Buffer.concat([received, data]);
-      if (tries % 3 === 0) socket.send(JSON.stringify({ type: 'ack', input_offset: received.length }));
-      if (received.length < sent.length && tries < 40) socket.terminate();
-    });
-    const end = tries < 10 ? after + 20_000 : sent.length;
-    for (let at = after; at < end; at += 1_000) socket.send(sent.subarray(at, Math.min(end, at + 1_000)));
-  });
-  service.connection.write(sent);
-  await until(() => received.length >= sent.length && service.output().length >= sent.length);
-  t.ok(service.output().equals(sent), 'output');
-  t.ok(received.equals(sent), 'input');
-  t.ok(service.tries() > 10, `${service.tries()} connections`);
-  t.same(new Set(service.resumed), new Set(['fresh', 'exact']));
-});
-
 t.test('a new stream is announced, and input for the old shell never reaches it', async (t) => {
   const inputs: string[] = [];
   let letIn = (): void => {};
@@ -276,14 +253,6 @@ t.test('a queued terminal asks again when the service says so, not earlier', asy
   const service = await serve(t, null, { probe: { trouble: 'busy', forMs: 40_000 }, backoff });
   await until(() => service.last()?.kind === 'waiting');
   t.same(service.last(), { kind: 'waiting', trouble: 'busy', delayMs: 40_000, attempt: 1 });
-});
-
-t.test('a service without its database is asked again', async (t) => {
-  const service = await serve(t, (socket, _query, tries) =>
-    tries === 1 ? socket.close(1013) : socket.send(ready('s1')),
-  );
-  await until(() => service.last()?.kind === 'open');
-  t.ok(service.states.some((state) => state.kind === 'waiting' && state.trouble === 'database'));
 });
 
 t.test(

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { create } from 'tar';
 import { lockedPackage } from '../../scripts/lib/locked-package.mjs';
 import { aFolder } from '../support/folder.ts';
+import { addressOf } from '../support/listen.ts';
 
 const NAME = '@berth-test/native';
 const digestOf = (bytes: Buffer): string => `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
@@ -31,14 +30,12 @@ async function aScene(t: Test, lock: (content: Buffer) => string) {
     const versions = { '1.0.0': { name: NAME, version: '1.0.0', dist } };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ name: NAME, 'dist-tags': { latest: '1.0.0' }, versions }));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  const registry = await addressOf(t, server);
   const close = (): void => {
     server.closeAllConnections();
     server.close();
   };
-  t.teardown(close);
   writeFileSync(path.join(root, '.npmrc'), `registry=${registry}\ncache=${path.join(made, 'cache')}\n`);
   const packages = { [`node_modules/${NAME}`]: { version: '1.0.0', integrity: lock(content) } };
   writeFileSync(path.join(root, 'package-lock.json'), JSON.stringify({ packages }));

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as immediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { errorOf as errorFrom } from '../../src/client/request/errors.ts';
@@ -13,6 +11,7 @@ import { type Change, faultOf, isUnknown, type Outcome, outcomeOf } from '../../
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { endWords } from '../../web/src/session/ends.ts';
 import { usableForMs } from '../../web/src/session/login-token-life.ts';
+import { addressOf } from '../support/listen.ts';
 
 const errorOf = (status: number, body: unknown, retryAfter: string | null): BerthError =>
   errorFrom(status, body, new Headers(retryAfter === null ? {} : { 'retry-after': retryAfter }));
@@ -132,9 +131,7 @@ async function cutting(t: Test, cuts: number) {
     if (seen.length <= cuts) incoming.socket.destroy();
     else reply.end('{"fine":true}');
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => server.close());
-  return { seen, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  return { seen, address: `${await addressOf(t, server)}/` };
 }
 
 t.test('a read is repeated once when the network fails', async (t) => {

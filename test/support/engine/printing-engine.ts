@@ -1,12 +1,13 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type Docker from 'dockerode';
 import type { Test } from 'tap';
 import {
   dockerAt,
   type EngineCalls,
   engineCalls,
 } from '../../../src/adapters/docker/engine/engine-client.ts';
+import { portOf } from '../listen.ts';
 
 /** One frame of an engine's multiplexed stream; `kind` is 1 for stdout and 2 for stderr. */
 export function frame(kind: number, data: string | Buffer): Buffer {
@@ -31,12 +32,9 @@ export async function printingEngine(t: Test, output: Buffer): Promise<EngineCal
     socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
     socket.end(output);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
+  return engineCalls(await dockerOf(t, server));
 }
+
+/** A client of an engine that this server takes the place of. */
+export const dockerOf = async (t: Test, server: Server): Promise<Docker> =>
+  dockerAt({ host: '127.0.0.1', port: await portOf(t, server), tls: null });

@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import type { Test } from 'tap';
+import type { Ports } from '../../../src/app/main/compose-options.ts';
 import type { Io } from '../../../src/cli/io/io.ts';
 import { main } from '../../../src/cli/main.ts';
 import { aFolder } from '../folder.ts';
+import { serverOf } from '../terminal/terminals.ts';
+import { anApiToken, aPerson, aService, type ServiceOptions } from './service.ts';
 
 /** From its sources, so that no build is needed. */
 export const SOURCE = path.resolve('src/cli/berth.ts');
@@ -58,6 +61,15 @@ export function theCommand(
     start(args, input).ended;
   const run = program === SOURCE ? here(env) : spawned;
   return { home, env, run, spawned, start };
+}
+
+/** A service, and the command signed in there with an API token of Ada. */
+export async function theCommandOfAda(t: Test, ports: Partial<Ports> = {}, options: ServiceOptions = {}) {
+  const service = await aService(ports, options);
+  const server = await serverOf(t, service);
+  const ada = await aPerson(service, 'ada');
+  const { token } = await anApiToken(service, ada);
+  return { service, server, ada, token, ...theCommand(t, server, token) };
 }
 
 const here =

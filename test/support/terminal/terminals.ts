@@ -94,6 +94,10 @@ export async function listening(t: Test, { http, terminals }: Service): Promise<
   return (await http.listen({ host: '127.0.0.1', port: 0 })).replace('http', 'ws');
 }
 
+/** The same for HTTP. */
+export const serverOf = async (t: Test, service: Service): Promise<string> =>
+  (await listening(t, service)).replace('ws', 'http');
+
 export type OpenSocket = {
   readonly socket: WebSocket;
   readonly output: () => string;

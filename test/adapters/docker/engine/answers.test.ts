@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { Agent, createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
@@ -8,7 +7,7 @@ import Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
-import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
@@ -21,7 +20,8 @@ import { CappedOutput } from '../../../../src/domain/capped-output.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { storedContainer } from '../../../support/database/stored.ts';
 import { runIn } from '../../../support/engine/container.ts';
-import { frame, printingEngine } from '../../../support/engine/printing-engine.ts';
+import { dockerOf, frame, printingEngine } from '../../../support/engine/printing-engine.ts';
+import { portOf } from '../../../support/listen.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
 import { standingTime } from '../../../support/time.ts';
@@ -36,10 +36,7 @@ async function anEngine(t: Test, answer: (response: ServerResponse) => void) {
     if (request.url === '/_ping') response.end('OK');
     else answer(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close().closeAllConnections());
-  const docker = dockerAt({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, tls: null });
+  const docker = await dockerOf(t, server);
   return { docker, calls: engineCalls(docker), server };
 }
 
@@ -58,8 +55,10 @@ function flood(status: number, piece: string) {
 }
 
 t.test('a request is not formatted for a disabled debug log', async (t) => {
-  const { server } = await anEngine(t, (response) => response.end());
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(
+    t,
+    createServer((_, response) => response.end()),
+  );
   let printed = 0;
   const docker = limitAnswers(new Docker({ host: '127.0.0.1', port, protocol: 'http' }), () =>
     Object.assign(new Agent(), {
@@ -198,10 +197,7 @@ t.test('a call that failed on a malformed engine answer has no later effect', as
     else if (path.endsWith('/info') || path.includes('/volumes/')) response.writeHead(404).end('{}');
     else response.end(says);
   });
-  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => engine.close());
-  const { port } = engine.address() as AddressInfo;
-  const runtime = dockerRuntime(dockerAt({ host: '127.0.0.1', port, tls: null }), SETTINGS);
+  const runtime = dockerRuntime(await dockerOf(t, engine), SETTINGS);
   const service = await aService({ runtime });
   const ada = await aPerson(service, 'ada');
   const call = as(service, ada);

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { killsIn } from '../../../../src/adapters/docker/host/memory-kills.ts';
 import { usageReader } from '../../../../src/adapters/docker/insight/container-usage.ts';
+import { dockerOf } from '../../../support/engine/printing-engine.ts';
 
 /** An engine that knows the statistics of containers, and starts no program in them; it keeps what it was to start. */
 async function anEngine(t: Test) {
@@ -24,14 +23,7 @@ async function anEngine(t: Test) {
       response.writeHead(500).end('{"message":"no programs"}');
     }
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
-  return {
-    programs,
-    ...usageReader(engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null })), async () => null),
-  };
+  return { programs, ...usageReader(engineCalls(await dockerOf(t, server)), async () => null) };
 }
 
 t.test('a load does not measure the volume, a use does', async (t) => {

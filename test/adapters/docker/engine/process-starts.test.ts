@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { type ExecState, processStarts } from '../../../../src/adapters/docker/engine/process-starts.ts';
 import { openExec } from '../../../../src/adapters/docker/exec/exec-stream.ts';
+import { portOf } from '../../../support/listen.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 const BOX = 'a'.repeat(64);
@@ -39,13 +39,10 @@ async function anEngine(t: Test) {
     sockets.push(socket.on('error', () => {}));
     socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await portOf(t, server);
   t.teardown(() => {
     for (const socket of sockets) socket.destroy();
-    server.close().closeAllConnections();
   });
-  const { port } = server.address() as AddressInfo;
   const aProcess = () => engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
   const [first, second] = [aProcess(), aProcess()];
   const pause = () =>

@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { dockerAt, engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { shellCommands } from '../../../../src/adapters/scripts/exec/container-commands.ts';
+import { dockerOf } from '../../../support/engine/printing-engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 
 /** A running command in a terminal, at an engine that answers sizes and ends signals only when it is asked to. */
@@ -25,14 +25,10 @@ async function aCommand(t: Test) {
     socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n');
     programs.push(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const calls = engineCalls(await dockerOf(t, server));
   t.teardown(() => {
     for (const socket of programs) socket.destroy();
-    server.close().closeAllConnections();
   });
-  const { port } = server.address() as AddressInfo;
-  const calls = engineCalls(dockerAt({ host: '127.0.0.1', port, tls: null }));
   const handle = { node: 'test', runtimeId: 'a'.repeat(64) };
   const command = await shellCommands(dockerPrograms(calls), async () => handle.runtimeId).open(handle, {
     command: ['sh'],

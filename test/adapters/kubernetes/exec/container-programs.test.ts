@@ -56,9 +56,10 @@ for (const protocol of [V4, V5] as const) {
   await t.test(`${protocol}: input, both outputs and exit codes arrive exactly`, async (t) => {
     const { start } = await setUp(t, { protocol });
     const cat = await start(['sh', '-c', 'cat; echo end >&2'], { stdin: true });
-    cat.stream.end(BYTES);
+    const much = Buffer.concat(Array.from({ length: 12 }, () => BYTES));
+    cat.stream.end(much);
     const { stdout, stderr, exitCode } = await collected(cat);
-    t.ok(stdout.equals(BYTES), 'every byte, up to the end of the input');
+    t.ok(stdout.equals(much), 'every byte, up to the end of the input');
     t.same([stderr, exitCode], ['end\n', 0]);
     for (const code of [0, 7, 199, 255])
       t.equal((await collected(await start(['sh', '-c', `exit ${code}`]))).exitCode, code);

@@ -3,7 +3,6 @@ import { clusterPrograms } from '../../../../src/adapters/kubernetes/exec/contai
 import { shellAccess } from '../../../../src/adapters/scripts/container-access.ts';
 import { shellTerminals } from '../../../../src/adapters/scripts/terminals/terminal-backend.ts';
 import { commandsContract } from '../../../contract/containers/inside/container-commands.ts';
-import { filesContract, filesOf } from '../../../contract/containers/inside/files.ts';
 import { terminalBackendContract } from '../../../contract/terminals/terminal-backend.ts';
 import { aSpec } from '../../../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../../../support/engine/engine.ts';
@@ -29,9 +28,8 @@ if (engine !== null) {
     return { ...access, terminals: shellTerminals(programs, programs.idOf) };
   };
   // Input is in frames there.
-  const { commands, files } = await inside('v4.channel.k8s.io');
+  const { commands } = await inside('v4.channel.k8s.io');
   await t.test('cluster: commands', (t) => commandsContract(t, (request) => commands.open(handle, request)));
-  await t.test('cluster: files', (t) => filesContract(t, filesOf(files, handle)));
   const { terminals } = await inside('v5.channel.k8s.io');
   await terminalBackendContract('cluster', { terminals, handle });
 }
