@@ -165,3 +165,11 @@ export class Refusal extends Error {
     this.error = error;
   }
 }
+
+/** What an engine lacks for a container, or cannot do now. */
+export type EngineRefusal =
+  | {
+      readonly code: 'engine_busy' | 'container_unresponsive' | 'agent_elsewhere' | 'agent_unresponsive';
+      readonly retryAfterSeconds: number;
+    }
+  | { readonly code: 'image_unavailable' | 'engine_full' };

@@ -1,5 +1,6 @@
 import type { LossReport } from '../../domain/containers/layer/loss-report.ts';
 import type { Operation } from '../../domain/containers/operation.ts';
+import type { EngineRefusal } from '../../domain/errors.ts';
 import type { RequestOrigin } from '../../domain/identity/caller.ts';
 
 export type OperationOutcome = 'done' | 'unchanged' | 'failed';
@@ -15,6 +16,8 @@ export type StoredOperation = Operation & {
   readonly freshRuntimeId: string | null;
   /** The loss report of the old container; null when unknown. */
   readonly leftBehind: LossReport | null;
+  /** Why the engine did not do it; null for a fault, and unless it failed. */
+  readonly refusal: EngineRefusal | null;
   readonly leaseOwner: string;
   /** null while it is active. */
   readonly outcome: OperationOutcome | null;
@@ -32,6 +35,7 @@ export type Progress = Partial<
     | 'layerImage'
     | 'measured'
     | 'leftBehind'
+    | 'refusal'
     | 'snapshot'
   >
 > & { readonly step?: string };

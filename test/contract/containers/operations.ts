@@ -29,6 +29,7 @@ export const anOperation = (
   layerImage: null,
   measured: false,
   leftBehind: null,
+  refusal: null,
   leaseOwner,
 });
 
@@ -105,6 +106,17 @@ export async function operationRepositoryContract(
       t.match(await operations.find(operation.id), { measured: true, leftBehind }, 'other progress keeps it');
       await operations.record(operation.id, owner, { leftBehind: null });
       t.match(await operations.find(operation.id), { measured: true, leftBehind: null });
+    });
+
+    await t.test('why one failed is stored, and stays', async (t) => {
+      const owner = randomUUID();
+      const operation = anOperation(await aRow(), userId, owner);
+      await operations.begin(operation, LEASE_SECONDS);
+      t.match(await operations.find(operation.id), { refusal: null });
+      const refusal = { code: 'container_unresponsive', retryAfterSeconds: 5 } as const;
+      await operations.record(operation.id, owner, { phase: 'back', refusal });
+      await operations.finish(operation.id, owner, 'failed');
+      t.match(await operations.find(operation.id), { outcome: 'failed', refusal });
     });
 
     await t.test("only the lease's owner writes", async (t) => {

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import type { OperationKind } from '../../../src/domain/containers/operation.ts';
-import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { EngineFull, RuntimeBusy, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
+import { inMemory } from '../../support/service/cluster.ts';
 import { failsOnce } from '../../support/service/faults.ts';
 import { anAdmin, aPerson, aService, as } from '../../support/service/service.ts';
 
@@ -214,6 +215,36 @@ t.test('callers that join a continuing operation get the same answer', async (t)
   await settle();
   t.same(await rows(), []);
 });
+
+for (const fault of [new RuntimeBusy('container_unresponsive', 5), new EngineFull('no room')]) {
+  t.test(`a request that joined one of another process gets the same refusal: ${fault.name}`, async (t) => {
+    const runtime = memoryRuntime();
+    const { bus, ...shared } = inMemory();
+    const replica = () => aService({ ...shared, runtime, bus: bus() });
+    const [here, there] = [await replica(), await replica()];
+    const ada = await aPerson(here, 'ada');
+    const { db_id } = (await as(here, ada)('POST', '/api/containers', { name: 'dev', ...small })).json();
+    const stop = (service: typeof here) => as(service, ada)('POST', `/api/containers/${db_id}/stop`);
+    const [isStopping, isJoined] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    runtime.stop = async () => {
+      isStopping.resolve();
+      await isJoined.promise;
+      throw fault;
+    };
+    const first = stop(here);
+    await isStopping.promise;
+    const { operations } = shared.storage.repositories;
+    const { find } = operations;
+    operations.find = async (id) => {
+      isJoined.resolve();
+      return await find(id);
+    };
+    const answers = [await stop(there), await first];
+    const code = fault instanceof EngineFull ? 'engine_full' : 'container_unresponsive';
+    for (const answer of answers) t.match([answer.statusCode, answer.json().code], [503, code]);
+    t.equal(answers[0]?.headers['retry-after'], answers[1]?.headers['retry-after']);
+  });
+}
 
 t.test('a failed delete closes no terminal, and says why', async (t) => {
   const { runtime, service, request, rows } = await aScene('delete');

@@ -123,6 +123,7 @@ const toRow = (operation: Omit<StoredOperation, 'outcome'>) => ({
   fresh_image: operation.layerImage,
   measured: operation.measured,
   left_behind: operation.leftBehind === null ? null : JSON.stringify(operation.leftBehind),
+  refusal: operation.refusal === null ? null : JSON.stringify(operation.refusal),
   requested_by: operation.requestedBy,
   ip_address: operation.origin.ipAddress,
   user_agent: operation.origin.userAgent,
@@ -149,6 +150,7 @@ const toUpdate = (progress: Progress) => ({
   fresh_image: progress.layerImage,
   measured: progress.measured,
   left_behind: progress.leftBehind === undefined ? undefined : JSON.stringify(progress.leftBehind),
+  refusal: progress.refusal === undefined ? undefined : JSON.stringify(progress.refusal),
   ...ofSnapshot(progress.snapshot),
 });
 
@@ -167,6 +169,7 @@ const toOperation = (row: Selectable<OperationsTable>): StoredOperation => ({
   layerImage: row.fresh_image,
   measured: row.measured,
   leftBehind: row.left_behind,
+  refusal: row.refusal,
   requestedBy: row.requested_by,
   origin: { ipAddress: row.ip_address, userAgent: row.user_agent },
   reason: row.reason,

@@ -10,6 +10,7 @@ import type { EndReason, ProcessState } from '../../../domain/containers/process
 import type { RoleSetup } from '../../../domain/containers/role-setup.ts';
 import type { SnapshotState } from '../../../domain/containers/snapshots/snapshot.ts';
 import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
+import type { EngineRefusal } from '../../../domain/errors.ts';
 import type { OperationOutcome } from '../../../ports/containers/operation-repository.ts';
 import type { Defaulted, Json } from './column-types.ts';
 
@@ -127,6 +128,7 @@ export type OperationsTable = {
   fresh_image: string | null;
   measured: boolean;
   left_behind: Json<LossReport | null> | null;
+  refusal: Json<EngineRefusal | null> | null;
   step: Generated<string>;
   requested_by: string | null;
   ip_address: string;

@@ -201,7 +201,7 @@ async function endAsFailed(
   return await storage.inTransaction(async (tx) => {
     const container = await changeRow(tx, operation, {
       change: { state, reason },
-      isOurs: () => tx.operations.finish(operation.id, owner, 'failed'),
+      isOurs: () => tx.operations.finish(operation.id, owner, 'failed', { refusal: operation.refusal }),
     });
     // The snapshot still has what was copied.
     if (state === 'deleted' && operation.snapshot !== undefined) await tx.retention.purge(operation.dbId);

@@ -1,12 +1,18 @@
-import type { DomainError } from '../../../domain/errors.ts';
+import type { EngineRefusal } from '../../../domain/errors.ts';
 import { type Result, refuse } from '../../../domain/result.ts';
 import { EngineFull, ImageUnavailable, RuntimeBusy } from '../../../ports/containers/container-runtime.ts';
 
-/** Turns what an engine lacks for a container, or cannot do now, into a refusal, once the operation is rolled back. */
-export const engineRefusal = (error: unknown): Result<never, DomainError> => {
-  if (error instanceof ImageUnavailable) return refuse({ code: 'image_unavailable' });
-  if (error instanceof EngineFull) return refuse({ code: 'engine_full' });
-  if (error instanceof RuntimeBusy)
-    return refuse({ code: error.code, retryAfterSeconds: error.retryAfterSeconds });
-  throw error;
-};
+/** What a fault of an engine says of a lack; null for any other fault. */
+export function refusalIn(error: unknown): EngineRefusal | null {
+  if (error instanceof ImageUnavailable) return { code: 'image_unavailable' };
+  if (error instanceof EngineFull) return { code: 'engine_full' };
+  if (error instanceof RuntimeBusy) return { code: error.code, retryAfterSeconds: error.retryAfterSeconds };
+  return null;
+}
+
+/** Turns such a fault into a refusal, once the operation is rolled back. */
+export function engineRefusal(error: unknown): Result<never, EngineRefusal> {
+  const refusal = refusalIn(error);
+  if (refusal === null) throw error;
+  return refuse(refusal);
+}

@@ -10,6 +10,7 @@ import {
 import { intentOf, nextStep } from '../../../domain/containers/operation-plan.ts';
 import type { Progress, StoredOperation } from '../../../ports/containers/operation-repository.ts';
 import { abandon, commit, leaveUnchanged, putBack } from './commit-operation.ts';
+import { refusalIn } from './engine-refusal.ts';
 import { type EngineStep, type Performed, performInEngine } from './engine-steps.ts';
 import { type EngineObservation, observe } from './observe-engine.ts';
 import { LeaseLost, NotYet, type OperationDeps, type OperationState } from './operation-deps.ts';
@@ -117,8 +118,9 @@ async function recover(
   deps.log.error({ err: error, dbId, kind, phase, reaction }, 'an operation failed');
   if (reaction === 'leave') return null;
   try {
-    if (reaction === 'abandon') return await abandon(deps, operation);
-    const back = { ...operation, phase: 'back' } as const;
+    const failed = { ...operation, refusal: refusalIn(error) };
+    if (reaction === 'abandon') return await abandon(deps, failed);
+    const back = { ...failed, phase: 'back' } as const;
     await record(deps, back, ROLL_BACK);
     return { operation: back, container };
   } catch (err) {
@@ -201,8 +203,8 @@ async function record(
   step: string,
   unwritten: Progress = {},
 ): Promise<void> {
-  const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, snapshot } = operation;
-  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, step };
+  const { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, snapshot } = operation;
+  const now = { phase, verified, unfitted, volumeKept, freshRuntimeId, layerImage, refusal, step };
   const progress = { ...unwritten, ...now, ...(snapshot && { snapshot }) };
   if (!(await storage.repositories.operations.record(operation.id, owner, progress))) {
     throw new LeaseLost(operation.id);

@@ -59,6 +59,7 @@ export function newOperation(
     carryOver: request.carryOver ?? false,
     measured: false,
     leftBehind: null,
+    refusal: null,
     freshRuntimeId: warmRuntimeId,
     layerImage: null,
     leaseOwner: owner,

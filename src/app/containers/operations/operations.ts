@@ -107,7 +107,7 @@ async function submit(
       return await workOn(deps, progress, operation, known).then(ok<OperationState>, nameTaken(request));
     }
     const joined = await behindActive(deps, progress, dbId, request, deadline);
-    if (joined?.operation.outcome === 'failed') throw new Error('the joined operation failed');
+    if (joined?.operation.outcome === 'failed') return failedWith(joined.operation);
     if (joined !== null) return ok(joined);
   }
   return refuse({ code: 'container_busy' });
@@ -117,6 +117,12 @@ const isSame = (active: StoredOperation, { kind, newOwnerId, newName }: Operatio
   active.kind === kind &&
   active.newOwnerId === newOwnerId &&
   (kind !== 'transfer' || active.target.name === newName);
+
+/** The answer to a request that joined an operation of another process. */
+function failedWith({ refusal }: StoredOperation): Result<never, DomainError> {
+  if (refusal === null) throw new Error('the joined operation failed');
+  return refuse(refusal);
+}
 
 /** Waits for the active operation, whose end is the answer if it is of the same kind. */
 async function behindActive(
