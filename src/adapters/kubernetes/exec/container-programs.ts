@@ -161,6 +161,9 @@ function refuse(stream: ProgramStream, { refusal }: Start): void {
 /** A Pod that is starting or ending has no container to start something in. */
 const NO_CONTAINER = /container not found|not running|stopped container|does not exist|CONTAINER_EXITED/i;
 
+/** Said by newer API servers after the connection has opened; older ones refuse it. Nothing was started. */
+const NO_NODE = /error (dialing|sending request)|dial tcp|unable to upgrade|i\/o timeout|deadline exceeded/i;
+
 const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
   new ContainerNotRunning(`the container is ${kind}`, kind === 'gone');
 
@@ -175,9 +178,9 @@ async function refusalOf(error: unknown, observe: () => Promise<ObservedContaine
 function notStarted(ended: ExecEnd | null): Error {
   if (ended === null) return new OutcomeUnknown('the cluster did not confirm the start of a program');
   if (ended.kind === 'exited') return new RuntimeFailure(`a program ended before its start: ${ended.code}`);
-  return NO_CONTAINER.test(ended.message)
-    ? new ContainerNotRunning(ended.message, false)
-    : new RuntimeFailure(`a program was not started: ${ended.message}`);
+  const fault = new RuntimeFailure(`a program was not started: ${ended.message}`);
+  if (NO_CONTAINER.test(ended.message)) return new ContainerNotRunning(ended.message, false);
+  return NO_NODE.test(ended.message) ? nodeSilent(fault) : fault;
 }
 
 function programOf(

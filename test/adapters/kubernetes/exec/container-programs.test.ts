@@ -190,15 +190,20 @@ t.test('a connection that breaks is no end of the program', async (t) => {
   const { server, start } = await setUp(t);
   server.handleNext((socket) => socket.once('message', () => socket.close(1000)));
   await t.rejects(start(['true']), { name: 'OutcomeUnknown' }, 'before it has reported');
-  server.handleNext((socket) => {
-    const reason = 'error executing command in container: exec: "sh": executable file not found in $PATH';
-    const status = { metadata: {}, status: 'Failure', message: reason, reason: 'InternalError', code: 500 };
-    socket.once('message', () => {
-      socket.send(Buffer.from(`\u0003${JSON.stringify(status)}`));
-      socket.close(1000);
+  const failsWith = (message: string): void =>
+    server.handleNext((socket) => {
+      const status = { metadata: {}, status: 'Failure', message, reason: 'InternalError', code: 500 };
+      socket.once('message', () => {
+        socket.send(Buffer.from(`\u0003${JSON.stringify(status)}`));
+        socket.close(1000);
+      });
     });
-  });
+  failsWith('error executing command in container: exec: "sh": executable file not found in $PATH');
   await t.rejects(start(['true']), { name: 'RuntimeFailure', message: /executable file not found/ });
+  failsWith(
+    'error sending request: Post "https://10.0.0.7:10250/exec": dial tcp 10.0.0.7:10250: i/o timeout',
+  );
+  await t.rejects(start(['true']), UNRESPONSIVE, 'its node is lost');
 
   const cut = await start(['sh', '-c', 'echo begun; exec sleep 60']);
   const output = collected(cut);
@@ -211,6 +216,21 @@ t.test('a connection that breaks is no end of the program', async (t) => {
   await t.rejects(output, 'half a frame');
   t.equal(await cut.exitCode(), null);
   t.equal(await cut.isRunning(), true);
+});
+
+t.test('an exec that never reports has an unknown outcome after half a minute', async (t) => {
+  const { server, start } = await setUp(t);
+  const asked = Promise.withResolvers<void>();
+  server.handleNext((socket) => void socket.once('message', () => asked.resolve()));
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const silent = start(['true']);
+  silent.catch(() => {});
+  await asked.promise;
+  mock.timers.tick(30_000);
+  await t.rejects(silent, { name: 'OutcomeUnknown' });
+  mock.timers.reset();
+  await waitFor(() => server.sockets.size === 0, { what: 'nothing waits for it' });
 });
 
 for (const form of ['apart', 'terminal'] as const)
