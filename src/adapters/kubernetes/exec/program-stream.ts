@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { ProgramOutput, ProgramRequest } from '../../../ports/containers/inside/container-programs.ts';
 import { type ExecEnd, execEnd } from './exec-status.ts';
+import { OutputQueue } from './output-queue.ts';
 import { type InputEnd, inputFrame, type Start } from './start-program.ts';
 
 /** Channels of the exec protocol: the first byte of a message. */
@@ -15,8 +16,9 @@ const MAX_MESSAGE_BYTES = 65_536;
 const LINGER_MS = 10_000;
 /** Longer than its echoed start. */
 const MAX_EARLY_BYTES = 4 * 1_048_576;
-/** Pieces of at most 32 KiB that wait for a reader, of the form `apart`. */
-const MAX_PIECES = 16;
+/** That wait for a reader: in the stream itself, and, with the connection paused, before it. */
+const READABLE = { apart: 1, terminal: 65_536, joined: 65_536 } as const;
+const MAX_WAITING_BYTES = 131_072;
 
 /** The first process of a program, as the report of its start has it. */
 export type FirstProcess = { readonly pid: string; readonly startedAt: string };
@@ -49,6 +51,9 @@ export class ProgramStream extends Duplex {
   #early: Buffer | null = Buffer.alloc(0);
   /** The end of stderr that may be the beginning of the word about input. */
   #pending: Buffer = Buffer.alloc(0);
+  readonly #waiting = new OutputQueue();
+  #isRead = false;
+  #delivery: NodeJS.Immediate | null = null;
   #takesInput = true;
   #hasAnswered = true;
   /** Input that the server may not have passed on. */
@@ -60,7 +65,7 @@ export class ProgramStream extends Duplex {
       // The program's end closes both directions once its output is read.
       allowHalfOpen: false,
       readableObjectMode: form === 'apart',
-      ...(form === 'apart' ? { readableHighWaterMark: MAX_PIECES } : {}),
+      readableHighWaterMark: READABLE[form],
     });
     this.#socket = socket;
     this.#form = form;
@@ -94,7 +99,8 @@ export class ProgramStream extends Duplex {
   }
 
   override _read(): void {
-    if (this.#socket.isPaused) this.#socket.resume();
+    this.#isRead = true;
+    this.#deliverSoon();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
@@ -113,6 +119,7 @@ export class ProgramStream extends Duplex {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     clearInterval(this.#ping);
     clearTimeout(this.#linger);
+    if (this.#delivery !== null) clearImmediate(this.#delivery);
     this.#reported.resolve(null);
     this.#socket.terminate();
     done(error);
@@ -176,8 +183,25 @@ export class ProgramStream extends Duplex {
     const after = isReport ? this.#afterReport(bytes) : bytes;
     const data = stream === 'stderr' && this.#form !== 'terminal' ? this.#withoutEnd(after) : after;
     if (data.length === 0) return;
-    const hasRoom = this.push(this.#form === 'apart' ? { stream, data } : data);
-    if (!hasRoom) this.#socket.pause();
+    this.#waiting.add({ stream: this.#form === 'apart' ? stream : 'stdout', data });
+    if (this.#waiting.bytes >= MAX_WAITING_BYTES) this.#socket.pause();
+    this.#deliverSoon();
+  }
+
+  /** With what else arrives in this turn of the event loop. */
+  #deliverSoon(): void {
+    if (!this.#isRead || this.#waiting.bytes === 0) return;
+    this.#delivery ??= setImmediate(() => {
+      this.#delivery = null;
+      this.#isRead = false;
+      this.#deliver();
+      if (this.#socket.isPaused && this.#waiting.bytes < MAX_WAITING_BYTES) this.#socket.resume();
+    });
+  }
+
+  #deliver(): void {
+    const piece = this.#waiting.take();
+    if (piece !== null) this.push(this.#form === 'apart' ? piece : piece.data);
   }
 
   /** What follows the report; the terminal's echo of the start comes before it. */
@@ -215,8 +239,9 @@ export class ProgramStream extends Duplex {
 
   #closed(): void {
     this.#reported.resolve(null);
-    if (this.#pending.length > 0)
-      this.push(this.#form === 'apart' ? { stream: 'stderr', data: this.#pending } : this.#pending);
+    const stream = this.#form === 'apart' ? 'stderr' : 'stdout';
+    if (this.#pending.length > 0) this.#waiting.add({ stream, data: this.#pending });
+    while (this.#waiting.bytes > 0) this.#deliver();
     if (this.ended === null) this.destroy(new Error('the connection to a program broke'));
     else this.push(null);
   }
