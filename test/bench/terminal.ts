@@ -1,9 +1,11 @@
 /**
  * Berth's overhead over the engine's own terminals. Both sides run the same command line in the same containers and
- * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`.
+ * alternate. Arguments: parts, all by default, and `rounds=9`, `idle=1000`. With `TEST_KUBERNETES`, which `npm run
+ * test:kubernetes -- --cluster` prints, in that cluster: `echo` and `throughput` alone.
  */
 import { loadavg } from 'node:os';
 import { agent } from './support/terminals/agents.ts';
+import { aClusterScene } from './support/terminals/cluster-scene.ts';
 import { echo, relay } from './support/terminals/echo.ts';
 import { fair, idle } from './support/terminals/many.ts';
 import { stopped, throughput } from './support/terminals/output.ts';
@@ -11,6 +13,8 @@ import { aScene, type Figure, type Part } from './support/terminals/scene.ts';
 
 // Parts that increase the service's memory come last.
 const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, agent, fair, stopped, idle };
+
+const IN_CLUSTER = ['echo', 'throughput'];
 
 const args = process.argv.slice(2);
 const given = (name: string, otherwise: number): number =>
@@ -22,11 +26,12 @@ if (unknown.length > 0)
   throw new Error(`no such part: ${unknown.join(', ')}; ${Object.keys(PARTS).join(', ')}`);
 
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
-const scene = await aScene();
+const isInCluster = process.env['TEST_KUBERNETES'] !== undefined;
+const scene = isInCluster ? await aClusterScene() : await aScene();
 const all: Figure[] = [];
 try {
   for (const [name, part] of Object.entries(PARTS)) {
-    if (named.length > 0 && !named.includes(name)) continue;
+    if (named.length > 0 ? !named.includes(name) : isInCluster && !IN_CLUSTER.includes(name)) continue;
     console.log(`${name}, at a load of ${load()}`);
     const figures = await part(scene, options);
     all.push(...figures);

@@ -13,7 +13,7 @@ import { installation, type WholeService } from '../whole-service.ts';
 export const SIDES = ['bare', 'berth'] as const;
 export type Side = (typeof SIDES)[number];
 
-export type Box = { readonly dbId: string; readonly runtimeId: string };
+export type Box = { readonly dbId: string; readonly runtimeId: string; readonly hasTmux: boolean };
 
 export type Scene = {
   readonly service: WholeService;
@@ -38,7 +38,9 @@ export async function aScene(): Promise<Scene> {
     return {
       service,
       endpoint,
-      ...parts(admin, docker, { address: service.address, token: admin.token ?? '' }),
+      ...parts(admin, { address: service.address, token: admin.token ?? '' }, async (box, pane) =>
+        bareLine(await bareTerminal(docker, box.runtimeId, pane)),
+      ),
       stop,
     };
   } catch (error) {
@@ -47,10 +49,11 @@ export async function aScene(): Promise<Scene> {
   }
 }
 
-function parts(
+/** `bare` opens a terminal without the service. */
+export function parts(
   admin: Client,
-  docker: Docker,
   at: ServiceAddress,
+  bare: (box: Box, pane?: string) => Promise<Line>,
 ): Omit<Scene, 'service' | 'endpoint' | 'stop'> {
   return {
     at,
@@ -62,13 +65,10 @@ function parts(
         ...resources,
         ...(tmux ? {} : { env: { BERTH_TMUX: 'off' } }),
       });
-      return { dbId: made.db_id, runtimeId: made.id };
+      return { dbId: made.db_id, runtimeId: made.id, hasTmux: tmux };
     },
-    async open(side, { dbId, runtimeId }, pane = `p${randomUUID()}`) {
-      const line =
-        side === 'berth'
-          ? await serviceLine(at, dbId, pane)
-          : bareLine(await bareTerminal(docker, runtimeId, pane));
+    async open(side, box, pane = `p${randomUUID()}`) {
+      const line = side === 'berth' ? await serviceLine(at, box.dbId, pane) : await bare(box, pane);
       return await promptOf(line);
     },
     remove: async ({ dbId }) => void (await admin.call('DELETE', `/api/containers/${dbId}`)),
@@ -90,7 +90,7 @@ export async function promptOf(line: Line): Promise<Line> {
   return line;
 }
 
-const aRequest = (pane: string) => ({
+export const aRequest = (pane: string) => ({
   cols: 80,
   rows: 24,
   muxSession: `bare-${pane}`,
@@ -113,7 +113,7 @@ export type Line = {
 };
 
 /** The engine's own hijacked stream: the baseline. */
-function bareLine(pty: PtyStream): Line {
+export function bareLine(pty: PtyStream): Line {
   let take = (_chunk: Buffer): void => {};
   pty.stream.on('data', (chunk: Buffer) => take(chunk));
   return lineOf({
