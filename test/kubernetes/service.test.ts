@@ -31,6 +31,22 @@ t.test('programs have a user with a name, and the volume as home', async (t) => 
   t.equal(await inside(call, dbId, 'id -un; echo ~; id -gn; whoami'), 'berth\n/workspace\nberth\nberth\n');
 });
 
+t.test('the isolation check says what the network lets through', async (t) => {
+  const isolation = async (): Promise<unknown> => {
+    const { body } = await call('GET', '/readyz');
+    return (body['parts'] as Record<string, unknown>)['isolation'];
+  };
+  const isTested = (part: unknown): boolean => !/not tested yet/.test(JSON.stringify(part));
+  const found = await eventually(isolation, isTested, PATIENT);
+  if (cluster.orders === null) t.match(found, { detail: /^(verified at|containers can reach) / });
+  else
+    t.match(found, {
+      status: 'degraded',
+      detail: "containers can reach each other, services of their node, the cluster's API",
+      mend: /enforces network policies/,
+    });
+});
+
 t.test('files go by SFTP, and ports are forwarded', async (t) => {
   const bytes = randomBytes(3_000_000);
   const [there, back] = [path.join(home.folder, 'there'), path.join(home.folder, 'back')];
@@ -71,7 +87,8 @@ t.test('a workspace moves by a stream of its files', async (t) => {
 t.test('a quota refuses in words, and leaves nothing', async (t) => {
   await inNamespace('create', 'quota', 'full', '--hard=pods=1');
   const counted = () => inNamespace('get', 'quota', 'full', '-o', 'jsonpath={.status.used.pods}');
-  t.equal(await eventually(counted, (used) => used !== '', PATIENT), '1');
+  // Pods of the isolation check may still be going.
+  t.equal(await eventually(counted, (used) => used === '1', PATIENT), '1');
   const refused = await call('POST', '/api/containers', { name: 'second', ...small });
   t.match(refused, { status: 503, body: { code: 'engine_full' } });
   const { containers } = (await call('GET', '/api/containers')).body;

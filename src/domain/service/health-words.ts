@@ -38,15 +38,18 @@ const REASONS = {
   failed: { is: 'not prepared', advice: 'See the log of the service. Berth keeps trying.' },
   incomplete: { is: 'without its tools', advice: 'See the log of the service. Berth keeps trying.' },
   unenforced: { is: 'not enforced', advice: 'See docs/disk.md.' },
-  open: { is: 'broken', advice: 'Close what containers can reach: see docs/engine.md.' },
-  untested: { is: 'not tested', advice: 'See the log of the service, and docs/engine.md.' },
+  open: { is: 'broken', advice: 'Close what containers can reach: see docs/engine.md, or docs/cluster.md.' },
+  untested: {
+    is: 'not tested',
+    advice: 'See the log of the service, and docs/engine.md or docs/cluster.md.',
+  },
   filter_changed: {
     is: 'changed from outside',
-    advice: 'Find out what on this machine changes the packet filter.',
+    advice: 'Find out what changes the packet filter, or in a cluster the network policy.',
   },
   filter_refused: {
-    is: 'without packet filter',
-    advice: 'See the log of the service, and docs/engine.md.',
+    is: 'without its rules',
+    advice: 'See the log of the service, and docs/engine.md or docs/cluster.md.',
   },
   silent: { is: 'silent', advice: 'Start the process again, or stop it properly if it is not needed.' },
   unknown: { is: 'not ready', advice: SEE_LOG },

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import pino from 'pino';
 import t from 'tap';
-import type { Reached } from '../../../src/adapters/docker/containers/isolation-probe.ts';
 import { NOT_LOOKED, watchIsolation } from '../../../src/app/main/engine/isolation-check.ts';
 import { livenessOf, watchLoop } from '../../../src/app/main/health/liveness.ts';
 import { type PartState, type Parts, readinessOf } from '../../../src/app/main/health/readiness.ts';
+import type { Reached } from '../../../src/ports/containers/isolation-canary.ts';
 import { moduleAt, runModule } from '../../support/child.ts';
 import { aService, as } from '../../support/service/service.ts';
 
@@ -204,6 +204,45 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
   t.match(parts.isolation, { status: 'degraded', detail: /could not be set/ });
   await look([]);
   t.same(parts.isolation, proved, 'the next good look');
+});
+
+t.test('what closes the network, and what to do about it, is in the words of the engine', async (t) => {
+  const parts: { isolation: PartState } = { isolation: NOT_LOOKED };
+  const { log, lines } = errors();
+  const closing = {
+    by: 'network policy',
+    around: 'the cluster',
+    mend: 'use another plugin',
+    mendChanged: 'ask the cluster',
+    docs: 'docs/cluster.md',
+  };
+  const finds = [new Error('no Pod'), [{ what: 'cluster', at: '10.96.0.1:443' } as const]];
+  const isOver = Promise.withResolvers<void>();
+  const watched = watchIsolation({
+    ...{ parts, log, closing, firstAfterMs: 0, everyMs: 1, retryMs: 1 },
+    assertRules: async () => ['NetworkPolicy x'],
+  });
+  const seen: PartState[] = [];
+  watched.begin({
+    prove: async () => {
+      seen.push(parts.isolation);
+      const next = finds.shift();
+      if (next instanceof Error) throw next;
+      if (next !== undefined) return next;
+      isOver.resolve();
+      return await new Promise(() => {});
+    },
+    stop: async () => {},
+  });
+  await isOver.promise;
+  t.match(seen[1], { reason: 'untested', mend: /docs\/cluster\.md$/ });
+  t.match(seen[2], { detail: "containers can reach the cluster's API", mend: 'use another plugin' });
+  t.match(lines.join(''), /restoring the network policy/);
+  await watched.checkRules();
+  t.match(parts.isolation, {
+    detail: /^the network policy was changed .* may have reached the cluster$/,
+    mend: 'ask the cluster',
+  });
 });
 
 const ENDING = moduleAt(path.resolve('src/app/main/process/exit.ts'));

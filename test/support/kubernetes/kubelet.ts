@@ -8,6 +8,8 @@ const PULL_FAULTS = {
   never: [['ErrImageNeverPull', 'Container image is not present with pull policy of Never']],
 } as const;
 
+const NODE_ADDRESS = '192.168.7.1';
+
 export type Node = {
   /** Images that a registry has, and with pull policy `Never` the node. */
   readonly images: Set<string>;
@@ -69,7 +71,7 @@ function patch(store: Store, pod: Stored, status: Loose): void {
 }
 
 const claimsOf = (pod: Stored): readonly string[] =>
-  pod['spec'].volumes.flatMap((one: Loose) => one.persistentVolumeClaim?.claimName ?? []);
+  (pod['spec'].volumes ?? []).flatMap((one: Loose) => one.persistentVolumeClaim?.claimName ?? []);
 
 const isRunning = (pod: Stored): boolean => pod['status'].containerStatuses?.[0]?.state.running !== undefined;
 
@@ -112,6 +114,8 @@ function run(store: Store, node: Node, pod: Stored): void {
   const status = (state: Loose) => ({
     conditions: scheduled,
     containerStatuses: [{ name, state, resources }],
+    hostIP: NODE_ADDRESS,
+    podIPs: [{ ip: `10.244.0.${store.all('pods').length}` }],
   });
   if (node.images.has(image))
     patch(store, pod, { phase: 'Running', ...status({ running: { startedAt: now() } }) });

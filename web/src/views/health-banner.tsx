@@ -20,7 +20,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
   engine: 'The container engine is not running, so containers cannot start',
   image: 'The default image is not ready yet',
   disk: 'Disk quotas cannot be enforced, so no container can be created',
-  isolation: 'Containers are not isolated from each other and from this machine',
+  isolation: 'Containers are not isolated from each other and from what is around them',
   database: 'Berth cannot reach its database',
 };
 

@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type Docker from 'dockerode';
-import { printedBy } from '../../scripts/exec/run-script.ts';
+import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
+import { answersItself, dial } from '../../scripts/isolation/dial.ts';
+import { CANARY_LISTEN, CANARY_PORT, ENGINE_SOCKETS } from '../../scripts/isolation/isolation-scripts.ts';
 import { type EngineCalls, engineCalls, LIMITS } from '../engine/engine-client.ts';
 import { CANARY_LABEL } from '../engine/engine-names.ts';
 import { dockerPrograms } from '../exec/container-programs.ts';
 import { ownAddresses } from '../network/host-network.ts';
 import { inspect } from './create-container.ts';
 import { createOptions, type RuntimeSettings } from './create-options.ts';
-import { CANARY_DIAL, CANARY_LISTEN, CANARY_PORT } from './isolation-probe-scripts.ts';
 import { removeNow, removeStale } from './stale-containers.ts';
 
 /** A leftover container ends after this time, and the engine removes it. */
@@ -18,11 +19,6 @@ const LIFE_SECONDS = 60;
 const RESOURCES = { memoryMb: 64, cpuMillicores: 500, diskMb: 512 };
 const METADATA = '169.254.169.254';
 const HELLO_MS = 3_000;
-/** A container with half a processor is slow on a busy machine. */
-const DIAL_SECONDS = 30;
-const DIAL_BYTES = 65_536;
-/** Each takes three seconds. */
-const SELF_TRIES = 8;
 
 export type CanarySettings = RuntimeSettings & {
   readonly image: string;
@@ -30,19 +26,7 @@ export type CanarySettings = RuntimeSettings & {
   readonly isLocal: boolean;
 };
 
-/** Something that a container must not reach, but did. */
-export type Reached = { readonly what: 'neighbour' | 'host' | 'engine' | 'metadata'; readonly at: string };
-
-export type Canary = {
-  /**
-   * Starts two usual containers and tries to reach from one the other, a service of this machine, the engine and the
-   * metadata address. Returns what was reached. Throws when it could not be tried.
-   */
-  prove(): Promise<readonly Reached[]>;
-  /** Ends the check and removes its containers. */
-  stop(): Promise<void>;
-};
-
+/** Tries to reach a neighbour, a service of this machine, the engine and the metadata address. */
 export function dockerCanary(docker: Docker, settings: CanarySettings): Canary {
   const calls = engineCalls(docker);
   const alive = new Set<string>();
@@ -90,34 +74,16 @@ async function runProbe(
 ): Promise<readonly Reached[]> {
   const info = await inspect(calls, neighbour);
   const there = `${info?.NetworkSettings.Networks[settings.network]?.IPAddress}:${CANARY_PORT}`;
-  // Control: by the same means, the neighbour must be reachable from itself.
-  await answersItself(calls, neighbour, there);
+  const programs = dockerPrograms(calls);
+  await answersItself(programs, neighbour, there);
   const services = host === null ? [] : await servicesOf(host);
   const kinds = new Map<string, Reached['what']>([
     [there, 'neighbour'],
     ...services.map((at) => [at, 'host'] as const),
     [`${METADATA}:80`, 'metadata'],
   ]);
-  const reached = await dial(calls, canary, [...kinds.keys()]);
+  const reached = await dial(programs, canary, [...kinds.keys()], ENGINE_SOCKETS);
   return reached.map((at) => ({ what: kinds.get(at) ?? 'engine', at }));
-}
-
-/** On a busy machine perl may need several seconds to listen. */
-async function answersItself(calls: EngineCalls, neighbour: string, there: string): Promise<void> {
-  for (let n = 0; n < SELF_TRIES; n += 1) {
-    if ((await dial(calls, neighbour, [there])).includes(there)) return;
-  }
-  throw new Error('the neighbour does not respond to itself');
-}
-
-/** The addresses and engine sockets that a container reaches. */
-async function dial(calls: EngineCalls, id: string, targets: readonly string[]): Promise<readonly string[]> {
-  const lines = (await printedBy(dockerPrograms(calls), id, CANARY_DIAL, targets, DIAL_BYTES, DIAL_SECONDS))
-    .toString()
-    .trim()
-    .split('\n');
-  if (lines.pop() !== 'tried all') throw new Error('the test container did not try everything');
-  return lines;
 }
 
 function optionsOf(settings: CanarySettings): Docker.ContainerCreateOptions {

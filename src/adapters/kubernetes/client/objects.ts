@@ -53,6 +53,9 @@ export const Pod = Type.Object({
       phase: Type.Optional(Type.String()),
       reason: Type.Optional(Type.String()),
       message: Type.Optional(Type.String()),
+      /** Of its node. */
+      hostIP: Type.Optional(Type.String()),
+      podIPs: Type.Optional(Type.Array(Type.Object({ ip: Type.String() }))),
       conditions: Type.Optional(Type.Array(Condition)),
       initContainerStatuses: Type.Optional(Type.Array(ContainerStatus)),
       containerStatuses: Type.Optional(Type.Array(ContainerStatus)),

@@ -18,6 +18,8 @@ export function clusterObserver(
   records: Records,
   { instanceId, node }: Whose,
 ): ContainerObserver {
+  /** Not the Pods of the isolation check. */
+  const ofContainers = `${INSTANCE_LABEL}=${instanceId},${DB_ID_LABEL}`;
   /** The runtime id of the container that a Pod or a record belongs to. */
   const ownerOf = ({ metadata: { labels = {} } }: Bare): string | null =>
     labels[INSTANCE_LABEL] === instanceId
@@ -46,7 +48,7 @@ export function clusterObserver(
     },
     async list() {
       // Pods first: the record of each is older.
-      const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId}`);
+      const pods = await namespace.listPods(ofContainers);
       const listed = new Map<string, ListedContainer>();
       for (const record of await records.list()) note(listed, record, 'stopped');
       // One whose record was removed from outside still is a container.
@@ -56,7 +58,7 @@ export function clusterObserver(
       }
       return [...listed.values()];
     },
-    watch: (hint) => namespace.watch('pods', `${INSTANCE_LABEL}=${instanceId}`, hint),
+    watch: (hint) => namespace.watch('pods', ofContainers, hint),
   };
 }
 

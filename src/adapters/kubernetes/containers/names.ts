@@ -9,7 +9,9 @@ export const OWNER_LABEL = 'berth.owner';
 export const OPERATION_LABEL = 'berth.operation';
 /** On a record: the claim that its Pods mount. */
 export const VOLUME_LABEL = 'berth.volume';
-/** On Pods, which the network policy selects by it. */
+/** On the Pods of the isolation check, which have no row. */
+export const CANARY_LABEL = 'berth.canary';
+/** On Pods of containers. */
 export const WORKSPACE_LABEL = 'berth.workspace';
 
 const HALF = 32;

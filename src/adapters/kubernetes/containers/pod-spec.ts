@@ -1,6 +1,6 @@
-import { isMadeHere } from '../../../domain/containers/catalogue.ts';
 import type { Resources } from '../../../domain/containers/resources.ts';
 import { INIT_SCRIPT } from '../../scripts/exec/process-scripts.ts';
+import { CONFINED, CONFINED_POD, pullPolicyOf, USER } from './confinement.ts';
 import { hostnameOf, podNameOf, recordNameOf, WORKSPACE_LABEL } from './names.ts';
 import { podAccounts } from './pod-accounts.ts';
 import { MAIN } from './pod-states.ts';
@@ -13,8 +13,6 @@ export type PodSettings = {
   readonly toolsImage?: string | null;
 };
 
-/** Root inside would need a kernel feature that few clusters have. */
-const USER = 1000;
 /** What the scheduler reserves of the limits: Pods share the rest. */
 const RESERVED = { memory: 0.5, cpu: 0.1 } as const;
 /** The kubelet ends a Pod that writes more outside its volumes, before it fills the disk of others. */
@@ -31,8 +29,6 @@ const STAYS = ['not-ready', 'unreachable'].map((state) => ({
   operator: 'Exists',
   effect: 'NoExecute',
 }));
-
-const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } as const;
 
 /** The Pod of a container: Pod Security `restricted`, no credentials of the cluster, never restarted or moved. */
 export function podOf(record: ContainerRecord, settings: PodSettings) {
@@ -52,19 +48,10 @@ export function podOf(record: ContainerRecord, settings: PodSettings) {
     spec: {
       hostname: hostnameOf(record.spec.hostname),
       restartPolicy: 'Never',
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
+      ...CONFINED_POD,
       // The sandbox's process reaps orphans; images have no init of their own.
       shareProcessNamespace: true,
       tolerations: STAYS,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: USER,
-        runAsGroup: USER,
-        fsGroup: USER,
-        fsGroupChangePolicy: 'OnRootMismatch',
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
       initContainers: [...tools.initContainers, ...accounts.initContainers],
       containers: [mainContainer(record, [...tools.mounts, ...accounts.mounts])],
       volumes: [
@@ -121,6 +108,3 @@ function allLimitsOf(resources: Resources) {
     requests: { ...requests, 'ephemeral-storage': '0' },
   };
 }
-
-/** No registry has images that Berth makes itself: the nodes must have them. */
-const pullPolicyOf = (image: string): string => (isMadeHere(image) ? 'Never' : 'IfNotPresent');

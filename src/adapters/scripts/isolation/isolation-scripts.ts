@@ -35,14 +35,16 @@ for my $round (1 .. 15) {
 print "$_\\n" for grep { $open{$_} } @ARGV;
 `;
 
-/**
- * `ADDRESS:PORT...`: prints each that accepts a connection, each engine socket present, and finally that all were
- * tried.
- */
-export const CANARY_DIAL = `
-perl -e '${DIAL_ALL}' "$@" || exit 1
+/** Prints each engine socket that is there. */
+export const ENGINE_SOCKETS = `
 for socket in /var/run/docker.sock /run/docker.sock /run/berth-*/docker.sock /run/podman/podman.sock; do
   [ -e "$socket" ] && echo "$socket"
 done
+`;
+
+/** `ADDRESS:PORT...`: prints each that accepts a connection, what `also` prints, and finally that all were tried. */
+export const canaryDial = (also: string): string => `
+perl -e '${DIAL_ALL}' "$@" || exit 1
+${also}
 echo 'tried all'
 `;

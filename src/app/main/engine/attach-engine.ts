@@ -1,6 +1,6 @@
 import { dockerAccess, dockerTerminals } from '../../../adapters/docker/container-access.ts';
 import { dockerRuntime } from '../../../adapters/docker/containers/container-runtime.ts';
-import { type Canary, dockerCanary } from '../../../adapters/docker/containers/isolation-probe.ts';
+import { dockerCanary } from '../../../adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../adapters/docker/containers/runtime-settings.ts';
 import { pinCores } from '../../../adapters/docker/cores/core-spreader.ts';
 import { engineCalls } from '../../../adapters/docker/engine/engine-client.ts';
@@ -10,6 +10,7 @@ import { dockerWarmPoolEngine } from '../../../adapters/docker/images/container-
 import { dockerKernelShares } from '../../../adapters/docker/kernel/kernel-shares.ts';
 import { ensureNetwork } from '../../../adapters/docker/network/instance-network.ts';
 import type { Engine, RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
+import type { Canary } from '../../../ports/containers/isolation-canary.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Metrics } from '../../../ports/metrics.ts';
 import type { Config } from '../config.ts';

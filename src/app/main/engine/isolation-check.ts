@@ -1,4 +1,4 @@
-import type { Canary, Reached } from '../../../adapters/docker/containers/isolation-probe.ts';
+import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { PartState, Parts } from '../health/readiness.ts';
 
@@ -10,10 +10,32 @@ const RETRY_MS = 15_000;
 
 export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tested yet' };
 
+/** How an engine closes its containers' network, in the words for administrators. */
+export type Closing = {
+  /** What closes it. */
+  readonly by: string;
+  /** What is open without it. */
+  readonly around: string;
+  /** What to do about an opening, and about changes from outside. */
+  readonly mend: string;
+  readonly mendChanged: string;
+  /** The page about it. */
+  readonly docs: string;
+};
+
+export const BY_PACKET_FILTER: Closing = {
+  by: 'packet filter',
+  around: 'services of this machine',
+  mend: 'start Berth as root on the machine of its engine, or block this in the packet filter (see docs/engine.md)',
+  mendChanged: 'see the log for the rules, and find out what on this machine changes them',
+  docs: 'docs/engine.md',
+};
+
 export type IsolationDeps = {
   readonly parts: Pick<Parts, 'isolation'>;
   readonly log: Logger;
-  /** Sets the packet filter rules; returns foreign changes since the last time. */
+  readonly closing?: Closing;
+  /** Sets the rules; returns foreign changes since the last time. */
   readonly assertRules: () => Promise<readonly string[]>;
   readonly firstAfterMs?: number;
   readonly everyMs?: number;
@@ -26,6 +48,7 @@ export type IsolationDeps = {
  */
 export function watchIsolation(deps: IsolationDeps) {
   const { firstAfterMs = FIRST_AFTER_MS, everyMs = EVERY_MS, retryMs = RETRY_MS } = deps;
+  const { closing = BY_PACKET_FILTER } = deps;
   let canary: Canary | null = null;
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> = Promise.resolve();
@@ -48,7 +71,7 @@ export function watchIsolation(deps: IsolationDeps) {
   const again = (afterMs: number): void => {
     if (ended) return;
     timer = setTimeout(() => {
-      pass = tryOut({ ...deps, parts: canaryPart }, canary as Canary, () => ended).then((tried) =>
+      pass = tryOut({ ...deps, closing, parts: canaryPart }, canary as Canary, () => ended).then((tried) =>
         again(tried ? everyMs : retryMs),
       );
     }, afterMs);
@@ -65,10 +88,10 @@ export function watchIsolation(deps: IsolationDeps) {
       try {
         const changed = await deps.assertRules();
         if (changed.length > 0)
-          deps.log.error({ changed }, 'the packet filter was changed from outside: restoring its rules');
-        rules = changed.length > 0 ? changedBy(changed) : null;
+          deps.log.error({ changed }, `the ${closing.by} was changed from outside: restoring its rules`);
+        rules = changed.length > 0 ? changedBy(changed, closing) : null;
       } catch (error) {
-        rules = REFUSED;
+        rules = refused(closing);
         throw error;
       } finally {
         show();
@@ -87,21 +110,25 @@ export function watchIsolation(deps: IsolationDeps) {
 }
 
 /** One check with its consequences. Returns whether it was possible. Never throws. */
-async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean): Promise<boolean> {
-  const { parts, log } = deps;
+async function tryOut(
+  deps: IsolationDeps & { readonly closing: Closing },
+  canary: Canary,
+  isOver: () => boolean,
+): Promise<boolean> {
+  const { parts, log, closing } = deps;
   try {
     const reached = await canary.prove();
     if (reached.length === 0) {
       parts.isolation = { status: 'ready', detail: `verified at ${new Date().toISOString()}` };
       return true;
     }
-    log.error({ reached }, `containers can reach ${wordsOf(reached)}: restoring the packet filter`);
-    parts.isolation = open(reached);
+    log.error({ reached }, `containers can reach ${wordsOf(reached)}: restoring the ${closing.by}`);
+    parts.isolation = open(reached, closing);
     await deps.assertRules();
     const still = await canary.prove();
     parts.isolation =
       still.length > 0
-        ? open(still)
+        ? open(still, closing)
         : { status: 'ready', detail: `was open (${wordsOf(reached)}), now closed again` };
     if (still.length > 0) log.error({ reached: still }, `containers can still reach ${wordsOf(still)}`);
     return true;
@@ -113,31 +140,31 @@ async function tryOut(deps: IsolationDeps, canary: Canary, isOver: () => boolean
       status: 'degraded',
       detail: `${wasOpen}the isolation of containers could not be tested`,
       reason: wasOpen === '' ? 'untested' : 'open',
-      mend: 'see the log, and docs/engine.md',
+      mend: `see the log, and ${closing.docs}`,
     };
     return false;
   }
 }
 
-const REFUSED: PartState = {
+const refused = ({ by, around, docs }: Closing): PartState => ({
   status: 'degraded',
-  detail: 'the packet filter could not be set: containers may reach each other and services of this machine',
+  detail: `the ${by} could not be set: containers may reach each other and ${around}`,
   reason: 'filter_refused',
-  mend: 'see the log, and docs/engine.md',
-};
-
-const changedBy = ({ length }: readonly string[]): PartState => ({
-  status: 'degraded',
-  detail: `the packet filter was changed from outside (${length} ${length === 1 ? 'rule' : 'rules'}) and has been restored; containers may have reached services of this machine`,
-  reason: 'filter_changed',
-  mend: 'see the log for the rules, and find out what on this machine changes them',
+  mend: `see the log, and ${docs}`,
 });
 
-const open = (reached: readonly Reached[]): PartState => ({
+const changedBy = ({ length }: readonly string[], { by, around, mendChanged }: Closing): PartState => ({
+  status: 'degraded',
+  detail: `the ${by} was changed from outside (${length} ${length === 1 ? 'rule' : 'rules'}) and has been restored; containers may have reached ${around}`,
+  reason: 'filter_changed',
+  mend: mendChanged,
+});
+
+const open = (reached: readonly Reached[], { mend }: Closing): PartState => ({
   status: 'degraded',
   detail: `containers can reach ${wordsOf(reached)}`,
   reason: 'open',
-  mend: 'start Berth as root on the machine of its engine, or block this in the packet filter (see docs/engine.md)',
+  mend,
 });
 
 const WORDS: { readonly [W in Reached['what']]: string } = {
@@ -145,6 +172,8 @@ const WORDS: { readonly [W in Reached['what']]: string } = {
   host: 'services of this machine',
   engine: 'the container engine',
   metadata: 'the metadata address 169.254.169.254',
+  node: 'services of their node',
+  cluster: "the cluster's API",
 };
 
 const wordsOf = (reached: readonly Reached[]): string =>

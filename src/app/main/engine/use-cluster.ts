@@ -1,4 +1,4 @@
-import { apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
+import { type ApiClient, apiClient } from '../../../adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../../adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../../adapters/kubernetes/client/namespace.ts';
 import { clusterInside } from '../../../adapters/kubernetes/container-inside.ts';
@@ -7,6 +7,7 @@ import {
   clusterRuntime,
 } from '../../../adapters/kubernetes/containers/container-runtime.ts';
 import { clusterWarmPool } from '../../../adapters/kubernetes/containers/warm-pool.ts';
+import { clusterCanary } from '../../../adapters/kubernetes/network/isolation-probe.ts';
 import { networkPolicy } from '../../../adapters/kubernetes/network/network-policy.ts';
 import type { DiskSettings } from '../../../adapters/kubernetes/volumes/container-disk.ts';
 import { repeat } from '../../../concurrency/repeat.ts';
@@ -15,7 +16,7 @@ import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
-import { watchIsolation } from './isolation-check.ts';
+import { type Closing, NOT_LOOKED, watchIsolation } from './isolation-check.ts';
 
 const AGAIN_MS = 5_000;
 const RULES_EVERY_MS = 30_000;
@@ -37,10 +38,11 @@ export async function useCluster(
     engine: WAITING,
     image: PULLED,
     disk: WAITING,
-    isolation: BY_POLICY,
+    isolation: setUp.baseImage === null ? UNTESTED : NOT_LOOKED,
     resources: SEEN,
   };
-  const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });
+  const assertRules = () => slot.assertRules();
+  const isolation = watchIsolation({ parts, log, assertRules, closing: BY_POLICY });
   const stopRules = repeat(RULES_EVERY_MS, () => isolation.checkRules(), log);
   let timer: NodeJS.Timeout | undefined;
   let connecting: Promise<void> = Promise.resolve();
@@ -55,7 +57,9 @@ export async function useCluster(
 
   const connect = async (): Promise<void> => {
     try {
-      await attach(setUp, slot, parts);
+      const client = await attach(setUp, slot, parts);
+      const { instanceId, baseImage: image } = setUp;
+      if (image !== null) isolation.begin(clusterCanary(client, { instanceId, image }));
       unwatch = slot.runtime.watch(setUp.onHint);
       connectLog.over('the cluster is in use');
     } catch (err) {
@@ -77,7 +81,7 @@ async function attach(
   { config, instanceId, baseImage, metrics }: EngineSetUp,
   slot: EngineSlot,
   parts: Parts,
-): Promise<void> {
+): Promise<ApiClient> {
   const client = apiClient(await clusterAccess(config.cluster));
   const namespace = namespaceOf(client);
   await namespace.ping();
@@ -108,6 +112,7 @@ async function attach(
     status: 'ready',
     detail: `${quota}: volumes of ${storageClass ?? 'the default storage class'}`,
   };
+  return client;
 }
 
 const NOT_USABLE = {
@@ -119,9 +124,18 @@ const NOT_USABLE = {
 
 const PULLED = { status: 'ready', detail: 'nodes pull an image when a container needs it' } as const;
 
-const BY_POLICY = {
+const BY_POLICY: Closing = {
+  by: 'network policy',
+  around: 'the cluster',
+  mend: 'use a network plugin that enforces network policies (see docs/cluster.md)',
+  mendChanged: 'see the log, and find out what changes it in the cluster',
+  docs: 'docs/cluster.md',
+};
+
+/** The check's Pods need an image that is known to have perl. */
+const UNTESTED = {
   status: 'ready',
-  detail: "by a network policy, which the cluster's network plugin must enforce; not tested",
+  detail: 'by a network policy; not tested, because the catalogue has no default image',
 } as const;
 
 const SEEN = {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { dockerCanary, type Reached } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
+import { dockerCanary } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { CANARY_LABEL, chainName } from '../../../../src/adapters/docker/engine/engine-names.ts';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
@@ -28,6 +28,7 @@ import { clearPrivateEngine } from '../../../../src/adapters/docker/private-engi
 import { FORGET_MOUNTS } from '../../../../src/adapters/docker/volumes/loop-device-script.ts';
 import { prepareBaseImage } from '../../../../src/app/main/engine/base-image.ts';
 import type { PartState } from '../../../../src/app/main/health/readiness.ts';
+import type { Reached } from '../../../../src/ports/containers/isolation-canary.ts';
 import {
   engineOrSkip,
   noEngineOfOurOwn,

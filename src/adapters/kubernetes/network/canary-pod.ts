@@ -1,0 +1,47 @@
+import { CONFINED, CONFINED_POD, pullPolicyOf } from '../containers/confinement.ts';
+import { CANARY_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
+import { MAIN } from '../containers/pod-states.ts';
+
+/** After this time a cluster ends a leftover Pod, and a check removes it. */
+export const LIFE_SECONDS = 180;
+const LIMITS = { memory: '64Mi', cpu: '500m' };
+const REQUESTS = { memory: '32Mi', cpu: '50m' };
+
+export type CanarySettings = {
+  readonly instanceId: string;
+  /** Has perl. */
+  readonly image: string;
+};
+
+/** A Pod without a volume, confined and selected by the network policy like those of containers. */
+export const canaryPod = (
+  { instanceId, image }: CanarySettings,
+  name: string,
+  command: readonly string[],
+) => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name,
+    labels: {
+      'app.kubernetes.io/managed-by': 'berth',
+      [INSTANCE_LABEL]: instanceId,
+      [CANARY_LABEL]: 'true',
+    },
+  },
+  spec: {
+    ...CONFINED_POD,
+    restartPolicy: 'Never',
+    activeDeadlineSeconds: LIFE_SECONDS,
+    containers: [
+      {
+        name: MAIN,
+        image,
+        imagePullPolicy: pullPolicyOf(image),
+        command,
+        resources: { limits: LIMITS, requests: REQUESTS },
+        securityContext: CONFINED,
+      },
+    ],
+  },
+});

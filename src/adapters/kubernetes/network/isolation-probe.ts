@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import { type PollLimits, poll } from '../../../concurrency/poll.ts';
+import type { ObservedContainer } from '../../../ports/containers/container-runtime.ts';
+import type { ContainerPrograms } from '../../../ports/containers/inside/container-programs.ts';
+import type { Canary, Reached } from '../../../ports/containers/isolation-canary.ts';
+import { runScript } from '../../scripts/exec/run-script.ts';
+import { answersItself, dial } from '../../scripts/isolation/dial.ts';
+import { CANARY_LISTEN, CANARY_PORT } from '../../scripts/isolation/isolation-scripts.ts';
+import type { ApiClient } from '../client/api-client.ts';
+import { type Namespace, namespaceOf } from '../client/namespace.ts';
+import type { Pod } from '../client/objects.ts';
+import { CANARY_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
+import { MAIN, podState } from '../containers/pod-states.ts';
+import { clusterPrograms } from '../exec/container-programs.ts';
+import { type CanarySettings, canaryPod, LIFE_SECONDS } from './canary-pod.ts';
+
+const METADATA = '169.254.169.254:80';
+const KUBELET_PORT = 10_250;
+const START = { withinMs: 90_000, everyMs: 250 } as const;
+/** Network plugins may enforce a policy only some time after a Pod's start. */
+const ENFORCED: PollLimits = { withinMs: 15_000, everyMs: 1_000 };
+
+/** Where a Pod finds the API of its cluster, which clusters tell each. */
+const API_ADDRESS = `echo "$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT"`;
+
+/** Tries to reach a neighbour, the kubelet of its node, the cluster's API and the metadata address. */
+export function clusterCanary(client: ApiClient, settings: CanarySettings, enforced = ENFORCED): Canary {
+  const namespace = namespaceOf(client);
+  const programs = programsOf(client, namespace);
+  const alive = new Set<string>();
+  let isOver = false;
+
+  const started = async (command: readonly string[]): Promise<Pod> => {
+    const name = `berth-canary-${randomUUID()}`;
+    alive.add(name);
+    await namespace.create('pods', canaryPod(settings, name, command));
+    if (isOver) throw new Error('the isolation check was stopped');
+    const pod = await poll(() => runningPod(namespace, name), START);
+    if (pod === null) throw new Error('a Pod of the isolation check did not start in time');
+    return pod;
+  };
+  const clear = async (): Promise<void> =>
+    void (await Promise.all([...alive].map((name) => removePod(namespace, name))));
+  return {
+    async prove() {
+      await removeStale(namespace, settings.instanceId);
+      try {
+        const listen = ['timeout', `${LIFE_SECONDS}`, 'perl', '-e', CANARY_LISTEN];
+        const [neighbour, canary] = await Promise.all([
+          started(listen),
+          started(['sleep', `${LIFE_SECONDS}`]),
+        ]);
+        return await runProbe(programs, { neighbour, canary, enforced });
+      } finally {
+        await clear();
+        alive.clear();
+      }
+    },
+    async stop() {
+      isOver = true;
+      await clear();
+    },
+  };
+}
+
+/** The programs of a Pod that is named like its container. */
+function programsOf(client: ApiClient, namespace: Namespace): ContainerPrograms {
+  const observe = async ({ runtimeId }: { runtimeId: string }): Promise<ObservedContainer> => {
+    const pod = await namespace.get('pods', runtimeId);
+    const state = pod && podState(pod);
+    return state?.kind === 'running' ? state : { kind: 'gone' };
+  };
+  const podContainerOf = (pod: string) => ({ pod, container: MAIN });
+  return clusterPrograms({ access: client.access, podContainerOf, observe, node: '' });
+}
+
+/** null while it starts. Throws when it will not. */
+async function runningPod(namespace: Namespace, name: string): Promise<Pod | null> {
+  const pod = await namespace.get('pods', name);
+  if (pod === null) throw new Error('a Pod of the isolation check was removed from outside');
+  const state = podState(pod);
+  switch (state.kind) {
+    case 'running':
+      return pod;
+    case 'starting':
+      if (state.hasNoImage) throw new Error(`the isolation check needs its image: ${state.fault}`);
+      return null;
+    case 'ended':
+      throw new Error(`a Pod of the isolation check ended at once: ${state.why}`);
+    case 'ending':
+      throw new Error('a Pod of the isolation check was removed from outside');
+  }
+}
+
+type ProbeRun = { readonly neighbour: Pod; readonly canary: Pod; readonly enforced: PollLimits };
+
+async function runProbe(
+  programs: ContainerPrograms,
+  { neighbour, canary, enforced }: ProbeRun,
+): Promise<readonly Reached[]> {
+  const there = addressOf(neighbour);
+  if (there === undefined) throw new Error('a Pod of the isolation check has no IPv4 address');
+  await answersItself(programs, neighbour.metadata.name, there);
+  const api = (await runScript(programs, canary.metadata.name, API_ADDRESS, [])).trim();
+  const targets: readonly Reached[] = [
+    { what: 'neighbour', at: there },
+    { what: 'node', at: `${canary.status?.hostIP}:${KUBELET_PORT}` },
+    { what: 'cluster', at: api },
+    { what: 'metadata', at: METADATA },
+  ];
+  // An IPv6 address has more colons.
+  const tried = targets.filter(({ at }) => isIPv4(at.split(':', 1)[0] ?? '')).map(({ at }) => at);
+  let reached: readonly string[] = [];
+  await poll(async () => {
+    reached = await dial(programs, canary.metadata.name, tried);
+    return reached.length === 0 || null;
+  }, enforced);
+  return targets.filter(({ at }) => reached.includes(at));
+}
+
+function addressOf({ status }: Pod): string | undefined {
+  const own = (status?.podIPs ?? []).find(({ ip }) => isIPv4(ip));
+  return own && `${own.ip}:${CANARY_PORT}`;
+}
+
+const removePod = (namespace: Namespace, name: string): Promise<void> =>
+  namespace.remove('pods', name, { graceSeconds: 1 });
+
+/** Those of killed processes; younger ones may be another replica's. */
+async function removeStale(namespace: Namespace, instanceId: string): Promise<void> {
+  const before = Date.now() - 2 * LIFE_SECONDS * 1000;
+  const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId},${CANARY_LABEL}`);
+  const stale = pods.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') < before);
+  await Promise.all(stale.map(({ metadata }) => removePod(namespace, metadata.name)));
+}
