@@ -3,7 +3,7 @@ import { testCluster } from '../support/kubernetes/cluster.ts';
 import { clusterSeen } from '../support/kubernetes/cluster-seen.ts';
 import { anInstallationIn } from '../support/kubernetes/installation.ts';
 import { watchPods } from '../support/kubernetes/pod-witness.ts';
-import { waitFor } from '../support/patience.ts';
+import { eventually, waitFor } from '../support/patience.ts';
 import {
   aContainerWithCanary,
   type Call,
@@ -73,12 +73,17 @@ const DEATH_MS = 600_000;
 const cluster = testCluster();
 
 async function bring(call: Call, url: string, to: Case['needs']): Promise<void> {
-  const is = (await call('GET', url)).body['status'];
-  if (to === 'deleted') await call('DELETE', url);
-  else {
-    if (is === undefined) await call('POST', `${url}/restore`);
-    await call('POST', `${url}/${to === 'running' ? 'start' : 'stop'}`);
-  }
+  const state = async (): Promise<unknown> => (await call('GET', url)).body['status'] ?? 'deleted';
+  const step = async (): Promise<unknown> => {
+    const is = await state();
+    if (is === to) return is;
+    if (to === 'deleted') await call('DELETE', url);
+    else if (is === 'deleted') await call('POST', `${url}/restore`);
+    else await call('POST', `${url}/${to === 'running' ? 'start' : 'stop'}`);
+    return await state();
+  };
+  const is = await eventually(step, (now) => now === to, { patienceMs: PATIENCE_MS, everyMs: 500 });
+  if (is !== to) throw new Error(`${url} is ${is}, not ${to}`);
 }
 
 /** Kills Berth while each operation is at a point of its own and a command runs, and checks what the next one makes of it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { apiClient } from '../../src/adapters/kubernetes/client/api-client.ts';
+import { type ApiClient, apiClient } from '../../src/adapters/kubernetes/client/api-client.ts';
 import { clusterAccess } from '../../src/adapters/kubernetes/client/cluster-access.ts';
 import { namespaceOf } from '../../src/adapters/kubernetes/client/namespace.ts';
 import { clusterRuntime } from '../../src/adapters/kubernetes/containers/container-runtime.ts';
@@ -130,6 +131,42 @@ t.test('a killed API server makes no second Pod', { skip: cluster.orders === nul
   );
   await runtime.start(handle);
   t.equal((await podsOf(spec.dbId)).length, 1);
+  await runtime.remove(handle);
+  await runtime.removeVolume(spec.volume);
+});
+
+t.test('a watch from a position that the server has forgotten begins again', async (t) => {
+  const query = { watch: 'true', resourceVersion: '1', timeoutSeconds: '5' };
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const first = client.stream({ method: 'GET', path, query }, AbortSignal.timeout(10_000));
+  const answer = await first.then(text, (error: unknown) => String(error));
+  t.match(answer, /410/, 'as this server says it');
+  let watches = 0;
+  const forgetful: ApiClient = {
+    ...client,
+    stream(call, signal) {
+      watches += 1;
+      const position = watches === 1 ? { resourceVersion: '1' } : {};
+      return client.stream({ ...call, query: { ...call.query, ...position } }, signal);
+    },
+  };
+  let hints = 0;
+  const unwatch = namespaceOf(forgetful).watch('secrets', `berth.instance=${instanceId}`, () => {
+    hints += 1;
+  });
+  t.teardown(unwatch);
+  await eventually(
+    () => watches,
+    (count) => count > 1,
+  );
+  const before = hints;
+  const spec = aSpec(image);
+  const handle = await runtime.create(spec);
+  await eventually(
+    () => hints,
+    (count) => count > before,
+  );
+  t.equal(watches, 2, 'the second one tells of changes');
   await runtime.remove(handle);
   await runtime.removeVolume(spec.volume);
 });

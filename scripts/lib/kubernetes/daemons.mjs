@@ -9,8 +9,27 @@ import { API_PORT, NODE, NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './addres
  * @typedef {{ name: string, program: string, args: readonly string[] }} Daemon
  */
 
+/**
+ * A node: `folder` has all that it writes, `kubeconfig` leads from it to the API server, `podRange` is that of its Pods.
+ * @typedef {{ name: string, address: string, folder: string, group: string, kubeconfig: string, podRange: string }} Node
+ */
+
 /** How soon the cluster notices a silent node. The usual 40 s would only make tests slower. */
 const NODE_GRACE = '10s';
+
+/**
+ * The node that every cluster has.
+ * @param {Plan} plan
+ * @returns {Node}
+ */
+export const firstNode = ({ folder, group }) => ({
+  name: NODE,
+  address: NODE_ADDRESS,
+  kubeconfig: path.join(folder, 'admin.conf'),
+  podRange: POD_RANGE,
+  folder,
+  group,
+});
 
 /**
  * The programs of a cluster, in the order of their start.
@@ -22,9 +41,15 @@ export const daemonsOf = (plan) => ({
   apiServer: apiServer(plan),
   controllerManager: controllerManager(plan),
   scheduler: scheduler(plan),
-  containerd: containerd(plan),
-  kubelet: kubelet(plan),
+  ...nodeDaemons(plan, firstNode(plan)),
 });
+
+/**
+ * The programs of one node.
+ * @param {Plan} plan
+ * @param {Node} node
+ */
+export const nodeDaemons = (plan, node) => ({ containerd: containerd(node), kubelet: kubelet(plan, node) });
 
 /** @param {Plan} plan @returns {Daemon} */
 const etcd = ({ folder, tools }) => ({
@@ -83,25 +108,25 @@ const scheduler = ({ folder, programs }) => ({
   args: [`--kubeconfig=${path.join(folder, 'admin.conf')}`, '--leader-elect=false', '--port=0'],
 });
 
-/** @param {Plan} plan @returns {Daemon} */
+/** @param {Node} node @returns {Daemon} */
 const containerd = ({ folder }) => ({
   name: 'containerd',
   program: 'containerd',
   args: ['--config', path.join(folder, 'containerd.toml')],
 });
 
-/** @param {Plan} plan @returns {Daemon} */
-const kubelet = ({ folder, programs, group }) => ({
+/** @param {Plan} plan @param {Node} node @returns {Daemon} */
+const kubelet = ({ programs }, { name, address, folder, group, kubeconfig }) => ({
   name: 'kubelet',
   program: path.join(programs, 'kubelet'),
   args: [
-    `--kubeconfig=${path.join(folder, 'admin.conf')}`,
+    `--kubeconfig=${kubeconfig}`,
     `--root-dir=${path.join(folder, 'kubelet')}`,
     `--cert-dir=${path.join(folder, 'kubelet', 'pki')}`,
     '--container-runtime=remote',
     `--container-runtime-endpoint=unix://${containerdSocket(folder)}`,
-    `--hostname-override=${NODE}`,
-    `--node-ip=${NODE_ADDRESS}`,
+    `--hostname-override=${name}`,
+    `--node-ip=${address}`,
     `--cgroup-root=${group}`,
     '--cgroup-driver=cgroupfs',
     '--cgroups-per-qos=false',
@@ -139,30 +164,44 @@ const auditPolicy = {
 export const containerdSocket = (folder) => path.join(folder, 'containerd.sock');
 
 /**
- * Writes what the programs read from files.
+ * Writes what the programs of the whole cluster read from files.
  * @param {Plan} plan
  */
-export function writeDaemonFiles({ folder, tools, pauseImage }) {
-  mkdirSync(path.join(folder, 'cni'), { recursive: true });
-  writeFileSync(path.join(folder, 'cni', '10-pods.conflist'), JSON.stringify(podNetwork));
-  writeFileSync(path.join(folder, 'audit-policy.json'), JSON.stringify(auditPolicy));
+export function writeDaemonFiles(plan) {
+  writeFileSync(path.join(plan.folder, 'audit-policy.json'), JSON.stringify(auditPolicy));
+  writeNodeFiles(plan, firstNode(plan));
+}
+
+/**
+ * Writes what the programs of a node read from files.
+ * @param {Plan} plan
+ * @param {Node} node
+ */
+export function writeNodeFiles({ tools, pauseImage }, { name, folder, podRange }) {
+  for (const each of ['cni', 'plugins']) mkdirSync(path.join(folder, each), { recursive: true });
+  writeFileSync(path.join(folder, 'cni', '10-pods.conflist'), JSON.stringify(podNetwork(name, podRange)));
   writeFileSync(path.join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n');
   writeFileSync(path.join(folder, 'containerd.toml'), containerdConfig(folder, tools, pauseImage));
 }
 
-const podNetwork = {
+/**
+ * @param {string} node
+ * @param {string} podRange
+ */
+const podNetwork = (node, podRange) => ({
   cniVersion: '0.4.0',
-  name: 'pods',
+  // Nodes of one machine keep their addresses in one folder, by this name.
+  name: `pods-of-${node}`,
   plugins: [
     {
       type: 'bridge',
       bridge: 'cni0',
       isGateway: true,
       ipMasq: false,
-      ipam: { type: 'host-local', subnet: POD_RANGE, routes: [{ dst: '0.0.0.0/0' }] },
+      ipam: { type: 'host-local', subnet: podRange, routes: [{ dst: '0.0.0.0/0' }] },
     },
   ],
-};
+});
 
 /**
  * `restrict_oom_score_adj`: without it runc fails on machines where root may not lower the score.

@@ -4,10 +4,11 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, Server } from 'node:net';
 import path from 'node:path';
 import { capture } from '../command.mjs';
-import { API_PORT, API_SERVICE, BRIDGE, NODE_ADDRESS } from './addresses.mjs';
+import { API_PORT, API_SERVICE, BRIDGE, NODE_ADDRESS, SECOND_NODE } from './addresses.mjs';
 import { apiClient } from './api-client.mjs';
 import { containerdSocket, daemonsOf, writeDaemonFiles } from './daemons.mjs';
 import { environmentOf } from './packages.mjs';
+import { secondNode } from './second-node.mjs';
 import { provisionVolumes } from './volume-provisioner.mjs';
 
 // The first process of a cluster's own namespaces: its end is the end of everything in them.
@@ -18,6 +19,15 @@ const daemons = daemonsOf(plan);
 const api = apiClient(`https://127.0.0.1:${API_PORT}`, credentials);
 /** @type {Map<string, import('node:child_process').ChildProcess>} */
 const running = new Map();
+const second = secondNode(plan, {
+  run: must,
+  start,
+  importImages,
+  kill: async (name) => {
+    const child = running.get(name);
+    if (child) await killed(child);
+  },
+});
 
 /** What the kubelet wants of the kernel, shown to this cluster alone: the machine's settings stay. */
 const KERNEL = {
@@ -30,7 +40,7 @@ const KERNEL = {
 
 async function prepare() {
   // Before the machine's own /tmp and /run are hidden.
-  for (const name of ['tmp', 'run', 'volumes', 'kernel', 'logs', 'plugins', 'etcd'])
+  for (const name of ['tmp', 'run', 'volumes', 'kernel', 'logs', 'etcd'])
     mkdirSync(path.join(folder, name), { recursive: true });
   writeDaemonFiles(plan);
   for (const [name, value] of Object.entries(KERNEL)) {
@@ -109,7 +119,7 @@ async function startAll() {
   start(daemons.containerd);
   start(daemons.apiServer);
   await until('the API server', async () => (await api.text('/readyz')) === 'ok');
-  await importImages();
+  await importImages(containerdSocket(folder));
   start(daemons.controllerManager);
   start(daemons.scheduler);
   start(daemons.kubelet);
@@ -129,8 +139,9 @@ async function nodeIsReady() {
   );
 }
 
-async function importImages() {
-  const socket = ['--address', containerdSocket(folder), '--namespace', 'k8s.io'];
+/** @param {string} address Of a containerd. */
+async function importImages(address) {
+  const socket = ['--address', address, '--namespace', 'k8s.io'];
   const answers = () => must('ctr', ...socket, 'version').then(() => true);
   await until('containerd', answers);
   for (const image of plan.images) {
@@ -154,7 +165,8 @@ function passOn(server) {
 }
 
 /**
- * For tests of faults: `kill`, `start`, `pause`, `continue` and the name of a program. A killed one has ended.
+ * For tests of faults: `kill`, `start`, `pause`, `continue` and the name of a program, or the second node's. A killed one
+ * has ended.
  * @param {string} act
  * @param {string} name
  */
@@ -168,8 +180,8 @@ async function obey(act, name) {
     pause: () => child?.kill('SIGSTOP'),
     continue: () => child?.kill('SIGCONT'),
   };
-  const wanted = acts[act];
-  if (daemon === undefined || wanted === undefined) return false;
+  const wanted = name === SECOND_NODE ? second[act] : daemon && acts[act];
+  if (wanted === undefined) return false;
   await wanted();
   return true;
 }
@@ -185,7 +197,10 @@ function killed(child) {
 function takeOrders() {
   const server = createHttpServer((request, response) => {
     const [act = '', name = ''] = (request.url ?? '').slice(1).split('/');
-    void obey(act, name).then((isDone) => response.writeHead(isDone ? 204 : 404).end());
+    obey(act, name).then(
+      (isDone) => response.writeHead(isDone ? 204 : 404).end(),
+      (error) => response.writeHead(500).end(`${error}`),
+    );
   });
   server.listen(path.join(folder, 'orders.sock'));
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { NODE } from './addresses.mjs';
+import { NODE, SECOND_NODE } from './addresses.mjs';
 
 const PROVISIONER = 'berth.test/folder';
 const PROVISIONED_BY = 'volume.beta.kubernetes.io/storage-provisioner';
@@ -83,7 +83,8 @@ async function removeReleased(api, folder) {
 function volumeFor({ metadata, spec }, folder) {
   const name = `pv-${metadata.uid}`;
   const { namespace, uid } = metadata;
-  const only = { key: 'kubernetes.io/hostname', operator: 'In', values: [NODE] };
+  // Both nodes have the folder, as with storage in a network: nothing of the storage keeps a second Pod away.
+  const only = { key: 'kubernetes.io/hostname', operator: 'In', values: [NODE, SECOND_NODE] };
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolume',

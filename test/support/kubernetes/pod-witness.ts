@@ -7,11 +7,11 @@ const LINE = '{.type} {.object.metadata.uid} {.object.metadata.labels.berth\\.db
 
 /**
  * Watches all Pods of containers from outside of Berth, until the test ends. `faults`: each moment at which a container had
- * two. A watch that breaks begins again with what there is.
+ * two. A watch that breaks begins again with what there is. `containerOf`: of a Pod's uid, also of a former one's.
  */
 export function watchPods(t: Pick<Test, 'teardown'>, { kubectl, adminKubeconfig, namespace }: TestCluster) {
   const faults: string[] = [];
-  let seen = 0;
+  const containers = new Map<string, string>();
   let isOver = false;
   let stop = (): void => {};
   const follow = (): void => {
@@ -26,7 +26,7 @@ export function watchPods(t: Pick<Test, 'teardown'>, { kubectl, adminKubeconfig,
     createInterface({ input: child.stdout }).on('line', (line) => {
       const [type, uid = '', dbId = ''] = line.split(' ');
       if (type === 'DELETED') return void present.delete(uid);
-      if (!present.has(uid)) seen += 1;
+      containers.set(uid, dbId);
       present.set(uid, dbId);
       const same = [...present.values()].filter((one) => one === dbId).length;
       if (same > 1) faults.push(`${dbId} has ${same} Pods`);
@@ -38,5 +38,9 @@ export function watchPods(t: Pick<Test, 'teardown'>, { kubectl, adminKubeconfig,
     isOver = true;
     stop();
   });
-  return { faults: () => faults, seen: () => seen };
+  return {
+    faults: () => faults,
+    seen: () => containers.size,
+    containerOf: (uid: string): string | undefined => containers.get(uid),
+  };
 }
