@@ -5,6 +5,7 @@ import type { Caller, Credential, RequestOrigin } from './identity/caller.ts';
 export type ActAction = Extract<
   AuditAction,
   | 'command_run'
+  | 'ssh_refused'
   | 'port_forwarded'
   | 'ssh_agent_forwarded'
   | 'file_uploaded'
@@ -20,10 +21,11 @@ export type Act = {
   readonly action: ActAction;
   readonly caller: Caller;
   readonly origin: RequestOrigin;
-  readonly dbId: string;
-  /** A command's first word, a port or socket, a path, an id or a signal; never contents. */
+  /** null: no container. */
+  readonly dbId: string | null;
+  /** A command's first word, a port or socket, a path, an id, a signal or a name that was asked for; never contents. */
   readonly what: Readonly<
-    Partial<Record<'command' | 'port' | 'path' | 'recording_id' | 'process_id' | 'signal', string>>
+    Partial<Record<'command' | 'port' | 'path' | 'recording_id' | 'process_id' | 'signal' | 'wanted', string>>
   >;
 };
 
@@ -51,7 +53,7 @@ export const shortText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/
 export function actDetails({ caller, dbId, what }: Act, times: number): string {
   const texts = Object.entries(what).map(([key, text]) => [key, shortText(text)]);
   return JSON.stringify({
-    container_id: dbId,
+    ...(dbId === null ? {} : { container_id: dbId }),
     ...credentialDetails(caller.credential),
     ...Object.fromEntries(texts),
     ...(times > 1 ? { times } : {}),

@@ -41,6 +41,7 @@ export type AuditAction =
   | 'command_run'
   | 'ssh_connected'
   | 'ssh_disconnected'
+  | 'ssh_refused'
   | 'port_forwarded'
   | 'ssh_agent_forwarded'
   | 'process_started'

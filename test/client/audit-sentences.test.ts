@@ -49,6 +49,7 @@ const SENTENCES: Readonly<Record<AuditAction, string>> = {
   port_forwarded: 'Forwarded the port 3000 of dev',
   ssh_agent_forwarded: 'Let dev use an SSH agent',
   ssh_disconnected: 'Disconnected from dev by SSH after 0 s',
+  ssh_refused: 'Could not connect by SSH: no container other, with an SSH key',
   process_started: 'Started the process cat in dev',
   process_signalled: 'Sent INT to a process in dev',
   file_uploaded: 'Wrote /workspace/notes in dev',

@@ -201,6 +201,8 @@ async function strangers(t: Test, { port, knownHosts, call, address }: SshScene,
   await client(address, token)('POST', '/api/me/ssh-keys', { public_key: home.publicKey });
   t.match(await stranger('dev'), { code: 1, stderr: 'no container "dev"; you have none\r\n' });
   t.match(await ssh(['other@berth', 'true']), { code: 1, stderr: 'no container "other"; yours: dev\r\n' });
+  const wanted = (name: string) => ({ details: new RegExp(`"wanted":"${name}"`) });
+  t.match(await audit('ssh_refused'), [wanted('other'), { ...wanted('dev'), user_id: user.id }]);
 
   await call('PATCH', `/api/admin/users/${user.id}`, { disabled: true });
   t.match(await stranger('dev'), denied);

@@ -30,7 +30,7 @@ import {
   person,
   sessionIdOf,
 } from '../support/service/service.ts';
-import { sshOverWebSocket } from '../support/ssh/ssh-client.ts';
+import { sshByKey, sshOverWebSocket } from '../support/ssh/ssh-client.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
 import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
@@ -65,7 +65,7 @@ async function aScene(t: Test) {
     service.clock.advance(STEP_MS);
     return codeAt(bob.secret, service.clock.now());
   };
-  return { service, provider, address, root, ada, bob, eve, dbId, by, codeOfBob };
+  return { t, service, provider, address, root, ada, bob, eve, dbId, by, codeOfBob };
 }
 
 let startedProcess = '';
@@ -238,6 +238,7 @@ const EXAMPLES: Readonly<Record<AuditAction, Example>> = {
     (await openSsh(scene)).end();
     await recordOf(scene, 'ssh_disconnected');
   },
+  ssh_refused: async ({ service, ada, t }) => (await sshByKey(t, service, ada, 'other')).end(),
   process_started: async (scene) => {
     const started = await scene.by(scene.ada)('POST', box(scene, '/processes'), {
       command: ['cat'],
@@ -412,7 +413,8 @@ const shape = ({ userId, details }: AuditRecord, { root, ada, bob, eve, dbId, pr
   const plain = details
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => names[id] ?? 'ID')
     .replace(provider.issuer, 'https://id.example.org')
-    .replace(/svc_[A-Za-z0-9_-]{8}/g, 'PREFIX');
+    .replace(/svc_[A-Za-z0-9_-]{8}/g, 'PREFIX')
+    .replace(/"ssh_key":"[^"]+"/, '"ssh_key":"KEY"');
   return `${names[userId ?? ''] ?? 'other'}: ${plain}`;
 };
 

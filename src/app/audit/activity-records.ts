@@ -43,7 +43,7 @@ export function actRecords({ audit, monotonicMs }: ActRecordsDeps) {
   }
 
   function keyOf({ action, caller: { user, credential }, dbId }: Act): string {
-    const key = `${action} ${credentialId(credential)} ${dbId}`;
+    const key = `${action} ${credentialId(credential)} ${dbId ?? ''}`;
     if (folds.has(key) || (kindsOf.get(user.id) ?? 0) < KINDS_PER_USER) return key;
     return `${action} ${user.id}`;
   }

@@ -67,6 +67,7 @@ const SENTENCES: Readonly<Record<AuditAction, Words>> = {
   command_run: (of) => say`Ran ${thing(of('command'))} in ${container(of)}`,
   ssh_connected: (of) => say`Connected to ${container(of)} by SSH`,
   ssh_disconnected: (of) => say`Disconnected from ${container(of)} by SSH after ${thing(lasted(of))}`,
+  ssh_refused: (of) => say`Could not connect by SSH: no container ${thing(of('wanted'))}`,
   port_forwarded: (of) => say`Forwarded the port ${thing(of('port'))} of ${container(of)}`,
   ssh_agent_forwarded: (of) => say`Let ${container(of)} use an SSH agent`,
   process_started: (of) => say`Started the process ${thing(of('name'))} in ${container(of)}`,

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import t from 'tap';
 import { fixedClock, memoryBusHub, memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { actRecords } from '../../../src/app/audit/activity-records.ts';
 import { containerUses } from '../../../src/app/containers/lifetime/container-uses.ts';
 import { EventFeed } from '../../../src/app/events/event-feed.ts';
 import { sshConnections } from '../../../src/app/terminals/ssh/ssh-connections.ts';
@@ -37,14 +38,15 @@ async function aScene() {
   };
   const connections = sshConnections({
     ...{ repositories, feed, uses, log, mayStay: () => true, channelsPerConnection: 10 },
+    acts: actRecords({ audit: repositories.audit, monotonicMs: () => clock.now().getTime() }),
     live: { register, closeAll() {}, count: () => registered },
     requests: { admitFor: () => ok(null) },
   });
   const signedIn = { caller: aCaller({ user }), requestsPerMinute: 0, limits: DEFAULT_USE_LIMITS };
   let closes = 0;
-  const connect = () =>
+  const connect = (wanted: string = dbId) =>
     connections.connect({
-      ...{ signedIn, origin: { ipAddress: '', userAgent: 'ssh' }, wanted: dbId },
+      ...{ signedIn, origin: { ipAddress: '', userAgent: 'ssh' }, wanted },
       close: () => {
         closes += 1;
       },
@@ -57,7 +59,8 @@ async function aScene() {
     feed.close(CLOSE.serviceRestarting);
     return { isUsed: last?.lastAt.getTime() === clock.now().getTime(), closes, registered };
   };
-  return { repositories, connect, left };
+  const recorded = () => storage.state.audit.map(({ action, details }) => [action, JSON.parse(details)]);
+  return { repositories, connect, left, recorded };
 }
 
 for (const [step, breakIt] of [
@@ -84,7 +87,7 @@ t.test('an ended connection leaves nothing', async (t) => {
 
 t.test('a connection with all its channels leaves channels to the others of its user', async (t) => {
   const { connect, left } = await aScene();
-  const opened = await Promise.all([1, 2, 3].map(connect));
+  const opened = await Promise.all([1, 2, 3].map(() => connect()));
   const connections = opened.flatMap((one) => (one.ok ? [one.value] : []));
   const taken = connections.map((one) => {
     const releases = [];
@@ -100,3 +103,18 @@ t.test('a connection with all its channels leaves channels to the others of its 
   for (const one of connections) one.end(0);
   await left();
 });
+
+t.test(
+  'a container that its user does not have is on record once a minute, however often it is tried',
+  async (t) => {
+    const { connect, left, recorded } = await aScene();
+    for (const wanted of ['hers', 'none', 'hers\u001b[2J']) {
+      const connected = await connect(wanted);
+      t.match(connected, { ok: true, value: { container: null } });
+      if (connected.ok) connected.value.end(0);
+    }
+    t.match(recorded(), [['ssh_refused', { container_id: undefined, wanted: 'hers' }]]);
+    t.equal(recorded().length, 1);
+    await left();
+  },
+);

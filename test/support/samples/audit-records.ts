@@ -38,6 +38,7 @@ export const RECORDED: Readonly<Record<AuditAction, string>> = {
   port_forwarded: 'ada: {"container_id":"box","session_id":"ID","port":"3000"}',
   ssh_agent_forwarded: 'ada: {"container_id":"box","session_id":"ID"}',
   ssh_disconnected: 'ada: {"container_id":"box","session_id":"ID","seconds":0,"bytes":0}',
+  ssh_refused: 'ada: {"ssh_key":"KEY","wanted":"other"}',
   process_started:
     'ada: {"container_id":"box","session_id":"ID","process_id":"ID","name":"cat","command":"cat"}',
   process_signalled: 'ada: {"container_id":"box","session_id":"ID","process_id":"ID","signal":"INT"}',

@@ -60,7 +60,8 @@ export function wireSsh(
     keys: () => keys.known().map((set) => set.hostKeys),
   });
   const connections = sshConnections({
-    ...{ repositories, live, log, uses, requests: requestLimits, mayStay: terminals.mayStay },
+    ...{ repositories, live, log, uses, acts: activityRecords },
+    ...{ requests: requestLimits, mayStay: terminals.mayStay },
     channelsPerConnection: sshChannels,
     feed: new EventFeed({ events: repositories.events, bus, log, encode: (event) => event }),
   });

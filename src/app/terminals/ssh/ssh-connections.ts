@@ -11,6 +11,7 @@ import { CLOSE, type CloseReason } from '../../../domain/terminals/terminal.ts';
 import type { StoredEvent } from '../../../ports/event-log.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Repositories } from '../../../ports/storage.ts';
+import type { ActRecords } from '../../audit/activity-records.ts';
 import { findOwn, listVisible } from '../../containers/find-container.ts';
 import type { ContainerUses } from '../../containers/lifetime/container-uses.ts';
 import type { EventFeed } from '../../events/event-feed.ts';
@@ -52,6 +53,7 @@ export type SshConnectionsDeps = {
   readonly feed: EventFeed<StoredEvent>;
   readonly requests: Pick<RequestLimits, 'admitFor'>;
   readonly uses: Pick<ContainerUses, 'begin'>;
+  readonly acts: Pick<ActRecords, 'record'>;
   /** Whether the caller, by the present state, may keep a connection. */
   readonly mayStay: (now: Caller) => boolean;
   /** Of one connection at the same time. */
@@ -101,16 +103,17 @@ async function connect(open: Open, client: SshClient): Promise<Result<SshConnect
       undo.push((await follow(open.deps, client, container)).end);
       undo.push(await open.deps.uses.begin(container, 'ssh'));
     }
-    const details = detailsOf(client, container);
-    await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });
+    await recordStart(open.deps, client, container);
     const registration = live.register({ caller, mayStay, close: () => client.close(CLOSE.unauthorized) });
     undo.push(registration.end);
     const startMs = performance.now();
     const end = (bytes: number): void => {
       if (!open.clients.delete(client)) return;
       undoAll();
+      if (container === null) return;
       const seconds = Math.round((performance.now() - startMs) / 1000);
-      recordEnd(open, { ...entryOf(client, { ...details, seconds, bytes }), action: 'ssh_disconnected' });
+      const details = { ...detailsOf(client, container), seconds, bytes };
+      recordEnd(open, { ...entryOf(client, details), action: 'ssh_disconnected' });
     };
     open.clients.set(client, () => end(0));
     return ok({
@@ -204,10 +207,25 @@ function endOf({ type, data }: StoredEvent): CloseReason | null {
 
 type Details = Readonly<Record<string, string | number | null>>;
 
-const detailsOf = ({ signedIn: { caller } }: SshClient, container: Container | null): Details => ({
-  container_id: container?.dbId ?? null,
+const detailsOf = ({ signedIn: { caller } }: SshClient, { dbId }: Container): Details => ({
+  container_id: dbId,
   ...credentialDetails(caller.credential),
 });
+
+/** A name that is not the user's is on record as a refusal, whether or not somebody else has it: once a minute. */
+async function recordStart(
+  { repositories, acts }: SshConnectionsDeps,
+  client: SshClient,
+  container: Container | null,
+): Promise<void> {
+  const { signedIn, origin, wanted } = client;
+  if (container === null)
+    return await acts.record({
+      ...{ action: 'ssh_refused', caller: signedIn.caller, origin, dbId: null, what: { wanted } },
+    });
+  const details = detailsOf(client, container);
+  await repositories.audit.append({ ...entryOf(client, details), action: 'ssh_connected' });
+}
 
 const entryOf = ({ signedIn: { caller }, origin }: SshClient, details: Details) => ({
   id: randomUUID(),
