@@ -5,6 +5,9 @@ import { EXIT } from './exit-codes.ts';
 type Failure = { readonly next?: string; readonly exit?: number; readonly words?: string };
 
 const SIGN_IN = 'Sign in: berth login';
+const AS_PROCESS: Failure = {
+  next: 'A program that outlives both the service and you: berth run NAME -- PROGRAM',
+};
 const SIGNED_OUT: Failure = { exit: EXIT.notSignedIn, next: SIGN_IN };
 
 /** What to do next, by the service's code. */
@@ -43,6 +46,8 @@ const BY_CODE: Readonly<Record<string, Failure>> = {
   snapshot_needs_start: { next: 'Start it: berth start NAME' },
   kept_limit_reached: { next: 'Erase a deleted one for good: berth rm --purge NAME' },
   name_taken: { next: 'See yours: berth ls' },
+  command_lost: AS_PROCESS,
+  command_abandoned: AS_PROCESS,
   image_not_found: { next: 'See the images in the page, or GET /api/images.' },
   not_found: {
     words: 'The service does not know this request: it may be older than this command.',

@@ -63,6 +63,21 @@ t.test('a command that no process of the service has is of unknown outcome', asy
   t.ok(dialledAtMs.length > 4, `${dialledAtMs.length} lines`);
 });
 
+for (const frame of [
+  { ...resumed, received: 1 },
+  { ...resumed, signals: 1 },
+  { type: 'room', bytes: 10, received: 1 },
+] as const)
+  t.test(`a service that counts what was not sent fails the command: ${JSON.stringify(frame)}`, async (t) => {
+    const { link } = aLink((line, answer, lose) => {
+      if (line > 0) return answer(frame);
+      answer({ type: 'started' });
+      lose();
+    });
+    await t.rejects(link.exitCode, { code: 'command_outcome_unknown', message: /counts more/ });
+    await t.rejects(link.output.next(), { code: 'command_outcome_unknown' });
+  });
+
 t.test('a command is started once a service answers that did not at first', async (t) => {
   let [dials, starts, losses] = [0, 0, 0];
   const open = async (listener: SocketListener) => {

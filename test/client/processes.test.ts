@@ -4,11 +4,14 @@ import { RECONNECT } from '../../src/client/backoff.ts';
 import { Berth } from '../../src/client/index.ts';
 import { AttachedProcess } from '../../src/client/processes/attached-process.ts';
 import type { Requester } from '../../src/client/request/requester.ts';
+import type { OpenSocket } from '../../src/client/socket/socket.ts';
 import { waitFor } from '../support/patience.ts';
 import { answerLosingProxy } from '../support/process/answer-losing-proxy.ts';
 import { ANY_PORT, relay } from '../support/process/lines.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
 import { serverOf } from '../support/terminal/terminals.ts';
+
+const LOST = 1006;
 
 async function aScene(t: Test) {
   const service = await aService();
@@ -172,4 +175,24 @@ t.test('an attachment that its client leaves at a loss does not connect again', 
   t.equal(await attached.closed, null);
   await new Promise((resolve) => setTimeout(resolve, RECONNECT.firstMs + 50));
   t.equal(tries, 1);
+});
+
+t.test('a service that counts input which was not sent fails the attachment', async (t) => {
+  let lines = 0;
+  const open: OpenSocket = (_url, _protocols, listener) => {
+    lines += 1;
+    const input_offset = lines === 1 ? 0 : 9;
+    const frame = { type: 'ready', stdout: 0, stderr: 0, input_offset };
+    setImmediate(() => {
+      listener.text(JSON.stringify(frame));
+      if (lines === 1) listener.closed(LOST, '', true);
+    });
+    return { send: () => {}, drop: () => {}, unsentBytes: () => 0 };
+  };
+  const requester = { token: async () => 'jwt', webSocketOrigin: 'ws://x', send: async () => {} };
+  const attached = new AttachedProcess(requester as unknown as Requester, open, '/process');
+  const gap = { code: 'process_input_gap', message: /counts more/ };
+  await t.rejects(attached.closed, gap);
+  await t.rejects(attached[Symbol.asyncIterator]().next(), gap);
+  t.equal(lines, 2);
 });

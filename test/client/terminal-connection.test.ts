@@ -122,6 +122,22 @@ t.test('a new stream is announced, and input for the old shell never reaches it'
   t.same(service.resumed, ['fresh', 'other']);
 });
 
+t.test('a service that counts input which was not sent gets the rest, and the loss is said', async (t) => {
+  const inputs: string[] = [];
+  const service = await serve(t, (socket, _query, tries) => {
+    if (tries > 1) service.connection.write(Buffer.from('kept'));
+    socket.send(ready('s', 0, tries === 1 ? 0 : 100));
+    socket.on('message', (data, isBinary) => {
+      if (isBinary || String(data).includes('input_from')) inputs.push(String(data));
+      if (isBinary && tries === 1) socket.terminate();
+    });
+  });
+  service.connection.write(Buffer.from('sent'));
+  await until(() => inputs.length === 3);
+  t.same(inputs, ['sent', '{"type":"input_from","offset":100}', 'kept']);
+  t.match(service.frames, [{ type: 'notice', message: /^4 bytes of input may be lost/ }]);
+});
+
 t.test('a connection without a pong is replaced', async (t) => {
   let pongs = 0;
   const service = await serve(

@@ -165,6 +165,40 @@ t.test('a service that has less than it acknowledged counts anew, and each byte 
   t.equal(input.pendingBytes(), 0);
 });
 
+t.test(
+  'a count beyond what was sent loses nothing that was not sent, and says what may be lost',
+  async (t) => {
+    const input = inputBuffer();
+    for (const text of ['abc', 'def', 'ghi']) input.push(bytesOf(text));
+    for (let sent = 0; sent < 2; sent += 1) input.next();
+    input.acknowledge(900);
+    t.equal(textOf(input.next()), 'ghi', 'nor does an acknowledgement');
+    input.push(bytesOf('jkl'));
+    for (const [counted, doubtful] of [
+      [9, null],
+      [50, 0],
+    ] as const)
+      t.equal(input.rewind(counted), doubtful);
+    t.same(input.pending(), { offset: 50, bytes: bytesOf('jkl') });
+    t.equal(textOf(input.next()), 'jkl');
+    input.push(bytesOf('mno'));
+    t.equal(input.rewind(70), 3);
+    t.same(input.pending(), { offset: 70, bytes: bytesOf('mno') });
+  },
+);
+
+t.test('what another connection may have sent is not sent twice', async (t) => {
+  const input = inputBuffer();
+  input.adopt(10, bytesOf('abc'));
+  input.push(bytesOf('def'));
+  t.equal(input.rewind(12), null);
+  t.same([textOf(input.next()), textOf(input.next())], ['c', 'def']);
+  input.adopt(10, bytesOf('abc'));
+  input.push(bytesOf('def'));
+  t.equal(input.rewind(20), 3, 'typed there meanwhile');
+  t.equal(textOf(input.next()), 'def');
+});
+
 t.test('input typed ahead reaches the first shell, but never another one', async (t) => {
   const input = inputBuffer();
   input.push(bytesOf('ls\r'));
@@ -279,6 +313,7 @@ t.test('input is counted in characters until it has arrived', async (t) => {
   const input = inputBuffer();
   input.push(Buffer.from('ls 日本€😀'));
   t.equal(input.pendingCharacters(), 7);
+  input.next();
   input.acknowledge(Buffer.byteLength('ls 日本€😀'));
   t.equal(input.pendingCharacters(), 0);
 });

@@ -42,3 +42,10 @@ export const broken = (reason = ''): BerthError =>
   );
 
 export const signedOut = (): BerthError => new BerthError(401, 'unauthorized', 'unauthorized');
+
+export const miscounted = (): BerthError =>
+  new BerthError(
+    0,
+    'command_outcome_unknown',
+    'the service counts more input or signals than were sent: what the command has read is unknown',
+  );

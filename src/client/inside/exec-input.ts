@@ -13,6 +13,11 @@ export class ExecInput {
     return this.#roomBytes;
   }
 
+  /** Whether a service can have so many bytes. */
+  hasSent(received: number): boolean {
+    return !this.#isKept || received <= this.#start + this.#keptBytes();
+  }
+
   /** The service takes so many bytes more; `received` is what it has in all. */
   addRoom(bytes: number, received: number | null): void {
     this.#roomBytes += bytes;
@@ -29,8 +34,12 @@ export class ExecInput {
   /** What to send again to a service that has so many bytes, which then says how much more it takes. */
   sendAgain(received: number): readonly Bytes[] {
     this.#confirm(received);
-    this.#roomBytes = -this.#kept.reduce((sum, { length }) => sum + length, 0);
+    this.#roomBytes = -this.#keptBytes();
     return this.#kept;
+  }
+
+  #keptBytes(): number {
+    return this.#kept.reduce((sum, { length }) => sum + length, 0);
   }
 
   #confirm(received: number): void {

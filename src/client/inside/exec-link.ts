@@ -10,7 +10,7 @@ import {
 import { deferred } from '../deferred.ts';
 import { Queue } from '../queue.ts';
 import { BerthError } from '../request/errors.ts';
-import { endedByClient } from './exec-failures.ts';
+import { endedByClient, miscounted } from './exec-failures.ts';
 import { ExecInput } from './exec-input.ts';
 import { type ExecDial, ExecSockets } from './exec-sockets.ts';
 
@@ -159,8 +159,7 @@ export class ExecLink {
       case 'resumed':
         return void this.#onResumed(frame);
       case 'room':
-        this.#input.addRoom(frame.bytes, frame.received);
-        return void this.#wake();
+        return void this.#onRoom(frame.bytes, frame.received);
       case 'refused':
         if (!this.#isConnected) return void this.#sockets.refused(frame);
         return void this.fail(new BerthError(0, frame.code, frame.error, frame));
@@ -169,7 +168,14 @@ export class ExecLink {
     }
   }
 
+  #onRoom(bytes: number, received: number | null): void {
+    if (received !== null && !this.#input.hasSent(received)) return void this.fail(miscounted());
+    this.#input.addRoom(bytes, received);
+    this.#wake();
+  }
+
   #onResumed({ received, signals }: Extract<ExecServerFrame, { type: 'resumed' }>): void {
+    if (!this.#input.hasSent(received) || signals > this.#signals.length) return void this.fail(miscounted());
     this.#connected();
     for (const piece of this.#input.sendAgain(received)) this.#sockets.send(piece);
     for (const signal of this.#signals.slice(signals)) this.#send({ type: 'signal', signal });

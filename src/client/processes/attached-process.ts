@@ -15,7 +15,7 @@ import { refusalOf } from '../socket/refusal.ts';
 import type { OpenSocket } from '../socket/socket.ts';
 import { inputBuffer } from '../terminal/input-buffer.ts';
 import { LINE_TIMES, Line } from '../terminal/line.ts';
-import { failureOf, gapFailure, INPUT_GAP, NO_TERMINAL } from './attach-failures.ts';
+import { failureOf, gapFailure, INPUT_GAP, miscounted, NO_TERMINAL } from './attach-failures.ts';
 import { type AttachOptions, attachPath, endOf, type PtySize, pieceOf } from './attach-frames.ts';
 import { LEAVE_WITHIN_MS, POLL_MS, whenSent } from './last-input.ts';
 import type { OutputEnd, OutputPiece } from './process-output.ts';
@@ -165,7 +165,7 @@ export class AttachedProcess implements AsyncIterable<OutputPiece>, AsyncDisposa
     this.#isReady = true;
     if (input_offset !== null) {
       if (this.#isFirst) this.#input.restart(input_offset, true);
-      else this.#input.rewind(input_offset);
+      else if (this.#input.rewind(input_offset) !== null) return void this.#fail(miscounted());
       this.#line?.send({ type: 'input_from', offset: input_offset });
     }
     this.#isFirst = false;

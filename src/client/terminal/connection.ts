@@ -32,6 +32,9 @@ const STEADY_MS = 5_000;
 /** A try that takes longer may be stuck on a network that is gone. */
 const STUCK_MS = 2_000;
 
+const doubtfulInput = (bytes: number): string =>
+  `${bytes} bytes of input may be lost: the service has counted input of another client, or wrongly`;
+
 /** A terminal's connection, kept open across lost lines until it is over or closed. */
 export class Connection {
   readonly #target: ConnectionTarget;
@@ -167,13 +170,14 @@ export class Connection {
   }
 
   #onReady(ready: ReadyFrame): void {
-    const { how, inputFrom } = this.#position.continue(ready);
+    const { how, inputFrom, doubtfulBytes } = this.#position.continue(ready);
     this.#fresh = false;
     this.#listener.resumed(how, ready);
     this.#line?.send({ type: 'resize', ...this.#size });
     if (inputFrom !== null) this.#line?.send({ type: 'input_from', offset: inputFrom });
     this.#trouble = 'line';
     this.#enter({ kind: 'open' });
+    if (doubtfulBytes > 0) this.#listener.frame({ type: 'notice', message: doubtfulInput(doubtfulBytes) });
     this.#line?.begin();
     if (this.#isPaused) this.pauseOutput();
   }

@@ -21,14 +21,18 @@ export type InputBuffer = {
   acknowledge(offset: number): void;
   /**
    * The line was lost and the service has all input before `offset`: the rest is sent again. An offset below what was
-   * acknowledged begins a new count: the rest is numbered from it.
+   * acknowledged begins a new count: the rest is numbered from it. So does one beyond what was sent, which is another
+   * client's, or wrong: the result is then how many bytes were sent and are not sent again, because they may have
+   * arrived. Otherwise null.
    */
-  rewind(offset: number): void;
+  rewind(offset: number): number | null;
   /**
    * Another stream, whose input starts at `offset`. What was acknowledged is dropped, and with `keep` the rest is sent
    * on the new stream; without it all input of the old one is dropped.
    */
   restart(offset: number, keep: boolean): void;
+  /** Input from `offset` on that another connection of this stream may have sent. Replaces all. */
+  adopt(offset: number, bytes: Uint8Array): void;
   /** The input that may not have arrived, and its offset. */
   pending(): { readonly offset: number; readonly bytes: Bytes };
   /** Bytes pushed and not known to have arrived. */
@@ -42,6 +46,8 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
   let unsent = 0;
   let end = 0;
   let acknowledged = 0;
+  /** Everything before it was sent, on some line. */
+  let sent = 0;
 
   const startOf = (index: number): number => pieces[index]?.start ?? end;
   const inFlightBytes = (): number => startOf(unsent) - startOf(0);
@@ -60,38 +66,56 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
     unsent = 0;
     end = offset;
     acknowledged = offset;
+    sent = offset;
     for (const bytes of kept) {
       pieces.push({ start: end, bytes });
       end += bytes.length;
     }
   };
 
+  const push = (bytes: Uint8Array): void => {
+    for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
+      const piece = bytes.slice(at, at + MAX_PIECE_BYTES);
+      pieces.push({ start: end, bytes: piece });
+      end += piece.length;
+    }
+  };
+
   return {
-    push(bytes) {
-      for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
-        const piece = bytes.slice(at, at + MAX_PIECE_BYTES);
-        pieces.push({ start: end, bytes: piece });
-        end += piece.length;
-      }
-    },
+    push,
     next() {
       const piece = pieces[unsent];
       if (piece === undefined || inFlightBytes() >= maxInFlightBytes) return null;
       unsent += 1;
+      sent = Math.max(sent, endOf(piece));
       return piece.bytes;
     },
-    acknowledge: dropBefore,
+    acknowledge: (offset) => dropBefore(Math.min(offset, sent)),
     rewind(offset) {
-      if (offset < acknowledged) return restart(offset, true);
+      if (offset < acknowledged) {
+        restart(offset, true);
+        return null;
+      }
+      if (offset > sent) {
+        const doubtful = sent - startOf(0);
+        dropBefore(sent);
+        restart(offset, true);
+        return doubtful;
+      }
       dropBefore(offset);
       const first = pieces[0];
       if (first !== undefined && first.start < offset) {
         pieces[0] = { start: offset, bytes: first.bytes.slice(offset - first.start) };
       }
-      if (offset > end) end = offset;
       unsent = 0;
+      return null;
     },
     restart,
+    adopt(offset, bytes) {
+      restart(offset, false);
+      push(bytes);
+      sent = end;
+    },
     pending() {
       const bytes = new Uint8Array(end - startOf(0));
       for (const piece of pieces) bytes.set(piece.bytes, piece.start - startOf(0));

@@ -7,6 +7,8 @@ export type Continued = {
   readonly how: Resumed;
   /** The offset of the following input, if the service must know it. */
   readonly inputFrom: number | null;
+  /** Bytes of input that may be lost: they were sent, and the service counts input that this client has not sent. */
+  readonly doubtfulBytes: number;
 };
 
 /** How much output and input a terminal has passed, over all its connections. */
@@ -21,8 +23,7 @@ export class StreamPosition {
   constructor(resume: StreamPoint | null) {
     if (resume === null) return;
     this.#seen = { stream: resume.stream, after: resume.after };
-    this.input.restart(resume.inputOffset, false);
-    this.input.push(resume.input);
+    this.input.adopt(resume.inputOffset, resume.input);
   }
 
   /** What the next connection asks for; null before the first. */
@@ -46,11 +47,11 @@ export class StreamPosition {
     const startedAt = ready.mux_session === null ? null : ready.started_at;
     const isSameProgram = startedAt !== null && this.#detachedIn === startedAt;
     const isNew = how === 'fresh' || how === 'other';
+    const doubtfulBytes = isNew ? 0 : (this.input.rewind(ready.input_offset) ?? 0);
     if (isNew) this.input.restart(ready.input_offset, how === 'fresh' || isSameProgram);
-    else this.input.rewind(ready.input_offset);
     this.#startedAt = startedAt;
     this.#detachedIn = null;
-    return { how, inputFrom: isNew ? null : ready.input_offset };
+    return { how, inputFrom: isNew ? null : ready.input_offset, doubtfulBytes };
   }
 
   /** What a connection from another process needs to continue here; null before the first. */

@@ -47,6 +47,7 @@ export const shell = () =>
           beforeRedraw: `${SOFT_RESET}\x1b[H\x1b[2J`,
           onState: ({ kind }) =>
             kind === 'waiting' && raw.isRaw() && raw.note('connection lost, reconnecting…'),
+          onFrame: (frame) => frame.type === 'notice' && raw.isRaw() && raw.note(frame.message),
         });
         const keep = (resume: TerminalResume | null): void => {
           if (!watch) left.keep(key, resume);
