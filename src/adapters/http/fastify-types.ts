@@ -18,6 +18,8 @@ declare module 'fastify' {
     forRestricted?: boolean;
     /** Also open to a locked session. */
     whileLocked?: boolean;
+    /** Shut to a barred session, as all routes for administrators are. */
+    shutAfterReset?: boolean;
     /** The words for a fault of this route. */
     failure?: string;
     /** The words also apply to a failing database, which is 503 elsewhere. */

@@ -20,7 +20,7 @@ import type { NewCollaboration } from '../../ports/terminals/collaboration-repos
 import type { TerminalBackend } from '../../ports/terminals/terminal-backend.ts';
 import { findOwn } from '../containers/find-container.ts';
 import { findWithHandle, refuseIfStopped } from '../containers/inside/running-container.ts';
-import { lockForWaysIn } from '../identity/account/lock-caller.ts';
+import { lockCaller } from '../identity/account/lock-caller.ts';
 import type { LoginThrottle } from '../identity/auth/login-throttle.ts';
 import { newSecret, sha256 } from '../identity/auth/secrets.ts';
 import { orRollBack } from '../transaction.ts';
@@ -138,7 +138,7 @@ async function insert(
 ): Promise<Result<Collaboration, DomainError>> {
   const { dbId, ownerId } = asked;
   // Who joins stays after the caller's session has ended.
-  const present = await lockForWaysIn(tx, caller);
+  const present = await lockCaller(tx, caller);
   if (!present.ok) return present;
   // An earlier delete has ended everything.
   if ((await tx.roleSetups.findForUpdate(dbId))?.state !== 'running')

@@ -4,7 +4,13 @@ import { grants, type RouteScope, type Scope } from './scope.ts';
 import type { User } from './user.ts';
 
 export type Credential =
-  | { readonly kind: 'login'; readonly sessionId: string; readonly locked: boolean }
+  | {
+      readonly kind: 'login';
+      readonly sessionId: string;
+      readonly locked: boolean;
+      /** A passkey that outlived a reset opened it, within the last hour. */
+      readonly barred: boolean;
+    }
   | {
       readonly kind: 'api_token';
       readonly tokenId: string;
@@ -58,6 +64,22 @@ export const admitRestricted = (
   forRestricted = false,
 ): Result<null, DomainError> =>
   isRestricted(caller) && !forRestricted ? refuse({ code: 'token_restricted' }) : ok(null);
+
+export const isBarred = ({ credential }: Pick<Caller, 'credential'>): boolean =>
+  credential.kind === 'login' && credential.barred;
+
+/**
+ * If an intruder's passkey outlived a reset, the owner is about to remove it. Its session administers nothing, and uses
+ * no route by which the intruder could stay or do lasting harm: those are marked `shutAfterReset`.
+ */
+export const admitBarred = (
+  caller: Pick<Caller, 'credential'>,
+  scope: RouteScope,
+  shutAfterReset = false,
+): Result<null, DomainError> =>
+  isBarred(caller) && (shutAfterReset || scope === 'admin')
+    ? refuse({ code: 'new_password_required' })
+    : ok(null);
 
 /** Whether the credential may know of this container, if its user may. */
 export const reaches = ({ credential }: Pick<Caller, 'credential'>, dbId: string): boolean =>

@@ -60,6 +60,10 @@ export const barredAfterReset = (resetAt: Date | null, registeredAt: Date): Date
     ? null
     : new Date(resetAt.getTime() + RESET_REVIEW_MINUTES * 60_000);
 
+/** Whether such a session is barred now. */
+export const isBarredAt = ({ barredUntil }: UserSession, now: Date): boolean =>
+  barredUntil !== null && barredUntil > now;
+
 /** After a sign-in no confirmation is needed for this long. */
 const LATELY_MINUTES = 15;
 

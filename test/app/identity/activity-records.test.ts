@@ -7,7 +7,7 @@ import { aCaller } from '../../support/samples/samples.ts';
 const origin = { ipAddress: '192.0.2.1', userAgent: 'curl' };
 const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({
   action: 'command_run',
-  caller: aCaller({ credential: { kind: 'login', sessionId, locked: false } }),
+  caller: aCaller({ credential: { kind: 'login', sessionId, locked: false, barred: false } }),
   origin,
   dbId,
   what: { command },

@@ -15,7 +15,10 @@ const silent = pino({ level: 'silent' });
 const HOUR_MS = 3_600_000;
 
 const bySession = (sessionId: string, userId = 'ada'): Caller =>
-  aCaller({ user: aUser({ id: userId }), credential: { kind: 'login', sessionId, locked: false } });
+  aCaller({
+    user: aUser({ id: userId }),
+    credential: { kind: 'login', sessionId, locked: false, barred: false },
+  });
 const byToken = (tokenId: string, userId = 'ada'): Caller =>
   aCaller({
     user: aUser({ id: userId }),

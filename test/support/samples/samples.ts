@@ -61,7 +61,7 @@ export const aToken = (over: Partial<ApiToken> = {}): ApiToken => ({
 
 export const aCaller = (over: Partial<Caller> = {}): Caller => ({
   user: aUser(),
-  credential: { kind: 'login', sessionId: aSession().id, locked: false },
+  credential: { kind: 'login', sessionId: aSession().id, locked: false, barred: false },
   ...over,
 });
 

@@ -5,6 +5,7 @@ import type { ConcurrentUse } from '../../../app/identity/limits/concurrent-use.
 import type { RequestLimits } from '../../../app/identity/limits/request-limits.ts';
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
 import {
+  admitBarred,
   admitRestricted,
   authorize,
   type Caller,
@@ -94,13 +95,16 @@ export function registerAuthentication(http: Http, deps: AuthDeps): void {
 
 type Done = (error?: Error) => void;
 
+const mayAdminister = (caller: Caller): boolean =>
+  authorize(caller, 'admin').ok && admitBarred(caller, 'admin').ok;
+
 /** Sets the caller if it is an administrator. Never throws: the route reports a missing database. */
 async function setCallerIfAdmin(request: FastifyRequest, deps: AuthDeps): Promise<void> {
   try {
     const bearer = bearerOf(request) ?? '';
     const credential = bearer.startsWith(TOKEN_START) ? tokenOf(request, bearer) : deps.tokens.verify(bearer);
     const caller = credential === null ? null : await deps.authenticator.withoutUse(credential);
-    if (caller !== null && !isRestricted(caller) && authorize(caller, 'admin').ok) request.caller = caller;
+    if (caller !== null && !isRestricted(caller) && mayAdminister(caller)) request.caller = caller;
   } catch (err) {
     request.log.debug({ err }, 'could not check for administrator rights');
   }
@@ -148,7 +152,7 @@ function admit(
 ): Refusal | undefined {
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: userLimits } = found.value;
-  const { scope = 'login', whileLocked, forRestricted, lasting: lastingUse } = config;
+  const { scope = 'login', whileLocked, forRestricted, shutAfterReset, lasting: lastingUse } = config;
   const rates = [
     { key: credentialId(caller.credential), perMinute: requestsPerMinute },
     { key: `user ${caller.user.id}`, perMinute: userLimits.requestsPerMinute },
@@ -159,8 +163,8 @@ function admit(
   if (!counted.ok) return new Refusal(counted.error);
   const authorized = authorize(caller, scope, whileLocked);
   if (!authorized.ok) return new Refusal(authorized.error);
-  const admitted = admitRestricted(caller, forRestricted);
-  if (!admitted.ok) return new Refusal(admitted.error);
+  for (const admitted of [admitBarred(caller, scope, shutAfterReset), admitRestricted(caller, forRestricted)])
+    if (!admitted.ok) return new Refusal(admitted.error);
   if (lastingUse !== undefined) {
     const taken = concurrentUse.take(caller.user.id, lastingUse, userLimits);
     if (!taken.ok) return new Refusal(taken.error);

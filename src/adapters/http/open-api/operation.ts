@@ -23,6 +23,7 @@ export function completeOperation(operation: Operation, route: RouteOptions): vo
     NEEDS[scope],
     config?.forRestricted ? 'Open to tokens restricted to containers, for these.' : undefined,
     config?.whileLocked ? 'Also open to a locked session.' : undefined,
+    config?.shutAfterReset ? 'Shut to the session of an older passkey for an hour after a reset.' : undefined,
     config?.allowsLocal ? 'Local programs need no credential.' : undefined,
     config?.detailsForAdmins ? 'Administrators also get the reasons.' : undefined,
   ];

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import type { EventFeed } from '../../../app/events/event-feed.ts';
 import type { AuthorizedConnections } from '../../../app/identity/auth/authorized-connections.ts';
-import { authorize, hasScope, reaches } from '../../../domain/identity/caller.ts';
+import { authorize, hasScope, isBarred, reaches } from '../../../domain/identity/caller.ts';
 import { CLOSE } from '../../../domain/terminals/terminal.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { SocketCloseReason } from '../../../protocol/close-codes.ts';
@@ -83,7 +83,7 @@ function serve(socket: WebSocket, request: FastifyRequest, { feed, live, log }: 
   const subscriber = {
     userId: caller.user.id,
     reaches: (dbId: string) => reaches(caller, dbId),
-    mayAdminister: () => hasScope(present, 'admin'),
+    mayAdminister: () => hasScope(present, 'admin') && !isBarred(present),
     send: (frame: Buffer) => outbox.send(frame),
     close,
   };

@@ -16,7 +16,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { mayMakeLasting } from '../../identity/account/lasting-credential.ts';
-import { lockForWaysIn } from '../../identity/account/lock-caller.ts';
+import { lockCaller } from '../../identity/account/lock-caller.ts';
 import { newSecret, sha256 } from '../../identity/auth/secrets.ts';
 import { orRollBack } from '../../transaction.ts';
 import { isIdOfAnother, roomForAgent } from './connect-agent.ts';
@@ -36,7 +36,7 @@ export const enrolments = ({ storage, clock }: { readonly storage: Storage; read
     if (guestExpired(user, clock.now())) return refuse({ code: 'guest_session_expired' });
     const code = newSecret();
     return await orRollBack(storage.inTransaction, async (tx) => {
-      const present = await lockForWaysIn(tx, caller);
+      const present = await lockCaller(tx, caller);
       if (!present.ok) return present;
       const lasting = await mayMakeLasting(tx, caller);
       if (!lasting.ok) return lasting;

@@ -16,7 +16,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { NewToken, TokenWithUser } from '../../../ports/identity/token-repository.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { lockForWaysIn } from './lock-caller.ts';
+import { lockCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken } from './token-records.ts';
 
 type Limits = Pick<NewToken, 'parentId' | 'depth' | 'containers' | 'maxUses' | 'usesLeft' | 'notAfter'>;
@@ -40,7 +40,7 @@ export const deriveToken =
     if (!asked.ok) return asked;
     const { name, scopes, lifeMs } = asked.value;
     return await orRollBack(inTransaction, async (tx) => {
-      const present = await lockForWaysIn(tx, caller);
+      const present = await lockCaller(tx, caller);
       if (!present.ok) return present;
       const containers = await chosen(tx, asked.value, caller);
       if (!containers.ok) return containers;

@@ -32,20 +32,6 @@ export async function lockCaller(
 }
 
 /**
- * The same for a caller that makes or removes a way in, be it for others. Refuses a session that an older passkey opened
- * soon after a reset: if it is an intruder's, the owner is about to remove it, and nothing else of the intruder's may stay.
- */
-export async function lockForWaysIn(tx: Repositories, caller: Caller): Promise<Result<null, DomainError>> {
-  const present = await lockCaller(tx, caller);
-  if (!present.ok || caller.credential.kind !== 'login') return present;
-  const found = await active(tx, caller.credential.sessionId);
-  const until = found?.session.barredUntil ?? null;
-  return found !== null && until !== null && until > found.now
-    ? refuse({ code: 'new_password_required' })
-    : present;
-}
-
-/**
  * The same for an administrator's act on other accounts, which outlasts the session. Locks all administrators, in one
  * order, so that two acts never deadlock; returns their ids.
  */
@@ -55,7 +41,7 @@ export async function lockAdmins(
 ): Promise<Result<readonly string[], DomainError>> {
   const admins = await tx.users.lockAdmins();
   if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
-  const present = await lockForWaysIn(tx, caller);
+  const present = await lockCaller(tx, caller);
   return present.ok ? ok(admins) : present;
 }
 

@@ -7,7 +7,7 @@ import type { PasswordHasher } from '../../../ports/identity/password-hasher.ts'
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import type { Hashing } from '../limits/hashing-queue.ts';
 import { endSession } from '../sign-in/sign-in.ts';
-import { lockForWaysIn } from './lock-caller.ts';
+import { lockCaller } from './lock-caller.ts';
 
 export type ScreenLock = ReturnType<typeof screenLock>;
 
@@ -84,7 +84,7 @@ type NewPasscode = { readonly current: string | null; readonly right: boolean; r
 async function storePasscode(tx: Repositories, one: Try, { current, right, hash }: NewPasscode): Done {
   const { caller, userId, origin } = one;
   // A passcode that others set would lock the user's own sessions.
-  const present = await lockForWaysIn(tx, caller);
+  const present = await lockCaller(tx, caller);
   if (!present.ok) return present;
   const isSame = (await tx.screenLocks.passcodeHash(userId)) === current;
   const settled = await recordAttempt(tx, one, right && isSame, 'confirmation_failed');

@@ -1,5 +1,5 @@
 import type { DomainError } from '../../../domain/errors.ts';
-import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
+import { type Caller, isBarred, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   isServiceReason,
   REVOKED_BY_USER,
@@ -11,7 +11,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { lockCaller, lockForWaysIn } from './lock-caller.ts';
+import { lockCaller } from './lock-caller.ts';
 
 export type SessionDeps = {
   readonly storage: Storage;
@@ -58,8 +58,9 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       const sessionId = id.toLowerCase();
       const { user, credential } = caller;
       const isOwn = credential.kind === 'login' && credential.sessionId === sessionId;
+      if (isBarred(caller) && !isOwn) return refuse({ code: 'new_password_required' });
       return await orRollBack(inTransaction, async (tx) => {
-        const present = await (isOwn ? lockCaller : lockForWaysIn)(tx, caller);
+        const present = await lockCaller(tx, caller);
         if (!present.ok) return present;
         const done = await tx.sessions.revoke(sessionId, user.id, reason || REVOKED_BY_USER);
         if (!done) return refuse({ code: 'session_not_found' });
@@ -81,7 +82,7 @@ export function sessions({ storage: { repositories, inTransaction }, pendingSeen
       if (credential.kind !== 'login') throw new Error('only a session has others');
       const { sessionId } = credential;
       return await orRollBack(inTransaction, async (tx) => {
-        const present = await lockForWaysIn(tx, caller);
+        const present = await lockCaller(tx, caller);
         if (!present.ok) return present;
         const ids = await tx.sessions.revokeOthers(user.id, sessionId, reason || REVOKED_OTHER_SESSIONS);
         await tx.agentEnrolments.endAll(user.id);

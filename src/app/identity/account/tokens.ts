@@ -6,7 +6,7 @@ import { isUuid } from '../../../domain/uuid.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { deriveToken } from './child-tokens.ts';
-import { lockForWaysIn } from './lock-caller.ts';
+import { lockCaller } from './lock-caller.ts';
 import { insertToken, type MintedToken, type NoteToken, recordEnd, UNLIMITED } from './token-records.ts';
 
 export type ApiTokenDeps = {
@@ -42,7 +42,7 @@ export function apiTokens({ storage, pendingUse }: ApiTokenDeps) {
       const granted = mayGrant(user, request.scopes);
       if (!granted.ok) return granted;
       return await orRollBack(inTransaction, async (tx) => {
-        const present = await lockForWaysIn(tx, caller);
+        const present = await lockCaller(tx, caller);
         if (!present.ok) return present;
         return await insertToken(tx, { ...request, ...UNLIMITED, userId: user.id }, origin, note);
       });

@@ -1,7 +1,7 @@
-import type { Caller } from '../../../domain/identity/caller.ts';
+import { type Caller, isBarred } from '../../../domain/identity/caller.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import type { LockFacts } from '../../../domain/identity/screen-lock.ts';
-import { sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
+import { isBarredAt, sessionEndsAt, sessionState } from '../../../domain/identity/session.ts';
 import { SSH_KEY_SCOPES } from '../../../domain/identity/ssh-key.ts';
 import { tokenAccepted, tokenStillGood } from '../../../domain/identity/token.ts';
 import type { UseLimits } from '../../../domain/identity/use-limits.ts';
@@ -29,7 +29,7 @@ export type VerifiedCredential = Authenticated & {
 };
 
 export function asLocked({ id, caller, requestsPerMinute, limits }: VerifiedCredential): Authenticated {
-  const credential = { kind: 'login', sessionId: id, locked: true } as const;
+  const credential = { kind: 'login', sessionId: id, locked: true, barred: isBarred(caller) } as const;
   return { caller: { ...caller, credential }, requestsPerMinute, limits };
 }
 
@@ -47,7 +47,10 @@ export function verifySession({
   const { id } = session;
   return {
     id,
-    caller: { user, credential: { kind: 'login', sessionId: id, locked: false } },
+    caller: {
+      user,
+      credential: { kind: 'login', sessionId: id, locked: false, barred: isBarredAt(session, now) },
+    },
     requestsPerMinute,
     limits: limitsWith(requestsPerMinute, limits),
     lastUsedMs: session.lastSeenAt.getTime(),

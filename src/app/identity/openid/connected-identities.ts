@@ -1,5 +1,5 @@
 import { type DomainError, Refusal } from '../../../domain/errors.ts';
-import type { Caller, RequestOrigin } from '../../../domain/identity/caller.ts';
+import { type Caller, isBarred, type RequestOrigin } from '../../../domain/identity/caller.ts';
 import {
   type ConnectedIdentity,
   keepsWayIn,
@@ -12,7 +12,7 @@ import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provi
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
 import { endOthersOf } from '../account/end-others.ts';
-import { lockCaller, lockForWaysIn } from '../account/lock-caller.ts';
+import { lockCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { connect, disconnect } from './arrival.ts';
 import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
@@ -63,6 +63,7 @@ async function begin(
 ): Promise<Result<URL, DomainError>> {
   if (caller.credential.kind !== 'login') return refuse({ code: 'login_token_required' });
   if (purpose === 'link') {
+    if (isBarred(caller)) return refuse({ code: 'new_password_required' });
     const sure = await deps.confirmed(caller, given, origin);
     if (!sure.ok) return sure;
   } else if (await needsCode(deps.storage.repositories, caller)) {
@@ -97,7 +98,7 @@ async function finish(
   }
   try {
     return await storage.inTransaction(async (tx): Promise<Result<Connected, DomainError>> => {
-      const present = await (arrived.purpose === 'confirm' ? lockCaller : lockForWaysIn)(tx, caller);
+      const present = await lockCaller(tx, caller);
       if (!present.ok) return present;
       return arrived.purpose === 'confirm'
         ? await confirm(tx, arrived, caller, origin)
@@ -156,7 +157,7 @@ async function remove(
   const sure = await confirmed(caller, given, origin);
   if (!sure.ok) return sure;
   return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockForWaysIn(tx, caller);
+    const present = await lockCaller(tx, caller);
     if (!present.ok) return present;
     const owned = await tx.identities.listOf(user.id);
     const found = owned.find((one) => isUuid(id) && one.id === id.toLowerCase());

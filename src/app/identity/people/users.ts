@@ -21,7 +21,7 @@ import type { Page, PageRequest } from '../../../ports/pagination.ts';
 import type { Repositories, Storage } from '../../../ports/storage.ts';
 import { oncePer } from '../../audit/audit-view-log.ts';
 import { orRollBack } from '../../transaction.ts';
-import { lockForWaysIn } from '../account/lock-caller.ts';
+import { lockCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { asAdmin, checkAccount, type MadeLink, makeLink } from './account-links.ts';
 import { makeAccount } from './new-account.ts';
@@ -124,7 +124,7 @@ async function changeUser(
     const admins = await tx.users.lockAdmins();
     if (!admins.includes(caller.user.id)) return refuse({ code: 'not_authorized' });
     if (letsIn(before, change)) {
-      const present = await lockForWaysIn(tx, caller);
+      const present = await lockCaller(tx, caller);
       if (!present.ok) return present;
     }
     await tx.users.lock(id);

@@ -12,7 +12,7 @@ import { ok, type Result, refuse } from '../../../domain/result.ts';
 import type { Enrolment } from '../../../ports/identity/totp-generator.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { orRollBack } from '../../transaction.ts';
-import { lockForWaysIn } from '../account/lock-caller.ts';
+import { lockCaller } from '../account/lock-caller.ts';
 import { decrypt, encrypt, isCurrentKey } from '../auth/encryption.ts';
 import { sha256 } from '../auth/secrets.ts';
 import { finishPendingSignIn } from './pending-sign-in.ts';
@@ -94,7 +94,7 @@ async function confirm(
   const sure = await confirmed(caller, { password }, origin);
   if (!sure.ok) return sure;
   return await orRollBack(storage.inTransaction, async (tx) => {
-    const present = await lockForWaysIn(tx, caller);
+    const present = await lockCaller(tx, caller);
     if (!present.ok) return present;
     const factor = pending(await tx.factors.totp(user.id));
     if (!factor.ok) return factor;

@@ -11,11 +11,10 @@ export const agentRoutes =
     http.post(
       '/api/agents/enrolments',
       {
-        config: { scope: 'write', failure: 'failed to create an enrolment code' },
+        config: { scope: 'write', shutAfterReset: true, failure: 'failed to create an enrolment code' },
         schema: operation('agents.createEnrolment', 'Create a one-time code to install an agent with', {
           refusals: [
             'token_dependent',
-            'new_password_required',
             'guest_session_expired',
             'agent_limit_reached',
             'enrolment_limit_reached',

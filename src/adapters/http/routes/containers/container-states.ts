@@ -89,7 +89,12 @@ export const recoveryRoutes =
     http.post(
       '/api/containers/:id/purge',
       {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to purge container' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          shutAfterReset: true,
+          failure: 'failed to purge container',
+        },
         schema: operation('containers.purge', 'Give up a deleted container for good', {
           refusals: ['container_not_found', 'not_authorized'],
           params: ContainerParams,

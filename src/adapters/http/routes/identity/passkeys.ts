@@ -9,6 +9,7 @@ import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
+const change = { ...config, shutAfterReset: true } as const;
 
 export const passkeyRoutes =
   (passkeys: Passkeys): Routes =>
@@ -38,7 +39,7 @@ const registrationRoutes =
     http.post(
       '/api/me/passkeys/options',
       {
-        config,
+        config: change,
         schema: operation('passkeys.options', 'Get a challenge to register a passkey', {
           refusals: [...refusals.CONFIRMATION, 'passkeys_unavailable', 'passkey_limit_reached'],
           body: schema.ConfirmationRequest,
@@ -51,10 +52,9 @@ const registrationRoutes =
     http.post(
       '/api/me/passkeys/verify',
       {
-        config,
+        config: change,
         schema: operation('passkeys.register', 'Register a passkey', {
           refusals: [
-            'new_password_required',
             'passkeys_unavailable',
             'passkey_rejected',
             'passkey_registered',
@@ -77,7 +77,7 @@ const changeRoutes =
     http.patch(
       '/api/me/passkeys/:id',
       {
-        config,
+        config: change,
         schema: operation('passkeys.rename', 'Rename a passkey', {
           refusals: ['passkey_not_found'],
           params: IdParams,
@@ -92,10 +92,10 @@ const changeRoutes =
     http.delete(
       '/api/me/passkeys/:id',
       {
-        config,
+        config: change,
         schema: operation('passkeys.delete', 'Delete a passkey', {
           description: "Ends the user's other sessions.",
-          refusals: [...refusals.CONFIRMATION, 'new_password_required', 'passkey_not_found'],
+          refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
           params: IdParams,
           body: schema.ConfirmationRequest,
           response: { 200: schema.DeletedBody },

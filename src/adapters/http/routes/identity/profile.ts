@@ -32,7 +32,7 @@ export const meRoutes =
     http.patch(
       '/api/me',
       {
-        config: { scope: 'write' },
+        config: { scope: 'write', shutAfterReset: true },
         schema: operation('account.update', 'Change your profile', {
           refusals: ['login_token_required'],
           body: schema.MeChange,

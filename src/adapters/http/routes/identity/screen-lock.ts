@@ -5,6 +5,7 @@ import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
+const change = { ...config, shutAfterReset: true } as const;
 
 export const screenLockRoutes =
   (screenLock: ScreenLock): Routes =>
@@ -12,9 +13,9 @@ export const screenLockRoutes =
     http.put(
       '/api/me/lock',
       {
-        config,
+        config: change,
         schema: operation('account.setPasscode', 'Set or change the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'new_password_required', 'wrong_passcode'],
+          refusals: ['confirmation_required', 'wrong_passcode'],
           body: schema.PasscodeChange,
           response: { 200: schema.PasscodeSetBody },
         }),
@@ -28,9 +29,9 @@ export const screenLockRoutes =
     http.delete(
       '/api/me/lock',
       {
-        config,
+        config: change,
         schema: operation('account.removePasscode', 'Remove the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'new_password_required', 'wrong_passcode'],
+          refusals: ['confirmation_required', 'wrong_passcode'],
           body: schema.PasscodeRemoval,
           response: { 200: schema.PasscodeSetBody },
         }),

@@ -6,6 +6,7 @@ import * as schema from '../../schema/identity/second-factor.ts';
 import type { Routes } from '../../server.ts';
 
 const config = { scope: 'login' } as const;
+const change = { ...config, shutAfterReset: true } as const;
 
 export const mfaRoutes =
   (secondFactor: SecondFactor): Routes =>
@@ -34,7 +35,7 @@ const enrolmentRoutes =
     http.post(
       '/api/me/mfa',
       {
-        config,
+        config: change,
         schema: operation('mfa.enrol', 'Request a secret for one-time codes', {
           refusals: ['account_required', 'mfa_already_enabled'],
           response: { 200: schema.EnrolmentBody },
@@ -49,14 +50,9 @@ const enrolmentRoutes =
     http.post(
       '/api/me/mfa/confirm',
       {
-        config,
+        config: change,
         schema: operation('mfa.confirm', 'Turn one-time codes on with a first code', {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            'new_password_required',
-            'mfa_already_enabled',
-            'mfa_not_started',
-          ],
+          refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
           body: schema.MfaConfirmRequest,
           response: { 200: schema.RecoveryCodesBody },
         }),
@@ -74,7 +70,7 @@ const codeRoutes =
     http.post(
       '/api/me/mfa/recovery-codes',
       {
-        config,
+        config: change,
         schema: operation('mfa.renewRecoveryCodes', 'Replace the recovery codes', {
           refusals: ['mfa_not_enabled', 'wrong_code'],
           body: schema.CodeRequest,
@@ -89,7 +85,7 @@ const codeRoutes =
     http.delete(
       '/api/me/mfa',
       {
-        config,
+        config: change,
         schema: operation('mfa.disable', 'Turn one-time codes off', {
           refusals: ['mfa_not_enabled', 'wrong_code'],
           body: schema.CodeRequest,

@@ -44,9 +44,8 @@ export const sessionRoutes =
     http.post(
       '/api/sessions/revoke-others',
       {
-        config: { scope: 'login', failure: 'failed to revoke sessions' },
+        config: { scope: 'login', shutAfterReset: true, failure: 'failed to revoke sessions' },
         schema: operation('sessions.revokeOthers', 'Revoke all your other sessions', {
-          refusals: ['new_password_required'],
           body: schema.RevokeRequest,
           response: { 200: schema.RevokedOthersBody },
         }),

@@ -28,9 +28,9 @@ export const sshKeyRoutes =
     http.post(
       '/api/me/ssh-keys',
       {
-        config: { scope: 'write', failure: 'failed to add ssh key' },
+        config: { scope: 'write', shutAfterReset: true, failure: 'failed to add ssh key' },
         schema: operation('sshKeys.add', 'Add an SSH key', {
-          refusals: ['token_dependent', 'new_password_required', 'ssh_key_exists', 'ssh_key_limit_reached'],
+          refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
           body: schema.SshKeyRequest,
           response: { 201: schema.SshKeyBody },
         }),
@@ -44,7 +44,7 @@ export const sshKeyRoutes =
     http.delete(
       '/api/me/ssh-keys/:id',
       {
-        config: { scope: 'write', failure: 'failed to remove ssh key' },
+        config: { scope: 'write', shutAfterReset: true, failure: 'failed to remove ssh key' },
         schema: operation('sshKeys.delete', 'Delete an SSH key', {
           refusals: ['ssh_key_not_found'],
           params: IdParams,

@@ -29,14 +29,14 @@ const createRoute =
     http.post(
       '/api/tokens',
       {
-        config: { scope: 'login', failure: 'failed to create token', failureOfDatabase: true },
+        config: {
+          scope: 'login',
+          shutAfterReset: true,
+          failure: 'failed to create token',
+          failureOfDatabase: true,
+        },
         schema: operation('tokens.create', 'Create an API token', {
-          refusals: [
-            'not_authorized',
-            'new_password_required',
-            'token_already_created',
-            'token_limit_reached',
-          ],
+          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached'],
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
@@ -62,18 +62,13 @@ const deriveRoute =
       {
         config: {
           scope: 'read',
+          shutAfterReset: true,
           forRestricted: true,
           failure: 'failed to create token',
           failureOfDatabase: true,
         },
         schema: operation('tokens.derive', 'Create a token that can do at most what yours can', {
-          refusals: [
-            'not_authorized',
-            'new_password_required',
-            'token_already_created',
-            'token_limit_reached',
-            'token_cannot_derive',
-          ],
+          refusals: ['not_authorized', 'token_already_created', 'token_limit_reached', 'token_cannot_derive'],
           headers: IdempotencyHeaders,
           body: schema.ChildTokenRequestBody,
           response: { 201: schema.DerivedTokenBody },
@@ -130,7 +125,7 @@ const listRoutes =
     http.post(
       '/api/tokens/:id/revoke',
       {
-        config: { scope: 'login', failure: 'failed to revoke token' },
+        config: { scope: 'login', shutAfterReset: true, failure: 'failed to revoke token' },
         schema: operation('tokens.revoke', 'Revoke an API token', {
           refusals: ['token_not_found'],
           params: IdParams,
@@ -148,7 +143,7 @@ const listRoutes =
     http.delete(
       '/api/tokens/:id',
       {
-        config: { scope: 'login', failure: 'failed to delete token' },
+        config: { scope: 'login', shutAfterReset: true, failure: 'failed to delete token' },
         schema: operation('tokens.delete', 'Delete an API token', {
           refusals: ['token_not_found'],
           params: IdParams,

@@ -21,12 +21,16 @@ const ownerRoutes =
     http.post(
       '/api/containers/:id/collaborations',
       {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to share terminal' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          shutAfterReset: true,
+          failure: 'failed to share terminal',
+        },
         schema: operation('collaborations.create', 'Share the terminal of a container', {
           refusals: [
             'container_not_found',
             'not_authorized',
-            'new_password_required',
             'container_not_running',
             'guest_session_expired',
             'collaboration_limit_reached',

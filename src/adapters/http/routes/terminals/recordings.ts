@@ -59,7 +59,12 @@ const changeRoutes =
     http.delete(
       '/api/recordings/:id',
       {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to delete recording' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          shutAfterReset: true,
+          failure: 'failed to delete recording',
+        },
         schema: operation('recordings.delete', 'Delete a recording', {
           refusals: ['recording_not_found', 'recording_elsewhere'],
           params: IdParams,

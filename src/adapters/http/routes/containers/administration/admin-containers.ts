@@ -191,7 +191,7 @@ const transferRoutes =
             ...refusals.CONFIRMATION,
             ...refusals.ENGINE,
             ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
-            ...(['new_password_required', 'container_limit_reached', 'user_not_found'] as const),
+            ...(['container_limit_reached', 'user_not_found'] as const),
           ],
           params: schema.AdminContainerParams,
           body: schema.TransferRequest,

@@ -11,6 +11,7 @@ import type { Routes } from '../../../server.ts';
 import { browserSecret, keepBrowserSecret } from './browser-cookie.ts';
 
 const config = { scope: 'login' } as const;
+const change = { ...config, shutAfterReset: true } as const;
 
 export type IdentityRouteDeps = {
   readonly identities: ConnectedIdentities;
@@ -47,15 +48,10 @@ const changeRoutes =
     http.delete(
       '/api/me/identities/:id',
       {
-        config,
+        config: change,
         schema: operation('identities.delete', 'Disconnect a sign-in', {
           description: "Ends the user's other sessions.",
-          refusals: [
-            ...refusals.CONFIRMATION,
-            'new_password_required',
-            'identity_not_found',
-            'identity_needed',
-          ],
+          refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
           params: IdParams,
           body: ConfirmationRequest,
           response: { 200: bodies.IdentityRemovedBody },
@@ -79,7 +75,12 @@ const providerRoutes =
           'identities.start',
           'Get the address to connect or confirm at the OpenID provider',
           {
-            refusals: [...refusals.CONFIRMATION, 'provider_not_set_up', 'provider_unavailable'],
+            refusals: [
+              ...refusals.CONFIRMATION,
+              'new_password_required',
+              'provider_not_set_up',
+              'provider_unavailable',
+            ],
             body: bodies.IdentityStart,
             response: { 200: bodies.ProviderUrl },
           },
@@ -99,7 +100,6 @@ const providerRoutes =
         config,
         schema: operation('identities.finish', 'Complete what the OpenID provider answered', {
           refusals: [
-            'new_password_required',
             'provider_sign_in_expired',
             'provider_rejected',
             'provider_other_person',

@@ -48,10 +48,7 @@ const adminRoutes =
       {
         config: { scope: 'admin', failure: 'failed to create invitation' },
         schema: operation('adminInvitations.create', 'Invite a person by a link', {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'new_password_required', 'link_limit_reached'] as const),
-          ],
+          refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
           body: schema.InvitationRequest,
           response: { 201: schema.InvitationMadeBody },
         }),

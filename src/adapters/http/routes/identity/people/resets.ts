@@ -38,7 +38,7 @@ const adminRoutes =
             refusals: [
               ...refusals.CONFIRMATION,
               ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
-              ...(['new_password_required', 'mfa_not_enabled', 'link_limit_reached'] as const),
+              ...(['mfa_not_enabled', 'link_limit_reached'] as const),
             ],
             params: IdParams,
             body: schema.ResetLinkRequest,

@@ -18,8 +18,7 @@ export const userRemovalRoutes =
         schema: operation('adminUsers.delete', 'Delete a user', {
           refusals: [
             ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'new_password_required'] as const),
-            ...(['user_not_found', 'own_account'] as const),
+            ...(['login_token_required', 'user_not_found', 'own_account'] as const),
             ...(['last_administrator', 'user_has_containers', 'user_receives_containers'] as const),
           ],
           params: IdParams,

@@ -39,10 +39,7 @@ export const userRoutes =
       {
         config: { scope: 'admin', failure: 'failed to create user' },
         schema: operation('adminUsers.create', 'Create a user, with a link for the first password', {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'new_password_required', 'link_limit_reached'] as const),
-          ],
+          refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
           body: schema.NewUserRequest,
           response: { 201: schema.UserCreatedBody },
         }),
@@ -62,7 +59,7 @@ export const userRoutes =
         schema: operation('adminUsers.update', "Change a user's tier, role or end, or disable the user", {
           refusals: [
             ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'new_password_required', 'user_not_found'] as const),
+            ...(['login_token_required', 'user_not_found'] as const),
             ...(['last_administrator', 'user_being_deleted'] as const),
           ],
           params: IdParams,
