@@ -1,14 +1,7 @@
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import {
-  atTheList,
-  PROMPT,
-  shootBoth,
-  typeUntilAnswered,
-  visit,
-  waitForLine,
-} from '../../support/browser/page.ts';
+import { atTheList, PROMPT, typeUntilAnswered, visit, waitForLine } from '../../support/browser/page.ts';
 import { runProcess } from '../../support/child.ts';
 import { aFolder } from '../../support/folder.ts';
 
@@ -39,7 +32,6 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
     .nth(1)
     .waitFor()
     .then(() => page.locator('dialog .token-secret').allInnerTexts());
-  await shootBoth(page, 'agents-add');
   t.equal(
     command,
     `curl -fsSL ${address}/agent/berth-agent.tar.gz | tar -xz && node berth-agent/agent.mjs install --server ${address}`,
@@ -53,11 +45,9 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   const row = page.locator('.rows .row', { hasText: 'workshop' });
   await row.getByText('online', { exact: true }).waitFor();
   await row.getByText(/^agent · linux/).waitFor();
-  await shootBoth(page, 'agents-list');
   await row.getByRole('button', { name: 'Terminal' }).click();
   await waitForLine(page, PROMPT);
   await typeUntilAnswered(page, 'echo "=$((6*7))="', /^=42=$/);
-  await shootBoth(page, 'agents-terminal');
   await page.goBack();
 
   const menu = async (name: string): Promise<void> => {
@@ -66,7 +56,6 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   };
   await menu('Disconnect…');
   await page.getByRole('dialog').getByText('connects again by itself').waitFor();
-  await shootBoth(page, 'agents-disconnect');
   // it would be back before a busy page shows that it is gone
   agent.process.kill('SIGSTOP');
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
@@ -80,12 +69,8 @@ t.test('a machine is added by the code of the page, used, disconnected, lost and
   await row.getByText('offline', { exact: true }).waitFor();
   await row.getByText(/^last seen (just now|\d)/).waitFor();
   t.equal(await row.getByRole('button', { name: 'Terminal' }).count(), 0);
-  await page.setViewportSize({ width: 390, height: 800 });
-  await shootBoth(page, 'agents-list-narrow');
-  await page.setViewportSize({ width: 1200, height: 720 });
   await row.locator('.row-name').click();
   await page.getByText('workshop is not connected').waitFor();
-  await shootBoth(page, 'agents-away');
   t.equal(await button(page, 'Start').count(), 0, 'only the machine can connect');
   await page.goBack();
 

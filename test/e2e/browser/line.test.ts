@@ -1,7 +1,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { aPagedService, signedIn } from '../../support/browser/memory-page.ts';
-import { openBrowser, openPage, PROMPT, shoot, waitForLine } from '../../support/browser/page.ts';
+import { openBrowser, openPage, PROMPT, waitForLine } from '../../support/browser/page.ts';
 import { waitFor } from '../../support/patience.ts';
 import { type SilencingProxy, silencingProxy } from '../../support/process/lines.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';
@@ -49,7 +49,6 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     await page.keyboard.type('echo "=offline="');
     await shown(page, 'You are offline. 16 characters will be sent when you are back.');
     t.match(await status(page).getAttribute('class'), /stale/, 'the state is not shown as if it were known');
-    await shoot(page, 'line-offline');
     await context.setOffline(false);
     await waitFor(() => pty().typed() === 'echo "=offline="');
     await page.getByText('You are offline.').waitFor({ state: 'detached' });
@@ -62,7 +61,6 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     await page.keyboard.type('echo "=dead="');
     // With up to 16 earlier ones, whose acknowledgements may be lost.
     await shown(page, /(1[3-9]|2\d) characters will be sent when it is back\./);
-    await shoot(page, 'line-dead');
     line.recover();
     await page.locator('.line-lost').waitFor({ state: 'detached' });
     await page.keyboard.type('last');
@@ -76,7 +74,6 @@ t.test('a dead connection is shown, and input meanwhile is counted and arrives',
     line.fallSilent();
     await shown(page, /^Berth is not responding/);
     t.match(await page.locator('.row .status').getAttribute('class'), /stale/);
-    await shoot(page, 'line-list');
     line.recover();
     await page.getByText(/^Berth is not responding/).waitFor({ state: 'detached' });
     await context.setOffline(true);

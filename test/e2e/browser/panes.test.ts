@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { shoot, shootBoth, typeLine } from '../../support/browser/page.ts';
+import { typeLine } from '../../support/browser/page.ts';
 import {
   answerOf,
   goTo,
@@ -28,7 +28,6 @@ if (shared !== null) {
   await t.test('dividers move by mouse and keys; the bar belongs to one pane; six are the most', (t) =>
     dividesAndFills(t, shared),
   );
-  await t.test('all panes say once that the container is gone', (t) => isGone(t, shared));
 }
 
 async function hasItsShell(t: Test, scene: PaneScene): Promise<void> {
@@ -42,7 +41,6 @@ async function hasItsShell(t: Test, scene: PaneScene): Promise<void> {
   const half = await sizeOf(page);
   t.ok(half.cols > alone.cols / 2 - 4 && half.cols < alone.cols / 2, `${half.cols} of ${alone.cols} columns`);
   t.equal(half.rows, alone.rows);
-  await shootBoth(page, 'panes-two');
   await page.keyboard.press('Control+Shift+O');
   await untilPanes(page, 3);
   const below = await sizeOf(page);
@@ -100,7 +98,6 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
   await answerOf(page, 'tty');
   await call('POST', `/api/containers/${container}/stop`);
   await page.getByText('panes is stopped').waitFor();
-  await shoot(page, 'panes-stopped');
   t.equal(await page.locator('.overlay-card').count(), 1);
   await page.getByRole('button', { name: 'Start' }).click();
   await page.locator('.overlay-card').waitFor({ state: 'detached' });
@@ -129,7 +126,6 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
     1,
     'the main one is in one window at a time',
   );
-  await shoot(page, 'panes-replaced');
   await copy.close();
   await page.getByRole('button', { name: 'Use it here' }).click();
   await page.locator('.overlay-card').waitFor({ state: 'detached' });
@@ -137,12 +133,6 @@ async function goesAndComesBack(t: Test, scene: PaneScene): Promise<void> {
   await page.keyboard.press('Control+Shift+X');
   await untilPanes(page, 1);
   t.same(faults, []);
-}
-
-async function isGone(t: Test, { page, call, container }: PaneScene): Promise<void> {
-  await call('DELETE', `/api/containers/${container}`);
-  await page.getByText('This container is gone').waitFor();
-  t.equal(await page.locator('.overlay-card').count(), 1);
 }
 
 async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Promise<void> {
@@ -156,7 +146,6 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   await page.mouse.move(at.x + 3, at.y);
   await page.mouse.down();
   await page.mouse.move(at.x - 100, at.y, { steps: 5 });
-  await shoot(page, 'panes-dragged');
   await page.mouse.move(at.x - 297, at.y, { steps: 5 });
   await page.mouse.up();
   // The shell learns its new size a moment after the drag.
@@ -192,17 +181,14 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   await page.keyboard.press('Control+Shift+X');
   await page.getByText('The main pane cannot be closed').waitFor();
   await page.getByRole('button', { name: 'Terminal menu' }).click();
-  await shootBoth(page, 'panes-menu');
   await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click();
   await page.getByText('Pane to the left').waitFor();
-  await shoot(page, 'panes-keys');
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Terminal menu' }).click();
   await page.getByRole('menuitem', { name: 'Split below' }).click();
   await untilPanes(page, 4);
   await answerOf(page, 'tty');
   await typeLine(page, 'ls --color=always -la /; git status');
-  await shootBoth(page, 'panes-four');
   await page.keyboard.press('Control+Shift+O');
   await untilPanes(page, 5);
   await goTo(page, 'Up', 1);
@@ -211,14 +197,12 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   await page.keyboard.press('Control+Shift+E');
   await page.getByText('You can have at most 6 panes').waitFor();
   t.equal(await page.getByRole('button', { name: 'Split right' }).isDisabled(), true);
-  await shootBoth(page, 'panes-six');
 
   await untilCount(page, '.toast', 0);
   await page.setViewportSize({ width: 390, height: 700 });
   await page.getByRole('navigation', { name: 'Panes' }).waitFor();
   t.equal(await page.locator('.pane:visible').count(), 1, 'one at a time where there is little room');
   const narrow = await answerOf(page, 'tty');
-  await shootBoth(page, 'panes-narrow');
   await page.getByRole('button', { name: /^Pane 1/ }).click();
   t.not(await answerOf(page, 'tty'), narrow);
   await page.setViewportSize({ width: 1200, height: 720 });
@@ -227,7 +211,6 @@ async function dividesAndFills(t: Test, { page, faults, call }: PaneScene): Prom
   await typeLine(page, 'exit');
   await page.getByText('The shell has ended').waitFor();
   t.equal(await page.locator('.pane').count(), 6);
-  await shoot(page, 'panes-ended');
   await page.getByRole('button', { name: 'New shell' }).press('Enter');
   await answerOf(page, 'tty');
   t.same(faults, []);

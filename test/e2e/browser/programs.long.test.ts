@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { screenLines, shoot, typeLine, type Visit, waitForLine } from '../../support/browser/page.ts';
+import { screenLines, typeLine, type Visit, waitForLine } from '../../support/browser/page.ts';
 import { aShell, clear, type InPage, quit, wheel } from '../../support/browser/panes.ts';
 import { aSpec, runIn } from '../../support/engine/container.ts';
 import { engineOrSkip, testInstance } from '../../support/engine/engine.ts';
@@ -67,11 +67,9 @@ async function vim(t: Test, page: Page): Promise<void> {
   await page.keyboard.type('Iclicked here: ');
   await page.keyboard.press('Escape');
   await waitForLine(page, /^clicked here: page row 7$/);
-  await shoot(page, 'programs-vim-clicked');
   // Each turn is one mouse report, for which vim moves three lines.
   for (let turn = 0; turn < 5; turn += 1) await wheel(page, 3);
   await waitForLine(page, /^page row 46$/);
-  await shoot(page, 'programs-vim');
   await page.keyboard.type(':wq');
   await page.keyboard.press('Enter');
   await waitForLine(page, /^cleared-2$/);
@@ -96,7 +94,6 @@ async function htop(t: Test, page: Page): Promise<void> {
   const grounds = new Set(seen.map(([, ground]) => ground));
   t.ok(texts.size >= 5, `texts in ${[...texts].join(' ')}`);
   t.ok(grounds.size >= 3, `and bars on ${[...grounds].join(' ')}`);
-  await shoot(page, 'programs-htop');
   await quit(page);
   await clear(page);
 }

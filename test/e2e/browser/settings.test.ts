@@ -1,8 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { violationsEverywhere } from '../../support/browser/axe.ts';
-import { fillPerson, focused, shootBoth, type Visit, visit } from '../../support/browser/page.ts';
+import { fillPerson, focused, type Visit, visit } from '../../support/browser/page.ts';
 import { run } from '../../support/database/database.ts';
 import { client } from '../../support/process/running-service.ts';
 import { codeAt, STEP_MS } from '../../support/service/factors.ts';
@@ -147,7 +146,6 @@ t.test('the audit pages have filters, older records and files', async (t) => {
   const shown = await rows(page).count();
   await page.getByRole('button', { name: 'Show older' }).click();
   await rows(page).nth(shown).waitFor();
-  await shootBoth(page, 'audit');
 
   const csv = await saved(page, 'CSV');
   t.ok(csv.split('\r\n').length > 121, 'the whole of it, not a page');
@@ -171,15 +169,12 @@ t.test('the audit pages have filters, older records and files', async (t) => {
   await page.keyboard.press('Enter');
   await fold.getByText('"action": "terminal_closed"').nth(2).waitFor();
   t.equal(await fold.getByText(CONTAINER).count(), 6, 'each record as it is');
-  t.same(await violationsEverywhere(page), []);
   const own = await saved(page, 'NDJSON');
   t.match(own, '"action":"audit_exported"');
-  await shootBoth(page, 'activity');
   await page.setViewportSize({ width: 390, height: 780 });
   await page.goto(`${address}/admin/audit`);
   await rows(page).first().waitFor();
   t.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), 'fits a phone');
-  await shootBoth(page, 'audit-phone');
   t.same(faults, [], 'nothing went wrong in the page');
 });
 

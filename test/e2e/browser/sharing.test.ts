@@ -5,8 +5,6 @@ import {
   openBrowser,
   openPage,
   PROMPT,
-  shoot,
-  shootBoth,
   typeLine,
   typeUntilAnswered,
   visitOf,
@@ -22,7 +20,6 @@ async function makeLink(page: Page, what: 'View' | 'Type'): Promise<string> {
   await dialog.getByText(what, { exact: true }).first().click();
   await dialog.getByRole('button', { name: 'Create link' }).click();
   const link = await dialog.locator('.token-secret').innerText();
-  await shoot(page, `sharing-${what === 'View' ? 'view' : 'control'}-link`);
   await page.keyboard.press('Escape');
   return link;
 }
@@ -92,21 +89,17 @@ t.test('a terminal is shared by a link, typed in by two, viewed, and ended', asy
   await eve.page.goto(address);
   await eve.page.getByRole('link', { name: 'Shared with me' }).click();
   await eve.page.getByText(`shared by ${owner.person.username}`).waitFor();
-  await shoot(eve.page, 'sharing-list');
 
   await owner.page.setViewportSize({ width: 1200, height: 720 });
   await owner.page.getByRole('button', { name: 'Share this terminal' }).click();
   await owner.page.getByText(eveAccount.username, { exact: true }).waitFor();
-  await shootBoth(owner.page, 'sharing-dialog');
   await bob.page.setViewportSize({ width: 700, height: 400 });
   await typeLine(bob.page, 'seq 100');
   await waitForLine(bob.page, /^100$/);
   t.ok(await bob.page.getByText('100', { exact: true }).last().isVisible(), 'also in a smaller window');
-  await shoot(bob.page, 'sharing-control');
   await owner.page.getByRole('button', { name: `Remove ${bobAccount.username}` }).click();
   await owner.page.getByText('Nobody has joined yet.').waitFor();
   await bob.page.getByRole('heading', { name: 'dev is no longer shared with you' }).waitFor();
-  await shoot(bob.page, 'sharing-ended');
   await owner.page
     .locator('.shares li', { hasText: 'Can type' })
     .getByRole('button', { name: 'End' })
@@ -115,14 +108,12 @@ t.test('a terminal is shared by a link, typed in by two, viewed, and ended', asy
 
   await eve.page.goto(`${address}${at}`);
   await eve.page.getByText('View only').waitFor();
-  await shootBoth(eve.page, 'sharing-view');
   await eve.page.getByRole('button', { name: 'Terminal menu' }).click();
   await eve.page.getByRole('menuitem', { name: 'Leave shared terminal' }).click();
   await eve.page.getByText('No containers yet').waitFor();
 
   await bob.page.goto(control);
   await bob.page.getByText('This link is no longer valid').waitFor();
-  await shoot(bob.page, 'sharing-gone');
   const faults = [...owner.faults, ...bob.faults, ...eve.faults];
   t.same(
     faults.filter((fault) => !/status of 40[14]/.test(fault)),

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import type { Test } from 'tap';
+import t, { type Test } from 'tap';
 import { fixedClock, memoryPorts } from '../../../src/adapters/memory/index.ts';
 import type { Ports } from '../../../src/app/main/compose-options.ts';
 import { aService, as, type Bearer, type ServiceOptions } from '../service/service.ts';
-import { listening } from '../terminal/terminals.ts';
+import { serverOf } from '../terminal/terminals.ts';
 import { openBrowser, openPage, signedIn as storageOf } from './page.ts';
 
 const MIB = 1_048_576;
@@ -17,7 +17,7 @@ export async function aPagedService(t: Test, ports: Partial<Ports> = {}, options
   const allowedOrigins = new Set<string>();
   const all = { ...base, ...ports };
   const service = await aService(all, { allowedOrigins, webRoot: path.resolve('web/dist'), ...options });
-  const address = (await listening(t, service)).replace('ws', 'http');
+  const address = await serverOf(t, service);
   allowedOrigins.add(address);
   const firstBox = (id: string) => {
     const box = [...runtime.boxes.values()].find(({ spec }) => spec.dbId === id);
@@ -72,8 +72,27 @@ export async function aScene(
   return browser === null ? null : { browser, paged: await aPagedService(t, ports) };
 }
 
+type Work = (t: Test, browser: Browser, paged: PagedService) => Promise<void>;
+
+/** A test of such pages; skipped without a browser. */
+export const test = (name: string, work: Work) =>
+  t.test(name, async (t) => {
+    const scene = await aScene(t);
+    if (scene !== null) await work(t, scene.browser, scene.paged);
+  });
+
 /** The accessible name of the focused element. */
 export const focusedName = (page: Page): Promise<string> =>
   page.evaluate(
     "document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText ?? ''",
   ) as Promise<string>;
+
+/** Presses Tab until the element of that name has the focus. */
+export async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses += 1) {
+    const focused = await focusedName(page);
+    if (typeof name === 'string' ? focused === name : name.test(focused)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the keyboard does not reach ${name}`);
+}

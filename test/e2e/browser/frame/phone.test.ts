@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
 import { aScene, type PagedService } from '../../../support/browser/memory-page.ts';
-import { openBrowser, openPage, shoot } from '../../../support/browser/page.ts';
+import { openBrowser, openPage } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { aPerson, as } from '../../../support/service/service.ts';
 import { fakeTerminals } from '../../../support/terminal/terminals.ts';
@@ -70,8 +70,6 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   const typed = (): string => terminals.opened[0]?.typed() ?? '';
   await waitFor(() => typed().endsWith('x'), { what: () => JSON.stringify(typed()) });
   t.equal(typed(), '\t\x03\x1b[1;3D\x01\x05x');
-  t.same(await violationsEverywhere(phone.page), []);
-  await shoot(phone.page, 'phone-keys');
   await phone.page.context().close();
 
   const owner = await terminalOf(browser, paged, 'ada', at, { viewport: { width: 1440, height: 900 } });
@@ -84,10 +82,8 @@ t.test('a phone has the keys that its keyboard lacks, and room for a shared scre
   const last = reader.page.locator('.xterm-rows > div', { hasText: 'the-last-line' });
   await last.waitFor();
   await waitFor(() => isInHeight(last), { what: 'the cursor is followed' });
-  await shoot(reader.page, 'phone-shared');
   await zoom('Fit').tap();
   await waitFor(() => isOnScreen(reader.page.locator('.xterm-screen')), { what: 'all is seen' });
-  t.same(await violationsEverywhere(reader.page), []);
   t.same([...phone.faults, ...owner.faults, ...reader.faults], []);
 });
 

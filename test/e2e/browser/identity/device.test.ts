@@ -1,5 +1,4 @@
-import t from 'tap';
-import { aScene, type PagedService, signedIn } from '../../../support/browser/memory-page.ts';
+import { type PagedService, test } from '../../../support/browser/memory-page.ts';
 import { openPage } from '../../../support/browser/page.ts';
 import { from } from '../../../support/service/factors.ts';
 import { aPerson } from '../../../support/service/service.ts';
@@ -19,10 +18,7 @@ async function aProgram({ service, address, clock }: PagedService) {
   };
 }
 
-t.test('a program is signed in from the page: by its link, after a sign-in', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { browser, paged } = scene;
+test('a program is signed in from the page by its link, and another refused by a typed code', async (t, browser, paged) => {
   await aPerson(paged.service, 'ada');
   const program = await aProgram(paged);
   const { page } = await openPage(browser);
@@ -38,22 +34,15 @@ t.test('a program is signed in from the page: by its link, after a sign-in', asy
   await page.getByRole('button', { name: 'Sign in the program' }).click();
   await page.getByText('The program is signed in').waitFor();
   t.equal(await program.poll(), 200);
-});
 
-t.test('a program is refused from the page: by a code that is typed', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { browser, paged } = scene;
-  await aPerson(paged.service, 'ada');
-  const program = await aProgram(paged);
-  const { page } = await signedIn(browser, paged, 'ada');
+  const refused = await aProgram(paged);
   await page.goto(`${paged.address}/device`);
   await page.fill('[name=user_code]', 'BCDF-GHJK');
   await page.keyboard.press('Enter');
   await page.getByText('No program is waiting for this code').waitFor();
-  await page.fill('[name=user_code]', program.code.toLowerCase());
+  await page.fill('[name=user_code]', refused.code.toLowerCase());
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Refuse' }).click();
   await page.getByText('The program was refused').waitFor();
-  t.equal(await program.poll(), 403);
+  t.equal(await refused.poll(), 403);
 });

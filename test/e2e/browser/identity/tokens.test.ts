@@ -1,5 +1,5 @@
 import t from 'tap';
-import { shootBoth, visit } from '../../../support/browser/page.ts';
+import { visit } from '../../../support/browser/page.ts';
 import { client } from '../../../support/process/running-service.ts';
 
 t.test('a narrower token is made below another from its row, and ends with it', async (t) => {
@@ -22,7 +22,6 @@ t.test('a narrower token is made below another from its row, and ends with it', 
     'no time is offered that would outlast it',
   );
   await dialog.getByLabel('Requests').fill('many');
-  await shootBoth(page, 'tokens-narrower');
   await dialog.getByRole('button', { name: 'Create token' }).click();
   await dialog.getByText('must be a whole number').waitFor();
   await dialog.getByLabel('Requests').fill('9');
@@ -41,10 +40,8 @@ t.test('a narrower token is made below another from its row, and ends with it', 
     0,
     'it is counted',
   );
-  await shootBoth(page, 'tokens-tree');
   await page.setViewportSize({ width: 390, height: 800 });
   await row('assistant').scrollIntoViewIfNeeded();
-  await shootBoth(page, 'tokens-tree-narrow');
   await row('deploy').getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await row('assistant').getByText('with its parent token').waitFor();

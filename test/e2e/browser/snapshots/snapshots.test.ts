@@ -1,14 +1,9 @@
-import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
-import { aPagedService, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
-import { openBrowser, shootBoth } from '../../../support/browser/page.ts';
+import { focusedName, signedIn, test } from '../../../support/browser/memory-page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { anAdmin, as } from '../../../support/service/service.ts';
 
-t.test('a container is copied from its menu, and made again from the list of snapshots', async (t) => {
-  const browser = await openBrowser(t);
-  if (browser === null) return;
-  const paged = await aPagedService(t);
+test('a container is copied from its menu, and made again from the list of snapshots', async (t, browser, paged) => {
   const root = await anAdmin(paged.service);
   const dbId = await paged.container(root, 'dev');
   await paged.holds(dbId, 120, 300);
@@ -21,7 +16,6 @@ t.test('a container is copied from its menu, and made again from the list of sna
 
   const dialog = await open('Snapshot…');
   await dialog.getByLabel('Name').fill('no spaces');
-  await shootBoth(page, 'snapshot-dialog');
   await dialog.getByRole('button', { name: 'Take snapshot' }).click();
   await dialog.getByText('must be 1 to 64 letters').waitFor();
   await dialog.getByLabel('Name').fill('base');
@@ -29,11 +23,6 @@ t.test('a container is copied from its menu, and made again from the list of sna
   await dialog.getByRole('button', { name: 'Take snapshot' }).click();
   await page.getByRole('button', { name: 'Show' }).click();
   await page.getByText('of dev · 420 MB · taken just now · before the upgrade').waitFor();
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'snapshots');
-  await page.setViewportSize({ width: 390, height: 800 });
-  await shootBoth(page, 'snapshots-narrow');
-  await page.setViewportSize({ width: 1280, height: 800 });
 
   await page.getByRole('button', { name: 'New container from base' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('again');
@@ -44,7 +33,6 @@ t.test('a container is copied from its menu, and made again from the list of sna
 
   const fork = await open('Fork…');
   await fork.getByLabel('How many').selectOption('2 containers');
-  await shootBoth(page, 'fork-dialog');
   await fork.getByRole('button', { name: 'Fork', exact: true }).click();
   for (const name of ['dev-copy-1', 'dev-copy-2']) await page.getByRole('link', { name }).waitFor();
 
@@ -55,9 +43,7 @@ t.test('a container is copied from its menu, and made again from the list of sna
   t.same((await as(paged.service, root)('GET', '/api/snapshots')).json().snapshots, []);
   await page.getByText('deleted just now').waitFor();
   t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'snapshots-deleted');
   await page.setViewportSize({ width: 390, height: 800 });
-  await shootBoth(page, 'snapshots-deleted-narrow');
   await page.getByRole('button', { name: 'Restore base' }).click();
   await page.getByRole('button', { name: 'Delete base' }).waitFor();
   await waitFor(async () => (await focusedName(page)) === 'Snapshots');
