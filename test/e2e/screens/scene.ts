@@ -39,6 +39,21 @@ export const choosing = (menu: string | RegExp, item?: string | RegExp) => async
   else await page.getByRole('menuitem', { name: item }).click();
 };
 
+/** Steps that press a button, and wait for its dialog. */
+export const asking = (name: string | RegExp) => async (page: Page) => {
+  await press(page, name);
+  await page.getByRole('dialog').waitFor();
+};
+
+/** Steps that choose an item of a menu, and wait for its dialog. */
+export const askingFrom =
+  (menu: string | RegExp, item: string | RegExp, more?: (page: Page) => Promise<unknown>) =>
+  async (page: Page) => {
+    await choosing(menu, item)(page);
+    await page.getByRole('dialog').waitFor();
+    await more?.(page);
+  };
+
 export const seeing = (page: Page | Locator, words: string | RegExp): Promise<void> =>
   page.getByText(words).filter({ visible: true }).first().waitFor();
 

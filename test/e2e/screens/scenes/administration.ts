@@ -1,27 +1,17 @@
 import type { Page } from 'playwright-core';
 import { PROMPT, waitForLine } from '../../../support/browser/page.ts';
-import { answering, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
+import { answering, asking, askingFrom, choosing, press, type Scene, seeing } from '../scene.ts';
 import { done } from '../world.ts';
 
 const PEOPLE = { route: '/admin', shows: 'mia@example.org' } as const;
 
-const personDialog = (name: string, item: string | RegExp) => async (page: Page) => {
-  await choosing(`More for ${name}`, item)(page);
-  await page.getByRole('dialog').waitFor();
-};
+const person = (name: string, item: string | RegExp) => askingFrom(`More for ${name}`, item);
 
 const entry = (
   tab: string,
   shows: string,
   label: string | RegExp,
-): Pick<Scene, 'route' | 'shows' | 'steps'> => ({
-  route: `/admin/${tab}`,
-  shows,
-  steps: async (page) => {
-    await press(page, label);
-    await page.getByRole('dialog').waitFor();
-  },
-});
+): Pick<Scene, 'route' | 'shows' | 'steps'> => ({ route: `/admin/${tab}`, shows, steps: asking(label) });
 
 const OPEN_TERMINALS = (['browser', 'command', 'ssh'] as const).map((client, at) => ({
   ...{ id: `${at}`, username: ['ada', 'bob', 'mia'][at], container_name: 'web-api', client },
@@ -62,14 +52,7 @@ export const ADMINISTRATION: readonly Scene[] = (
         await page.locator('p.none').first().waitFor();
       },
     },
-    {
-      name: 'invite',
-      ...PEOPLE,
-      steps: async (page) => {
-        await press(page, 'Invite');
-        await page.getByRole('dialog').waitFor();
-      },
-    },
+    { name: 'invite', ...PEOPLE, steps: asking('Invite') },
     {
       name: 'invite-link',
       ...PEOPLE,
@@ -79,13 +62,13 @@ export const ADMINISTRATION: readonly Scene[] = (
         await page.locator('.token-secret').waitFor();
       },
     },
-    { name: 'person-tier', ...PEOPLE, steps: personDialog('mia', 'Change tier…') },
-    { name: 'person-administrator', ...PEOPLE, steps: personDialog('mia', 'Make administrator…') },
-    { name: 'person-no-administrator', ...PEOPLE, steps: personDialog('root', /Remove administrator/) },
-    { name: 'person-reset-password', ...PEOPLE, steps: personDialog('mia', 'Reset password…') },
-    { name: 'person-reset-second-factor', ...PEOPLE, steps: personDialog('mia', 'Reset second factor…') },
-    { name: 'person-disable', ...PEOPLE, steps: personDialog('mia', 'Disable…') },
-    { name: 'person-delete', ...PEOPLE, steps: personDialog('ada', 'Delete…') },
+    { name: 'person-tier', ...PEOPLE, steps: person('mia', 'Change tier…') },
+    { name: 'person-administrator', ...PEOPLE, steps: person('mia', 'Make administrator…') },
+    { name: 'person-no-administrator', ...PEOPLE, steps: person('root', /Remove administrator/) },
+    { name: 'person-reset-password', ...PEOPLE, steps: person('mia', 'Reset password…') },
+    { name: 'person-reset-second-factor', ...PEOPLE, steps: person('mia', 'Reset second factor…') },
+    { name: 'person-disable', ...PEOPLE, steps: person('mia', 'Disable…') },
+    { name: 'person-delete', ...PEOPLE, steps: person('ada', 'Delete…') },
     {
       name: 'open-terminals-live',
       route: async ({ open, ids, address }) => {
@@ -104,14 +87,7 @@ export const ADMINISTRATION: readonly Scene[] = (
       before: (page) => answering(page, /\/api\/admin\/terminals$/, () => ({ terminals: [] })),
       shows: 'No terminal is open',
     },
-    {
-      name: 'open-terminal-close',
-      ...terminals,
-      steps: async (page) => {
-        await press(page, /^Close the terminal of bob/);
-        await page.getByRole('dialog').waitFor();
-      },
-    },
+    { name: 'open-terminal-close', ...terminals, steps: asking(/^Close the terminal of bob/) },
     {
       name: 'capacity',
       route: '/admin/capacity',
@@ -176,10 +152,7 @@ export const ADMINISTRATION: readonly Scene[] = (
       name: 'announcement-new',
       route: '/admin/announcements',
       shows: 'No announcements',
-      steps: async (page) => {
-        await press(page, /^Announce/);
-        await page.getByRole('dialog').waitFor();
-      },
+      steps: asking(/^Announce/),
     },
     { name: 'announcements', route: '/admin/announcements', before: announced, shows: 'Shown now' },
     {
@@ -187,14 +160,14 @@ export const ADMINISTRATION: readonly Scene[] = (
       route: '/admin/announcements',
       before: announced,
       shows: 'Shown now',
-      steps: pressing(/^Change “The server/),
+      steps: asking(/^Change “The server/),
     },
     {
       name: 'announcement-delete',
       route: '/admin/announcements',
       before: announced,
       shows: 'Shown now',
-      steps: pressing(/^Delete “The server/),
+      steps: asking(/^Delete “The server/),
     },
   ] satisfies readonly Scene[]
 ).map((scene) => ({ ...scene, who: 'root' }));
@@ -206,9 +179,6 @@ export const NOTICED: readonly Scene[] = [
     name: 'announced-terminal',
     before: announced,
     route: ({ ids }) => `/containers/${ids['web-api']}`,
-    steps: async (page) => {
-      await press(page, /^Read/);
-      await page.getByRole('dialog').waitFor();
-    },
+    steps: asking(/^Read/),
   },
 ];

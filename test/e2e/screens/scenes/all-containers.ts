@@ -1,13 +1,10 @@
 import type { Page } from 'playwright-core';
-import { answering, choosing, press, type Scene, seeing } from '../scene.ts';
+import { answering, askingFrom, choosing, press, type Scene, seeing } from '../scene.ts';
 
 const AT = { route: '/admin/containers', shows: 'registry' } as const;
 
-const dialogOf = (item: string, more?: (page: Page) => Promise<unknown>) => async (page: Page) => {
-  await choosing('More for web-api of ada', item)(page);
-  await page.getByRole('dialog').waitFor();
-  await more?.(page);
-};
+const dialogOf = (item: string, more?: (page: Page) => Promise<unknown>) =>
+  askingFrom('More for web-api of ada', item, more);
 
 const showDeleted = async (page: Page): Promise<void> => {
   await page.getByLabel('State').selectOption('deleted');
@@ -63,8 +60,7 @@ export const ALL_CONTAINERS: readonly Scene[] = (
       ...AT,
       steps: async (page) => {
         await showDeleted(page);
-        await choosing('More for old-site of ada', 'Restore…')(page);
-        await page.getByRole('dialog').waitFor();
+        await askingFrom('More for old-site of ada', 'Restore…')(page);
       },
     },
     { name: 'all-containers-stop', ...AT, steps: dialogOf('Stop…') },

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { answering, button, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
+import { answering, asking, askingFrom, button, choosing, press, type Scene, seeing } from '../scene.ts';
 
 type Item = Record<string, unknown>;
 
@@ -43,12 +43,8 @@ function everyState({ containers, ...body }: Item): object {
   return { ...body, containers: rows.map((one, at) => ({ ...one, db_id: idOf(at) })), total: rows.length };
 }
 
-const dialogOf =
-  (name: string, item: string, more?: (page: Page) => Promise<unknown>) => async (page: Page) => {
-    await choosing(`More for ${name}`, item)(page);
-    await page.getByRole('dialog').waitFor();
-    await more?.(page);
-  };
+const dialogOf = (name: string, item: string, more?: (page: Page) => Promise<unknown>) =>
+  askingFrom(`More for ${name}`, item, more);
 
 const withEveryState: Pick<Scene, 'route' | 'before' | 'shows'> = {
   route: '/',
@@ -154,7 +150,7 @@ export const CONTAINERS: readonly Scene[] = [
   { name: 'agent-delete', ...withEveryState, steps: dialogOf('workshop', 'Delete…') },
   { name: 'deleted', route: '/deleted', shows: 'old-site' },
   { name: 'deleted-empty', who: 'eve', route: '/deleted', shows: 'no deleted containers' },
-  { name: 'purge', route: '/deleted', shows: 'old-site', steps: pressing('Delete old-site permanently') },
+  { name: 'purge', route: '/deleted', shows: 'old-site', steps: asking('Delete old-site permanently') },
   {
     name: 'purge-refused',
     route: '/deleted',
@@ -169,6 +165,6 @@ export const CONTAINERS: readonly Scene[] = [
   },
   { name: 'snapshots', route: '/snapshots', shows: 'before the upgrade' },
   { name: 'snapshots-empty', who: 'eve', route: '/snapshots', shows: 'No snapshots yet' },
-  { name: 'snapshot-use', route: '/snapshots', shows: 'base', steps: pressing(/^New container/) },
-  { name: 'snapshot-delete', route: '/snapshots', shows: 'base', steps: pressing('Delete base') },
+  { name: 'snapshot-use', route: '/snapshots', shows: 'base', steps: asking(/^New container/) },
+  { name: 'snapshot-delete', route: '/snapshots', shows: 'base', steps: asking('Delete base') },
 ];

@@ -1,8 +1,5 @@
-import type { Page } from 'playwright-core';
 import { run } from '../../../support/database/database.ts';
-import { answering, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
-
-const dialog = (page: Page) => page.getByRole('dialog').waitFor();
+import { answering, asking, askingFrom, choosing, press, pressing, type Scene, seeing } from '../scene.ts';
 
 /** Sessions of `old` seem an hour old, so that the service asks for a proof. */
 const agedSession: Scene['before'] = (_page, { database }) =>
@@ -108,10 +105,7 @@ export const SETTINGS: readonly Scene[] = [
     who: 'eve',
     ...SECURITY,
     before: (page) => answering(page, /\/api\/me\/mfa$/, () => ({ enabled: true, recovery_codes_left: 9 })),
-    steps: async (page) => {
-      await press(page, 'Turn off');
-      await dialog(page);
-    },
+    steps: asking('Turn off'),
   },
   {
     name: 'recovery-codes',
@@ -130,23 +124,13 @@ export const SETTINGS: readonly Scene[] = [
   },
   { name: 'tokens', ...TOKENS },
   { name: 'tokens-empty', who: 'eve', route: '/settings/tokens', shows: 'You have no API tokens yet' },
-  {
-    name: 'token-new',
-    ...TOKENS,
-    steps: async (page) => {
-      await press(page, 'New token');
-      await dialog(page);
-    },
-  },
+  { name: 'token-new', ...TOKENS, steps: asking('New token') },
   {
     name: 'token-new-administrator',
     who: 'root',
     route: '/settings/tokens',
     shows: 'no API tokens yet',
-    steps: async (page) => {
-      await press(page, 'New token');
-      await dialog(page);
-    },
+    steps: asking('New token'),
   },
   {
     name: 'token-made',
@@ -169,39 +153,15 @@ export const SETTINGS: readonly Scene[] = [
       await page.locator('.token-secret').waitFor();
     },
   },
-  {
-    name: 'token-narrower',
-    ...TOKENS,
-    steps: async (page) => {
-      await press(page, 'Narrower token…');
-      await dialog(page);
-    },
-  },
-  {
-    name: 'token-revoke',
-    ...TOKENS,
-    steps: async (page) => {
-      await press(page, 'Revoke');
-      await dialog(page);
-    },
-  },
-  {
-    name: 'token-delete',
-    ...TOKENS,
-    steps: async (page) => {
-      await press(page, 'Delete deploy');
-      await dialog(page);
-    },
-  },
+  { name: 'token-narrower', ...TOKENS, steps: asking('Narrower token…') },
+  { name: 'token-revoke', ...TOKENS, steps: asking('Revoke') },
+  { name: 'token-delete', ...TOKENS, steps: asking('Delete deploy') },
   { name: 'sessions', route: '/settings/sessions', shows: 'this session' },
   {
     name: 'sessions-others',
     route: '/settings/sessions',
     shows: 'this session',
-    steps: async (page) => {
-      await press(page, 'Sign out all others');
-      await dialog(page);
-    },
+    steps: asking('Sign out all others'),
   },
   { name: 'ssh-keys', route: '/settings/ssh-keys', shows: 'ada@laptop' },
   { name: 'ssh-keys-empty', who: 'eve', route: '/settings/ssh-keys', shows: 'no SSH keys yet' },
@@ -222,10 +182,7 @@ export const SETTINGS: readonly Scene[] = [
     name: 'ssh-key-remove',
     route: '/settings/ssh-keys',
     shows: 'ada@laptop',
-    steps: async (page) => {
-      await press(page, 'Remove ada@laptop');
-      await dialog(page);
-    },
+    steps: asking('Remove ada@laptop'),
   },
   {
     name: 'activity',
@@ -286,13 +243,5 @@ export const FRAME: readonly Scene[] = [
   },
   { name: 'menu-help', route: '/', shows: 'web-api', steps: choosing('Help') },
   { name: 'menu-account', route: '/', shows: 'web-api', steps: choosing(/^(Account of .*|ada)$/) },
-  {
-    name: 'shortcuts',
-    route: '/',
-    shows: 'web-api',
-    steps: async (page) => {
-      await choosing('Help', 'Keyboard shortcuts')(page);
-      await dialog(page);
-    },
-  },
+  { name: 'shortcuts', route: '/', shows: 'web-api', steps: askingFrom('Help', 'Keyboard shortcuts') },
 ];

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
 import { PROMPT, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
 import { openShop } from '../../../support/browser/shop.ts';
-import { answering, button, choosing, type Scene, seeing } from '../scene.ts';
+import { answering, askingFrom, button, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
 const TERMINAL = /\/api\/containers\/[^/]+\/terminal/;
@@ -155,8 +155,7 @@ export const TERMINAL_STATES: readonly Scene[] = [
     ...WEB_API,
     steps: async (page) => {
       await openShop(page);
-      await choosing('Terminal menu', 'Keyboard shortcuts')(page);
-      await page.getByRole('dialog').waitFor();
+      await askingFrom('Terminal menu', 'Keyboard shortcuts')(page);
     },
   },
 ];

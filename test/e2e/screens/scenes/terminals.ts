@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { CLOSE_CODES } from '../../../../src/protocol/close-codes.ts';
 import { PROMPT, typeLine, typeUntilAnswered, waitForLine } from '../../../support/browser/page.ts';
 import { inNewPane, openShop } from '../../../support/browser/shop.ts';
-import { answering, button, choosing, press, type Scene, seeing } from '../scene.ts';
+import { answering, asking, button, choosing, press, type Scene, seeing } from '../scene.ts';
 import { done, type World } from '../world.ts';
 
 const TERMINAL = /\/api\/containers\/[^/]+\/terminal/;
@@ -173,10 +173,7 @@ export const RECORDINGS: readonly Scene[] = [
     name: 'playback-delete',
     route: LATEST,
     shows: 'Skip pauses',
-    steps: async (page) => {
-      await press(page, 'Delete');
-      await page.getByRole('dialog').waitFor();
-    },
+    steps: asking('Delete'),
   },
   {
     name: 'playback-gone',
