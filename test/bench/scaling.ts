@@ -6,6 +6,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { loadavg } from 'node:os';
+import { given, namedSections } from './support/arguments.ts';
 import { client, load, loader, quantile } from './support/load.ts';
 import { counted } from './support/processor-time.ts';
 import { aScene, nginxVersion, openPages, type Scene, startNginx } from './support/scaling/scene.ts';
@@ -13,8 +14,6 @@ import { answerKeys, type } from './support/terminals/echo.ts';
 import { type Line, serviceLine } from './support/terminals/scene.ts';
 import type { WholeService } from './support/whole-service.ts';
 
-const given = (name: string, otherwise: number): number =>
-  Number(process.argv.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1) ?? otherwise);
 const SECONDS = given('seconds', 20);
 const LOAD_SECONDS = given('load', 5);
 const PAGES = given('pages', 60);
@@ -24,17 +23,16 @@ const CONNECTIONS = 32;
 const KEYS = 40;
 const PAUSE_MS = 100;
 
-const named = process.argv.slice(2).filter((arg) => !arg.includes('='));
-const wanted = (part: string): boolean => named.length === 0 || named.includes(part);
+const parts = namedSections(['database', 'requests', 'terminals']);
 const say = (what: string): void => console.log(`${what} (load ${(loadavg()[0] ?? 0).toFixed(1)})`);
 const scene = await aScene();
 try {
-  if (wanted('database')) await idleAndPages(scene);
+  if (parts.includes('database')) await idleAndPages(scene);
   const second = await scene.second();
-  if (wanted('database'))
+  if (parts.includes('database'))
     say(`two processes, idle: ${(await scene.work.perSecond(SECONDS)).toFixed(1)} transactions a second`);
-  if (wanted('requests')) await requests(scene, second);
-  if (wanted('terminals')) await terminals(scene, second);
+  if (parts.includes('requests')) await requests(scene, second);
+  if (parts.includes('terminals')) await terminals(scene, second);
 } finally {
   await scene.stop();
 }

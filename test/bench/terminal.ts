@@ -4,6 +4,7 @@
  * test:kubernetes -- --cluster` prints, in that cluster: `echo` and `throughput` alone.
  */
 import { loadavg } from 'node:os';
+import { given, namedSections } from './support/arguments.ts';
 import { agent } from './support/terminals/agents.ts';
 import { aClusterScene } from './support/terminals/cluster-scene.ts';
 import { echo, relay } from './support/terminals/echo.ts';
@@ -16,22 +17,16 @@ const PARTS: Readonly<Record<string, Part>> = { relay, echo, throughput, agent, 
 
 const IN_CLUSTER = ['echo', 'throughput'];
 
-const args = process.argv.slice(2);
-const given = (name: string, otherwise: number): number =>
-  Number(args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1) ?? otherwise);
 const options = { rounds: given('rounds', 9), idle: given('idle', 1_000) };
-const named = args.filter((arg) => !arg.includes('='));
-const unknown = named.filter((name) => !(name in PARTS));
-if (unknown.length > 0)
-  throw new Error(`no such part: ${unknown.join(', ')}; ${Object.keys(PARTS).join(', ')}`);
+const isInCluster = process.env['TEST_KUBERNETES'] !== undefined;
+const named = namedSections(isInCluster ? IN_CLUSTER : Object.keys(PARTS));
 
 const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
-const isInCluster = process.env['TEST_KUBERNETES'] !== undefined;
 const scene = isInCluster ? await aClusterScene() : await aScene();
 const all: Figure[] = [];
 try {
   for (const [name, part] of Object.entries(PARTS)) {
-    if (named.length > 0 ? !named.includes(name) : isInCluster && !IN_CLUSTER.includes(name)) continue;
+    if (!named.includes(name)) continue;
     console.log(`${name}, at a load of ${load()}`);
     const figures = await part(scene, options);
     all.push(...figures);

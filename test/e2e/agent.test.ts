@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
@@ -10,6 +10,7 @@ import type { Client, ClientChannel, SFTPWrapper } from 'ssh2';
 import t, { type Test } from 'tap';
 import { isThere, runProcess } from '../support/child.ts';
 import { aFolder } from '../support/folder.ts';
+import { portOf } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 import { inside } from '../support/process/fault-scene.ts';
 import { client, register, sharedService } from '../support/process/running-service.ts';
@@ -117,9 +118,7 @@ async function filesOverSsh(t: Test, ssh: Client, home: string): Promise<void> {
 /** To a port of the machine, and from one. */
 async function forwardsOverSsh(t: Test, ssh: Client): Promise<void> {
   const echo = createServer((socket) => socket.pipe(socket));
-  t.teardown(() => echo.close());
-  await once(echo.listen(0, '127.0.0.1'), 'listening');
-  const { port } = echo.address() as AddressInfo;
+  const port = await portOf(t, echo);
   const said = async (stream: Duplex, text: string): Promise<string> => {
     stream.write(text);
     const [answer] = await once(stream, 'data');

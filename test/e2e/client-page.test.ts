@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { build } from 'vite';
 import { aPagedService } from '../support/browser/memory-page.ts';
 import { openBrowser, openPage } from '../support/browser/page.ts';
+import { addressOf } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 import { anApiToken, aPerson } from '../support/service/service.ts';
 import { fakeTerminals } from '../support/terminal/terminals.ts';
@@ -29,13 +28,7 @@ async function aForeignPage(t: Test): Promise<string> {
     answer.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
     answer.end(isScript ? code : '<!doctype html><title>a page</title>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return await addressOf(t, server);
 }
 
 /** Runs in the page, which has `Berth` and `berth`. */

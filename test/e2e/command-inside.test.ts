@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
-import { spawn } from '@lydell/node-pty';
 import t, { type Test } from 'tap';
 import { aFolder } from '../support/folder.ts';
 import { waitFor } from '../support/patience.ts';
 import { cuttingProxy } from '../support/process/lines.ts';
 import { client, register, type SharedService, sharedService } from '../support/process/running-service.ts';
 import { theCommand } from '../support/service/command.ts';
+import { onTerminal } from '../support/terminal/on-terminal.ts';
 
 /** The command as a running service gives it, its user's token, and a running container `dev`. */
 async function aScene(t: Test, service: SharedService, server = service.address) {
@@ -20,8 +19,26 @@ async function aScene(t: Test, service: SharedService, server = service.address)
   const command = theCommand(t, server, token as string, file);
   const sizes = ['--memory', '256m', '--cpu', '0.5', '--disk', '512m'];
   t.match(await command.run(['create', 'dev', ...sizes]), { code: 0, stderr: /dev is running/ });
-  return { ...command, file };
+  return { ...command, file, token: token as string };
 }
+
+t.test('the doctor of the built command finds nothing wrong with a real service', async (t) => {
+  const service = await sharedService(t);
+  if (service === null) return;
+  const { run, token } = await aScene(t, service);
+  t.match(await run(['stats', 'dev']), { code: 0, stdout: /memory +\S+ \S+ of 256 MB/ });
+  const { stdout, stderr } = await run(['doctor', '-o', 'json']);
+  const results = JSON.parse(stdout) as { check: string; result: string }[];
+  t.same(
+    results.filter(({ result }) => result === 'failed'),
+    [],
+  );
+  t.match(
+    results.find(({ check }) => check === 'websockets'),
+    { result: 'ok' },
+  );
+  t.notMatch(stdout + stderr, token);
+});
 
 t.test('programs get and give every byte, and folders come back as they went', async (t) => {
   const service = await sharedService(t);
@@ -64,31 +81,20 @@ t.test('a shell edits, changes its size, survives its line, and is left and foun
     isCalm: true,
   });
   const { env, home, file, run } = await aScene(t, service, `http://${line.host}`);
-  const onTerminal = async (...args: readonly string[]) => {
-    const user = spawn(process.execPath, [file, ...args], {
-      ...{ cwd: home, cols: 90, rows: 30, env: { ...env, TERM: 'xterm-256color' } },
-    });
-    const ended = new Promise<number>((resolve) => user.onExit(({ exitCode }) => resolve(exitCode)));
-    t.teardown(() => user.kill());
-    let shown = '';
-    user.onData((text) => {
-      shown += text;
-    });
-    const shows = (text: RegExp): Promise<void> =>
-      waitFor(() => text.test(stripVTControlCharacters(shown)), {
-        what: () => `${text} in ${JSON.stringify(stripVTControlCharacters(shown).slice(-200))}`,
-      });
-    await shows(/[#$]\s*$/);
+  const inTerminal = async (...args: readonly string[]) => {
+    const options = { cwd: home, env: { ...env, TERM: 'xterm-256color' } };
+    const terminal = onTerminal(t, process.execPath, [file, ...args], options);
+    await terminal.shows(/[#$]\s*$/);
     /** Types what the shell echoes, and waits for its answer. */
     const answers = async (typed: string, answer: RegExp): Promise<void> => {
-      shown = '';
-      user.write(typed);
-      await shows(answer);
+      terminal.clear();
+      terminal.user.write(typed);
+      await terminal.shows(answer);
     };
-    return { user, ended, shows, answers };
+    return { ...terminal, answers };
   };
 
-  const shell = await onTerminal('shell', 'dev');
+  const shell = await inTerminal('shell', 'dev');
   await shell.answers('stty size\r', /30 90/);
   shell.user.resize(70, 20);
   await shell.answers('until [ "$(stty size)" = "20 70" ]; do sleep 0.1; done; echo si""zed\r', /sized/);
@@ -105,20 +111,20 @@ t.test('a shell edits, changes its size, survives its line, and is left and foun
   shell.user.write('\x1c');
   t.equal(await shell.ended, 0);
 
-  const again = await onTerminal('shell', 'dev');
+  const again = await inTerminal('shell', 'dev');
   await again.answers('echo "is $SEEN"\r', /is before/);
-  const other = await onTerminal('shell', 'dev', '--session', 'build');
+  const other = await inTerminal('shell', 'dev', '--session', 'build');
   await other.answers('echo "is [$SEEN]"\r', /is \[\]/);
   await other.answers('exit 3\r', /exit/);
   t.equal(await other.ended, 3, "the shell's exit code");
   again.user.write('\x1c');
   await again.ended;
-  const fresh = await onTerminal('shell', 'dev', '--new');
+  const fresh = await inTerminal('shell', 'dev', '--new');
   await fresh.answers('echo "is [$SEEN]"\r', /is \[\]/);
   fresh.user.write('\x1c');
   await fresh.ended;
 
-  const program = await onTerminal('exec', '-t', 'dev', '--', 'bash', '--norc');
+  const program = await inTerminal('exec', '-t', 'dev', '--', 'bash', '--norc');
   await program.answers('stty size; tty\r', /30 90\s+\/dev\/pts/);
   program.user.resize(80, 25);
   await program.answers('until [ "$(stty size)" = "25 80" ]; do sleep 0.1; done; exit 5\r', /exit/);

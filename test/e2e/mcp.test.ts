@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
+import { aFolder } from '../support/folder.ts';
 import { small } from '../support/process/fault-scene.ts';
-import { aQuickInstallation, client, signInAdmin, startService } from '../support/process/running-service.ts';
+import { client, register, sharedService } from '../support/process/running-service.ts';
 import { type McpClient, mcpOverHttp, mcpOverStdio } from '../support/service/mcp-client.ts';
 
 /** What an assistant does in a container of a real engine, by its tools alone. */
@@ -41,17 +42,16 @@ async function worksIn(t: Test, { call }: McpClient, container: string): Promise
 }
 
 t.test('an assistant works in real containers over HTTP and over stdio', async (t) => {
-  const installation = await aQuickInstallation(t);
-  if (installation === null) return;
-  const service = await startService(t, installation);
-  const call = client(service.address, await signInAdmin(service));
+  const service = await sharedService(t);
+  if (service === null) return;
+  const call = client(service.address, (await register(service)).token);
   const made = await call('POST', '/api/tokens', { name: 'assistant' });
   const { token } = made.body as { token: string };
   const connected = await mcpOverHttp(service.address, token, '?allow_delete=true');
   t.teardown(() => connected.client.close());
   t.match(await connected.call('create_container', { name: 'dev', ...small }), { isError: false });
   await worksIn(t, connected, 'dev');
-  const env = { BERTH_SERVER: service.address, BERTH_TOKEN: token, HOME: installation.dataDir };
+  const env = { BERTH_SERVER: service.address, BERTH_TOKEN: token, HOME: aFolder(t) };
   const local = await mcpOverStdio(env, ['--container', 'dev']);
   t.teardown(() => local.client.close());
   await local.call('run_command', { command: 'pkill perl; rm -r src' });

@@ -12,7 +12,6 @@ import {
   PERSON,
   type SetUpVisit,
   setUpPage,
-  shoot,
 } from '../support/browser/page.ts';
 import { freshDatabase } from '../support/database/database.ts';
 import { eventually, waitFor } from '../support/patience.ts';
@@ -126,7 +125,6 @@ async function offersWhatIsOn(t: Test, { address }: SetUpVisit, browser: Browser
   await door.answer();
   await email(stranger).waitFor();
   t.equal(await stranger.getByText(GUEST).count(), 0, 'guests are off as it comes');
-  await shoot(stranger, 'door-closed');
 
   const admin = await asFirst(address);
   await admin('PATCH', '/api/admin/settings', { guests_enabled: true, open_registration: true });
@@ -137,7 +135,6 @@ async function offersWhatIsOn(t: Test, { address }: SetUpVisit, browser: Browser
   t.equal(await guest.getByText(GUEST).count(), 0, 'a form without an answer lets people sign in');
   await open.answer();
   await guest.getByText(GUEST).waitFor();
-  await shoot(guest, 'door-open');
   await guest.getByText(GUEST).click();
   await guest.getByText('No containers yet').waitFor();
 }

@@ -7,7 +7,7 @@ import { aFolder } from '../support/folder.ts';
 import { needs } from '../support/run/infra.ts';
 import { BUILT, theCommand } from '../support/service/command.ts';
 import { anApiToken, aPerson, aService } from '../support/service/service.ts';
-import { listening } from '../support/terminal/terminals.ts';
+import { serverOf } from '../support/terminal/terminals.ts';
 
 const CLIENT = path.resolve('dist/client/index.js');
 
@@ -16,7 +16,7 @@ async function aScene(t: Test) {
   const node = await needs(t, 'node20');
   if (node === null) return null;
   const service = await aService();
-  const server = (await listening(t, service)).replace('ws', 'http');
+  const server = await serverOf(t, service);
   const { token } = await anApiToken(service, await aPerson(service, 'ada'));
   const bin = path.join(aFolder(t), 'bin');
   mkdirSync(bin);

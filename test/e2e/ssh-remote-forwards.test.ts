@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { portOf } from '../support/listen.ts';
 import { waitFor } from '../support/patience.ts';
 import { eventually, inside } from '../support/process/fault-scene.ts';
 import { client, signInAdmin, startService } from '../support/process/running-service.ts';
@@ -35,10 +35,7 @@ async function aServer(t: Test): Promise<number> {
     socket.on('error', () => {}).on('data', (chunk) => (all += chunk));
     socket.on('end', () => socket.end(`heard ${all}`));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return (server.address() as { port: number }).port;
+  return await portOf(t, server);
 }
 
 /** What a connection inside the container gets as the answer, to a port or a path. */

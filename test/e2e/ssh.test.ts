@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
-import ssh2 from 'ssh2';
 import t, { type Test } from 'tap';
 import { run } from '../../src/adapters/docker/host/host-commands.ts';
 import { write } from '../support/folder.ts';
@@ -30,7 +29,6 @@ t.test('the programs of OpenSSH work in a container', async (t) => {
   await sharedScreen(t, scene);
   const { spawned: run } = theCommand(t, scene.address, scene.token);
   t.match(await run(['ssh', 'dev', '--', 'pwd; exit 5']), { code: 5, stdout: '/workspace\n' }, 'over HTTPS');
-  await manyChannels(t, scene);
   await garbage(t, scene);
   await strangers(t, scene, ssh);
   await ends(t, scene, ssh);
@@ -131,35 +129,6 @@ async function sharedScreen(t: Test, { address, dbId, token, call, home }: SshSc
   browser.socket.send(Buffer.from('echo "=$((8*8))="\r'));
   await browser.until(() => browser.output().includes('=64='));
   browser.socket.terminate();
-}
-
-async function manyChannels(t: Test, { home, port }: SshScene): Promise<void> {
-  const connection = new ssh2.Client();
-  connection.connect({
-    host: '127.0.0.1',
-    port,
-    username: 'dev',
-    privateKey: readFileSync(path.join(home.folder, 'id')),
-  });
-  await once(connection, 'ready');
-  const channels = await Promise.all(
-    Array.from({ length: 50 }, async (_, n) => {
-      const channel = await new Promise<ssh2.ClientChannel>((resolve, reject) =>
-        connection.exec('cat', (error, opened) => (error ? reject(error) : resolve(opened))),
-      );
-      let heard = '';
-      channel.on('data', (chunk: Buffer) => {
-        heard += chunk;
-      });
-      channel.write(`${n}`);
-      return { channel, heard: () => heard, closed: once(channel, 'close') };
-    }),
-  );
-  await waitFor(() => channels.every(({ heard }, n) => heard() === `${n}`), { patienceMs: 60_000 });
-  t.pass('fifty programs run on one connection at the same time');
-  for (const { channel } of channels) channel.end();
-  await Promise.all(channels.map(({ closed }) => closed));
-  connection.end();
 }
 
 async function garbage(t: Test, { port }: SshScene): Promise<void> {

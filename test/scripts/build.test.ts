@@ -1,6 +1,5 @@
 import { cpSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, unlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { create } from 'tar';
@@ -11,6 +10,7 @@ import { checkLayers } from '../../scripts/lib/layers.mjs';
 import { checkPorts } from '../../scripts/lib/ports.mjs';
 import { runProcess } from '../support/child.ts';
 import { aFolder, aFolderOf, write } from '../support/folder.ts';
+import { addressOf } from '../support/listen.ts';
 import { aTree, build } from '../support/tree.ts';
 
 const SOURCE = 'src/app/main/bin/server.ts';
@@ -142,9 +142,7 @@ async function aRegistry(t: Test, versions: ReadonlySet<string>): Promise<string
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ name: 'dep', versions: Object.fromEntries(described) }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return `${await addressOf(t, server)}/`;
 }
 
 /** Asks for this version of the registry's package. */

@@ -7,6 +7,10 @@ import { type Child, runProcess } from '../child.ts';
 export type Machine = {
   /** This machine's address, as seen from there. */
   readonly here: string;
+  /** Its own address. */
+  readonly there: string;
+  /** `ip` in its network. */
+  readonly ip: (...args: readonly string[]) => Promise<unknown>;
   /** A program that runs there; killed when the test ends. */
   readonly run: (file: string, args: readonly string[]) => Child;
   /** From now on every packet is dropped, in both directions. Neither side learns of it. */
@@ -28,6 +32,7 @@ export async function aMachine(t: Test): Promise<Machine> {
     await run('ip', ['netns', 'delete', space]);
   });
   const ip = (...args: string[]): Promise<unknown> => runOrThrow('ip', args);
+  const ipThere = (...args: readonly string[]): Promise<unknown> => ip('-n', space, ...args);
   const rules = (change: string) => async (): Promise<void> => {
     for (const rule of RULES) await ip('netns', 'exec', space, 'iptables', '-w', change, rule, '-j', 'DROP');
   };
@@ -35,11 +40,13 @@ export async function aMachine(t: Test): Promise<Machine> {
   await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', far, 'netns', space);
   await ip('address', 'add', `${here}/30`, 'dev', link);
   await ip('link', 'set', link, 'up');
-  await ip('-n', space, 'address', 'add', `${there}/30`, 'dev', far);
-  await ip('-n', space, 'link', 'set', far, 'up');
-  await ip('-n', space, 'link', 'set', 'lo', 'up');
+  await ipThere('address', 'add', `${there}/30`, 'dev', far);
+  await ipThere('link', 'set', far, 'up');
+  await ipThere('link', 'set', 'lo', 'up');
   return {
     here: here as string,
+    there: there as string,
+    ip: ipThere,
     run: (file, args) => runProcess(t, 'ip', ['netns', 'exec', space, file, ...args]),
     cut: rules('-A'),
     mend: rules('-D'),

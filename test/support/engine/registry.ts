@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Test } from 'tap';
+import { portOf } from '../listen.ts';
 
 const MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 const CHUNK = Buffer.alloc(1_048_576);
@@ -77,12 +77,7 @@ export async function aRegistry(t: Test): Promise<Registry> {
     else if (name === 'huge' && image.blobs.get(reference)?.[0] === 0x1f) void trickle(response);
     else response.end(image.blobs.get(reference));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(t, server);
   return { host: `127.0.0.1:${port}`, digest: digestOf(images['small']?.manifest ?? Buffer.alloc(0)) };
 }
 

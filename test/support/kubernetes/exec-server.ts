@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import type { Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { ClusterAccess } from '../../../src/adapters/kubernetes/client/cluster-access.ts';
+import { addressOf } from '../listen.ts';
 
 /** The subprotocols of https://kubernetes.io/docs/reference/using-api/ "WebSocket streaming", as servers have them. */
 export type ExecProtocol = 'v5.channel.k8s.io' | 'v4.channel.k8s.io';
@@ -87,13 +87,11 @@ export async function startExecServer(t: Test, { run, protocol, autoPong }: Opti
       handle(socket, request);
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = await addressOf(t, server);
   t.teardown(() => {
     for (const socket of sockets) socket.terminate();
     for (const program of programs) program.kill();
-    server.close().closeAllConnections();
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     access: { server: url, namespace: 'berth', options: async () => ({ headers: {} }) },
     requests,

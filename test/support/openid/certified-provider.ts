@@ -1,19 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Provider, { type Configuration } from 'oidc-provider';
 import type { Test } from 'tap';
+import { addressOf } from '../listen.ts';
 import { CLIENT } from './scripted-provider.ts';
 
 /** A certified OpenID provider on this machine. On its pages anybody signs in as anybody. It serves one service. */
 export async function certifiedProvider(t: Test) {
   const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const issuer = await addressOf(t, server);
   const serve = (serviceUrl: string): void =>
     void server.on('request', new Provider(issuer, configurationFor(serviceUrl)).callback());
   return { issuer, serve };

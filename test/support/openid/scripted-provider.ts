@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import type { Test } from 'tap';
+import { addressOf } from '../listen.ts';
 
 /** Somebody at the provider. */
 export type AtProvider = {
@@ -46,12 +46,7 @@ export async function scriptedProvider(t: Test) {
   const people = new Map<string, JWTPayload>();
   const broken = new Set<string>();
   const server = createServer((request, response) => void answer(request, response));
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = await addressOf(t, server);
 
   async function sign(claims: JWTPayload, { claims: more, without = [], key }: Forgery, typ: string) {
     const all: JWTPayload = {

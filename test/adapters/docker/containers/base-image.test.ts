@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -35,6 +35,7 @@ import {
   testInstance,
 } from '../../../support/engine/engine.ts';
 import { aRegistry, type Registry } from '../../../support/engine/registry.ts';
+import { portOf } from '../../../support/listen.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
 
@@ -182,9 +183,7 @@ async function lateArchive(t: Test): Promise<void> {
       .on('data', (text: string) => received.push(text))
       .on('end', () => response.end('{"status": "made"}')),
   );
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await portOf(t, server);
   const archive = new PassThrough();
   const docker = dockerAt({ host: '127.0.0.1', port, tls: null });
   const imported = importDraft(docker, { repo: 'berth/draft', tag: 'late' }, archive);

@@ -69,7 +69,6 @@ if (engine !== null) {
   await t.test('a container is confined', (t) => confinement(t, box));
   const elsewhere = (await engineAt(engine.endpoint)).docker;
   await t.test('pauses and starts of two processes of Berth', (t) => pausesApart(t, box, elsewhere));
-  await t.test('an ended command leaves no process', (t) => execLeavesNothing(t, box));
   const bob = await runtime.create(other);
   await runtime.start(bob);
   const neighbour: Box = { ...instance, spec: other, handle: bob, sh: shellIn(commands, bob) };
@@ -152,7 +151,6 @@ async function stopping(t: Test, { runtime, handle, sh }: Box): Promise<void> {
   t.match(await runtime.observe(handle), killed, 'programs that do not obey are killed');
 }
 
-/** Besides the options that `createOptions` decides. */
 /** A pause during a start would block the container for ever. */
 async function pausesApart(t: Test, { runtime, handle, instanceId }: Box, elsewhere: Docker): Promise<void> {
   let [isPausing, isOver] = [false, false];
@@ -181,6 +179,7 @@ async function pausesApart(t: Test, { runtime, handle, instanceId }: Box, elsewh
   t.same(outcomes, new Set(['ContainerPaused']));
 }
 
+/** Besides the options that `createOptions` decides. */
 async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<void> {
   const { HostConfig: host } = await docker.getContainer(handle.runtimeId).inspect();
   t.ok((host.OomScoreAdj ?? -1) >= 0);
@@ -198,17 +197,6 @@ async function confinement(t: Test, { docker, handle, kind, sh }: Box): Promise<
   await sh('i=0; while [ $i -lt 600 ]; do sleep 2 & i=$((i+1)); done 2>/dev/null; true').catch(() => {});
   const alive = () => sh('echo alive').catch(() => null);
   t.equal(await eventually(alive, Boolean, { everyMs: 200 }), 'alive', 'a fork bomb ends at the limit');
-}
-
-async function execLeavesNothing(t: Test, { commands, handle, sh }: Box): Promise<void> {
-  const command = ['sh', '-c', 'sleep 4600 & (setsid sleep 4601) & sh -c "sleep 4602; :" & echo begun; wait'];
-  const result = await runIn(commands, handle, command, { timeoutSeconds: 3 });
-  t.match(result, { exitCode: null, truncated: false });
-  t.equal(result.stdout.toString(), 'begun\n', 'what was printed before the limit is there');
-  t.equal(await sh('pgrep -fc "sleep 46[0]"; true'), '0');
-  const numbers = Array.from({ length: 8 }, (_, index) => `${index}`);
-  const printed = await Promise.all(numbers.map((number) => sh(`echo ${number}`)));
-  t.same(printed, numbers, 'commands at the same time do not mix');
 }
 
 async function names(t: Test, alice: Box, bob: Box): Promise<void> {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
-import { createServer, request as dial, type IncomingMessage } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -10,7 +8,6 @@ import t, { type Test } from 'tap';
 import { dockerCanary } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { CANARY_LABEL, chainName } from '../../../../src/adapters/docker/engine/engine-names.ts';
-import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import { isRoot, run, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
@@ -30,12 +27,14 @@ import { prepareBaseImage } from '../../../../src/app/main/engine/base-image.ts'
 import type { PartState } from '../../../../src/app/main/health/readiness.ts';
 import type { Reached } from '../../../../src/ports/containers/isolation-canary.ts';
 import {
+  engineAt,
   engineOrSkip,
   noEngineOfOurOwn,
   type TestInstance,
   testInstance,
 } from '../../../support/engine/engine.ts';
 import { isBound } from '../../../support/engine/instance.ts';
+import { portOf } from '../../../support/listen.ts';
 import { eventually, waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
@@ -153,71 +152,19 @@ else {
   await t.test('an engine with a damaged file system does not start empty', damaged);
 }
 
-type FaultyEngine = {
-  /** As a DOCKER_HOST value. */
-  readonly endpoint: string;
-  /** From now on matching paths are answered 500; null for none. */
-  fail(path: RegExp | null): void;
-  /** Method and path of each failed call. */
-  readonly failed: readonly string[];
-  readonly answered: readonly string[];
-};
-
-/** An engine's unix socket behind a proxy that fails some calls. */
-async function faultyEngine(t: Test, endpoint: string, broken: RegExp): Promise<FaultyEngine> {
-  let failing: RegExp | null = broken;
-  const open = new Set<Socket>();
-  const failed: string[] = [];
-  const answered: string[] = [];
-  const server = createServer((request, response) => {
-    if (failing?.test(request.url ?? '')) {
-      failed.push(`${request.method} ${request.url}`);
-      request.resume();
-      response.writeHead(500, { 'content-type': 'application/json' }).end('{"message":"disk on fire"}');
-      return;
-    }
-    const far = forward(request);
-    far.once('response', (answer) => {
-      answered.push(`${request.method} ${request.url}`);
-      response.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(response);
-    });
-    response.once('close', () => far.destroy());
-    request.pipe(far);
-  });
-  const forward = ({ method, url, headers }: IncomingMessage) =>
-    dial({ socketPath: endpoint.replace('unix://', ''), method, path: url, headers })
-      .on('error', () => {})
-      .on('socket', (far) => open.add(far));
-  server.on('upgrade', (request: IncomingMessage, near: Socket, head: Buffer) => {
-    const far = forward(request);
-    far.once('upgrade', (answer, socket: Socket, rest: Buffer) => {
-      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      near.write(`HTTP/1.1 101 UPGRADED\r\n${lines.join('')}\r\n`);
-      near.write(rest);
-      socket.write(head);
-      near.pipe(socket).pipe(near);
-      near.on('error', () => {}).once('close', () => socket.destroy());
-      socket.on('error', () => {}).once('close', () => near.destroy());
-    });
-    near.on('error', () => {}).once('close', () => far.destroy());
-    request.pipe(far);
-  });
-  server.on('connection', (near: Socket) => open.add(near));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    for (const each of open) each.destroy();
-  });
-  return {
-    endpoint: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    fail: (path) => {
-      failing = path;
-    },
-    failed,
-    answered,
+/** A client of the engine that gets 500 for each call of a path that matches `failing`. */
+async function faultyEngine(endpoint: string, broken: RegExp) {
+  const { docker } = await engineAt(endpoint);
+  const state = { docker, failing: broken as RegExp | null, failed: [] as string[] };
+  const { modem } = docker;
+  const dial = modem.dial.bind(modem);
+  modem.dial = (options, done) => {
+    const path = String(options.path);
+    if (state.failing?.test(path) !== true) return dial(options, done);
+    state.failed.push(path);
+    done?.(Object.assign(new Error('disk on fire'), { statusCode: 500 }), null);
   };
+  return state;
 }
 
 const IMAGE = /\/images\/berth/;
@@ -227,16 +174,14 @@ t.test('failed startup work is retried', async (t) => {
   const engine = await engineOrSkip(t);
   if (engine === null) return;
   const { instanceId, network } = await testInstance(t, engine);
-  const faulty = await faultyEngine(t, engine.endpoint, IMAGE);
-  const far = await probe(addressOf(faulty.endpoint, null));
-  if (!far.answers) throw new Error(far.detail);
+  const faulty = await faultyEngine(engine.endpoint, IMAGE);
   const ending = new AbortController();
   t.teardown(() => ending.abort());
   const parts: { image: PartState } = { image: { status: 'down', detail: 'is being prepared' } };
   const ready: string[] = [];
   const { background } = await prepareBaseImage({
     source: {
-      ...{ docker: far.docker, reference: engine.image, network: network.name, instanceId },
+      ...{ docker: faulty.docker, reference: engine.image, network: network.name, instanceId },
       mayInstall: true,
     },
     parts,
@@ -247,7 +192,7 @@ t.test('failed startup work is retried', async (t) => {
     onTools: () => ready.push('tools'),
   });
   t.match(parts.image, { status: 'degraded', mend: /keeps retrying/ });
-  faulty.fail(VOLUMES);
+  faulty.failing = VOLUMES;
   t.match(
     await eventually(
       () => parts.image.detail,
@@ -257,7 +202,7 @@ t.test('failed startup work is retried', async (t) => {
     'the image is there',
   );
   t.same(ready, ['image']);
-  faulty.fail(null);
+  faulty.failing = null;
   await background;
   t.same(ready, ['image', 'tools'], 'images without tmux get sessions');
   t.equal(parts.image.status, 'ready');
@@ -328,18 +273,11 @@ async function reachable(t: Test, instance: TestInstance): Promise<void> {
 
 /** A test server takes the place of a cloud's metadata address, to which the packets are redirected. */
 async function leadMetadataHere(t: Test, { network }: TestInstance): Promise<void> {
-  const server = createTcpServer((socket) => socket.on('error', () => {}).end('secret\n')).listen(
-    0,
-    '0.0.0.0',
-  );
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const server = createServer((socket) => socket.on('error', () => {}).end('secret\n'));
+  const port = await portOf(t, server, '0.0.0.0');
   const to = ['-j', 'REDIRECT', '--to-ports', `${port}`];
   const led = ['-i', network.bridge, '-p', 'tcp', '-d', '169.254.169.254', '--dport', '80', ...to];
-  t.teardown(async () => {
-    server.close();
-    await iptables('-t', 'nat', '-D', 'PREROUTING', ...led);
-  });
+  t.teardown(() => iptables('-t', 'nat', '-D', 'PREROUTING', ...led));
   await iptables('-t', 'nat', '-I', 'PREROUTING', ...led);
 }
 

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
@@ -8,7 +7,6 @@ import t, { type Test } from 'tap';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { cgroupName, INSTANCE_LABEL } from '../../../../src/adapters/docker/engine/engine-names.ts';
 import { addressOf, probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
-import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import {
@@ -16,7 +14,6 @@ import {
   processes,
   readText,
   run,
-  runOrThrow,
   signal,
   startTicks,
 } from '../../../../src/adapters/docker/host/host-commands.ts';
@@ -31,7 +28,7 @@ import { layoutOf } from '../../../../src/adapters/docker/private-engine/private
 import { viewMounts, viewOf } from '../../../../src/adapters/docker/resource-view/resource-view.ts';
 import { runScript } from '../../../../src/adapters/scripts/exec/run-script.ts';
 import { runProcess } from '../../../support/child.ts';
-import { canRunLxcfs, engineOrSkip } from '../../../support/engine/engine.ts';
+import { canRunLxcfs, engineOrSkip, tinyImage } from '../../../support/engine/engine.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
@@ -258,15 +255,10 @@ async function runTiny(
   cgroupParent: string | null,
   Mounts: Docker.MountConfig = [],
 ): Promise<Docker.Container> {
-  const linked = await runOrThrow('ldd', ['/bin/sh', '/bin/sleep']);
-  const libraries = [...linked.matchAll(/(\/\S+)(?= \(0x)/g)].map((match) => match[1] ?? '');
-  const archive = spawn('tar', ['-ch', '/bin/sh', '/bin/sleep', ...new Set(libraries)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  await followToEnd(await docker.importImage(archive.stdout, { repo: 'tiny', tag: 'latest' }), () => {});
+  await tinyImage(docker, 'tiny:latest', ['sleep']);
   const container = await docker.createContainer({
     Image: 'tiny',
-    Cmd: ['/bin/sh', '-c', "trap 'exit 0' TERM; while :; do sleep 60 & wait $!; done"],
+    Cmd: ['sh', '-c', "trap 'exit 0' TERM; while :; do sleep 60 & wait $!; done"],
     Labels: { [INSTANCE_LABEL]: 'test' },
     HostConfig: {
       Init: true,

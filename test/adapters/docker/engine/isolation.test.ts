@@ -1,16 +1,16 @@
-import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { connect, createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { chainName } from '../../../../src/adapters/docker/engine/engine-names.ts';
-import { isRoot, run, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { isRoot, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
 import { ownAddresses } from '../../../../src/adapters/docker/network/host-network.ts';
 import { ensureNetwork } from '../../../../src/adapters/docker/network/instance-network.ts';
 import { gatewayOf } from '../../../../src/adapters/docker/network/subnet.ts';
 import type { RuntimeHandle } from '../../../../src/ports/containers/container-runtime.ts';
-import { runProcess } from '../../../support/child.ts';
+import { aMachine } from '../../../support/agent/machine.ts';
 import { aSpec, runIn } from '../../../support/engine/container.ts';
 import { engineOrSkip, type TestInstance, testInstance } from '../../../support/engine/engine.ts';
+import { portOf } from '../../../support/listen.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 
 const PORT = 8099;
@@ -66,10 +66,8 @@ async function listening(instance: TestInstance): Promise<RuntimeHandle> {
 
 async function hostService(t: Test): Promise<number> {
   // An aborted client is no fault of the server.
-  const server = createServer((socket) => socket.on('error', () => {}).end('hello\n')).listen(0, '0.0.0.0');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  const server = createServer((socket) => socket.on('error', () => {}).end('hello\n'));
+  return await portOf(t, server, '0.0.0.0');
 }
 
 async function sh(
@@ -153,31 +151,16 @@ async function hostServices(t: Test, scene: Scene): Promise<void> {
   t.equal(await sh(instance, here, 'ls /var/run/docker.sock /run/berth-*/docker.sock 2>/dev/null; true'), '');
 }
 
-/** A simulated machine with a private and a link-local address, to which this machine forwards. */
+/** Another machine with a private and a link-local address, to which this machine forwards. */
 async function internalNetworks(t: Test, scene: Scene): Promise<void> {
-  const id = randomBytes(3).toString('hex');
-  const [space, link, far] = [`berth-t${id}`, `bt${id}`, `bf${id}`];
-  // Concurrent runs on this machine use others.
-  const block = `172.31.${randomInt(256)}.${randomInt(64) * 4}`;
-  const [mine, theirs] = [1, 2].map((n) => block.replace(/\d+$/, (last) => `${Number(last) + n}`));
-  t.teardown(async () => {
-    await run('ip', ['link', 'delete', link]);
-    await run('ip', ['netns', 'delete', space]);
-  });
-  const ip = (...args: string[]): Promise<string> => runOrThrow('ip', args);
-  await ip('netns', 'add', space);
-  await ip('link', 'add', link, 'type', 'veth', 'peer', 'name', far, 'netns', space);
-  await ip('address', 'add', `${mine}/30`, 'dev', link);
-  await ip('link', 'set', link, 'up');
-  await ip('-n', space, 'address', 'add', `${theirs}/30`, 'dev', far);
-  await ip('-n', space, 'address', 'add', '169.254.169.254/32', 'dev', far);
-  await ip('-n', space, 'link', 'set', far, 'up');
-  await ip('-n', space, 'route', 'add', 'default', 'via', `${mine}`);
+  const machine = await aMachine(t);
+  await machine.ip('address', 'add', '169.254.169.254/32', 'dev', 'lo');
+  await machine.ip('route', 'add', 'default', 'via', machine.here);
+  // Concurrent runs on this machine have a route of their own.
   const metric = ['metric', `${randomInt(1, 2 ** 31)}`];
-  await ip('route', 'add', '169.254.169.254/32', 'via', `${theirs}`, ...metric);
-  const machine = runProcess(t, 'ip', ['netns', 'exec', space, 'perl', '-e', LISTEN]);
-  t.equal(await machine.line(), 'listening');
-  const addresses = [`${theirs}`, '169.254.169.254'];
+  await runOrThrow('ip', ['route', 'add', '169.254.169.254/32', 'via', machine.there, ...metric]);
+  t.equal(await machine.run('perl', ['-e', LISTEN]).line(), 'listening');
+  const addresses = [machine.there, '169.254.169.254'];
   for (const address of addresses)
     t.equal(await dialFromHere(address), 'hello', `${address} answers this machine`);
   const targets = addresses.map((address) => `${address}:${PORT}`);

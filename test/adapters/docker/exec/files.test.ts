@@ -17,6 +17,9 @@ import { eventually, standsStill } from '../../../support/patience.ts';
 const SWAP = `chdir "/workspace/swapped"; for (;;) {
   symlink "/tmp/outer", "next"; rename "next", "name"; link "inner", "next"; rename "next", "name" }`;
 
+/** A child, one in a session of its own, and a grandchild. */
+const TREE = 'sleep 471 & (setsid sleep 472) & sh -c "sleep 473; :" & echo begun; wait';
+
 type CommandBox = {
   readonly sh: (script: string) => Promise<string>;
   readonly open: (script: string, more?: Partial<CommandRequest>) => Promise<RunningCommand>;
@@ -225,13 +228,13 @@ async function backPressure(t: Test, { sh, open }: CommandBox): Promise<void> {
 
 async function ending(t: Test, { sh, open }: CommandBox): Promise<void> {
   const left = (): Promise<string> => sh('pgrep -fc "sleep 47[0-9]" || true');
-  const running = await open('sleep 471 & (setsid sleep 472) & sh -c "sleep 473; :" & echo begun; wait');
+  const running = await open(TREE);
   const events = running.events[Symbol.asyncIterator]();
   t.match(await events.next(), { value: { kind: 'output' } });
   t.ok(Number(await left()) > 3);
   await running.end();
   t.equal(await left(), '0');
-  const limited = await collect(await open('echo begun; sleep 474', { timeoutSeconds: 3 }));
+  const limited = await collect(await open(TREE, { timeoutSeconds: 3 }));
   t.match(limited, { stdout: 'begun\n', exitCode: null });
   t.equal(await left(), '0');
 }

@@ -327,17 +327,6 @@ export async function volumeRetentionContract(name: string, storage: Storage, ag
     t.equal(await deletedContainers.countKept(ownerId), 0);
   });
 
-  await t.test(`${name}: a guest's deleted volume is due within the hour`, async (t) => {
-    const guest = await storedUser(storage, { guestUntil: new Date('2100-01-01T00:00:00Z') });
-    const { dbId } = await storedContainer(storage, guest.id);
-    await containers.changeState(dbId, ['running'], { state: 'deleted' });
-    await age(dbId, 0.8);
-    t.same(await claimed(), []);
-    await age(dbId, 0.1);
-    t.same(await claimed(), [dbId]);
-    t.ok(await retention.markRemoved(dbId));
-  });
-
   await t.test(`${name}: what is removed is what the domain says is due`, async (t) => {
     const guestUntil = new Date('2100-01-01T00:00:00Z');
     const cases = [
