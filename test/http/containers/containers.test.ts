@@ -322,6 +322,23 @@ t.test('an engine container without a database row is stopped, and removed after
   t.match(await runtime.observe(last), { kind: 'gone' }, 'what belongs to a deleted row goes at once');
 });
 
+t.test('a pass asks for the row of a container only if no row had named it', async (t) => {
+  const { service, id, now, stray } = await aScene();
+  const { containers } = service.ports.storage.repositories;
+  const asked: string[] = [];
+  const { findAny } = containers;
+  containers.findAny = (dbId) => {
+    asked.push(dbId);
+    return findAny(dbId);
+  };
+  await service.reconcile();
+  t.same(asked, []);
+  await stray({ dbId: NOBODY });
+  await service.reconcile();
+  t.same(asked, [NOBODY]);
+  t.match(await now(), { id, status: 'running' });
+});
+
 const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;
 

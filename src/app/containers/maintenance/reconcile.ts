@@ -22,20 +22,23 @@ export const reconcile =
     // Before the operations: a member claimed in between has become a row.
     const members = await warmPool.ids();
     const busy = await operations.busy();
+    const byRuntimeId = new Map(listed.map((one) => [one.handle.runtimeId, one]));
     for (const row of rows) {
-      if (!busy.has(row.dbId)) await syncObserved(deps, row, listed);
+      if (!busy.has(row.dbId)) await syncObserved(deps, row, byRuntimeId.get(row.runtimeId ?? ''));
       onProgress();
     }
-    await putAway(deps, listed, new Set([...busy, ...members]), onProgress);
+    // A row that named its container before the listing keeps it: no query for each container.
+    const named = new Set(rows.map(({ runtimeId }) => runtimeId));
+    const others = listed.filter(({ handle }) => !named.has(handle.runtimeId));
+    await putAway(deps, others, new Set([...busy, ...members]), onProgress);
     await removeUnusedImages(deps);
   };
 
 async function syncObserved(
   deps: Pick<ContainerDeps, 'storage' | 'terminals' | 'log'>,
   row: Container,
-  listed: readonly ListedContainer[],
+  current: ListedContainer | undefined,
 ): Promise<void> {
-  const current = listed.find(({ handle }) => handle.runtimeId === row.runtimeId);
   const gone = { kind: 'gone', volumeExists: true } as const;
   const observation = current ? { kind: current.state } : gone;
   const state = syncedState(row, observation);
