@@ -42,6 +42,7 @@ export type Gauge =
   | 'database_connections'
   | 'database_connections_in_use'
   | 'database_waiting'
+  | 'messages_connected'
   | 'reconcile_age_seconds'
   | 'containers_running'
   | 'host_cpu_cores'

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * What a test file needs besides Node.js, by its imports: nothing (`pure`), PostgreSQL (`database`), or a container
- * engine or browser too (`engine`).
+ * What a test file needs besides Node.js, by its imports: nothing (`pure`), PostgreSQL or Redis (`database`), or a
+ * container engine or browser too (`engine`).
  * @typedef {'pure' | 'database' | 'engine'} Kind
  */
 
 const IMPORT = /^(?:import|export)\s(?!type\b)[^;]*?'(\.[^']+\.ts)'/gm;
 const ASKS_FOR_ENGINE = /\bneeds\(\w+, '(?:engine|browser|busybox|shells|node20)'\)/;
-const ASKS_FOR_DATABASE = /\bneeds\(\w+, '(?:postgres|systemPostgres)'\)|\bstartEmbedded\(/;
+const ASKS_FOR_DATABASE = /\bneeds\(\w+, '(?:postgres|systemPostgres|redis)'\)|\bstartEmbedded\(/;
 
 /**
  * @param {string} root

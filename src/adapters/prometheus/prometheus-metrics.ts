@@ -15,6 +15,7 @@ const GAUGES: Readonly<Record<GaugeName, string>> = {
   database_connections: 'Database connections in the pool.',
   database_connections_in_use: 'Database connections in use.',
   database_waiting: 'Callers waiting for a database connection.',
+  messages_connected: '1 while messages from other processes arrive.',
   reconcile_age_seconds: 'Time since the last reconciliation of rows and engine.',
   containers_running: 'Running containers, in all processes.',
   host_cpu_cores: "Cores of the engine's machine.",

@@ -11,6 +11,8 @@ export const SETTINGS: Readonly<Record<string, { readonly default?: unknown }>> 
 
 export type Config = {
   readonly databaseUrl: string | null;
+  /** The Redis for messages between processes, which may have a password; null: the database. */
+  readonly busUrl: string | null;
   readonly dockerHost: string | null;
   readonly host: string;
   readonly port: number;
@@ -68,6 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Settings {
   if (!env['BERTH_ADMIN_EMAIL'] !== !env['BERTH_ADMIN_PASSWORD']) {
     faults.push('BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together');
   }
+  if (!invalid.has('BERTH_BUS_URL')) faults.push(...busFaults(env['BERTH_BUS_URL'] || undefined));
   faults.push(...oidcFaults(env));
   return faults.length > 0 ? { faults } : { config: toConfig(value as Environment) };
 }
@@ -91,6 +94,17 @@ function secretFaults(setting: string | undefined): readonly string[] {
       ? ['BERTH_JWT_SECRET must contain two different secrets']
       : []),
   ];
+}
+
+/** The pattern admits ports and escapes that no address has. */
+function busFaults(setting: string | undefined): readonly string[] {
+  try {
+    const { username, password } = new URL(setting ?? 'redis://none');
+    decodeURIComponent(username + password);
+    return [];
+  } catch {
+    return [`BERTH_BUS_URL must be ${descriptionOf('BERTH_BUS_URL')}`];
+  }
 }
 
 /** The provider needs both; the rest is of no use without it. */
@@ -126,6 +140,7 @@ function toConfig(env: Environment): Config {
   const { BERTH_ADMIN_EMAIL: email, BERTH_ADMIN_PASSWORD: password } = env;
   return {
     databaseUrl: env.DATABASE_URL ?? null,
+    busUrl: env.BERTH_BUS_URL ?? null,
     dockerHost: env.DOCKER_HOST ?? null,
     host: env.BERTH_HOST,
     port: env.BERTH_PORT,

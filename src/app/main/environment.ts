@@ -14,6 +14,12 @@ export const Environment = Type.Object({
   DATABASE_URL: Type.Optional(
     Type.String({ pattern: '^postgres(ql)?://', description: 'a postgres:// address' }),
   ),
+  BERTH_BUS_URL: Type.Optional(
+    Type.String({
+      pattern: '^rediss?://([^\\s/?#@]*@)?[^\\s/?#@]+(/\\d+)?/?$',
+      description: 'a redis:// or rediss:// address, its password percent-encoded',
+    }),
+  ),
   DOCKER_HOST: Type.Optional(
     Type.String({ pattern: '^(unix|tcp|https?)://.', description: 'a unix:// or tcp:// address' }),
   ),

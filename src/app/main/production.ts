@@ -4,7 +4,6 @@ import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import { lockDataDir } from '../../adapters/filesystem/data-dir-lock.ts';
 import { recordingFilesIn } from '../../adapters/filesystem/recording-files.ts';
-import { postgresBus } from '../../adapters/postgres/bus.ts';
 import { openDatabase, openPool } from '../../adapters/postgres/connection/database.ts';
 import { postgresStorage } from '../../adapters/postgres/storage.ts';
 import { prometheusMetrics } from '../../adapters/prometheus/prometheus-metrics.ts';
@@ -20,6 +19,7 @@ import type { Ports } from './compose-options.ts';
 import type { Config } from './config.ts';
 import { embeddedUrl } from './database/embedded-database.ts';
 import { migrateAt } from './database/migrate-database.ts';
+import { openBus } from './database/open-bus.ts';
 import { NODE } from './engine/attach-engine.ts';
 import { type EngineInUse, type EngineSetUp, useEngine } from './engine/container-engine.ts';
 import { findEngine } from './engine/find-engine.ts';
@@ -210,18 +210,24 @@ async function openStorage({ config, log, root, opened, signal }: ProductionOpti
   await step('Migrating the database', () =>
     unlessAborted(signal, migrateAt(url, path.join(root, 'db/migrations'))),
   );
-  const bus = postgresBus(url, log);
-  opened.add('connection to other processes', () => bus.close());
+  const storage = postgresStorage(db);
+  const bus = openBus(
+    config,
+    { url, installationId: await storage.repositories.installation.id() },
+    log,
+    opened,
+  );
   const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
-  return { storage: postgresStorage(db), bus, answers, metrics: metricsWith(pool) };
+  return { storage, bus, answers, metrics: metricsWith(pool, bus) };
 }
 
-/** With the pool's figures on request. */
-function metricsWith(pool: ReturnType<typeof openPool>): Metrics {
+/** With the figures of pool and bus on request. */
+function metricsWith(pool: ReturnType<typeof openPool>, bus: Bus): Metrics {
   const metrics = prometheusMetrics();
   metrics.watch('database_connections', () => pool.totalCount);
   metrics.watch('database_connections_in_use', () => pool.totalCount - pool.idleCount);
   metrics.watch('database_waiting', () => pool.waitingCount);
+  metrics.watch('messages_connected', () => (bus.connected ? 1 : 0));
   return metrics;
 }
 

@@ -19,6 +19,7 @@ const config = (env: NodeJS.ProcessEnv): Config => {
 t.test('without settings the service listens on this machine only', async (t) => {
   t.match(config({}), {
     databaseUrl: null,
+    busUrl: null,
     dockerHost: null,
     host: '127.0.0.1',
     port: 8080,
@@ -38,6 +39,7 @@ t.test('without settings the service listens on this machine only', async (t) =>
 
 t.test('settings are read with their types', async (t) => {
   const env = {
+    BERTH_BUS_URL: 'rediss://berth:p%40ss@redis.example:6380/0',
     BERTH_PORT: '9000',
     BERTH_WARM_POOL: '3',
     BERTH_PUBLIC_URL: 'https://berth.example/',
@@ -56,6 +58,7 @@ t.test('settings are read with their types', async (t) => {
     BERTH_KUBERNETES_STORAGE_CLASS: 'fast',
   };
   t.match(config(env), {
+    busUrl: 'rediss://berth:p%40ss@redis.example:6380/0',
     port: 9000,
     warmPool: 3,
     publicUrl: 'https://berth.example',
@@ -93,6 +96,7 @@ t.test('local metrics need a credential once a setting suggests a proxy', async 
 t.test('all faults are listed at once, and no secret is repeated', async (t) => {
   const read = readConfig({
     DATABASE_URL: 'mysql://x',
+    BERTH_BUS_URL: 'redis://berth:my-bus-secret%zz@redis.example',
     DOCKER_HOST: 'nonsense',
     BERTH_PORT: '80x',
     BERTH_PUBLIC_URL: 'https://berth.example/path',
@@ -113,6 +117,7 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
   t.same(faults.toSorted(), [
     'BERTH_ADMIN_EMAIL and BERTH_ADMIN_PASSWORD must be set together',
     'BERTH_ALLOWED_ORIGINS must be http(s) origins without a path, separated by commas',
+    'BERTH_BUS_URL must be a redis:// or rediss:// address, its password percent-encoded',
     'BERTH_DISK_FLOOR_MB must be a whole number of MB',
     'BERTH_DISK_QUOTA must be auto, hard or soft',
     'BERTH_ENGINE must be auto, external or kubernetes',
@@ -128,7 +133,7 @@ t.test('all faults are listed at once, and no secret is repeated', async (t) => 
     'DATABASE_URL must be a postgres:// address',
     'DOCKER_HOST must be a unix:// or tcp:// address',
   ]);
-  t.notMatch(faults.join(), 'my-short-secret');
+  t.notMatch(faults.join(), /my-(short|bus)-secret/);
 });
 
 t.test('the service starts in a shell that has settings of the command', async (t) => {
@@ -143,6 +148,19 @@ t.test('the service starts in a shell that has settings of the command', async (
 const long = 'x'.repeat(1024);
 /** Each setting's valid values, and values just beyond. */
 const TAKEN: Readonly<Record<string, { yes: readonly string[]; no: readonly string[]; must: string }>> = {
+  BERTH_BUS_URL: {
+    yes: ['redis://a', 'rediss://a:6380/', 'redis://:p%40s%2Fs@[::1]:6379/0', 'redis://u:p@a/15'],
+    no: [
+      'redis:a',
+      'http://a',
+      'redis://',
+      'redis://u:p@s@a',
+      'redis://a/b',
+      'redis://a:99999',
+      'redis://u:%zz@a',
+    ],
+    must: 'a redis:// or rediss:// address, its password percent-encoded',
+  },
   DATABASE_URL: {
     yes: ['postgres://a', 'postgresql://a'],
     no: ['x postgres://a', 'postgres:a'],

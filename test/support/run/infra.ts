@@ -37,6 +37,8 @@ export type Parts = {
   };
   /** The folder with `pg_dump`, `initdb` and the like of the distribution. */
   readonly systemPostgres: { readonly programs: string };
+  /** A Redis to start. */
+  readonly redis: { readonly program: string };
   /** Programs that people type commands into. */
   readonly shells: { readonly bash: string; readonly zsh: string; readonly fish: string };
   /** Node.js 20. */

@@ -9,6 +9,7 @@ import { startEngine } from './keeper/engine.ts';
 import { findNode20 } from './keeper/node20.ts';
 import { type Part, reasonOf, type Use } from './keeper/part.ts';
 import { findSystemPostgres, startPostgres } from './keeper/postgres.ts';
+import { findRedis } from './keeper/redis.ts';
 import { startSharedService } from './keeper/service.ts';
 import { findShells } from './keeper/shells.ts';
 
@@ -22,6 +23,7 @@ const starters = {
   browser: startBrowser,
   service: startSharedService,
   systemPostgres: findSystemPostgres,
+  redis: findRedis,
   shells: findShells,
   node20: findNode20,
 };

@@ -23,7 +23,7 @@ import { lockDataDirOrNull } from '../../../adapters/filesystem/data-dir-lock.ts
 import { openDatabase, openPool } from '../../../adapters/postgres/connection/database.ts';
 import { startEmbedded } from '../../../adapters/postgres/embedded/index.ts';
 import { installationId } from '../../../adapters/postgres/installation-repository.ts';
-import { listeningFrom } from '../../../adapters/postgres/notification-listener.ts';
+import { presentFrom } from '../../../adapters/postgres/notification-listener.ts';
 import type { Db } from '../../../adapters/postgres/schema/database-schema.ts';
 import type { Config } from '../config.ts';
 import { missingDatabase } from '../database/command-database.ts';
@@ -94,7 +94,7 @@ async function find(config: Config, root: string): Promise<Found> {
 async function runningElsewhere(config: Config): Promise<Outcome | null> {
   // An embedded database is that of one process, which would have the lock of the data folder.
   if (config.databaseUrl === null) return null;
-  const addresses = await inDatabase(config, listeningFrom);
+  const addresses = await inDatabase(config, presentFrom);
   if (addresses.length === 0) return null;
   const clients = addresses.map((address) => address ?? 'this machine').join(', ');
   return {
