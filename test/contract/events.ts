@@ -5,6 +5,7 @@ import type { EventLog, StoredEvent } from '../../src/ports/event-log.ts';
 import type { Storage } from '../../src/ports/storage.ts';
 import { type Blocked, hashOf, storedContainer, storedUser } from '../support/database/stored.ts';
 import { eventually, waitFor } from '../support/patience.ts';
+import { valuesOf } from '../support/values.ts';
 
 const anEvent = (ownerId: string, dbId: string, type: EventType = 'container_started'): ContainerEvent => ({
   type,
@@ -70,10 +71,7 @@ export async function eventLogContract(
     const range = { after: start, upTo: second?.id ?? '' };
     const seen = await events.seenBy(root.id, range, 9);
     t.same(idsOf(seen), [forAll, forAdmins]);
-    t.same(
-      seen.map(({ isForAdministrators }) => isForAdministrators),
-      [false, true],
-    );
+    t.same(valuesOf(seen, 'isForAdministrators'), [false, true]);
     for (const { id } of [ada, former]) t.same(idsOf(await events.seenBy(id, range, 9)), [forAll]);
   });
 

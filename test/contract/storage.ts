@@ -5,14 +5,12 @@ import { agentRepositoryContract } from './containers/agents.ts';
 import { capacityRepositoryContract } from './containers/capacity/capacity.ts';
 import { catalogueRepositoryContract } from './containers/catalogue.ts';
 import { commandRunRepositoryContract } from './containers/command-runs.ts';
-import { containerRepositoryContract, layerImagesContract } from './containers/containers.ts';
-import { diskUseRepositoryContract } from './containers/disk-use.ts';
+import { containerRepositoryContract } from './containers/containers.ts';
 import { lifetimeRepositoryContract } from './containers/lifetime/lifetimes.ts';
 import { operationRepositoryContract } from './containers/operations.ts';
 import { processOutputRepositoryContract } from './containers/processes/process-output-repository.ts';
 import { processRepositoryContract } from './containers/processes/process-repository.ts';
 import { deletedContainerRepositoryContract } from './containers/retention/deleted-containers.ts';
-import { orphanRepositoryContract } from './containers/retention/orphans.ts';
 import {
   type Age,
   type AgeAll,
@@ -32,18 +30,13 @@ import {
 import { deviceSignInContract } from './identity/device-sign-ins.ts';
 import { openIdContract } from './identity/openid.ts';
 import { peopleContract } from './identity/people.ts';
-import { refreshTokenRepositoryContract } from './identity/refresh-tokens.ts';
 import { type Backdate, screenLockContract, sessionRepositoryContract } from './identity/sessions.ts';
 import { signInContract } from './identity/sign-in.ts';
 import { requestCountsContract, tokenRepositoryContract } from './identity/tokens.ts';
 import { announcementRepositoryContract } from './service/announcements.ts';
 import { healthRepositoryContract } from './service/health.ts';
-import { collaborationCleanupContract } from './terminals/collaboration-cleanup.ts';
-import { collaborationRepositoryContract } from './terminals/collaborations.ts';
-import { participationRepositoryContract } from './terminals/participations.ts';
+import { collaborationContract } from './terminals/collaborations.ts';
 import { recordingRepositoryContract } from './terminals/recordings.ts';
-import { sharedContainerRepositoryContract } from './terminals/shared-containers.ts';
-import { terminalCloseRequestsContract } from './terminals/terminal-close-requests.ts';
 import { terminalLeasesContract, terminalRecordsContract } from './terminals/terminals-noted.ts';
 
 /** Tables whose rows age at once. */
@@ -86,7 +79,6 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await catalogueRepositoryContract(name, storage);
   await userRepositoryContract(name, storage);
   await sessionRepositoryContract(name, storage, times.backdateSession);
-  await refreshTokenRepositoryContract(name, storage);
   screenLockContract(name, storage);
   signInContract(name, storage);
   openIdContract(name, storage);
@@ -99,9 +91,6 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await administeredContainerContract(name, storage);
   await agentRepositoryContract(name, storage, times.pass);
   await deletedContainerRepositoryContract(name, storage);
-  await diskUseRepositoryContract(name, storage);
-  await orphanRepositoryContract(name, storage);
-  await layerImagesContract(name, storage);
   await operationRepositoryContract(name, storage, passing('operations'));
   await lifetimeRepositoryContract(name, storage);
   await processRepositoryContract(name, storage, times.now);
@@ -114,13 +103,9 @@ export async function storageContracts(name: string, storage: OpenedStorage, tim
   await auditLogContract(name, storage);
   await auditChainContract(name, storage);
   await terminalRecordsContract(name, storage, times.silenceTerminal);
-  await terminalCloseRequestsContract(name, storage);
   await terminalLeasesContract(name, storage, times.silenceRun);
   await recordingRepositoryContract(name, storage, passingMs('recordings'));
-  await collaborationRepositoryContract(name, storage, times.endTimeOfShare);
-  await participationRepositoryContract(name, storage, times.endTimeOfShare);
-  await sharedContainerRepositoryContract(name, storage, times.endTimeOfShare);
-  await collaborationCleanupContract(name, storage, times.endTimeOfShare);
+  await collaborationContract(name, storage, times.endTimeOfShare);
   await eventLogContract(name, storage, (hours) => passing('events')(hours * 3_600), blocked);
   await volumeRetentionContract(name, storage, times.ageVolume);
   await historyContract(name, storage, times.ageAll);

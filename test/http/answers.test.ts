@@ -4,7 +4,16 @@ import { StorageBusy } from '../../src/ports/storage.ts';
 import { NOBODY } from '../support/database/stored.ts';
 import { throwAt } from '../support/service/bodies.ts';
 import { aServiceInTime, type InTime, withMfa } from '../support/service/factors.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN, type Person, person } from '../support/service/service.ts';
+import {
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  ORIGIN,
+  type Person,
+  person,
+  stateOf,
+} from '../support/service/service.ts';
 
 t.test('every 401 names the scheme, and whether a credential was sent', async (t) => {
   const service = await aService();
@@ -149,9 +158,7 @@ t.test('a shortage of database connections is 503 with Retry-After on every rout
 
 /** A service under attack with guessed sign-in factors, and the state that a refusal must not change. */
 function target(service: InTime, who: Person | null) {
-  const { state } = service.ports.storage as unknown as {
-    state: Record<string, unknown> & { locks: Map<string, { wrong: number }> };
-  };
+  const state = stateOf(service);
   return {
     service,
     who,

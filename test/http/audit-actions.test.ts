@@ -29,6 +29,8 @@ import {
   type Person,
   person,
   sessionIdOf,
+  small,
+  stateOf,
 } from '../support/service/service.ts';
 import { sshByKey, sshOverWebSocket } from '../support/ssh/ssh-client.ts';
 import { terminalClient } from '../support/terminal/terminal-client.ts';
@@ -36,10 +38,8 @@ import { aContainerOf, listening } from '../support/terminal/terminals.ts';
 
 const MINUTE_MS = 60_000;
 type AuditRecord = { userId: string | null; action: string; details: string };
-const records = (service: InTime): AuditRecord[] =>
-  (service.ports.storage as unknown as { state: { audit: AuditRecord[] } }).state.audit;
+const records = (service: InTime): AuditRecord[] => stateOf(service).audit;
 const HOUR_MS = 60 * MINUTE_MS;
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const range = (min: number, max: number) => ({ min, max });
 const tier = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: range(64, 512) };
 const [[type, , base64] = ['', '', '']] = SSH_KEYS;

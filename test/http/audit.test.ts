@@ -15,6 +15,7 @@ import {
   type TestService,
 } from '../support/service/service.ts';
 import { listenOnUnix } from '../support/service/streams.ts';
+import { valuesOf } from '../support/values.ts';
 
 type Listed = Record<string, unknown> & { action: string; username?: string | null; details: string };
 
@@ -52,10 +53,7 @@ t.test('users read the records of their own actions, newest first, and no others
   await as(service, ada)('POST', '/api/auth/logout');
   service.clock.advance(1000);
   const { records, next } = await page(service, await again(service, ada, 'ada'), OWN);
-  t.same(
-    records.map(({ action }) => action),
-    ['login', 'logged_out', 'login'],
-  );
+  t.same(valuesOf(records, 'action'), ['login', 'logged_out', 'login']);
   t.equal(next, null);
   t.match(records[1], {
     id: /^[0-9a-f-]{36}$/,
@@ -81,30 +79,20 @@ t.test("control characters of a program's name reach no record", async (t) => {
   t.match(records, [{ user_agent: 'Mozilla31m ü/5.0' }]);
 });
 
-t.test('a long list is paged without a gap or repeat', async (t) => {
+t.test('a long list is paged, by fifty if nothing else is asked for', async (t) => {
   const { service, root, ada } = await aScene();
   await addTo(service, ada.id, (n) => `${n}`, 60);
   for (const [who, url] of [
-    [ada, `${OWN}?limit=25&action=login_failed`],
-    [root, `${ALL}?limit=25&action=login_failed`],
+    [ada, `${OWN}?action=login_failed`],
+    [root, `${ALL}?action=login_failed`],
   ] as const) {
-    const parts: Listed[][] = [];
-    for (let cursor: string | null = ''; cursor !== null && parts.length < 10; ) {
-      const part = await page(service, who, cursor === '' ? url : `${url}&cursor=${cursor}`);
-      parts.push(part.records);
-      cursor = part.next;
-      // Records that arrive meanwhile change nothing.
-      if (parts.length === 1) await addTo(service, null, 'new');
-    }
+    const first = await page(service, who, url);
+    const rest = await page(service, who, `${url}&limit=25&cursor=${first.next}`);
+    t.same([first.records.length, rest.records.length, rest.next], [50, 10, null]);
     t.same(
-      parts.map(({ length }) => length),
-      who === ada ? [25, 25, 10] : [25, 25, 11],
-    );
-    t.same(
-      parts.flat().flatMap(({ details }) => (details === 'new' ? [] : details)),
+      valuesOf([...first.records, ...rest.records], 'details'),
       Array.from({ length: 60 }, (_, n) => `${59 - n}`),
     );
-    t.equal((await page(service, who, url.replace(/limit=25&/, ''))).records.length, 50, 'fifty by default');
   }
   t.equal((await page(service, ada, `${OWN}?limit=200`)).records.length, 61);
 });

@@ -13,8 +13,9 @@ import { limitUnreadAnswers } from '../../src/adapters/http/connections/unread-r
 import { onError } from '../../src/adapters/http/errors.ts';
 import type { Http } from '../../src/adapters/http/fastify-types.ts';
 import { waitFor } from '../support/patience.ts';
-import { anAdmin, aPerson, aService, as, ORIGIN, type Person } from '../support/service/service.ts';
-import { aContainerOf, listening } from '../support/terminal/terminals.ts';
+import { anAdmin, aPerson, aService, as, type Person } from '../support/service/service.ts';
+import { aContainerOf, listening, opened } from '../support/terminal/terminals.ts';
+import { valuesOf } from '../support/values.ts';
 
 /** A server of `budget` with a fast route and one that answers on request. */
 async function aServer(t: Test, budget: number) {
@@ -49,9 +50,8 @@ async function aServer(t: Test, budget: number) {
   return { http, going, dial, get, open: () => sockets.filter(({ closed }) => !closed).length };
 }
 
-t.test('the open file limit keeps a reserve, of a small limit a share', (t) => {
+t.test('the open file limit keeps a reserve, of a small limit a share', async (t) => {
   t.same([64, 256, 1024, 20_000].map(connectionBudget), [38, 156, 924, 19_900]);
-  t.end();
 });
 
 t.test('silent connections make room for those with requests', async (t) => {
@@ -129,7 +129,7 @@ t.test('when all connections are busy, another one gets 503 until one ends', asy
   t.match(await get('/quick'), { status: 200 });
   for (const end of going) end();
   t.same(
-    (await Promise.all(slow)).map(({ status }) => status),
+    valuesOf(await Promise.all(slow), 'status'),
     [200, 200, 200, 200, 200],
     'those under way were left alone',
   );
@@ -148,7 +148,7 @@ async function behindAProxy(t: Test) {
   ]);
   await service.ports.storage.repositories.settings.change({ socketsPerAddress: 3 });
   const open = (url: string, protocol: string, { token }: Person, from: string) =>
-    opened(`${address}${url}`, [protocol, `bearer.${token}`], from);
+    opened(`${address}${url}`, [protocol, `bearer.${token}`], { 'x-forwarded-for': from });
   return {
     ada,
     bob,
@@ -164,18 +164,6 @@ async function behindAProxy(t: Test) {
   };
 }
 
-/** The socket, or the refusal of its upgrade. */
-async function opened(url: string, protocols: string[], from: string): Promise<WebSocket | unknown[]> {
-  const socket = new WebSocket(url, protocols, { origin: ORIGIN, headers: { 'x-forwarded-for': from } });
-  const refused = Promise.withResolvers<unknown[]>();
-  socket.once('unexpected-response', async (request, response) => {
-    const { code } = (await json(response)) as { code: string };
-    refused.resolve([response.statusCode, code, response.headers['retry-after']]);
-    request.destroy();
-  });
-  return await Promise.race([once(socket, 'open').then(() => socket), refused.promise]);
-}
-
 t.test("sockets of all users behind one address count, by the proxy's header", async (t) => {
   const { ada, bob, events, terminal } = await behindAProxy(t);
   const first = await events(ada, '192.0.2.1');
@@ -188,16 +176,13 @@ t.test("sockets of all users behind one address count, by the proxy's header", a
   await waitFor(async () => (await events(bob, '192.0.2.1')) instanceof WebSocket);
 });
 
-t.test(
-  'a plain request is refused like the socket, whose status browsers hide, and takes no room',
-  async (t) => {
-    const { ada, events, plain } = await behindAProxy(t);
-    for (let n = 0; n < 4; n += 1) t.match(await plain(ada, '192.0.2.1'), [426, 'upgrade_required']);
-    for (let n = 0; n < 3; n += 1) t.type(await events(ada, '192.0.2.1'), WebSocket);
-    t.same(await plain(ada, '192.0.2.1'), FULL);
-    t.match(await plain(ada, '192.0.2.2'), [426]);
-  },
-);
+t.test('a plain request tells the refusal that browsers hide, and takes no room', async (t) => {
+  const { ada, events, plain } = await behindAProxy(t);
+  for (let n = 0; n < 4; n += 1) t.match(await plain(ada, '192.0.2.1'), [426, 'upgrade_required']);
+  for (let n = 0; n < 3; n += 1) t.type(await events(ada, '192.0.2.1'), WebSocket);
+  t.same(await plain(ada, '192.0.2.1'), FULL);
+  t.match(await plain(ada, '192.0.2.2'), [426]);
+});
 
 t.test('an IPv6 /64 is one address', async (t) => {
   const { ada, events } = await behindAProxy(t);

@@ -8,9 +8,7 @@ import { readinessOf } from '../../src/app/main/health/readiness.ts';
 import { freshDatabase, run } from '../support/database/database.ts';
 import { waitFor } from '../support/patience.ts';
 import { aLineTo } from '../support/process/lines.ts';
-import { aPerson, aService, as, type Bearer } from '../support/service/service.ts';
-
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+import { aPerson, aService, as, type Bearer, small } from '../support/service/service.ts';
 
 /**
  * A service with a running container, on a database behind a proxy, and an administrator's connection to that. `waits`

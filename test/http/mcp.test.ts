@@ -3,11 +3,19 @@ import { waitFor } from '../support/patience.ts';
 import { aCluster, inMemory } from '../support/service/cluster.ts';
 import { theCommand } from '../support/service/command.ts';
 import { mcpOverHttp, mcpOverStdio } from '../support/service/mcp-client.ts';
-import { anApiToken, aPerson, aService, as, auditOf, type Bearer } from '../support/service/service.ts';
+import {
+  anApiToken,
+  aPerson,
+  aService,
+  as,
+  auditOf,
+  type Bearer,
+  small,
+} from '../support/service/service.ts';
 import { endless } from '../support/service/streams.ts';
 import { listening } from '../support/terminal/terminals.ts';
+import { valuesOf } from '../support/values.ts';
 
-const SMALL = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const EVERY_TOOL = [
   ...['list_containers', 'get_container', 'create_container', 'start_container', 'stop_container'],
   ...['run_command', 'search_files', 'list_ports', 'read_logs'],
@@ -23,7 +31,7 @@ async function aScene(t: Test) {
   const derive = async (request: object): Promise<Bearer> =>
     (await as(service, token)('POST', '/api/tokens/derive', { name: 'child', ...request })).json();
   const create = async (name: string): Promise<string> =>
-    (await as(service, ada)('POST', '/api/containers', { name, ...SMALL })).json().db_id;
+    (await as(service, ada)('POST', '/api/containers', { name, ...small })).json().db_id;
   const connect = async ({ token: secret }: Bearer, query?: string) => {
     const connected = await mcpOverHttp(address, secret, query);
     t.teardown(() => connected.client.close());
@@ -37,7 +45,7 @@ t.test('an assistant creates a container, works in it and stops it', async (t) =
   const { client, tools, call } = await connect(token);
   t.match(client.getServerVersion(), { name: 'berth', version: '0.0.0' });
   t.same(await tools(), EVERY_TOOL);
-  t.match(JSON.parse((await call('create_container', { name: 'dev', ...SMALL })).text), {
+  t.match(JSON.parse((await call('create_container', { name: 'dev', ...small })).text), {
     status: 'running',
   });
   t.match(await call('write_file', { container: 'dev', path: 'notes/a.txt', content: 'héllo\n' }), {
@@ -133,8 +141,8 @@ t.test('faults of arguments and refusals are answers that the model can read', a
     ['read_file', { container: 'dev', path: 'a', offset: 67_108_865 }, /^offset: .* 67108864$/],
     ['read_logs', { container: 'dev', offset: 67_108_865 }, /^offset: .* 67108864$/],
     ['get_container', { container: 'none' }, /\(container_not_found\)$/],
-    ['create_container', { name: 'dev', ...SMALL }, /\(name_taken\)$/],
-    ['create_container', { name: '!', ...SMALL }, /^name .*\(validation_failed\)$/],
+    ['create_container', { name: 'dev', ...small }, /\(name_taken\)$/],
+    ['create_container', { name: '!', ...small }, /^name .*\(validation_failed\)$/],
     ['fly', {}, /^there is no tool fly$/],
   ];
   for (const [name, args, text] of cases)
@@ -158,10 +166,7 @@ t.test('a token or an address for one container shows nothing else', async (t) =
   ] as const) {
     const { tools, call } = await connect(who, query);
     t.notOk((await tools()).some((name) => ['create_container', 'delete_container'].includes(name)));
-    t.same(
-      JSON.parse((await call('list_containers')).text).map(({ name }: { name: string }) => name),
-      ['dev'],
-    );
+    t.same(valuesOf(JSON.parse((await call('list_containers')).text), 'name'), ['dev']);
     for (const container of ['other', other])
       for (const [name, args] of [
         ['get_container', {}],

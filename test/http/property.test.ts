@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { MemoryState } from '../../src/adapters/memory/index.ts';
 import { bodyOf, nasty } from '../support/service/bodies.ts';
 import { aServiceInTime, type InTime } from '../support/service/factors.ts';
-import { anAdmin, anApiToken, type Person } from '../support/service/service.ts';
+import { anAdmin, anApiToken, type Person, stateOf } from '../support/service/service.ts';
 
 const RUNS = 30;
 /** These succeed without a body, and end or change the caller's session. */
@@ -40,9 +39,6 @@ function lasting(service: InTime): string {
   const kept = sessions.map(({ lastSeenAt: _, ...rest }) => rest);
   return JSON.stringify({ users, sessions: kept, containers, apiTokens, settings });
 }
-
-const stateOf = (service: InTime): MemoryState =>
-  (service.ports.storage as unknown as { state: MemoryState }).state;
 
 type Answer = { readonly statusCode: number; readonly body: string };
 

@@ -13,6 +13,7 @@ import { waitFor } from '../../support/patience.ts';
 import { SSH_KEYS } from '../../support/samples/samples.ts';
 import { from, logIn } from '../../support/service/factors.ts';
 import { aPerson, aService, as } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 type On = {
   readonly url: string;
@@ -97,10 +98,7 @@ race('a machine that is forgotten leaves no token that is made at the same time'
   t.equal((await forgetting).statusCode, 200);
   await deriving;
   const live = (await tokens.listOwned(ada.id)).filter(({ revokedAt }) => revokedAt === null);
-  t.same(
-    live.map(({ name }) => name),
-    [],
-  );
+  t.same(valuesOf(live, 'name'), []);
 });
 
 race('a process waits for no operation that another one is just taking over', async (t, scene) => {
@@ -117,10 +115,7 @@ race('a process waits for no operation that another one is just taking over', as
   await holder.sql('select from operations where id = $1 for update', [taken]);
   const taking = operations.takeOver(randomUUID(), 60, false);
   const found = await Promise.race([taking, holder.blocks(1).then(() => [])]);
-  t.same(
-    found.map(({ id }) => id),
-    [free],
-  );
+  t.same(valuesOf(found, 'id'), [free]);
   await holder.commit();
   await taking;
 });
@@ -182,10 +177,7 @@ race('revoking sessions while their uses are written makes nobody wait in a circ
   await t.resolves(writing);
   t.same((await revoking).toSorted(), [1, 2, 3].map(idOf));
   const listed = await sessions.listOwned(userId);
-  t.same(
-    listed.sessions.map(({ lastSeenAt }) => lastSeenAt),
-    [at, at, at],
-  );
+  t.same(valuesOf(listed.sessions, 'lastSeenAt'), [at, at, at]);
 });
 
 race('what is asked for while a delete is just ending finds the container deleted', async (t, scene) => {

@@ -8,8 +8,8 @@ import { postgresStorage } from '../../../src/adapters/postgres/storage.ts';
 import { freshDatabase } from '../../support/database/database.ts';
 import { randomName } from '../../support/database/stored.ts';
 import { poolOf } from '../../support/engine/container.ts';
-import { eventually, waitFor } from '../../support/patience.ts';
-import { anApiToken, aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
+import { waitFor } from '../../support/patience.ts';
+import { anApiToken, aPerson, aService, as } from '../../support/service/service.ts';
 
 const clock = { now: () => new Date() };
 
@@ -52,22 +52,6 @@ if (url !== null) {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => create(i % 2 ? here : there)));
     const statuses = answers.map((answer) => answer.statusCode).sort();
     t.same(statuses, [201, 201, 201, 201, 201, 409, 409, 409, 409, 409]);
-  });
-
-  await t.test('a revoked token is refused at once in its process, and soon in the other', async (t) => {
-    // Their clock stands still, so only the message invalidates their caches.
-    const [here, there] = [await aProcess(() => 0), await aProcess(() => 0)];
-    const token = await anApiToken(here, ada);
-    const status = async (service: typeof here, who: Bearer) =>
-      (await as(service, who)('GET', '/api/me')).statusCode;
-    t.same([await status(here, token), await status(there, token)], [200, 200]);
-    await as(here, ada)('POST', `/api/tokens/${token.id}/revoke`);
-    t.equal(await status(here, token), 401);
-    const refused = await eventually(
-      () => status(there, token),
-      (code) => code !== 200,
-    );
-    t.equal(refused, 401, 'by a message');
   });
 
   await t.test('a thousand uses in each of two processes write the row once', async (t) => {

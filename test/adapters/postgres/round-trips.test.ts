@@ -45,26 +45,23 @@ async function aLine(t: Test, to: string) {
 }
 
 if (url !== null) {
-  await t.test(
-    'statements begun side by side in a transaction are sent before any is answered',
-    async (t) => {
-      const line = await aLine(t, url);
-      const db = openDatabase(openPool({ url: line.url, poolSize: 1 }));
-      t.teardown(() => db.destroy());
-      await sql`select 1`.execute(db);
-      line.state.isHeld = true;
-      const texts = ['first', 'second', 'third'];
-      const done = inTransaction(db, (tx) =>
-        Promise.all(texts.map((text) => sql<{ text: string }>`select ${text}::text as text`.execute(tx))),
-      );
-      await waitFor(() => texts.every((text) => line.state.sent.includes(text)));
-      line.release();
-      t.same(
-        (await done).map(({ rows }) => rows[0]?.text),
-        texts,
-      );
-    },
-  );
+  await t.test('statements side by side in a transaction are sent before any is answered', async (t) => {
+    const line = await aLine(t, url);
+    const db = openDatabase(openPool({ url: line.url, poolSize: 1 }));
+    t.teardown(() => db.destroy());
+    await sql`select 1`.execute(db);
+    line.state.isHeld = true;
+    const texts = ['first', 'second', 'third'];
+    const done = inTransaction(db, (tx) =>
+      Promise.all(texts.map((text) => sql<{ text: string }>`select ${text}::text as text`.execute(tx))),
+    );
+    await waitFor(() => texts.every((text) => line.state.sent.includes(text)));
+    line.release();
+    t.same(
+      (await done).map(({ rows }) => rows[0]?.text),
+      texts,
+    );
+  });
 
   await t.test('a statement behind a slow one has its own time', async (t) => {
     const db = openDatabase(openPool({ url, poolSize: 1, answerWithinMs: 1_500 }));

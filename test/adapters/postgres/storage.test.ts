@@ -200,27 +200,24 @@ if (url !== null) {
     t.equal(await commandRuns.find(unseen), null);
   });
 
-  await t.test(
-    'restored events of a server with higher transaction numbers are not waited for',
-    async (t) => {
-      const { events } = storage.repositories;
-      const from = await events.end();
-      await sql`insert into events (xid, db_id, owner_id, type, data)
+  await t.test('restored events with higher transaction numbers are not waited for', async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    await sql`insert into events (xid, db_id, owner_id, type, data)
       values ('9000000000000000000', gen_random_uuid(), gen_random_uuid(), 'container_started', '{}')`.execute(
-        db,
-      );
-      t.notMatch(await events.end(), /^9000/);
-      t.notOk(await events.keepsSince('9000000000000000000-1'));
-      await events.sweep();
-      // A transaction in another database of this server can still hold back events of the tests before.
-      const rest = await eventually(
-        () => events.after(from, 9),
-        ({ waiting }) => !waiting,
-      );
-      t.notOk(rest.waiting);
-      t.notOk(rest.events.some(({ id }) => id.startsWith('9000')));
-    },
-  );
+      db,
+    );
+    t.notMatch(await events.end(), /^9000/);
+    t.notOk(await events.keepsSince('9000000000000000000-1'));
+    await events.sweep();
+    // A transaction in another database of this server can still hold back events of the tests before.
+    const rest = await eventually(
+      () => events.after(from, 9),
+      ({ waiting }) => !waiting,
+    );
+    t.notOk(rest.waiting);
+    t.notOk(rest.events.some(({ id }) => id.startsWith('9000')));
+  });
 
   await t.test('a committed event held back by a transaction is reported as waiting', async (t) => {
     const { events } = storage.repositories;
@@ -235,32 +232,29 @@ if (url !== null) {
     t.equal(event?.dbId, id);
   });
 
-  await t.test(
-    "one container's events are in the order of its changes, whichever transaction began first",
-    async (t) => {
-      const { events } = storage.repositories;
-      const from = await events.end();
-      const { id: ownerId } = await storedUser(storage);
-      const { dbId } = await storedContainer(storage, ownerId);
-      const written: number[] = [];
-      await Promise.all(
-        Array.from({ length: 30 }, (_, n) =>
-          storage.inTransaction(async (tx) => {
-            await tx.roleSetups.findForUpdate(dbId);
-            await tx.users.rename(ownerId, `ordered${n}`);
-            for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
-            written.push(n);
-            await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
-          }),
-        ),
-      );
-      const all = await read(events, from, 30);
-      t.same(
-        all.map(({ data }) => data['n']),
-        written,
-      );
-    },
-  );
+  await t.test("one container's events keep the order of its changes, whoever began first", async (t) => {
+    const { events } = storage.repositories;
+    const from = await events.end();
+    const { id: ownerId } = await storedUser(storage);
+    const { dbId } = await storedContainer(storage, ownerId);
+    const written: number[] = [];
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        storage.inTransaction(async (tx) => {
+          await tx.roleSetups.findForUpdate(dbId);
+          await tx.users.rename(ownerId, `ordered${n}`);
+          for (let turns = n % 3; turns > 0; turns -= 1) await tx.users.findById(ownerId);
+          written.push(n);
+          await tx.events.append({ type: 'container_progress', dbId, ownerId, data: { n } });
+        }),
+      ),
+    );
+    const all = await read(events, from, 30);
+    t.same(
+      all.map(({ data }) => data['n']),
+      written,
+    );
+  });
 
   await t.test('no database user can change the audit', async (t) => {
     for (const statement of [

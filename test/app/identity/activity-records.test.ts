@@ -3,6 +3,7 @@ import { actRecords, FOLDED_FOR_MS, KINDS_PER_USER } from '../../../src/app/audi
 import type { Act } from '../../../src/domain/activity.ts';
 import type { AuditEntry } from '../../../src/domain/audit.ts';
 import { aCaller } from '../../support/samples/samples.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const origin = { ipAddress: '192.0.2.1', userAgent: 'curl' };
 const ran = (command: string, dbId = 'box', sessionId = 's1'): Act => ({
@@ -86,10 +87,7 @@ t.test('a failed write is repeated once later; the end writes all', async (t) =>
   await acts.record(ran('rm'));
   state.fault = null;
   await acts.flush();
-  t.same(
-    details().map(({ command }) => command),
-    ['ls', 'cat'],
-  );
+  t.same(valuesOf(details(), 'command'), ['ls', 'cat']);
   await acts.flushAll();
   t.equal(details().at(-1)?.command, 'rm');
   t.equal(entries.length, 3);

@@ -40,23 +40,20 @@ t.test('the setting has the current secret and optionally the previous one', asy
   t.same(configuredKeys(`${a}, ${b}`).live(), keysFrom(Buffer.from(a), Buffer.from(b)).live());
 });
 
-t.test(
-  'the first start makes a secret that only its owner may read, and the next start finds it',
-  async (t) => {
-    const dir = t.testdir();
-    const made = (await loadKeys(dir, null)).live();
-    const file = path.join(dir, 'secret.json');
-    t.equal(statSync(file).mode & 0o777, 0o600);
-    t.same((await loadKeys(dir, null)).live(), made);
-    chmodSync(file, 0o640);
-    await t.rejects(loadKeys(dir, null), { message: /other users can read .*chmod 600/ });
-    chmodSync(file, 0o600);
-    for (const damaged of ['', '{', '{}', '{"current":"short","previous":null,"rotated_at":""}']) {
-      writeFileSync(file, damaged);
-      await t.rejects(loadKeys(dir, null), { message: /is damaged/ }, damaged);
-    }
-  },
-);
+t.test('the first start makes a secret that only its owner may read; the next start finds it', async (t) => {
+  const dir = t.testdir();
+  const made = (await loadKeys(dir, null)).live();
+  const file = path.join(dir, 'secret.json');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  t.same((await loadKeys(dir, null)).live(), made);
+  chmodSync(file, 0o640);
+  await t.rejects(loadKeys(dir, null), { message: /other users can read .*chmod 600/ });
+  chmodSync(file, 0o600);
+  for (const damaged of ['', '{', '{}', '{"current":"short","previous":null,"rotated_at":""}']) {
+    writeFileSync(file, damaged);
+    await t.rejects(loadKeys(dir, null), { message: /is damaged/ }, damaged);
+  }
+});
 
 t.test("after a rotation both keys are live until the old one's last token has expired", async (t) => {
   const dir = t.testdir();

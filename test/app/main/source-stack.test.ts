@@ -9,7 +9,7 @@ import { aFolderOf } from '../../support/folder.ts';
 const map = (source: string) =>
   JSON.stringify({ version: 3, sources: [source], names: [], mappings: 'AAEI' });
 
-t.test('a stack names the sources, with a map for each file of the service', (t) => {
+t.test('a stack names the sources, with a map for each file of the service', async (t) => {
   const folder = aFolderOf(t, { 'service-one.js': '', 'service-two.js': '', 'packages-one.js': '' });
   const url = (file: string): string => pathToFileURL(path.join(folder, file)).href;
   const source = path.join(import.meta.dirname, '../../../src/app/one.ts');
@@ -27,12 +27,10 @@ t.test('a stack names the sources, with a map for each file of the service', (t)
     .with(1, '    at start (src/app/one.ts:3:5)')
     .with(2, '    at async src/app/one.ts:3:5');
   t.same(sourceStacks()(stack.join('\n')).split('\n'), expected);
-  t.end();
 });
 
-t.test('the log takes whatever was thrown', (t) => {
+t.test('the log takes whatever was thrown', async (t) => {
   const serialized = errorSerializer();
   t.match(serialized(new TypeError('lost')), { type: 'TypeError', message: 'lost', stack: /lost/ });
   for (const thrown of ['lost', null, undefined, 7]) t.equal(serialized(thrown), thrown);
-  t.end();
 });

@@ -20,23 +20,20 @@ async function removed(t: Test, files: readonly string[]): Promise<{ outcome: Ou
   return { outcome: await uninstall(read.config, aFolder(t), async () => true), dataDir };
 }
 
-t.test(
-  'an interrupted removal, and a failed first start, can be uninstalled without a database',
-  async (t) => {
-    const lefts = {
-      'during its files': ['lock', 'replica', 'recordings/one', 'secret.json', 'postgres/half'],
-      'during its database': ['lock', 'replica', 'postgres.removed/pgdata/PG_VERSION'],
-      'after its database': ['lock', 'replica'],
-      'before the last file': ['lock'],
-      'a first start without a database': ['lock', 'replica', 'postgres/postgres.log', 'engine/engine.json'],
-    };
-    for (const [what, files] of Object.entries(lefts)) {
-      const { outcome, dataDir } = await removed(t, files);
-      t.match(outcome, { code: 0, says: /is uninstalled/ }, what);
-      t.notOk(existsSync(dataDir), what);
-    }
-  },
-);
+t.test('an interrupted removal and a failed first start are uninstalled without a database', async (t) => {
+  const lefts = {
+    'during its files': ['lock', 'replica', 'recordings/one', 'secret.json', 'postgres/half'],
+    'during its database': ['lock', 'replica', 'postgres.removed/pgdata/PG_VERSION'],
+    'after its database': ['lock', 'replica'],
+    'before the last file': ['lock'],
+    'a first start without a database': ['lock', 'replica', 'postgres/postgres.log', 'engine/engine.json'],
+  };
+  for (const [what, files] of Object.entries(lefts)) {
+    const { outcome, dataDir } = await removed(t, files);
+    t.match(outcome, { code: 0, says: /is uninstalled/ }, what);
+    t.notOk(existsSync(dataDir), what);
+  }
+});
 
 t.test('what is left in an engine is not abandoned: without its database nothing is removed', async (t) => {
   const files = ['lock', 'replica', 'engine/engine.json'];

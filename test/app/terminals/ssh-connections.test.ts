@@ -10,6 +10,7 @@ import { ok } from '../../../src/domain/result.ts';
 import { CLOSE } from '../../../src/domain/terminals/terminal.ts';
 import { storedContainer, storedUser } from '../../support/database/stored.ts';
 import { aCaller } from '../../support/samples/samples.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const log = pino({ level: 'silent' });
 const fault = async () => {
@@ -94,10 +95,7 @@ t.test('a connection with all its channels leaves channels to the others of its 
     for (let next = one.takeChannel(); next.ok; next = one.takeChannel()) releases.push(next.value);
     return releases;
   });
-  t.same(
-    taken.map(({ length }) => length),
-    [10, 10, 8],
-  );
+  t.same(valuesOf(taken, 'length'), [10, 10, 8]);
   taken[0]?.at(-1)?.();
   t.ok(connections[2]?.takeChannel().ok, 'what one releases, another takes');
   for (const one of connections) one.end(0);

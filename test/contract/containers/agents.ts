@@ -75,22 +75,19 @@ export async function agentRepositoryContract(name: string, storage: Storage, pa
     t.ok((await ids(agents.unattended(75))).includes(second.dbId), 'another process does not renew it');
   });
 
-  await t.test(
-    `${name}: for its terminals an agent runs for five minutes without a connection`,
-    async (t) => {
-      const ada = await storedUser(storage);
-      const agent = await storedAgent(storage, ada.id);
-      const state = async () => (await terminals.containerStatuses([agent.dbId]))[0]?.state;
-      await agents.put({ ...agent, state: { kind: 'away', epoch: 1 } });
-      await containers.changeState(agent.dbId, ['running'], { state: 'stopped' });
-      t.equal(await state(), 'running');
-      await agents.put({ ...agent, state: { kind: 'stopped', epoch: 1 } });
-      t.equal(await state(), 'stopped', 'not after a stop');
-      await agents.put({ ...agent, state: { kind: 'away', epoch: 1 } });
-      await pass('agents', 301);
-      t.equal(await state(), 'stopped');
-    },
-  );
+  await t.test(`${name}: for its terminals an agent runs five minutes without a connection`, async (t) => {
+    const ada = await storedUser(storage);
+    const agent = await storedAgent(storage, ada.id);
+    const state = async () => (await terminals.containerStatuses([agent.dbId]))[0]?.state;
+    await agents.put({ ...agent, state: { kind: 'away', epoch: 1 } });
+    await containers.changeState(agent.dbId, ['running'], { state: 'stopped' });
+    t.equal(await state(), 'running');
+    await agents.put({ ...agent, state: { kind: 'stopped', epoch: 1 } });
+    t.equal(await state(), 'stopped', 'not after a stop');
+    await agents.put({ ...agent, state: { kind: 'away', epoch: 1 } });
+    await pass('agents', 301);
+    t.equal(await state(), 'stopped');
+  });
 
   await t.test(`${name}: a code is taken once, while it lives`, async (t) => {
     const ada = await storedUser(storage);

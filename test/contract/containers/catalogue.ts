@@ -8,6 +8,7 @@ import type { CatalogueEdits } from '../../../src/ports/containers/catalogue-rep
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewContainer, storedUser } from '../../support/database/stored.ts';
 import { aTier } from '../../support/samples/samples.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /** The catalogue's initial entries. */
 export async function catalogueRepositoryContract(name: string, storage: Storage): Promise<void> {
@@ -62,12 +63,12 @@ export async function catalogueRepositoryContract(name: string, storage: Storage
 
   await t.test(`${name}: the six roles exist, and the default one installs nothing`, async (t) => {
     const roles = await catalogue.roles();
+    t.same(valuesOf(roles, 'key'), ['standard', 'devops', 'go', 'node', 'python', 'rust']);
     t.same(
-      roles.map(({ key }) => key),
-      ['standard', 'devops', 'go', 'node', 'python', 'rust'],
-    );
-    t.same(
-      roles.filter((role) => !installsSomething(role)).map(({ key }) => key),
+      valuesOf(
+        roles.filter((role) => !installsSomething(role)),
+        'key',
+      ),
       ['standard'],
     );
     t.match(await catalogue.role('python'), {

@@ -11,9 +11,17 @@ import {
   storedUser,
 } from '../../support/database/stored.ts';
 
+const changes = {
+  packages: [{ manager: 'apt', name: 'jq', version: '1.6', change: 'added', automatic: false }],
+  packageCount: 1,
+  files: [],
+  layerBytes: 12_345,
+  complete: true,
+} as const;
+
 /** Guarantees of stored containers. */
 export async function containerRepositoryContract(name: string, storage: Storage): Promise<void> {
-  const { containers, deletedContainers, diskUse } = storage.repositories;
+  const { containers, deletedContainers, diskUse, layerImages } = storage.repositories;
   const byDbId = (dbId: string) => ({ kind: 'db_id', dbId }) as const;
   const byRuntimeId = (prefix: string) => ({ kind: 'runtime_id', prefix }) as const;
 
@@ -38,7 +46,7 @@ export async function containerRepositoryContract(name: string, storage: Storage
   });
 
   await t.test(
-    `${name}: a container is found by its row id, its runtime id and 12 digits of that`,
+    `${name}: a container is found by its row id, its runtime id or 12 digits of it`,
     async (t) => {
       const owner = await storedUser(storage);
       const box = await storedContainer(storage, owner.id);
@@ -114,34 +122,31 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.equal(done.filter((one) => one !== null).length, 1);
   });
 
-  await t.test(
-    `${name}: what it may have outside its volume is what the tier of its owner says now`,
-    async (t) => {
-      const owner = await storedUser(storage);
-      const box = await storedContainer(storage, owner.id);
-      const allowed = async (tier: string) => (await storage.repositories.catalogue.tier(tier))?.layerMb;
-      const [free, pro] = [await allowed('free'), await allowed('pro')];
-      t.not(free, pro);
-      t.equal(box.layerAllowedMb, free);
-      await storage.repositories.users.change(owner.id, { tier: 'pro' });
-      const seen = [
-        await containers.findOwned(byDbId(box.dbId), owner.id),
-        await containers.findAny(box.dbId),
-        ...(await ownContainers(storage, owner.id)),
-        ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
-        ...(await diskUse.claimDue(50)).filter(({ dbId }) => dbId === box.dbId),
-        await storage.repositories.roleSetups.findForUpdate(box.dbId),
-        await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
-        ...(await deletedContainers.listRestorable(owner.id)),
-        await deletedContainers.findForUpdate(box.dbId, owner.id),
-      ];
-      t.same(
-        seen.map((one) => one?.layerAllowedMb),
-        seen.map(() => pro),
-      );
-      t.equal(seen.length, 9);
-    },
-  );
+  await t.test(`${name}: its room outside its volume is what its owner's tier says now`, async (t) => {
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    const allowed = async (tier: string) => (await storage.repositories.catalogue.tier(tier))?.layerMb;
+    const [free, pro] = [await allowed('free'), await allowed('pro')];
+    t.not(free, pro);
+    t.equal(box.layerAllowedMb, free);
+    await storage.repositories.users.change(owner.id, { tier: 'pro' });
+    const seen = [
+      await containers.findOwned(byDbId(box.dbId), owner.id),
+      await containers.findAny(box.dbId),
+      ...(await ownContainers(storage, owner.id)),
+      ...(await containers.listAllLive()).filter(({ dbId }) => dbId === box.dbId),
+      ...(await diskUse.claimDue(50)).filter(({ dbId }) => dbId === box.dbId),
+      await storage.repositories.roleSetups.findForUpdate(box.dbId),
+      await containers.changeState(box.dbId, ['running'], { state: 'deleted' }),
+      ...(await deletedContainers.listRestorable(owner.id)),
+      await deletedContainers.findForUpdate(box.dbId, owner.id),
+    ];
+    t.same(
+      seen.map((one) => one?.layerAllowedMb),
+      seen.map(() => pro),
+    );
+    t.equal(seen.length, 9);
+  });
 
   await t.test(`${name}: lists have the newest first, and the reconciler's has all owners`, async (t) => {
     const owner = await storedUser(storage);
@@ -166,19 +171,6 @@ export async function containerRepositoryContract(name: string, storage: Storage
     t.type((await containers.findAny(asked.dbId))?.lastUsedAt, Date);
     await containers.touch(NOBODY);
   });
-}
-
-const changes = {
-  packages: [{ manager: 'apt', name: 'jq', version: '1.6', change: 'added', automatic: false }],
-  packageCount: 1,
-  files: [],
-  layerBytes: 12_345,
-  complete: true,
-} as const;
-
-/** Guarantees of stored private images. */
-export async function layerImagesContract(name: string, storage: Storage): Promise<void> {
-  const { layerImages } = storage.repositories;
 
   await t.test(`${name}: a container uses its last private image, until that is removed`, async (t) => {
     const { dbId } = await storedContainer(storage, (await storedUser(storage)).id);
@@ -195,5 +187,27 @@ export async function layerImagesContract(name: string, storage: Storage): Promi
     await layerImages.put(dbId, null);
     t.equal(await layerImages.find(dbId), null);
     t.notOk((await layerImages.inUse()).has(second));
+  });
+
+  await t.test(`${name}: what is known of a volume is kept, and looked for once at a time`, async (t) => {
+    const owner = await storedUser(storage);
+    const box = await storedContainer(storage, owner.id);
+    t.match(box, { diskQuota: 'soft', diskUsedMb: null });
+    await diskUse.record(box.dbId, { quota: 'hard' });
+    t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: null });
+    await diskUse.record(box.dbId, { usedMb: 51_200 });
+    t.match(await containers.findAny(box.dbId), { diskQuota: 'hard', diskUsedMb: 51_200 });
+    await diskUse.record(box.dbId, { layerUsedMb: 700 });
+    t.match(await containers.findAny(box.dbId), { diskUsedMb: 51_200, layerUsedMb: 700 });
+    await containers.changeState(box.dbId, ['running'], { state: 'running', runtimeId: 'f'.repeat(64) });
+    t.match(await containers.findAny(box.dbId), { layerUsedMb: null }, 'another one has written nothing');
+    const idle = await storedContainer(storage, owner.id);
+    await containers.changeState(idle.dbId, ['running'], { state: 'stopped' });
+    const claims = await Promise.all([1, 2, 3].map(() => diskUse.claimDue(50)));
+    const claimed = claims.flat().map(({ dbId }) => dbId);
+    t.equal(claimed.filter((dbId) => dbId === box.dbId).length, 1);
+    t.notOk(claimed.includes(idle.dbId), 'only running ones');
+    const seen = claims.flat().find(({ dbId }) => dbId === box.dbId);
+    t.match(seen, { ownerUsername: owner.username, diskUsedMb: 51_200 });
   });
 }

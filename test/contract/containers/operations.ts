@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { StoredOperation } from '../../../src/ports/containers/operation-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /** Longer than a busy machine needs for all of it. */
 const LEASE_SECONDS = 600;
@@ -196,7 +197,7 @@ export async function operationRepositoryContract(
       t.notOk(await operations.record(abandoned.id, first, { phase: 'back' }), 'the old holder is out');
       await operations.release(kept.id, second);
       t.same(
-        (await operations.takeOver(third, LEASE_SECONDS, false)).map(({ id }) => id),
+        valuesOf(await operations.takeOver(third, LEASE_SECONDS, false), 'id'),
         [kept.id],
         'one that is given back is free at once',
       );

@@ -3,6 +3,7 @@ import t from 'tap';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
 import { aNewUser, atOnce, NOBODY, randomName, storedUser, trues } from '../../support/database/stored.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /** Guarantees of stored users. */
 export async function userRepositoryContract(name: string, storage: Storage): Promise<void> {
@@ -208,11 +209,7 @@ export async function sshKeyRepositoryContract(name: string, storage: Storage): 
     t.match(key, { ...asked, id: String, createdAt: Date });
     t.equal(await sshKeys.insert(aKey(eve, asked.fingerprint)), null, 'nor by another user');
     const second = await sshKeys.insert(aKey(ada));
-    t.same(
-      (await sshKeys.listOwned(ada)).map(({ id }) => id),
-      [second?.id, key?.id],
-      'newest first',
-    );
+    t.same(valuesOf(await sshKeys.listOwned(ada), 'id'), [second?.id, key?.id], 'newest first');
     t.equal(await sshKeys.count(ada), 2);
     const found = await sshKeys.findByFingerprint(asked.fingerprint);
     t.match(found, { key: { id: key?.id, lastUsedAt: null }, user: { id: ada } });

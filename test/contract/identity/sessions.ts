@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { SESSION_LIFE_DAYS, type UserSession } from '../../../src/domain/identity/session.ts';
 import { DEFAULT_SETTINGS } from '../../../src/domain/settings.ts';
@@ -5,10 +6,12 @@ import type { Storage } from '../../../src/ports/storage.ts';
 import {
   atOnce,
   from,
+  hashOf,
   NOBODY,
   type OpenedStorage,
   onStorage,
   storedUser,
+  trues,
 } from '../../support/database/stored.ts';
 
 const DAY_MS = 86_400_000;
@@ -16,13 +19,13 @@ const DAY_MS = 86_400_000;
 /** Moves times into the past. */
 export type Backdate = (id: string, times: { revokedAt?: Date; expiresAt?: Date }) => Promise<void>;
 
-/** Guarantees of stored sessions. */
+/** Guarantees of stored sessions, and of their refresh tokens. */
 export async function sessionRepositoryContract(
   name: string,
   storage: Storage,
   backdate: Backdate,
 ): Promise<void> {
-  const { sessions, settings } = storage.repositories;
+  const { sessions, refreshTokens, settings } = storage.repositories;
   const aUserId = async (): Promise<string> => (await storedUser(storage)).id;
   const open = (userId: string): Promise<UserSession> =>
     sessions.insert({ userId, ipAddress: '2001:db8::1', userAgent: 'agent "🚢"' });
@@ -142,6 +145,23 @@ export async function sessionRepositoryContract(
     t.equal(await sessions.seenAt(ada, '2001:db8:0:1::1'), false, 'the next /64');
     t.equal(await sessions.seenAt(ada, '192.0.2.1'), false);
     t.equal(await sessions.seenAt(await aUserId(), '2001:db8::1'), false);
+  });
+
+  await t.test(`${name}: a refresh token is spent with its client, and waits for its turn`, async (t) => {
+    const session = await sessions.insert({ userId: await aUserId(), ...from });
+    const hash = hashOf(randomUUID());
+    await refreshTokens.insert(hash, session.id);
+    const unspent = { sessionId: session.id, spentAt: null, spentBy: null, now: Date };
+    t.match(await refreshTokens.lock(hash), unspent);
+    t.equal(await refreshTokens.lock(hashOf(randomUUID())), null);
+    const spent = await atOnce(storage, 6, async (tx) => {
+      const token = await tx.refreshTokens.lock(hash);
+      if (token?.spentAt !== null) return false;
+      await tx.refreshTokens.spend(hash, 'browser');
+      return true;
+    });
+    t.equal(trues(spent), 1, 'one of many');
+    t.match(await refreshTokens.lock(hash), { spentAt: Date, spentBy: 'browser' });
   });
 }
 

@@ -8,6 +8,7 @@ import {
   storedUser,
   trues,
 } from '../../support/database/stored.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /** Guarantees of second factors, pending proofs and the throttle. */
 export function signInContract(name: string, storage: OpenedStorage): void {
@@ -113,10 +114,7 @@ function passkeyContract(test: OnStorage): void {
     t.match(made, { ...aKey(ada.id, one), id: String, createdAt: Date, lastUsedAt: null });
     t.equal(await passkeys.insert(aKey(bob.id, one)), null);
     await passkeys.insert(aKey(ada.id, two));
-    t.same(
-      (await passkeys.listOf(ada.id)).map(({ credentialId }) => credentialId),
-      [one, two],
-    );
+    t.same(valuesOf(await passkeys.listOf(ada.id), 'credentialId'), [one, two]);
     t.same(await passkeys.listOf(bob.id), []);
     t.same(await passkeys.findByCredential(one), made);
     t.equal(await passkeys.findByCredential(randomUUID()), null);

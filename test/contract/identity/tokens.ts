@@ -5,6 +5,7 @@ import type { User } from '../../../src/domain/identity/user.ts';
 import type { RequestCountStore } from '../../../src/ports/identity/request-count-store.ts';
 import type { NewToken } from '../../../src/ports/identity/token-repository.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const NOBODY = '99999999-9999-4999-8999-999999999999';
 
@@ -66,10 +67,7 @@ export async function tokenRepositoryContract(
     t.type(hers?.requestsPerMinute, 'number');
     t.ok(found.find(({ hash }) => hash.equals(second.hash))?.token.revokedAt, 'whatever their state');
     t.same(await tokens.findWithUser([randomBytes(32)]), []);
-    t.same(
-      (await tokens.findAllByIdWithUser([made[0]?.id ?? '', NOBODY])).map(({ token }) => token),
-      [made[0]],
-    );
+    t.same(valuesOf(await tokens.findAllByIdWithUser([made[0]?.id ?? '', NOBODY]), 'token'), [made[0]]);
   });
 
   await t.test(`${name}: a token comes with the request limit of the settings`, async (t) => {
@@ -92,10 +90,7 @@ export async function tokenRepositoryContract(
     await tokens.insert(aRequest((await aUser()).id));
     await tokens.revoke(ids[1] ?? '', userId);
     await tokens.touch([{ id: ids[2] ?? '', at: new Date() }]);
-    t.same(
-      (await tokens.listOwned(userId)).map(({ id }) => id),
-      ids,
-    );
+    t.same(valuesOf(await tokens.listOwned(userId), 'id'), ids);
     t.same(await tokens.listOwned(NOBODY), []);
   });
 
@@ -223,60 +218,51 @@ export async function tokenRepositoryContract(
     t.equal(await tokens.take(NOBODY), null);
   });
 
-  await t.test(
-    `${name}: uses are written in one batch, each with its time, and never move back`,
-    async (t) => {
-      const { id: userId } = await aUser();
-      const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
-      const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
-      const uses = async () => {
-        const list = await tokens.listOwned(userId);
-        return [a, b].map(({ id }) => list.find((one) => one.id === id)?.lastUsedAt);
-      };
-      await tokens.touch([
-        { id: a.id, at: at(0) },
-        { id: b.id, at: at(5) },
-        { id: NOBODY, at: at(9) },
-      ]);
-      t.same(await uses(), [at(0), at(5)]);
-      await tokens.touch([
-        { id: a.id, at: at(1) },
-        { id: b.id, at: at(4) },
-      ]);
-      t.same(await uses(), [at(1), at(5)]);
-    },
-  );
+  await t.test(`${name}: uses are written in one batch, with their times, and never move back`, async (t) => {
+    const { id: userId } = await aUser();
+    const [a, b] = [await tokens.insert(aRequest(userId)), await tokens.insert(aRequest(userId))];
+    const at = (ms: number): Date => new Date(Date.parse('2030-01-01T00:00:00Z') + ms);
+    const uses = async () => {
+      const list = await tokens.listOwned(userId);
+      return [a, b].map(({ id }) => list.find((one) => one.id === id)?.lastUsedAt);
+    };
+    await tokens.touch([
+      { id: a.id, at: at(0) },
+      { id: b.id, at: at(5) },
+      { id: NOBODY, at: at(9) },
+    ]);
+    t.same(await uses(), [at(0), at(5)]);
+    await tokens.touch([
+      { id: a.id, at: at(1) },
+      { id: b.id, at: at(4) },
+    ]);
+    t.same(await uses(), [at(1), at(5)]);
+  });
 }
 
 /** Guarantees of request counts over all processes. */
 export async function requestCountsContract(name: string, counts: RequestCountStore): Promise<void> {
-  await t.test(
-    `${name}: a key's counts in a minute add up, and come with the previous minute's`,
-    async (t) => {
-      const first = await counts.add([
-        { key: 'a', minute: 10, count: 3 },
-        { key: 'b', minute: 11, count: 1 },
-      ]);
-      t.ok(first.now instanceof Date);
-      t.same(
-        new Set(first.tallies.map(({ key, count, countBefore }) => `${key} ${count} ${countBefore}`)),
-        new Set(['a 3 0', 'b 1 0']),
-      );
-      const { tallies } = await counts.add([{ key: 'a', minute: 10, count: 4 }]);
-      t.same(tallies, [{ key: 'a', minute: 10, count: 7, countBefore: 0 }]);
-      const next = await counts.add([{ key: 'a', minute: 11, count: 2 }]);
-      t.same(next.tallies, [{ key: 'a', minute: 11, count: 2, countBefore: 7 }]);
-    },
-  );
+  await t.test(`${name}: a key's counts in a minute add up, beside the previous minute's`, async (t) => {
+    const first = await counts.add([
+      { key: 'a', minute: 10, count: 3 },
+      { key: 'b', minute: 11, count: 1 },
+    ]);
+    t.ok(first.now instanceof Date);
+    t.same(
+      new Set(first.tallies.map(({ key, count, countBefore }) => `${key} ${count} ${countBefore}`)),
+      new Set(['a 3 0', 'b 1 0']),
+    );
+    const { tallies } = await counts.add([{ key: 'a', minute: 10, count: 4 }]);
+    t.same(tallies, [{ key: 'a', minute: 10, count: 7, countBefore: 0 }]);
+    const next = await counts.add([{ key: 'a', minute: 11, count: 2 }]);
+    t.same(next.tallies, [{ key: 'a', minute: 11, count: 2, countBefore: 7 }]);
+  });
 
   await t.test(`${name}: concurrent additions all count`, async (t) => {
     const keys = ['x', 'y', 'z'].map((key) => ({ key, minute: 20, count: 1 }));
     await Promise.all(Array.from({ length: 20 }, (_, i) => counts.add(i % 2 ? keys : keys.toReversed())));
     const { tallies } = await counts.add(keys);
-    t.same(
-      tallies.map(({ count }) => count),
-      [21, 21, 21],
-    );
+    t.same(valuesOf(tallies, 'count'), [21, 21, 21]);
   });
 
   await t.test(`${name}: old minutes are removed`, async (t) => {

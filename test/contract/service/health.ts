@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Component } from '../../../src/domain/service/health-words.ts';
 import type { Storage } from '../../../src/ports/storage.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /**
  * Guarantees of the recorded health. Needs a storage without any outage, and leaves ended ones. `pass` ages the reports.
@@ -39,15 +40,9 @@ export async function healthRepositoryContract(
       'newest first, and an end never comes earlier',
     );
     const first = await health.page('engine', { after: null, limit: 1 });
-    t.same(
-      first.items.map(({ id }) => id),
-      [lasts.id],
-    );
+    t.same(valuesOf(first.items, 'id'), [lasts.id]);
     const second = await health.page('engine', { after: first.next, limit: 1 });
-    t.same(
-      second.items.map(({ id }) => id),
-      [ended.id],
-    );
+    t.same(valuesOf(second.items, 'id'), [ended.id]);
     t.equal(second.next, null);
   });
 

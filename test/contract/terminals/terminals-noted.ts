@@ -6,13 +6,13 @@ import type { NewTerminalRecord } from '../../../src/ports/terminals/terminal-re
 import { recordOf, storedContainer, storedUser } from '../../support/database/stored.ts';
 import { anOperation } from '../containers/operations.ts';
 
-/** Guarantees of terminal records. `silence` ages one as if not pinged for this long. */
+/** Guarantees of terminal records, and of requests to close one. `silence` ages one as if not pinged for this long. */
 export async function terminalRecordsContract(
   name: string,
   storage: Storage,
   silence: (id: string, seconds: number) => Promise<void>,
 ): Promise<void> {
-  const { terminals, containers, operations } = storage.repositories;
+  const { terminals, terminalCloseRequests: requests, containers, operations } = storage.repositories;
   const aUserWithContainer = async () => {
     const user = await storedUser(storage);
     return { user, container: await storedContainer(storage, user.id) };
@@ -119,6 +119,18 @@ export async function terminalRecordsContract(
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.same(await now(), [{ dbId, state: 'deleted', runtimeId, operation: null }]);
     t.same(await terminals.containerStatuses([]), []);
+  });
+
+  await t.test(`${name}: of all who ask to close a terminal one is told that it did`, async (t) => {
+    const record = await aRecord();
+    await terminals.insert(record);
+    t.same(await requests.listFor(record.replica), []);
+    const asked = await Promise.all([1, 2, 3].map(() => requests.insert(record.id)));
+    t.same(asked.sort(), [false, false, true]);
+    t.same(await requests.listFor(record.replica), [record.id]);
+    t.same(await requests.listFor(randomUUID()), []);
+    await terminals.remove([record.id]);
+    t.notOk(await requests.insert(record.id), 'nor is one that is gone');
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type JudgedNode,
   overcommitRatio,
 } from '../../../src/domain/containers/capacity/capacity.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const GIB = 1024 ** 3;
 const host: HostFigures = {
@@ -19,7 +20,7 @@ const limits = (memoryMb: number, diskMb: number) => ({ memoryMb, cpuMillicores:
 const sums = { running: limits(4_096, 10_240), all: limits(40_960, 10_240) };
 const fine: JudgedNode = { host, disks: [disk(50)], sums };
 
-t.test('what an administrator should know, the most urgent first', (t) => {
+t.test('what an administrator should know, the most urgent first', async (t) => {
   for (const [node, codes] of [
     [fine, []],
     [{ ...fine, host: null }, ['engine_unreachable']],
@@ -43,24 +44,18 @@ t.test('what an administrator should know, the most urgent first', (t) => {
       ['disk_short', 'memory_filling', 'memory_overcommitted', 'disk_overcommitted'],
     ],
   ] as const)
-    t.same(
-      capacityWarnings(node).map(({ code }) => code),
-      codes,
-      JSON.stringify(node),
-    );
+    t.same(valuesOf(capacityWarnings(node), 'code'), codes, JSON.stringify(node));
   const [words] = capacityWarnings({ ...fine, disks: [disk(9, false, true)] });
   t.equal(words?.message, "The engine's disk is 91 % full. Delete snapshots, or add space.");
-  t.end();
 });
 
-t.test('folders on one file system are one disk', (t) => {
+t.test('folders on one file system are one disk', async (t) => {
   const [one, other] = [disk(50), disk(40)];
   t.same(distinctDisks([one, { ...one }, other]), [one, other]);
   t.same(distinctDisks([]), []);
-  t.end();
 });
 
-t.test('the ratio of what is promised has two decimals, and none without a total', (t) => {
+t.test('the ratio of what is promised has two decimals, and none without a total', async (t) => {
   t.same(
     [
       overcommitRatio(3_000, 2_000),
@@ -71,5 +66,4 @@ t.test('the ratio of what is promised has two decimals, and none without a total
     ],
     [1.5, 0.33, 0, null, null],
   );
-  t.end();
 });

@@ -26,6 +26,7 @@ import {
 } from '../../../src/domain/containers/role-setup.ts';
 import type { FieldFaults } from '../../../src/domain/field-faults.ts';
 import { aTier } from '../../support/samples/samples.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const DIGEST = `sha256:${'0a'.repeat(32)}`;
 const image: Image = {
@@ -142,20 +143,14 @@ t.test('tiers are sorted by size, other entries by label after the default', asy
   const named = (name: string, max: number, maxContainers = 1) =>
     aTier({ name, memoryMb: { min: 64, max }, maxContainers });
   const sorted = [named('c', 512), named('b', 512), named('a', 1024), named('d', 512, 0)].sort(compareTiers);
-  t.same(
-    sorted.map(({ name }) => name),
-    ['d', 'b', 'c', 'a'],
-  );
+  t.same(valuesOf(sorted, 'name'), ['d', 'b', 'c', 'a']);
   const entries = [
     { key: 'x', label: 'B' },
     { key: 'w', label: 'B' },
     { key: 'y', label: 'A' },
     { key: 'z', label: 'Z' },
   ].sort(defaultFirst('z'));
-  t.same(
-    entries.map(({ key }) => key),
-    ['z', 'y', 'w', 'x'],
-  );
+  t.same(valuesOf(entries, 'key'), ['z', 'y', 'w', 'x']);
   const [b, c] = [named('b', 512), named('c', 512)];
   t.same([Math.sign(compareTiers(b, c)), Math.sign(compareTiers(c, b))], [-1, 1]);
   const [first, second, third] = [

@@ -98,27 +98,24 @@ t.test('an id in a path is a UUID, 12 to 64 hex digits or an agent; all else is 
   }
 });
 
-t.test(
-  'an engine container is removed only when its row is deleted or after an unclaimed hour',
-  async (t) => {
-    const id = 'a'.repeat(64);
-    const other = 'b'.repeat(64);
-    const hourAgo = new Date(now.getTime() - 3_600_000);
-    const running = { state: 'running', runtimeId: id } as const;
-    const cases: [string, Parameters<typeof decideOrphan>, string][] = [
-      ['its row points at it', [id, running, false, null, now], 'keep'],
-      ['its row points at it later', [id, { ...running, state: 'stopped' }, false, hourAgo, now], 'keep'],
-      ['an operation is at work', [id, null, true, hourAgo, now], 'keep'],
-      ['its row is deleted', [id, { ...running, state: 'deleted' }, false, null, now], 'remove'],
-      ['its row has another', [id, { ...running, runtimeId: other }, false, null, now], 'quarantine'],
-      ['no row', [id, null, false, null, now], 'quarantine'],
-      ['no row, seen lately', [id, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
-      ['no row for an hour', [id, null, false, hourAgo, now], 'remove'],
-      ['none for an hour', [id, { state: 'stopped', runtimeId: null }, false, hourAgo, now], 'remove'],
-    ];
-    for (const [name, args, expected] of cases) t.equal(decideOrphan(...args), expected, name);
-  },
-);
+t.test('an engine container is removed when its row is deleted, or after an unclaimed hour', async (t) => {
+  const id = 'a'.repeat(64);
+  const other = 'b'.repeat(64);
+  const hourAgo = new Date(now.getTime() - 3_600_000);
+  const running = { state: 'running', runtimeId: id } as const;
+  const cases: [string, Parameters<typeof decideOrphan>, string][] = [
+    ['its row points at it', [id, running, false, null, now], 'keep'],
+    ['its row points at it later', [id, { ...running, state: 'stopped' }, false, hourAgo, now], 'keep'],
+    ['an operation is at work', [id, null, true, hourAgo, now], 'keep'],
+    ['its row is deleted', [id, { ...running, state: 'deleted' }, false, null, now], 'remove'],
+    ['its row has another', [id, { ...running, runtimeId: other }, false, null, now], 'quarantine'],
+    ['no row', [id, null, false, null, now], 'quarantine'],
+    ['no row, seen lately', [id, null, false, new Date(hourAgo.getTime() + 1), now], 'quarantine'],
+    ['no row for an hour', [id, null, false, hourAgo, now], 'remove'],
+    ['none for an hour', [id, { state: 'stopped', runtimeId: null }, false, hourAgo, now], 'remove'],
+  ];
+  for (const [name, args, expected] of cases) t.equal(decideOrphan(...args), expected, name);
+});
 
 const inside = { memoryMb: 512, cpuMillicores: 500, diskMb: 1024 };
 

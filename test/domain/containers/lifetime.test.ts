@@ -30,7 +30,7 @@ const living = (lifetime: Partial<Lifetime>, over: Partial<Container> = {}): Con
 const secondsOf = (end: LifetimeEnd | null) =>
   end && { at: (end.at.getTime() - START_MS) / 1_000, action: end.action, because: end.because };
 
-t.test('the next end follows from the hard end, the last use, and what the owner keeps', (t) => {
+t.test('the next end follows from the hard end, the last use, and what the owner keeps', async (t) => {
   const idle = { idleSeconds: 600 };
   const stopped = { state: 'stopped' } as const;
   const installing = { roleSetup: { status: 'installing', id: 'x', detail: '' } } as unknown as Container;
@@ -88,7 +88,6 @@ t.test('the next end follows from the hard end, the last use, and what the owner
     ['installing tools', living(idle, installing), null],
   ];
   for (const [name, container, expected] of CASES) t.same(secondsOf(endOf(container)), expected, name);
-  t.end();
 });
 
 /** Steps the clock second by second, as a pass does; returns what it does and when. */
@@ -104,7 +103,7 @@ function passes(container: (seconds: number) => Container, untilSeconds: number,
   return done;
 }
 
-t.test('it is warned twice, once each, and then ends', (t) => {
+t.test('it is warned twice, once each, and then ends', async (t) => {
   const idle = (idleSeconds: number) => () => living({ idleSeconds });
   t.same(passes(idle(3_600), 4_000), ['warn at 3300', 'warn at 3540', 'end at 3600']);
   t.same(
@@ -112,10 +111,9 @@ t.test('it is warned twice, once each, and then ends', (t) => {
     ['warn at 600', 'warn at 840', 'end at 900'],
   );
   t.same(passes(idle(60), 100), ['warn at 30', 'end at 60'], 'one warning in a short time');
-  t.end();
 });
 
-t.test('a used container neither ends nor is warned', (t) => {
+t.test('a used container neither ends nor is warned', async (t) => {
   const busy = (lag: number) => (seconds: number) => living({ idleSeconds: 60, activeAt: at(seconds - lag) });
   t.same(passes(busy(5), 1_000), []);
   t.same(passes(busy(20), 1_000), [], 'although its record is late');
@@ -128,19 +126,17 @@ t.test('a used container neither ends nor is warned', (t) => {
   );
   const kept = (seconds: number) => living({ endsAt: at(900), keptUntil: seconds >= 890 ? at(4_490) : null });
   t.same(passes(kept, 5_000).at(-1), 'end at 4490');
-  t.end();
 });
 
-t.test('after an outage it is warned first, however long its end has passed', (t) => {
+t.test('after an outage it is warned first, however long its end has passed', async (t) => {
   const idle = () => living({ idleSeconds: 3_600 });
   t.same(passes(idle, 9_999, 9_000), ['warn at 9000', 'end at 9045']);
   const back = (seconds: number) =>
     living({ idleSeconds: 3_600, activeAt: seconds > 9_005 ? at(seconds) : null });
   t.same(passes(back, 9_999, 9_000), ['warn at 9000'], 'so that uses in progress are recorded before');
-  t.end();
 });
 
-t.test('ranges, and what an ephemeral container must have', (t) => {
+t.test('ranges, and what an ephemeral container must have', async (t) => {
   const ephemeral = { ...NO_LIFETIME, isEphemeral: true, idleSeconds: 600 };
   t.same(
     lifetimeFaults(
@@ -183,10 +179,9 @@ t.test('ranges, and what an ephemeral container must have', (t) => {
   t.same(firstLifetime({}, true, NO_LIFETIME_LIMITS), { onIdle: 'delete', idleSeconds: 1_800 });
   t.same(firstLifetime({ ttlSeconds: 60 }, true, NO_LIFETIME_LIMITS), { onIdle: 'delete', ttlSeconds: 60 });
   t.same(firstLifetime({}, false, NO_LIFETIME_LIMITS), {});
-  t.end();
 });
 
-t.test('the end is explained in words', (t) => {
+t.test('the end is explained in words', async (t) => {
   const used = [{ kind: 'command', lastAt: at(100) }];
   const now = at(460);
   t.equal(explainLifetime(living({}), [], now), 'never: it has no end and no idle time');
@@ -222,10 +217,9 @@ t.test('the end is explained in words', (t) => {
   t.match(warningWords(end, 30, 'dev'), /in 30 s/);
   t.equal(presentWords([{ kind: 'of a later version', lastAt: now }], now), 'of a later version is in use');
   t.equal(lastWords([]), null);
-  t.end();
 });
 
-t.test('labels have narrow keys, short values and a number', (t) => {
+t.test('labels have narrow keys, short values and a number', async (t) => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 'v']));
   t.same(labelFaults({ 'app.example.org/run': 'a:b "c" ; drop table', ...many(31) }), {});
   for (const labels of [
@@ -248,5 +242,4 @@ t.test('labels have narrow keys, short values and a number', (t) => {
     ]),
   );
   t.notOk(hasLabels({}, [{ key: 'constructor', value: 'x' }]));
-  t.end();
 });

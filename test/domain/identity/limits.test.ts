@@ -27,6 +27,7 @@ import {
   restMs,
   takeTokens,
 } from '../../../src/domain/terminals/socket-input-rate.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const MINUTE = 60_000;
 const tally = (count: number, countBefore = 0, minute = 100): RequestTally => {
@@ -167,10 +168,7 @@ t.test('after a hundred failures in a row only known addresses may try', async (
 
 t.test('a failure is counted for account, address and network', async (t) => {
   const after = afterFailedSignIn(none, date(0));
-  t.same(
-    Object.values(after).map(({ count }) => count),
-    [1, 1, 1, 1],
-  );
+  t.same(valuesOf(Object.values(after), 'count'), [1, 1, 1, 1]);
 });
 
 const MIB = 1_048_576;

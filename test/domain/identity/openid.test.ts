@@ -26,40 +26,37 @@ const identity = {
   lastUsedAt: null,
 };
 
-t.test(
-  'a first sign-in needs a verified address and a setting, and opens neither an administrator nor what is in use',
-  async (t) => {
-    const verified = { email: 'ada@example.org', emailVerified: true };
-    const cases = [
-      [verified, { identity, byAddress: null }, NONE, 'known'],
-      [{ email: null, emailVerified: false }, { identity, byAddress: ofRoot }, NONE, 'known'],
-      [verified, { identity: null, byAddress: unopened }, NONE, 'provider_no_account'],
-      [verified, { identity: null, byAddress: unopened }, MATCH, 'match'],
-      [verified, { identity: null, byAddress: { user: ada, opened: true } }, BOTH, 'provider_account_exists'],
-      [verified, { identity: null, byAddress: unopened }, CREATE, 'provider_account_exists'],
-      [verified, { identity: null, byAddress: ofRoot }, BOTH, 'provider_account_exists'],
-      [verified, { identity: null, byAddress: null }, BOTH, 'create'],
-      [verified, { identity: null, byAddress: null }, MATCH, 'provider_no_account'],
-      [
-        { ...verified, emailVerified: false },
-        { identity: null, byAddress: unopened },
-        BOTH,
-        'provider_email_unverified',
-      ],
-      [{ ...verified, email: null }, { identity: null, byAddress: null }, BOTH, 'provider_email_unverified'],
-      [
-        { ...verified, email: 'no address' },
-        { identity: null, byAddress: null },
-        BOTH,
-        'provider_email_unverified',
-      ],
-    ] as const;
-    for (const [claims, known, settings, expected] of cases) {
-      const decided = decideArrival(claims, known, settings);
-      t.equal(decided.ok ? decided.value.kind : decided.error, expected);
-    }
-  },
-);
+t.test('a first sign-in needs a verified address and a setting, and takes over no account', async (t) => {
+  const verified = { email: 'ada@example.org', emailVerified: true };
+  const cases = [
+    [verified, { identity, byAddress: null }, NONE, 'known'],
+    [{ email: null, emailVerified: false }, { identity, byAddress: ofRoot }, NONE, 'known'],
+    [verified, { identity: null, byAddress: unopened }, NONE, 'provider_no_account'],
+    [verified, { identity: null, byAddress: unopened }, MATCH, 'match'],
+    [verified, { identity: null, byAddress: { user: ada, opened: true } }, BOTH, 'provider_account_exists'],
+    [verified, { identity: null, byAddress: unopened }, CREATE, 'provider_account_exists'],
+    [verified, { identity: null, byAddress: ofRoot }, BOTH, 'provider_account_exists'],
+    [verified, { identity: null, byAddress: null }, BOTH, 'create'],
+    [verified, { identity: null, byAddress: null }, MATCH, 'provider_no_account'],
+    [
+      { ...verified, emailVerified: false },
+      { identity: null, byAddress: unopened },
+      BOTH,
+      'provider_email_unverified',
+    ],
+    [{ ...verified, email: null }, { identity: null, byAddress: null }, BOTH, 'provider_email_unverified'],
+    [
+      { ...verified, email: 'no address' },
+      { identity: null, byAddress: null },
+      BOTH,
+      'provider_email_unverified',
+    ],
+  ] as const;
+  for (const [claims, known, settings, expected] of cases) {
+    const decided = decideArrival(claims, known, settings);
+    t.equal(decided.ok ? decided.value.kind : decided.error, expected);
+  }
+});
 
 t.test('an invitation is accepted with a verified address, and the invited one', async (t) => {
   const asked = new Date('2026-01-01T12:00:00Z');

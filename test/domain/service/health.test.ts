@@ -11,6 +11,7 @@ import {
   replicasFinding,
 } from '../../../src/domain/service/health.ts';
 import type { Component } from '../../../src/domain/service/health-words.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1) + second * 1_000);
 const ready: Finding = { state: 'ready' };
@@ -79,14 +80,8 @@ for (const [name, outages, finding, ended, begun] of CHANGES) {
   t.test(`outages: ${name}`, async (t) => {
     const findings = new Map<Component, Finding>(finding === null ? [] : [['engine', finding]]);
     const changes = outageChanges(outages, findings);
-    t.same(
-      changes.ended.map(({ id }) => id),
-      ended,
-    );
-    t.same(
-      changes.begun.map(({ reason }) => reason),
-      begun,
-    );
+    t.same(valuesOf(changes.ended, 'id'), ended);
+    t.same(valuesOf(changes.begun, 'reason'), begun);
   });
 }
 

@@ -7,6 +7,7 @@ import {
   minutesFaults,
   participantSession,
 } from '../../../src/domain/terminals/collaboration.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
 const [OWNER, BOB, EVE] = ['owner', 'bob', 'eve'] as const;
@@ -87,8 +88,5 @@ t.test("a participant's session belongs to them alone", async (t) => {
 
 t.test('of several shares the one that permits typing comes first', async (t) => {
   const shares = [{ mode: 'view' }, { mode: 'control' }, { mode: 'view' }] as const;
-  t.same(
-    shares.toSorted(byPermission).map(({ mode }) => mode),
-    ['control', 'view', 'view'],
-  );
+  t.same(valuesOf(shares.toSorted(byPermission), 'mode'), ['control', 'view', 'view']);
 });

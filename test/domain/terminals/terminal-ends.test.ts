@@ -28,13 +28,10 @@ import {
   type TerminalLease,
 } from '../../../src/domain/terminals/terminal-reaping.ts';
 
-t.test(
-  'the key contains container, user and connection, also for agents with colons in their id',
-  async (t) => {
-    t.equal(terminalKey('abc', 'u', 'main'), 'abc:u:main');
-    t.equal(terminalKey('agent:1', 'u', 'pane2'), 'agent:1:u:pane2');
-  },
-);
+t.test('the key has container, user and connection, also of agents with colons in their id', async (t) => {
+  t.equal(terminalKey('abc', 'u', 'main'), 'abc:u:main');
+  t.equal(terminalKey('agent:1', 'u', 'pane2'), 'agent:1:u:pane2');
+});
 
 t.test('the main pane keeps its session; others have one each', async (t) => {
   t.equal(muxSessionName('main'), 'main');

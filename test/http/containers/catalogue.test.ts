@@ -4,7 +4,8 @@ import type { PathChange } from '../../../src/domain/containers/layer/layer-chan
 import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { dyingAt, failsOnce, pointsOf } from '../../support/service/faults.ts';
-import { anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as, auditOf, small } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const range = (min: number, max: number) => ({ min, max });
 const smallRanges = { memory_mb: range(64, 128), cpu_shares: range(10, 100), disk_mb: range(64, 512) };
@@ -156,7 +157,6 @@ t.test("a role's script is for administrators, its packages are for all", async 
   t.equal(seen[0].key, 'standard', 'the default comes first');
 });
 
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const large = { ...small, memory_mb: 512 };
 
 const file = (path: string, sizeBytes: number | null = 4096): PathChange => ({
@@ -203,27 +203,24 @@ t.test('installed software is carried over, and kept by every recreate', async (
   t.same([...runtime.images.keys()], [carried], 'it is not put away while it is needed');
 });
 
-t.test(
-  "without carry_over the catalogue's image is used again, and the answer reports the loss",
-  async (t) => {
-    const { runtime, service, box, patch, image, installed } = await withInstalled();
-    await patch({ ...large, carry_over: true });
-    installed.paths = [file('/srv/later')];
-    const answer = (await patch({ ...small })).json();
-    t.match(answer, { restarted: true, left_behind: { layer_bytes: 8192, complete: true } });
-    t.same(
-      answer.left_behind.files.map(({ path }: { path: string }) => path),
-      ['/opt/tool/bin', '/srv/later'],
-      'also what had been carried over before',
-    );
-    t.same(image(), [box.image]);
-    await service.reconcile();
-    t.equal(runtime.images.size, 0, 'nobody needs the private image any more');
-    runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
-    await service.reconcile();
-    t.same([...runtime.images.keys()], ['stray'], 'one of a row that is not there is left alone');
-  },
-);
+t.test("without carry_over the catalogue's image is used again, and the answer tells the loss", async (t) => {
+  const { runtime, service, box, patch, image, installed } = await withInstalled();
+  await patch({ ...large, carry_over: true });
+  installed.paths = [file('/srv/later')];
+  const answer = (await patch({ ...small })).json();
+  t.match(answer, { restarted: true, left_behind: { layer_bytes: 8192, complete: true } });
+  t.same(
+    valuesOf(answer.left_behind.files, 'path'),
+    ['/opt/tool/bin', '/srv/later'],
+    'also what had been carried over before',
+  );
+  t.same(image(), [box.image]);
+  await service.reconcile();
+  t.equal(runtime.images.size, 0, 'nobody needs the private image any more');
+  runtime.images.set('stray', { imageId: 'stray', reference: 'stray', dbId: NOBODY });
+  await service.reconcile();
+  t.same([...runtime.images.keys()], ['stray'], 'one of a row that is not there is left alone');
+});
 
 t.test('a replaced private image is removed; a second one has everything', async (t) => {
   const { runtime, service, call, box, url, patch } = await withInstalled();

@@ -9,7 +9,15 @@ import {
 } from '../../../src/ports/containers/container-runtime.ts';
 import { NOBODY } from '../../support/database/stored.ts';
 import { aServiceInTime, from } from '../../support/service/factors.ts';
-import { anAdmin, aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
+import {
+  anAdmin,
+  aPerson,
+  aService,
+  as,
+  type Bearer,
+  small,
+  stateOf,
+} from '../../support/service/service.ts';
 
 const dev = { name: 'dev' };
 
@@ -137,34 +145,6 @@ t.test("the tier's count holds, also for concurrent creates", async (t) => {
   t.same(refused?.json(), { error: 'container limit reached', code: 'container_limit_reached' });
 });
 
-t.test("without an engine each operation answers 500 in the interface's words", async (t) => {
-  const { runtime, call, db_id, url } = await aScene();
-  Object.assign(runtime, { ping: down, create: down, observe: down, remove: down, exec: down });
-  for (const [method, path, payload, words] of [
-    ['POST', '/api/containers', { name: 'other' }, 'failed to create container'],
-    ['POST', `${url}/start`, undefined, 'failed to start container'],
-    ['POST', `${url}/stop`, undefined, 'failed to stop container'],
-    ['DELETE', url, undefined, 'failed to delete container'],
-  ] as const) {
-    const answer = await call(method, path, payload);
-    t.same([answer.statusCode, answer.json()], [500, { error: words, code: 'internal_error' }]);
-  }
-  const { containers } = (await call('GET', '/api/containers')).json();
-  t.match(containers, [{ db_id, status: 'running' }], 'nothing changed, and the failed create left no row');
-});
-
-t.test('a create with an unavailable image says so, and leaves nothing', async (t) => {
-  const { runtime, call, url } = await aScene();
-  await call('DELETE', url);
-  runtime.create = async () => {
-    throw new ImageUnavailable('image secret.example/x: registry: no such host');
-  };
-  const answer = await call('POST', '/api/containers', dev);
-  t.match([answer.statusCode, answer.json()], [503, { code: 'image_unavailable' }]);
-  t.notMatch(answer.body, /secret/);
-  t.same((await call('GET', '/api/containers')).json(), { containers: [], total: 0 });
-});
-
 t.test('what an engine lacks is said in words, and the container stays as it was', async (t) => {
   const { runtime, call, url } = await aScene();
   await call('POST', `${url}/stop`);
@@ -173,9 +153,10 @@ t.test('what an engine lacks is said in words, and the container stays as it was
     [new EngineFull('node secret-1: Insufficient memory'), 'engine_full'],
   ] as const;
   for (const [error, code] of cases) {
-    runtime.start = async () => {
+    const lacks = async (): Promise<never> => {
       throw error;
     };
+    Object.assign(runtime, { create: lacks, start: lacks });
     for (const [method, path, body] of [
       ['POST', `${url}/start`, undefined],
       ['PATCH', url, { ...dev, memory_mb: 512, cpu_shares: 500, disk_mb: 1024 }],
@@ -236,32 +217,6 @@ t.test('a start refused by the engine leaves the container stopped, with the rea
   t.match((await call('POST', `${url}/start`)).json(), { id, status: 'running' });
 });
 
-t.test('a command is answered with its output, and must be valid', async (t) => {
-  const { call, url } = await aScene();
-  t.match((await call('POST', `${url}/exec`, { command: ['echo', 'a', 'b'] })).json(), {
-    exit_code: 0,
-    stdout: 'a b\n',
-    stderr: '',
-    truncated: false,
-    duration_ms: Number,
-  });
-  for (const payload of [{}, { command: [] }, { command: 'id' }, { command: ['a\0b'] }, { command: [1] }])
-    t.equal((await call('POST', `${url}/exec`, payload)).statusCode, 400, JSON.stringify(payload));
-});
-
-t.test("rows settle on the engine's state; a silent engine changes nothing", async (t) => {
-  const { runtime, service, now } = await aScene();
-  const { list } = runtime;
-  runtime.list = down;
-  await t.rejects(service.reconcile(), RuntimeUnavailable);
-  t.match(await now(), { status: 'running' });
-  runtime.list = list;
-  const [box] = runtime.boxes.values();
-  if (box) box.startedAt = null;
-  await service.reconcile();
-  t.match(await now(), { status: 'stopped' }, 'ended behind our back');
-});
-
 /** Later events by type, and `shut` when all terminals of a container close. */
 function toldOf({ ports: { storage, bus } }: Awaited<ReturnType<typeof aService>>): () => string[] {
   const { state } = storage as ReturnType<typeof memoryStorage>;
@@ -281,6 +236,9 @@ t.test('a row settles once, and terminals close only where the container has sto
   if (box === undefined) throw new Error('the container is not in the engine');
   const stopped = toldOf(service);
   const { list } = runtime;
+  runtime.list = down;
+  await t.rejects(service.reconcile(), RuntimeUnavailable);
+  t.match(await now(), { status: 'running' }, 'a silent engine changes nothing');
   runtime.list = async () => {
     runtime.list = list;
     await call('POST', `${url}/stop`);
@@ -339,7 +297,6 @@ t.test('a pass asks for the row of a container only if no row had named it', asy
   t.match(await now(), { id, status: 'running' });
 });
 
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MINUTE_MS = 60_000;
 
 /** Two users with at most one live container each; `cycle` makes a container and deletes it. */
@@ -380,7 +337,7 @@ t.test('deleted containers count for their owner only', async (t) => {
     404,
   );
   t.same((await purge('first')).json(), { message: 'container purged', db_id: first, name: 'first' });
-  const { events } = (service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  const { events } = stateOf(service);
   t.match(events.at(-1), { type: 'container_purged', dbId: first });
   t.equal((await purge('first')).statusCode, 404);
   t.equal((await call('POST', `/api/containers/${first}/restore`)).statusCode, 404);

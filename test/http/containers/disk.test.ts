@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { memoryHost, memoryKernelShares, memoryRuntime } from '../../../src/adapters/memory/index.ts';
-import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
 import { RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import { engineHostContract } from '../../contract/containers/capacity/engine-host.ts';
 import { kernelSharesContract } from '../../contract/containers/kernel-shares.ts';
 import { aSpec } from '../../support/engine/container.ts';
-import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { aPerson, aService, as, auditOf, stateOf } from '../../support/service/service.ts';
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
@@ -32,7 +31,7 @@ async function withContainer(options: Parameters<typeof aService>[1] = {}) {
     await service.measureDisks();
   };
   const patch = (over: object) => call('PATCH', url, { name: 'dev', ...small, ...over });
-  const { state } = service.ports.storage as unknown as { state: MemoryState };
+  const state = stateOf(service);
   return { runtime, service, call, box, url, volume, pass, now, patch, state };
 }
 
@@ -57,31 +56,28 @@ t.test('a volume is measured once a minute, and shown with its method', async (t
   t.match((await now()).volume, { used_mb: 500, quota: 'hard' }, 'what cannot be counted stays as it was');
 });
 
-t.test(
-  'with a soft quota a container stops above 110 % with a reason, and does not start above 100 %',
-  async (t) => {
-    const { call, url, pass, now, state, volume, runtime } = await withContainer();
-    await pass(1100);
-    t.match(await now(), { status: 'running', status_reason: null, volume: { used_mb: 1100 } });
-    await pass(1101);
-    t.match(await now(), {
-      status: 'stopped',
-      status_reason: /1101 of 1000 MB .* more than 110 %/,
-    });
-    t.match([...runtime.boxes.values()], [{ startedAt: null }]);
-    t.match(state.events.at(-1), { type: 'container_stopped', data: { status: 'stopped' } });
-    t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1);
-    t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
-    await pass();
-    t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1, 'and once only');
+t.test('with a soft quota a container stops above 110 %, and does not start above 100 %', async (t) => {
+  const { call, url, pass, now, state, volume, runtime } = await withContainer();
+  await pass(1100);
+  t.match(await now(), { status: 'running', status_reason: null, volume: { used_mb: 1100 } });
+  await pass(1101);
+  t.match(await now(), {
+    status: 'stopped',
+    status_reason: /1101 of 1000 MB .* more than 110 %/,
+  });
+  t.match([...runtime.boxes.values()], [{ startedAt: null }]);
+  t.match(state.events.at(-1), { type: 'container_stopped', data: { status: 'stopped' } });
+  t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1);
+  t.match(state.audit.at(-1), { userId: null, action: 'container_stopped', userAgent: 'berth' });
+  await pass();
+  t.equal(state.events.filter(({ type }) => type === 'container_stopped').length, 1, 'and once only');
 
-    const refused = await call('POST', `${url}/start`);
-    t.same([refused.statusCode, refused.json().code], [409, 'disk_quota_exceeded']);
-    volume.usedBytes = 1000 * MIB;
-    t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'it is counted again before it is refused');
-    t.match(await now(), { status: 'running', status_reason: null });
-  },
-);
+  const refused = await call('POST', `${url}/start`);
+  t.same([refused.statusCode, refused.json().code], [409, 'disk_quota_exceeded']);
+  volume.usedBytes = 1000 * MIB;
+  t.equal((await call('POST', `${url}/start`)).statusCode, 200, 'it is counted again before it is refused');
+  t.match(await now(), { status: 'running', status_reason: null });
+});
 
 t.test('use outside the volume is limited by the tier, and needs no stop with a hard quota', async (t) => {
   const { runtime, call, url, volume, pass, now, patch, state } = await withContainer();

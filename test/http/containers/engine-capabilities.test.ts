@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
 import { NotOffered } from '../../../src/ports/containers/container-runtime.ts';
-import { aPerson, aService, as } from '../../support/service/service.ts';
-
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+import { aPerson, aService, as, small } from '../../support/service/service.ts';
 
 /** Ada's running container on an engine that only runs containers. */
 async function aScene() {

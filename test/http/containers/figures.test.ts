@@ -8,6 +8,7 @@ import {
 } from '../../../src/domain/containers/figures/figures.ts';
 import { eventually } from '../../support/patience.ts';
 import { aPerson, aService, as, type Bearer } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const START = new Date('2026-01-01T00:00:00Z');
 const after = (seconds: number): Date => new Date(START.getTime() + seconds * 1000);
@@ -117,9 +118,7 @@ t.test('the list is sorted by what is in use now, read once for everybody; unkno
   await made('full', 100, 90, 200);
   await call('POST', `/api/containers/${await made('off', 100, 0, 0)}/stop`);
   const names = async (sort: string) =>
-    (await call('GET', `/api/containers?sort=${sort}`))
-      .json()
-      .containers.map((one: { name: string }) => one.name);
+    valuesOf((await call('GET', `/api/containers?sort=${sort}`)).json().containers, 'name');
   t.same(await names('-name'), ['off', 'full', 'busy']);
   t.equal(readings, 0, 'other orders measure nothing');
   t.same(await names('-cpu'), ['full', 'busy', 'off'], 'by the share of the limit');

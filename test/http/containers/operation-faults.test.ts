@@ -4,9 +4,8 @@ import type { OperationKind } from '../../../src/domain/containers/operation.ts'
 import { EngineFull, RuntimeBusy, RuntimeFailure } from '../../../src/ports/containers/container-runtime.ts';
 import { inMemory } from '../../support/service/cluster.ts';
 import { failsOnce } from '../../support/service/faults.ts';
-import { anAdmin, aPerson, aService, as } from '../../support/service/service.ts';
-
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+import { anAdmin, aPerson, aService, as, small, stateOf } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 type Change = 'create' | 'start' | 'stop' | 'resize' | 'remove';
 
@@ -118,8 +117,9 @@ for (const kind of KINDS) {
 
 t.test('an answer to an administrator has nothing that a program inside has written', async (t) => {
   const { service, root, rows, confuseAfter, settle } = await aScene('stop');
-  const { state } = service.ports.storage as unknown as { state: { containers: { roleSetup: object }[] } };
-  for (const row of state.containers) row.roleSetup = { status: 'ready', id: null, detail: 'from inside' };
+  const state = stateOf(service);
+  for (const row of state.containers)
+    Object.assign(row, { roleSetup: { status: 'ready', id: null, detail: 'from inside' } });
   const [{ db_id }] = await rows();
   confuseAfter('stop', true);
   const answer = await as(service, root)('POST', `/api/admin/containers/${db_id}/stop`);
@@ -208,10 +208,7 @@ t.test('callers that join a continuing operation get the same answer', async (t)
   const { confuseAfter, request, rows, settle } = await aScene('delete');
   confuseAfter('remove', true);
   const answers = await Promise.all([request(), request()]);
-  t.same(
-    answers.map(({ statusCode }) => statusCode),
-    [202, 202],
-  );
+  t.same(valuesOf(answers, 'statusCode'), [202, 202]);
   await settle();
   t.same(await rows(), []);
 });
@@ -251,7 +248,7 @@ t.test('a failed delete closes no terminal, and says why', async (t) => {
   failsOnce(runtime, 'remove');
   t.equal((await request()).statusCode, 500);
   t.match(await rows(), [{ status: 'running', status_reason: 'the engine could not remove it' }]);
-  const { events } = (service.ports.storage as unknown as { state: { events: object[] } }).state;
+  const { events } = stateOf(service);
   t.match(events.at(-1), {
     type: 'container_progress',
     data: { status: 'running', reason: 'the engine could not remove it' },

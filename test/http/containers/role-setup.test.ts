@@ -1,13 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { memoryAccess, memoryRuntime, type memoryStorage } from '../../../src/adapters/memory/index.ts';
+import { memoryAccess, memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { RuntimeFailure, RuntimeUnavailable } from '../../../src/ports/containers/container-runtime.ts';
 import type { RoleInstaller } from '../../../src/ports/containers/inside/container-commands.ts';
 import { waitFor } from '../../support/patience.ts';
-import { anAdmin, aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { anAdmin, aPerson, aService, as, auditOf, small, stateOf } from '../../support/service/service.ts';
 import { standingTime } from '../../support/time.ts';
-
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
 /** A service with a counted installer that can be replaced once; `make` makes a container with that script. */
 async function aboard() {
@@ -66,7 +64,7 @@ t.test('tools are installed in the background after the creation, and an event s
   const { box, settled } = await make('echo \u001b[32mfirst\u001b[0m\necho second');
   t.match(box, { status: 'running', role_setup: { status: 'installing' } });
   t.match(await settled(), { status: 'ready', detail: 'first\nsecond' });
-  const { events } = (service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  const { events } = stateOf(service);
   const { db_id, id } = box;
   const role_setup = { status: 'ready', detail: 'second' };
   const progress = events.filter(({ type }) => type === 'container_progress').at(-1);

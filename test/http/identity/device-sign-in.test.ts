@@ -8,8 +8,10 @@ import {
   aPerson,
   as,
   type Bearer,
+  outcome,
   refresh,
   sessionsOf,
+  stateOf,
   statusOf,
 } from '../../support/service/service.ts';
 
@@ -17,11 +19,6 @@ const START = '/api/auth/device';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const PROGRAM = { ip: '192.0.2.7', userAgent: 'berth/1.0 (linux)' };
-
-const outcome = (answer: { readonly statusCode: number; json(): { code?: string } }) => [
-  answer.statusCode,
-  answer.json().code,
-];
 
 /** Ada is signed in; a program waits for its code to be confirmed. */
 async function aScene() {
@@ -192,7 +189,7 @@ t.test('no code is stored, logged or recorded', async (t) => {
   const { service, ada, started, user_code, poll, confirm } = await aScene();
   await confirm(ada, 'approve');
   await poll();
-  const { state } = service.ports.storage as unknown as { state: object };
+  const state = stateOf(service);
   const stored = JSON.stringify(state, (_key, value) => (value instanceof Map ? [...value] : value));
   for (const code of [started.device_code, user_code, user_code.replace('-', '')]) {
     t.notOk(stored.includes(code));

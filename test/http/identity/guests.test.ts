@@ -1,6 +1,6 @@
 import t from 'tap';
 import { aServiceInTime, from, type InTime } from '../../support/service/factors.ts';
-import { aGuest, anAdmin, aPerson, as, type Bearer } from '../../support/service/service.ts';
+import { aGuest, anAdmin, aPerson, as, type Bearer, small } from '../../support/service/service.ts';
 
 const HOUR_MS = 3_600_000;
 const EXPIRED = [403, { error: 'guest session expired', code: 'guest_session_expired' }];
@@ -97,7 +97,6 @@ t.test('one address brings at most twenty guests a minute', async (t) => {
 });
 
 const REFUSED = 'refused';
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
 
 /** What a guest may change after its end: each answer's status, or its refusal. */
 type Row = {

@@ -1,10 +1,9 @@
 import t from 'tap';
-import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { HASHES_PER_USER } from '../../../src/app/identity/limits/hashing-queue.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, inMemory } from '../../support/service/cluster.ts';
 import { actions, aServiceInTime, type InTime } from '../../support/service/factors.ts';
-import { again, anApiToken, aPerson, as, refresh } from '../../support/service/service.ts';
+import { again, anApiToken, aPerson, as, refresh, stateOf } from '../../support/service/service.ts';
 
 const MINUTE_MS = 60_000;
 const UNAUTHORIZED = [4001, 'unauthorized'] as const;
@@ -95,7 +94,7 @@ t.test('five wrong passcodes in a row end a session; a right one before clears t
   t.same(await unlock('1234'), [401, 'unauthorized'], 'the right one is too late');
   t.equal((await call('GET', '/api/me')).statusCode, 401);
   t.equal((await refresh(service, ada)).statusCode, 401, 'its refresh token is dead as well');
-  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(service);
   t.equal(state.sessions[0]?.revokedReason, 'too_many_wrong_passcodes');
   t.equal(count(service, 'screen_unlock_failed'), 9);
   t.equal(count(service, 'session_revoked'), 1);

@@ -10,7 +10,7 @@ import {
   STEP_MS,
   withMfa,
 } from '../../support/service/factors.ts';
-import { aPerson, as, auditOf } from '../../support/service/service.ts';
+import { aPerson, as, auditOf, stateOf } from '../../support/service/service.ts';
 
 const WRONG = [401, { error: 'invalid email or password', code: 'login_failed' }];
 
@@ -131,7 +131,7 @@ t.test('the second step takes either a code or a passkey', async (t) => {
 
 t.test('neither the secret nor a recovery code is stored readably', async (t) => {
   const { service, secret, recoveryCodes } = await aScene();
-  const { state } = service.ports.storage as unknown as { state: object };
+  const state = stateOf(service);
   const stored = inspect(state, { depth: null, maxArrayLength: null, maxStringLength: null });
   t.ok(stored.includes('sealedSecret'));
   const plain = Buffer.from(Secret.fromBase32(secret).bytes).toString('hex');

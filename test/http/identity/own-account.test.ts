@@ -21,7 +21,9 @@ import {
   type Person,
   person,
   refresh,
+  stateOf,
 } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const NEW = 'an even better one';
 const { password: OLD } = person('ada');
@@ -52,13 +54,8 @@ t.test('a changed password opens, the old one does not, and the other sessions e
   t.equal((await token('GET', '/api/me')).statusCode, 200, 'API tokens outlive a password');
   t.equal((await logIn(service, 'ada')).statusCode, 401);
   t.equal((await logIn(service, 'ada', {}, { ...person('ada'), password: NEW })).statusCode, 200);
-  const { state } = service.ports.storage as unknown as {
-    state: { sessions: { revokedReason: string | null }[] };
-  };
-  t.same(
-    state.sessions.map(({ revokedReason }) => revokedReason),
-    [null, 'password_changed', null],
-  );
+  const state = stateOf(service);
+  t.same(valuesOf(state.sessions, 'revokedReason'), [null, 'password_changed', null]);
 });
 
 t.test('a pending sign-in ends with the old password', async (t) => {

@@ -12,7 +12,7 @@ import {
   type Tampering,
   withMfa,
 } from '../../support/service/factors.ts';
-import { aPerson, aService, as, auditOf } from '../../support/service/service.ts';
+import { aPerson, aService, as, auditOf, stateOf } from '../../support/service/service.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const refused = [401, wrong];
@@ -242,8 +242,8 @@ t.test('a passkey belongs to one user, and a user has at most twenty', async (t)
   const bob = as(service, await aPerson(service, 'bob'));
   const fresh = authenticator(AT);
   const credential = fresh.create((await bob('POST', '/api/me/passkeys/options')).json());
-  const { state } = service.ports.storage as unknown as { state: { passkeys: { credentialId: string }[] } };
-  for (const one of state.passkeys) one.credentialId = credential.id;
+  const state = stateOf(service);
+  for (const one of state.passkeys) Object.assign(one, { credentialId: credential.id });
   const answer = await bob('POST', '/api/me/passkeys/verify', { credential });
   t.same([answer.statusCode, answer.json().code], [409, 'passkey_registered'], `it is ${passkey.id}`);
   for (let count = 1; count < 20; count += 1) await register(service, who);
@@ -276,11 +276,4 @@ t.test("as a second factor only the user's own passkey counts, for this sign-in'
   t.same(outcome(await second({ credential: foreign.get(await options()) })), refused);
   t.same(outcome(await ask('/api/auth/mfa/options', { mfa_token: 'x' })), refused, 'an unknown sign-in');
   t.equal(await verify(key.get(await asked())), 401, 'and it does not sign in alone');
-});
-
-t.test('turning the second factor off ends pending sign-ins, by passkey too', async (t) => {
-  const { service, call, secret, key, asked, second } = await aWaitingSignIn();
-  const options = await asked();
-  await call('DELETE', '/api/me/mfa', { code: codeAt(secret, service.clock.now()) });
-  t.same(outcome(await second({ credential: key.get(options) })), refused);
 });

@@ -4,15 +4,14 @@ import t, { type Test } from 'tap';
 import { memoryRuntime } from '../../../src/adapters/memory/index.ts';
 import { type ApiDocument, operationsOf, type Route } from '../../support/service/api-document.ts';
 import { requestsOf } from '../../support/service/open-api-inputs.ts';
-import { anAdmin, aService, as, type Bearer } from '../../support/service/service.ts';
+import { anAdmin, aService, as, type Bearer, small } from '../../support/service/service.ts';
 import { eventClient } from '../../support/service/streams.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { fakeTerminals, listening } from '../../support/terminal/terminals.ts';
 
 /** Requests made of the document, for each operation; and the same with an idempotency key that was used before. */
 const SAMPLES = 12;
-const SIZE = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
-const SAME = { name: 'secret', ...SIZE };
+const SAME = { name: 'secret', ...small };
 const KEY = { 'idempotency-key': 'known' };
 /** As through a proxy: local programs may read the metrics. */
 const NOT_LOCAL = { 'x-forwarded-for': '192.0.2.1' };
@@ -25,7 +24,7 @@ async function aScene(t: Test) {
   const root = await anAdmin(service);
   const address = await listening(t, service);
   const call = as(service, root);
-  const made = async (name: string) => (await call('POST', '/api/containers', { name, ...SIZE })).json();
+  const made = async (name: string) => (await call('POST', '/api/containers', { name, ...small })).json();
   const [open, secret, gone] = [await made('allowed'), await made('secret'), await made('removed')];
   await call('DELETE', `/api/containers/${gone.db_id}`);
   const terminal = await terminalClient({ address, dbId: secret.db_id, token: root.token });
@@ -111,13 +110,7 @@ t.test('the routes for containers serve those that it is for', async (t) => {
   const unknown = await call('GET', '/api/containers/99999999-9999-4999-8999-999999999999');
   const hidden = await call('GET', `/api/containers/${scene.secret.db_id}`);
   t.same([hidden.statusCode, hidden.body], [404, unknown.body], 'others look unknown');
-  for (const [method, url] of [
-    ['POST', '/api/containers'],
-    ['GET', '/api/me'],
-    ['GET', '/api/audit'],
-    ['GET', '/api/admin/users'],
-  ] as const)
-    t.match((await call(method, url)).json(), { code: 'token_restricted' }, url);
+  t.match((await call('GET', '/api/me')).json(), { code: 'token_restricted' });
   t.match((await call('GET', '/api/tokens')).json(), { code: 'login_token_required' });
   t.notMatch((await call('GET', '/readyz')).body, 'detail', 'public routes see no administrator in it');
 });

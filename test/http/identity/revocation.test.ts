@@ -1,7 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { waitFor } from '../../support/patience.ts';
 import { aCluster, type Cluster, inMemory } from '../../support/service/cluster.ts';
 import {
@@ -12,6 +11,7 @@ import {
   person,
   refresh,
   sessionIdOf,
+  stateOf,
 } from '../../support/service/service.ts';
 import { endless, openStream, STREAMS } from '../../support/service/streams.ts';
 
@@ -117,33 +117,30 @@ const lock: (typeof ENDS)[number] = [
 ];
 
 for (const [what, whose, end] of [...ENDS, lock]) {
-  t.test(
-    `when ${what}, its terminals close and streamed answers are cut off, in every process`,
-    async (t) => {
-      const cluster = await aStreamingCluster(t);
-      const victim = await openAll(t, cluster, cluster[whose], 'victim');
-      const bystander = await openAll(t, cluster, cluster.other, 'bystander');
-      await end(cluster);
-      t.same(await ends(victim), CUT);
-      const received = () => victim.streams.map((one) => one.received());
-      const then = received();
-      t.ok(await goOn(bystander));
-      await waitFor(() => cluster.atWork() === bystander.streams.length, {
-        what: 'the work behind it has ended',
-      });
-      t.same(received(), then, 'nothing is received after the cut');
-      for (const replica of [cluster.here, cluster.there]) {
-        const answer = await as(replica, cluster[whose])('GET', '/api/containers');
-        if (what === LOCKED) t.equal(answer.statusCode, 423);
-        else
-          t.equal(
-            answer.headers['www-authenticate'],
-            'Bearer error="invalid_token"',
-            'its next request is refused',
-          );
-      }
-    },
-  );
+  t.test(`when ${what}, its terminals close and streamed answers end, in every process`, async (t) => {
+    const cluster = await aStreamingCluster(t);
+    const victim = await openAll(t, cluster, cluster[whose], 'victim');
+    const bystander = await openAll(t, cluster, cluster.other, 'bystander');
+    await end(cluster);
+    t.same(await ends(victim), CUT);
+    const received = () => victim.streams.map((one) => one.received());
+    const then = received();
+    t.ok(await goOn(bystander));
+    await waitFor(() => cluster.atWork() === bystander.streams.length, {
+      what: 'the work behind it has ended',
+    });
+    t.same(received(), then, 'nothing is received after the cut');
+    for (const replica of [cluster.here, cluster.there]) {
+      const answer = await as(replica, cluster[whose])('GET', '/api/containers');
+      if (what === LOCKED) t.equal(answer.statusCode, 423);
+      else
+        t.equal(
+          answer.headers['www-authenticate'],
+          'Bearer error="invalid_token"',
+          'its next request is refused',
+        );
+    }
+  });
 }
 
 t.test('disabling a user ends everything of theirs and nothing of others', async (t) => {
@@ -225,7 +222,7 @@ t.test('an expired guest may keep reading, and neither runs nor writes anything'
     STREAMS.map((kind) => openStream(t, cluster, cluster.addresses[0], ada, kind)),
   );
   await waitFor(() => cluster.atWork() === STREAMS.length);
-  const { state } = here.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(here);
   const guestUntil = here.ports.clock.now();
   state.users = state.users.map((user) => (user.id === ada.id ? { ...user, guestUntil } : user));
   t.same(await terminal.closed(), UNAUTHORIZED, 'found by the regular look');

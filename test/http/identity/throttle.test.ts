@@ -13,11 +13,11 @@ import {
   aService,
   as,
   type Bearer,
-  ORIGIN,
   type Person,
   person,
+  stateOf,
 } from '../../support/service/service.ts';
-import { aContainerOf, listening } from '../../support/terminal/terminals.ts';
+import { aContainerOf, listening, opened } from '../../support/terminal/terminals.ts';
 
 const wrong = { error: 'invalid email or password', code: 'login_failed' };
 const ATTACKER: From = { ip: '203.0.113.7' };
@@ -168,9 +168,7 @@ t.test('a wrong old password slows down too, and nothing reveals the text entere
   t.equal((await change(password)).headers['retry-after'], '1');
   service.clock.advance(1_000);
   t.equal((await change(password)).statusCode, 200);
-  const { state } = service.ports.storage as unknown as {
-    state: { failures: Map<string, unknown>; audit: object };
-  };
+  const state = stateOf(service);
   await guess(service, 'a secret typed into the wrong field');
   t.notMatch(JSON.stringify([...state.failures.keys(), state.audit]), /secret typed/);
 });
@@ -199,25 +197,6 @@ async function scene(t: Test, limits: object) {
   return { service, address, root, ada, bob, boxes, running };
 }
 
-/** Status and code of a refused upgrade; otherwise the socket. */
-async function opened(url: string, protocol: string, { token }: Bearer): Promise<WebSocket | unknown[]> {
-  const socket = new WebSocket(url, [protocol, `bearer.${token}`], { origin: ORIGIN });
-  return await new Promise((resolve, reject) => {
-    socket.on('error', reject);
-    socket.once('open', () => resolve(socket));
-    socket.once('unexpected-response', (request, response) => {
-      let body = '';
-      response.on('data', (data) => {
-        body += data;
-      });
-      response.on('end', () => {
-        resolve([response.statusCode, JSON.parse(body).code, response.headers['retry-after']]);
-        request.destroy();
-      });
-    });
-  });
-}
-
 for (const [kind, limit, urlOf, protocol] of [
   [
     'terminals',
@@ -229,7 +208,8 @@ for (const [kind, limit, urlOf, protocol] of [
 ] as const) {
   t.test(`${kind} of one user count over all credentials, and are refused before the upgrade`, async (t) => {
     const { service, address, ada, bob, boxes } = await scene(t, { [limit]: 2 });
-    const open = (who: Bearer, box: string, n: number) => opened(`${address}${urlOf(box, n)}`, protocol, who);
+    const open = (who: Bearer, box: string, n: number) =>
+      opened(`${address}${urlOf(box, n)}`, [protocol, `bearer.${who.token}`]);
     const first = await open(ada, boxes.ada, 1);
     t.type(await open(await anApiToken(service, ada), boxes.ada, 2), WebSocket);
     t.same(await open(ada, boxes.ada, 3), [...FULL, '5']);

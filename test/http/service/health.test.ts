@@ -14,6 +14,7 @@ import {
 } from '../../support/service/service.ts';
 import { eventClient } from '../../support/service/streams.ts';
 import { listening } from '../../support/terminal/terminals.ts';
+import { valuesOf } from '../../support/values.ts';
 
 const READY: PartState = { status: 'ready', detail: 'there' };
 const SILENT: PartState = {
@@ -185,7 +186,7 @@ t.test('the service was away for days', async (t) => {
   ]);
   const { replicas } = (await as(again.service, later)('GET', '/api/admin/health')).json();
   t.same(
-    replicas.map(({ replica }: { replica: string }) => replica),
+    valuesOf(replicas, 'replica'),
     [again.replica],
     'and a process that has been gone for more than a day is forgotten',
   );
@@ -202,10 +203,10 @@ t.test('a killed process of several is missed until it returns', async (t) => {
   const [outage] = await outages(one, root);
   t.match(outage, { component: 'replicas', reason: 'silent', detail: `no heartbeat of ${two.replica}` });
   const { replicas } = (await as(one.service, root)('GET', '/api/admin/health')).json();
-  const stateOf = new Map(
+  const seen = new Map(
     replicas.map((each: { replica: string; state: string }) => [each.replica, each.state]),
   );
-  t.same([stateOf.get(one.replica), stateOf.get(two.replica)], ['running', 'silent']);
+  t.same([seen.get(one.replica), seen.get(two.replica)], ['running', 'silent']);
   await pass(5, one, await start(two.replica));
   await pass(5, one);
   t.same(brief(await outages(one, root)), [['replicas', 'silent', 10]]);

@@ -170,12 +170,9 @@ t.test('the list is paged, newest first, of one container on request', async (t)
     const { recordings, ...page } = (await call('GET', `/api/recordings?${query}`)).json();
     return { ...page, ids: recordings?.map(({ id }: { id: string }) => id) };
   };
-  const { ids: first, next_cursor } = await list('limit=2');
-  t.same(first, ids.slice(0, 2));
-  t.same(await list(`limit=2&cursor=${next_cursor}`), { ids: ids.slice(2), next_cursor: null });
+  t.same((await list('limit=2')).ids, ids.slice(0, 2));
   t.same((await list(`container=${dbId}`)).ids, ids);
   for (const other of [NOBODY, 'x']) t.same((await list(`container=${other}`)).ids, []);
-  t.match(await list('cursor=nonsense'), { code: 'validation_failed', fields: { cursor: String } });
 });
 
 t.test('a download has its type, is no page, and is complete', async (t) => {

@@ -8,6 +8,7 @@ import {
   memoryStorage,
 } from '../../../src/adapters/memory/index.ts';
 import type { StreamEnd } from '../../../src/domain/terminals/terminal-end.ts';
+import { RuntimeBusy } from '../../../src/ports/containers/container-runtime.ts';
 import { TerminalNotStarted } from '../../../src/ports/terminals/terminal-backend.ts';
 import { terminalReplicasContract } from '../../contract/terminals/terminal-replicas.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -200,10 +201,15 @@ t.test('a terminal that cannot open says why', async (t) => {
       throw error;
     };
   };
-  failsWith(new TerminalNotStarted('no_processes'));
-  await t.rejects(open(), /4014,too many processes/);
-  failsWith(new TerminalNotStarted('other'));
-  await t.rejects(open(), /1011,failed to open terminal/);
+  for (const [error, close] of [
+    [new TerminalNotStarted('no_processes'), /4014,too many processes/],
+    [new RuntimeBusy('container_unresponsive', 5), /container unresponsive/],
+    [new RuntimeBusy('engine_busy', 5), /1011,failed to open terminal/],
+    [new TerminalNotStarted('other'), /1011,failed to open terminal/],
+  ] as const) {
+    failsWith(error);
+    await t.rejects(open(), close, error.message);
+  }
   box.startedAt = null;
   await t.rejects(open(), /4009,container stopped/, 'its container has stopped behind Berth');
   box.startedAt = new Date();
@@ -211,7 +217,11 @@ t.test('a terminal that cannot open says why', async (t) => {
   t.match((await open()).ready, { type: 'ready' }, 'and opens as soon as it can');
   const { info, error } = pino.levels.values;
   const levels = logged.filter(({ msg }) => msg === 'terminal did not open').map(({ level }) => level);
-  t.same(levels, [info, error, info], 'a container that is full or down is no fault of the service');
+  t.same(
+    levels,
+    [info, info, error, error, info],
+    'a container that is full or down is no fault of the service',
+  );
 });
 
 terminalReplicasContract(t, (t) => aCluster(t));

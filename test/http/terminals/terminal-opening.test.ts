@@ -7,6 +7,7 @@ import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, aService, as, ORIGIN } from '../../support/service/service.ts';
 import { terminalClient } from '../../support/terminal/terminal-client.ts';
 import { aContainerOf, fakeTerminals, listening, slowTerminals } from '../../support/terminal/terminals.ts';
+import { valuesOf } from '../../support/values.ts';
 
 /** Ada's container; her terminals open one at a time, on request. */
 async function aScene(t: Test, { waitMs = 60_000, muxed = true } = {}) {
@@ -70,18 +71,6 @@ t.test('a client is admitted at its turn, and its terminal works', async (t) => 
   await waitFor(() => backend.opened.every(({ typed }) => typed() === 'x'));
 });
 
-t.test('what is typed while a terminal opens reaches it', async (t) => {
-  const { ask, backend, asked, openUntil } = await aScene(t);
-  const { socket } = ask('a');
-  await asked(1);
-  await waitFor(() => socket.readyState === WebSocket.OPEN);
-  socket.send('early', { binary: true });
-  socket.ping();
-  await once(socket, 'pong');
-  await openUntil(() => backend.opened.length === 1);
-  await waitFor(() => backend.opened[0]?.typed() === 'early');
-});
-
 t.test('when the wait is over the answer is 503 with Retry-After, and nothing was opened', async (t) => {
   const { open, ask, backend, asked, openUntil } = await aScene(t, { waitMs: 200 });
   const first = open('a');
@@ -98,27 +87,24 @@ t.test('when the wait is over the answer is 503 with Retry-After, and nothing wa
   t.equal(backend.wanted.length, 2);
 });
 
-t.test(
-  'a plain request tells whether others wait, since browsers hide why an upgrade was refused',
-  async (t) => {
-    const { service, ada, dbId, open, asked, openUntil } = await aScene(t);
-    const look = (pane: string) =>
-      as(service, ada)('GET', `/api/containers/${dbId}/terminal?connection_id=${pane}`);
-    t.equal((await look('c')).statusCode, 426);
-    const first = open('a');
-    await asked(1);
-    t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
-    const second = open('b');
-    await waitFor(() => service.terminals.waiting() === 1);
-    const answer = await look('c');
-    t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
-    t.ok(Number(answer.headers['retry-after']) > 0);
-    await openUntil(() => service.terminals.waiting() === 0);
-    await openUntil(() => service.terminals.count() === 2);
-    await Promise.all([first, second]);
-    t.equal((await look('c')).statusCode, 426);
-  },
-);
+t.test('a plain request tells whether others wait, as browsers hide why an upgrade is refused', async (t) => {
+  const { service, ada, dbId, open, asked, openUntil } = await aScene(t);
+  const look = (pane: string) =>
+    as(service, ada)('GET', `/api/containers/${dbId}/terminal?connection_id=${pane}`);
+  t.equal((await look('c')).statusCode, 426);
+  const first = open('a');
+  await asked(1);
+  t.equal((await look('c')).statusCode, 426, 'nobody waits yet');
+  const second = open('b');
+  await waitFor(() => service.terminals.waiting() === 1);
+  const answer = await look('c');
+  t.match([answer.statusCode, answer.json().code], [503, 'busy_opening_terminals']);
+  t.ok(Number(answer.headers['retry-after']) > 0);
+  await openUntil(() => service.terminals.waiting() === 0);
+  await openUntil(() => service.terminals.count() === 2);
+  await Promise.all([first, second]);
+  t.equal((await look('c')).statusCode, 426);
+});
 
 t.test('nothing opens for a client that left the queue', async (t) => {
   for (const leave of ['terminate', 'close'] as const) {
@@ -247,7 +233,10 @@ t.test('a terminal that fails after its record is recorded as closed', async (t)
   t.equal(service.terminals.count(), 0);
   const { items } = await audit.page({ userId: bob.id }, { limit: 10, after: null });
   t.match(
-    items.filter(({ action }) => action.startsWith('terminal_')).map(({ action }) => action),
+    valuesOf(
+      items.filter(({ action }) => action.startsWith('terminal_')),
+      'action',
+    ),
     ['terminal_closed', 'terminal_opened'],
   );
   Object.assign(recordings, { activeIn });

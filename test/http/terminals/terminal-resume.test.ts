@@ -247,15 +247,6 @@ t.test('a terminal waits for its client, the main one longer, and then ends', as
   }
 });
 
-t.test('the main terminal of an image without tmux survives its close', async (t) => {
-  const { open, pty, service } = await aScene(t);
-  const { socket, ready } = await open();
-  socket.close(1000);
-  await waitFor(() => service.terminals.count() === 0);
-  t.notOk(pty(0).stream.destroyed);
-  t.equal((await open()).ready.stream, ready.stream);
-});
-
 t.test("a program's unseen end is reported to the returning client", async (t) => {
   const { open, resume, pty, cut } = await aScene(t);
   const first = await open();
@@ -310,12 +301,4 @@ t.test('at least a mebibyte is buffered for a return', async (t) => {
   const third = await resume(first, 0);
   t.ok(third.ready.redraw);
   t.ok(third.ready.offset > 0);
-});
-
-t.test('two concurrent sockets share one opening, and one of them gets it', async (t) => {
-  const { open, backend } = await aScene(t);
-  const both = await Promise.allSettled([open(), open()]);
-  const clients = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  await waitFor(() => clients.filter(({ socket }) => socket.readyState === socket.OPEN).length === 1);
-  t.equal(backend.opened.length, 1);
 });

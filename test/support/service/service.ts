@@ -4,6 +4,7 @@ import type { ReadyBody } from '../../../src/adapters/http/schema/service/servic
 import { httpServer } from '../../../src/adapters/http/server.ts';
 import {
   fixedClock,
+  type MemoryState,
   memoryAccess,
   memoryPorts,
   memoryRuntime,
@@ -147,6 +148,9 @@ export async function anApiToken(
   return answer.json();
 }
 
+/** The limits of a small container. */
+export const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
+
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 /** One request as somebody; null for nobody. */
@@ -190,6 +194,17 @@ export const refresh = (service: Service, { cookie }: Pick<Person, 'cookie'>, ag
     ...(agent === undefined ? {} : { headers: { 'user-agent': agent } }),
   });
 
-/** What the audit holds of an action, in a service on memory. */
-export const auditOf = ({ ports }: TestService, action: string) =>
-  (ports.storage as ReturnType<typeof memoryStorage>).state.audit.filter((one) => one.action === action);
+/** Status and code of an answer. */
+export const outcome = (answer: { readonly statusCode: number; json(): { code?: string } }) => [
+  answer.statusCode,
+  answer.json().code,
+];
+
+type OnMemory = { readonly ports: Pick<Ports, 'storage'> };
+
+/** All rows of a service on memory. */
+export const stateOf = ({ ports }: OnMemory): MemoryState =>
+  (ports.storage as ReturnType<typeof memoryStorage>).state;
+
+export const auditOf = (service: OnMemory, action: string) =>
+  stateOf(service).audit.filter((one) => one.action === action);

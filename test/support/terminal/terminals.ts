@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Duplex } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Service } from '../../../src/app/main/service.ts';
@@ -106,6 +108,22 @@ export type OpenSocket = {
   /** Whether the service answers a ping, which it does after all that it sent before, a close among it. */
   alive(): Promise<boolean>;
 };
+
+/** The socket, or the refusal of its upgrade: status, code, and when to come again. */
+export async function opened(
+  url: string,
+  protocols: string[],
+  headers: Record<string, string> = {},
+): Promise<WebSocket | unknown[]> {
+  const socket = new WebSocket(url, protocols, { origin: ORIGIN, headers });
+  const refused = Promise.withResolvers<unknown[]>();
+  socket.once('unexpected-response', async (request, response) => {
+    const { code } = (await json(response)) as { code: string };
+    refused.resolve([response.statusCode, code, response.headers['retry-after']]);
+    request.destroy();
+  });
+  return await Promise.race([once(socket, 'open').then(() => socket), refused.promise]);
+}
 
 /** A terminal that has said that it is ready, or was refused. */
 export async function openTerminal(

@@ -13,10 +13,8 @@ import { terminalEndRecords } from '../../../../src/app/terminals/terminal-recor
 import type { TerminalRegistry } from '../../../../src/app/terminals/terminal-registry.ts';
 import { terminalSync } from '../../../../src/app/terminals/terminal-sync.ts';
 import { CLOSE, type TerminalKey } from '../../../../src/domain/terminals/terminal.ts';
-import { RuntimeBusy } from '../../../../src/ports/containers/container-runtime.ts';
 import type { Logger } from '../../../../src/ports/logger.ts';
 import { type Storage, StorageUnavailable } from '../../../../src/ports/storage.ts';
-import { TerminalNotStarted } from '../../../../src/ports/terminals/terminal-backend.ts';
 import type { TerminalRecord } from '../../../../src/ports/terminals/terminal-record-repository.ts';
 import { recordOf, storedContainer, storedUser } from '../../../support/database/stored.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
@@ -130,31 +128,24 @@ for (const [what, fault] of [
   });
 }
 
-t.test('two processes that end the same session at once leave none', async (t) => {
-  const storage = aStorage();
-  const { target, stream, isEnded } = aContainer();
-  const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
-  const ids = [randomUUID(), randomUUID()] as const;
-  await first.leases.take(ids[0], target);
-  await second.leases.take(ids[1], target);
-  first.ending.end(target, stream(ids[0]), false);
-  second.ending.end(target, stream(ids[1]), false);
-  await Promise.all([first.ending.idle(), second.ending.idle()]);
-  t.ok(isEnded());
-  t.same(await storage.repositories.terminalLeases.inContainer(dbId), []);
-});
-
-t.test('a session shown by another process is not ended', async (t) => {
-  const storage = aStorage();
-  const { target, stream, isEnded } = aContainer();
-  const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
-  const ids = [randomUUID(), randomUUID()] as const;
-  await first.leases.take(ids[0], target);
-  await second.leases.take(ids[1], target);
-  first.ending.end(target, stream(ids[0]), false);
-  await first.ending.idle();
-  t.notOk(isEnded());
-  t.match(await storage.repositories.terminalLeases.inContainer(dbId), [{ streamId: ids[1] }]);
+t.test('of two processes that show a session, the last to end it ends it, also at once', async (t) => {
+  for (const both of [false, true]) {
+    const storage = aStorage();
+    const { target, stream, isEnded } = aContainer();
+    const [first, second] = [aProcess(storage, 0), aProcess(storage, 0)];
+    const ids = [randomUUID(), randomUUID()] as const;
+    await first.leases.take(ids[0], target);
+    await second.leases.take(ids[1], target);
+    first.ending.end(target, stream(ids[0]), false);
+    if (both) second.ending.end(target, stream(ids[1]), false);
+    await Promise.all([first.ending.idle(), second.ending.idle()]);
+    t.equal(isEnded(), both);
+    const left = await storage.repositories.terminalLeases.inContainer(dbId);
+    t.same(
+      left.map(({ streamId }) => streamId),
+      both ? [] : [ids[1]],
+    );
+  }
 });
 
 t.test('a stopping service waits for no further attempt', async (t) => {
@@ -171,9 +162,11 @@ t.test('a stopping service waits for no further attempt', async (t) => {
   t.equal(attempts.length, 1);
 });
 
-/** The close reasons in a container with this row, while the engine says that it runs. */
-function endsWhere(row: 'running' | 'deleted') {
-  const containerStatuses = async () => [{ dbId, state: row, runtimeId: 'r', operation: null }];
+/** The close reasons in a deleted container, while the engine says that it runs. */
+function endsWhereDeleted() {
+  const containerStatuses = async () => [
+    { dbId, state: 'deleted' as const, runtimeId: 'r', operation: null },
+  ];
   const observe = async () => ({ kind: 'running' as const, startedAt: new Date(0) });
   return terminalEnds({ records: { containerStatuses }, runtime: { observe } });
 }
@@ -185,7 +178,7 @@ const PART = {
 };
 
 t.test("a delete ends the owner's terminals and the participants' share", async (t) => {
-  const ends = endsWhere('deleted');
+  const ends = endsWhereDeleted();
   for (const [target, reason] of [
     [OWN, CLOSE.containerDeleted],
     [PART, CLOSE.collaborationEnded],
@@ -195,62 +188,48 @@ t.test("a delete ends the owner's terminals and the participants' share", async 
   }
 });
 
-t.test('a terminal that could not open gets its close reason', async (t) => {
-  for (const [fault, reason] of [
-    [new StorageUnavailable('no answer'), CLOSE.tryAgainLater],
-    [new RuntimeBusy('container_unresponsive', 5), CLOSE.unresponsive],
-    [new RuntimeBusy('engine_busy', 5), CLOSE.notOpened],
-    [new TerminalNotStarted('no_processes'), CLOSE.tooManyProcesses],
-    [new Error('anything else'), CLOSE.notOpened],
-  ] as const)
-    t.equal(await endsWhere('running').afterFault(OWN, fault), reason, fault.message);
+t.test('a terminal gives way only to what another process shows under its key later', async (t) => {
+  const key = 'key' as TerminalKey;
+  const [early, late] = [new Date(1_000), new Date(2_000)];
+  type Newest = { readonly replica?: string; readonly createdAt: Date; readonly id: string };
+  type Mine = { readonly recordedAt: Date | null; readonly id: string };
+  const cases: readonly (readonly [what: string, newest: Newest, mine: Mine | null, isTaken: boolean])[] = [
+    ['no terminal of its own', { createdAt: early, id: 'a' }, null, true],
+    ['a later one', { createdAt: late, id: 'a' }, { recordedAt: early, id: 'b' }, true],
+    ['an earlier one', { createdAt: early, id: 'b' }, { recordedAt: late, id: 'a' }, false],
+    ['the second of one moment', { createdAt: early, id: 'b' }, { recordedAt: early, id: 'a' }, true],
+    ['the first of one moment', { createdAt: early, id: 'a' }, { recordedAt: early, id: 'b' }, false],
+    ['one before its own is on record', { createdAt: late, id: 'b' }, { recordedAt: null, id: 'a' }, false],
+    ['one of its own', { replica: 'here', createdAt: late, id: 'b' }, null, false],
+  ];
+  for (const [what, newest, mine, isTaken] of cases) {
+    const { bus, storage } = memoryPorts();
+    const taken: TerminalKey[] = [];
+    const asked = Promise.withResolvers<void>();
+    const records = {
+      ...storage.repositories.terminals,
+      newest: async () => {
+        asked.resolve();
+        return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
+      },
+    };
+    const slots = {
+      underKey: () => mine,
+      has: () => true,
+      taken: (one: TerminalKey) => void taken.push(one),
+    };
+    terminalSync({
+      bus,
+      records,
+      closeRequests: storage.repositories.terminalCloseRequests,
+      replica: 'here',
+      registry: slots as unknown as TerminalRegistry,
+      log: silentLog,
+      monotonicMs: () => 0,
+    });
+    publishTerminalNotice(bus, { kind: 'taken', key, replica: 'there' });
+    await asked.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    t.same(taken, isTaken ? [key] : [], what);
+  }
 });
-
-t.test(
-  'a terminal gives way to what another process shows under its key later, and to nothing else',
-  async (t) => {
-    const key = 'key' as TerminalKey;
-    const [early, late] = [new Date(1_000), new Date(2_000)];
-    type Newest = { readonly replica?: string; readonly createdAt: Date; readonly id: string };
-    type Mine = { readonly recordedAt: Date | null; readonly id: string };
-    const cases: readonly (readonly [what: string, newest: Newest, mine: Mine | null, isTaken: boolean])[] = [
-      ['no terminal of its own', { createdAt: early, id: 'a' }, null, true],
-      ['a later one', { createdAt: late, id: 'a' }, { recordedAt: early, id: 'b' }, true],
-      ['an earlier one', { createdAt: early, id: 'b' }, { recordedAt: late, id: 'a' }, false],
-      ['the second of one moment', { createdAt: early, id: 'b' }, { recordedAt: early, id: 'a' }, true],
-      ['the first of one moment', { createdAt: early, id: 'a' }, { recordedAt: early, id: 'b' }, false],
-      ['one before its own is on record', { createdAt: late, id: 'b' }, { recordedAt: null, id: 'a' }, false],
-      ['one of its own', { replica: 'here', createdAt: late, id: 'b' }, null, false],
-    ];
-    for (const [what, newest, mine, isTaken] of cases) {
-      const { bus, storage } = memoryPorts();
-      const taken: TerminalKey[] = [];
-      const asked = Promise.withResolvers<void>();
-      const records = {
-        ...storage.repositories.terminals,
-        newest: async () => {
-          asked.resolve();
-          return [{ replica: 'there', key, ...newest } as unknown as TerminalRecord];
-        },
-      };
-      const slots = {
-        underKey: () => mine,
-        has: () => true,
-        taken: (one: TerminalKey) => void taken.push(one),
-      };
-      terminalSync({
-        bus,
-        records,
-        closeRequests: storage.repositories.terminalCloseRequests,
-        replica: 'here',
-        registry: slots as unknown as TerminalRegistry,
-        log: silentLog,
-        monotonicMs: () => 0,
-      });
-      publishTerminalNotice(bus, { kind: 'taken', key, replica: 'there' });
-      await asked.promise;
-      await new Promise((resolve) => setImmediate(resolve));
-      t.same(taken, isTaken ? [key] : [], what);
-    }
-  },
-);

@@ -3,13 +3,12 @@ import {
   fixedClock,
   memoryPorts,
   memoryRuntime,
-  type memoryStorage,
   memoryTerminals,
 } from '../../../../src/adapters/memory/index.ts';
 import { CLOSE } from '../../../../src/domain/terminals/terminal.ts';
 import { RuntimeFailure } from '../../../../src/ports/containers/container-runtime.ts';
 import { aTerminal } from '../../../contract/terminals/terminal-backend.ts';
-import { aPerson, aService, as } from '../../../support/service/service.ts';
+import { aPerson, aService, as, stateOf } from '../../../support/service/service.ts';
 import { aContainerOf, listening, openTerminal } from '../../../support/terminal/terminals.ts';
 
 /** Two processes on one storage and one engine, one of which dies silently. */
@@ -72,21 +71,18 @@ t.test("another process ends a dead one's leftovers, except the main session", a
   t.ok(handle);
 });
 
-t.test(
-  "a replica's next run ends its old programs at once, and sessions without a returning client",
-  async (t) => {
-    const { victim, start, open, left, pass } = await aScene(t);
-    await open('pane2');
-    await pass(15, victim);
-    const next = await start('11111111-1111-4111-8111-111111111111');
-    await next.reapTerminals();
-    t.same(await left(), { sessions: ['pane-pane2'], marks: [] });
-    await pass(60, next);
-    t.same((await left()).sessions, ['pane-pane2']);
-    await pass(30, next);
-    t.same((await left()).sessions, []);
-  },
-);
+t.test("a replica's next run ends old programs at once, and sessions nobody returns to", async (t) => {
+  const { victim, start, open, left, pass } = await aScene(t);
+  await open('pane2');
+  await pass(15, victim);
+  const next = await start('11111111-1111-4111-8111-111111111111');
+  await next.reapTerminals();
+  t.same(await left(), { sessions: ['pane-pane2'], marks: [] });
+  await pass(60, next);
+  t.same((await left()).sessions, ['pane-pane2']);
+  await pass(30, next);
+  t.same((await left()).sessions, []);
+});
 
 t.test('after an outage no process counts as dead', async (t) => {
   const { victim, other, open, left, pass } = await aScene(t);
@@ -207,7 +203,7 @@ t.test('a container without a row leaves no record', async (t) => {
   await open('pane2');
   await pass(90, victim, other);
   t.equal((await leases()).length, 1);
-  const { state } = other.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(other);
   state.containers = [];
   await pass(90, other);
   t.same(await leases(), []);

@@ -6,6 +6,7 @@ import type { RuntimeHandle } from '../../../../src/ports/containers/container-r
 import type { ContainerFiles } from '../../../../src/ports/containers/inside/container-files.ts';
 import { aSpec, shellIn, untar } from '../../../support/engine/container.ts';
 import type { TestInstance } from '../../../support/engine/engine.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 export const bytesOf = async (content: Readable): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -275,10 +276,7 @@ export async function special(t: Test, { sh, files }: Box): Promise<void> {
       { name: 'plain', kind: 'file' },
     ],
   });
-  t.same(
-    (await files.tar(['odd'])).map(({ path }) => path),
-    ['odd/', 'odd/plain'],
-  );
+  t.same(valuesOf(await files.tar(['odd']), 'path'), ['odd/', 'odd/plain']);
   await files.remove(['odd', 'pipe']);
 }
 

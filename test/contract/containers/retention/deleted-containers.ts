@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Storage } from '../../../../src/ports/storage.ts';
 import {
@@ -7,9 +8,9 @@ import {
   storedUser,
 } from '../../../support/database/stored.ts';
 
-/** Guarantees of stored deleted containers. */
+/** Guarantees of stored deleted containers, and of orphans. */
 export async function deletedContainerRepositoryContract(name: string, storage: Storage): Promise<void> {
-  const { containers, deletedContainers } = storage.repositories;
+  const { containers, deletedContainers, orphans } = storage.repositories;
 
   await t.test(`${name}: what was deleted is listed to its owner, unless it never came up`, async (t) => {
     const [ada, eve] = [await storedUser(storage), await storedUser(storage)];
@@ -47,5 +48,15 @@ export async function deletedContainerRepositoryContract(name: string, storage: 
     await containers.changeState(dbId, ['running'], { state: 'deleted' });
     t.match(await deletedContainers.findForUpdate(dbId, ada.id), { dbId, state: 'deleted' });
     t.equal(await deletedContainers.findForUpdate(dbId, eve.id), null);
+  });
+
+  await t.test(`${name}: an orphan keeps its first time for as long as it is named`, async (t) => {
+    const [a, b] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
+    const first = await orphans.remember([a]);
+    t.same([...first.keys()], [a]);
+    const second = await orphans.remember([a, b]);
+    t.same(second.get(a), first.get(a));
+    t.same(new Set(second.keys()), new Set([a, b]));
+    t.same([...(await orphans.remember([])).keys()], []);
   });
 }

@@ -43,22 +43,19 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     return share.id;
   }
 
-  await t.test(
-    `${name}: a finished operation is forgotten after its days, an active one never`,
-    async (t) => {
-      const userId = await aUserId();
-      const { dbId } = await storedContainer(storage, userId);
-      const finished = await anOperationOf(dbId, userId, true);
-      const active = await anOperationOf(dbId, userId, false);
-      await age(29);
-      await all();
-      t.ok(await operations.find(finished), 'not before');
-      await age(2);
-      await all();
-      t.equal(await operations.find(finished), null);
-      t.ok(await operations.find(active));
-    },
-  );
+  await t.test(`${name}: a finished operation is forgotten after its days, an open one never`, async (t) => {
+    const userId = await aUserId();
+    const { dbId } = await storedContainer(storage, userId);
+    const finished = await anOperationOf(dbId, userId, true);
+    const active = await anOperationOf(dbId, userId, false);
+    await age(29);
+    await all();
+    t.ok(await operations.find(finished), 'not before');
+    await age(2);
+    await all();
+    t.equal(await operations.find(finished), null);
+    t.ok(await operations.find(active));
+  });
 
   await t.test(`${name}: an ended session is forgotten with its refresh tokens`, async (t) => {
     const userId = await aUserId();
@@ -167,37 +164,34 @@ export async function historyContract(name: string, storage: Storage, age: AgeAl
     await announcements.delete(lasts?.id ?? '');
   });
 
-  await t.test(
-    `${name}: a deleted container is forgotten with its dependents long after its volume`,
-    async (t) => {
-      const userId = await aUserId();
-      const deleted = async () => {
-        const { dbId } = await storedContainer(storage, userId);
-        await anOperationOf(dbId, userId, true);
-        await aShareOf(dbId, userId, 60 * 24 * 365);
-        await carried.put(dbId, { image: `carried-${dbId}`, changes: null });
-        await containers.changeState(dbId, ['running'], { state: 'deleted' });
-        return dbId;
-      };
-      const live = (await storedContainer(storage, userId)).dbId;
-      const gone = await deleted();
-      await age(8);
-      await retention.review(7);
-      await age(2);
-      await retention.claim(7);
-      t.ok(await retention.markRemoved(gone));
-      const kept = await deleted();
-      await age(29);
-      await all();
-      t.ok(await containers.findAny(gone), 'not before');
-      await age(2);
-      await all();
-      t.equal(await containers.findAny(gone), null);
-      t.notOk((await carried.inUse()).has(`carried-${gone}`));
-      t.ok(await containers.findAny(kept), 'one whose volume is there stays');
-      t.ok(await containers.findAny(live));
-    },
-  );
+  await t.test(`${name}: a deleted container and what it had go long after its volume`, async (t) => {
+    const userId = await aUserId();
+    const deleted = async () => {
+      const { dbId } = await storedContainer(storage, userId);
+      await anOperationOf(dbId, userId, true);
+      await aShareOf(dbId, userId, 60 * 24 * 365);
+      await carried.put(dbId, { image: `carried-${dbId}`, changes: null });
+      await containers.changeState(dbId, ['running'], { state: 'deleted' });
+      return dbId;
+    };
+    const live = (await storedContainer(storage, userId)).dbId;
+    const gone = await deleted();
+    await age(8);
+    await retention.review(7);
+    await age(2);
+    await retention.claim(7);
+    t.ok(await retention.markRemoved(gone));
+    const kept = await deleted();
+    await age(29);
+    await all();
+    t.ok(await containers.findAny(gone), 'not before');
+    await age(2);
+    await all();
+    t.equal(await containers.findAny(gone), null);
+    t.notOk((await carried.inUse()).has(`carried-${gone}`));
+    t.ok(await containers.findAny(kept), 'one whose volume is there stays');
+    t.ok(await containers.findAny(live));
+  });
 
   await t.test(`${name}: forgetting goes in batches, oldest first, each by one process`, async (t) => {
     await all();

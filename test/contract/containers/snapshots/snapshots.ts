@@ -57,25 +57,22 @@ export async function snapshotRepositoryContract(
     t.ok((await retention.images()).has('berth/snapshot:layer'));
   });
 
-  await t.test(
-    `${name}: a container is being paused from the intent to the end of the operation`,
-    async (t) => {
-      const box = await aBox();
-      const fresh = aNew(box);
-      await snapshots.insert(fresh);
-      const [owner, runtimeId, other] = [randomUUID(), randomUUID(), randomUUID()];
-      const usual = anOperation(box.dbId, box.ownerId, owner);
-      const before = { ...usual.before, runtimeId };
-      const snapshot = { id: fresh.id, hasPaused: false, hasVolume: false };
-      await operations.begin({ ...usual, kind: 'snapshot', before, snapshot }, 60);
-      t.notOk(await operations.isPausing(runtimeId));
-      await operations.record(usual.id, owner, { snapshot: { ...snapshot, hasPaused: true } });
-      t.ok(await operations.isPausing(runtimeId));
-      t.notOk(await operations.isPausing(other));
-      await operations.finish(usual.id, owner, 'done');
-      t.notOk(await operations.isPausing(runtimeId));
-    },
-  );
+  await t.test(`${name}: a container is being paused from the intent to the operation's end`, async (t) => {
+    const box = await aBox();
+    const fresh = aNew(box);
+    await snapshots.insert(fresh);
+    const [owner, runtimeId, other] = [randomUUID(), randomUUID(), randomUUID()];
+    const usual = anOperation(box.dbId, box.ownerId, owner);
+    const before = { ...usual.before, runtimeId };
+    const snapshot = { id: fresh.id, hasPaused: false, hasVolume: false };
+    await operations.begin({ ...usual, kind: 'snapshot', before, snapshot }, 60);
+    t.notOk(await operations.isPausing(runtimeId));
+    await operations.record(usual.id, owner, { snapshot: { ...snapshot, hasPaused: true } });
+    t.ok(await operations.isPausing(runtimeId));
+    t.notOk(await operations.isPausing(other));
+    await operations.finish(usual.id, owner, 'done');
+    t.notOk(await operations.isPausing(runtimeId));
+  });
 
   await t.test(`${name}: a name is an owner's once, among those that are there`, async (t) => {
     const box = await aBox();
@@ -148,25 +145,22 @@ export async function snapshotRepositoryContract(
     t.same(await ids(), [], 'a process removes it');
   });
 
-  await t.test(
-    `${name}: a deleted one is condemned after the retention, removed a day later, once`,
-    async (t) => {
-      const kept = await taken(aNew(await aBox()));
-      await snapshots.markDeleted(kept.id);
-      t.notOk((await claimed()).includes(kept.id));
-      await pass(8 * DAY_S);
-      t.notOk((await claimed()).includes(kept.id), 'condemned');
-      await claimed(30);
-      await pass(2 * DAY_S);
-      t.notOk((await claimed()).includes(kept.id), 'a longer retention has spared it');
-      await pass(2 * DAY_S);
-      const both = await Promise.all([claimed(), claimed()]);
-      t.equal(both.flat().filter((id) => id === kept.id).length, 1);
-      t.ok(await retention.markRemoved(kept.id));
-      t.notOk(await retention.markRemoved(kept.id));
-      t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedCount: 0, deletedMb: 0 });
-    },
-  );
+  await t.test(`${name}: a deleted one is condemned after the retention, gone a day later`, async (t) => {
+    const kept = await taken(aNew(await aBox()));
+    await snapshots.markDeleted(kept.id);
+    t.notOk((await claimed()).includes(kept.id));
+    await pass(8 * DAY_S);
+    t.notOk((await claimed()).includes(kept.id), 'condemned');
+    await claimed(30);
+    await pass(2 * DAY_S);
+    t.notOk((await claimed()).includes(kept.id), 'a longer retention has spared it');
+    await pass(2 * DAY_S);
+    const both = await Promise.all([claimed(), claimed()]);
+    t.equal(both.flat().filter((id) => id === kept.id).length, 1);
+    t.ok(await retention.markRemoved(kept.id));
+    t.notOk(await retention.markRemoved(kept.id));
+    t.same(await snapshots.use(kept.ownerId), { count: 0, liveMb: 0, deletedCount: 0, deletedMb: 0 });
+  });
 
   await t.test(`${name}: failed ones and those of made forks are due at once, none in use`, async (t) => {
     const box = await aBox();

@@ -15,6 +15,7 @@ import {
 } from '../../../../src/domain/containers/layer/loss-report.ts';
 import { REPORT_JSON_BYTES, shortened } from '../../../../src/domain/containers/layer/loss-report-size.ts';
 import { jsonBytes } from '../../../../src/domain/json-size.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 const path = (path: string, kind: PathChange['kind'], sizeBytes: number | null = null): PathChange => {
   return { path, kind, sizeBytes, isFolder: false };
@@ -248,10 +249,7 @@ t.test('carried-over and newer changes make one report', async (t) => {
   });
   const now = report({ packages: [apt('git')], files: [group('/usr/local/bin', 1)], layerBytes: 50 });
   const whole = withLayerImage(now, carried(before));
-  t.same(
-    whole.packages.map(({ name }) => name),
-    ['git', 'jq', 'zsh'],
-  );
+  t.same(valuesOf(whole.packages, 'name'), ['git', 'jq', 'zsh']);
   t.equal(whole.packageCount, 3);
   t.same(whole.files, [group('/opt/tool', 9), group('/usr/local/bin', 3)]);
   t.equal(whole.layerBytes, 1050);

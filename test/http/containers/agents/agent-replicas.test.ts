@@ -7,30 +7,27 @@ import { anApiToken, aPerson, aService, as } from '../../../support/service/serv
 import { terminalClient } from '../../../support/terminal/terminal-client.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
 
-t.test(
-  'the process without the connection lists the agent, stops it, and refuses the rest for now',
-  async (t) => {
-    const { here, there, addresses, ada } = await aCluster(t);
-    const { token } = await anApiToken(here, ada);
-    const machine = aMachine();
-    const agent = await connectMachine(addresses[0], token, machine);
-    const [mine, other] = [as(here, ada), as(there, ada)];
-    const at = `/api/containers/agent:${machine.id}`;
-    t.match((await other('GET', at)).json(), { status: 'running' });
-    const exec = { command: ['id'] };
-    const refused = await other('POST', `${at}/exec`, exec);
-    t.match([refused.statusCode, refused.json().code], [503, 'agent_elsewhere']);
-    t.equal(refused.headers['retry-after'], '1');
-    t.match((await other('GET', `${at}/files?path=x`)).json(), { code: 'agent_elsewhere' });
-    t.match((await other('GET', `${at}/terminal`)).json(), { code: 'agent_elsewhere' }, 'before the upgrade');
-    t.equal((await mine('POST', `${at}/exec`, exec)).statusCode, 200);
-    t.equal((await other('POST', `${at}/stop`)).statusCode, 200);
-    t.same(await agent.closed(), [4009, 'stopped']);
-    await connectMachine(addresses[0], token, machine);
-    t.equal((await other('DELETE', at)).statusCode, 200);
-    await waitFor(async () => (await mine('GET', at)).statusCode === 404);
-  },
-);
+t.test('a process without the connection lists the agent, stops it, and refuses the rest', async (t) => {
+  const { here, there, addresses, ada } = await aCluster(t);
+  const { token } = await anApiToken(here, ada);
+  const machine = aMachine();
+  const agent = await connectMachine(addresses[0], token, machine);
+  const [mine, other] = [as(here, ada), as(there, ada)];
+  const at = `/api/containers/agent:${machine.id}`;
+  t.match((await other('GET', at)).json(), { status: 'running' });
+  const exec = { command: ['id'] };
+  const refused = await other('POST', `${at}/exec`, exec);
+  t.match([refused.statusCode, refused.json().code], [503, 'agent_elsewhere']);
+  t.equal(refused.headers['retry-after'], '1');
+  t.match((await other('GET', `${at}/files?path=x`)).json(), { code: 'agent_elsewhere' });
+  t.match((await other('GET', `${at}/terminal`)).json(), { code: 'agent_elsewhere' }, 'before the upgrade');
+  t.equal((await mine('POST', `${at}/exec`, exec)).statusCode, 200);
+  t.equal((await other('POST', `${at}/stop`)).statusCode, 200);
+  t.same(await agent.closed(), [4009, 'stopped']);
+  await connectMachine(addresses[0], token, machine);
+  t.equal((await other('DELETE', at)).statusCode, 200);
+  await waitFor(async () => (await mine('GET', at)).statusCode === 404);
+});
 
 t.test('an agent moves to another process, with its shells but without its streams', async (t) => {
   const { here, there, addresses, ada } = await aCluster(t);

@@ -12,6 +12,7 @@ import {
   person,
 } from '../../../support/service/service.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 const GUEST_MS = 24 * 3_600_000;
 const NEW = 'a new password, better';
@@ -108,10 +109,7 @@ t.test('a token that is restricted to a container connects no machine as that co
   const child = (await by('POST', '/api/tokens/derive', { name: 'child', containers: [box] })).json();
   await t.rejects(openSocket(address, child.token, box), { status: 403, code: 'not_authorized' });
   await t.rejects(openSocket(address, child.token, box.toUpperCase()), { code: 'not_authorized' });
-  t.same(
-    (await listed()).map(({ db_id }) => db_id),
-    [box],
-  );
+  t.same(valuesOf(await listed(), 'db_id'), [box]);
   t.equal((await as(service, child)('GET', `/api/containers/${box}`)).statusCode, 200);
 });
 

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import { aMachine, connectMachine, openSocket } from '../../../support/agent/scripted-agent.ts';
 import { waitFor } from '../../../support/patience.ts';
 import {
@@ -10,6 +9,7 @@ import {
   as,
   auditOf,
   type Person,
+  stateOf,
 } from '../../../support/service/service.ts';
 import { terminalClient } from '../../../support/terminal/terminal-client.ts';
 import { listening } from '../../../support/terminal/terminals.ts';
@@ -39,7 +39,7 @@ t.test('a connected machine is listed among the containers, running', async (t) 
   agent.socket.close();
   await waitFor(async () => (await listed(service, ada))[0]?.status === 'stopped');
   t.equal((await by('POST', `/api/containers/${one.id}/start`)).json().code, 'agent_not_connected');
-  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(service);
   t.match(state.events, [
     { type: 'agent_connected', ownerId: ada.id, data: { id: one.id, name: 'My-laptop', status: 'running' } },
     { type: 'agent_disconnected', data: { id: one.id, status: 'stopped' } },
@@ -47,34 +47,27 @@ t.test('a connected machine is listed among the containers, running', async (t) 
   t.equal(state.events.length, 2);
 });
 
-t.test(
-  'start of a connected agent changes nothing, and stop closes its socket until it comes back',
-  async (t) => {
-    const { service, address, ada, token, by } = await aScene(t);
-    const machine = aMachine();
-    const id = `agent:${machine.id}`;
-    const agent = await connectMachine(address, token, machine);
-    const terminal = await terminalClient({ address, dbId: machine.id, token: ada.token });
-    await terminal.until(() => terminal.output().toString() === '$ ');
-    t.match((await by('POST', `/api/containers/${id}/start`)).json(), { id, status: 'running' });
-    const stopped = await by('POST', `/api/containers/${id}/stop`);
-    t.same(stopped.json(), { message: 'container stopped', id, name: 'laptop', status: 'stopped' });
-    t.same(await agent.closed(), [4009, 'stopped']);
-    t.equal(agent.said(), 'stopped');
-    t.same(await terminal.closed(), [4009, 'container stopped']);
-    t.equal(
-      (await by('POST', `/api/containers/${id}/stop`)).statusCode,
-      200,
-      'a second stop changes nothing',
-    );
-    const again = await connectMachine(address, token, machine);
-    t.equal(again.welcome.resumed, false, 'its session ended with the stop');
-    t.equal((await listed(service, ada))[0].status, 'running');
-    const back = await terminalClient({ address, dbId: machine.id, token: ada.token });
-    await back.until(() => back.output().toString() === '$ ');
-    t.equal(machine.shells.size, 1, 'the shell was left alone, and is shown again');
-  },
-);
+t.test('start of a connected agent changes nothing; stop ends its socket until it returns', async (t) => {
+  const { service, address, ada, token, by } = await aScene(t);
+  const machine = aMachine();
+  const id = `agent:${machine.id}`;
+  const agent = await connectMachine(address, token, machine);
+  const terminal = await terminalClient({ address, dbId: machine.id, token: ada.token });
+  await terminal.until(() => terminal.output().toString() === '$ ');
+  t.match((await by('POST', `/api/containers/${id}/start`)).json(), { id, status: 'running' });
+  const stopped = await by('POST', `/api/containers/${id}/stop`);
+  t.same(stopped.json(), { message: 'container stopped', id, name: 'laptop', status: 'stopped' });
+  t.same(await agent.closed(), [4009, 'stopped']);
+  t.equal(agent.said(), 'stopped');
+  t.same(await terminal.closed(), [4009, 'container stopped']);
+  t.equal((await by('POST', `/api/containers/${id}/stop`)).statusCode, 200, 'a second stop changes nothing');
+  const again = await connectMachine(address, token, machine);
+  t.equal(again.welcome.resumed, false, 'its session ended with the stop');
+  t.equal((await listed(service, ada))[0].status, 'running');
+  const back = await terminalClient({ address, dbId: machine.id, token: ada.token });
+  await back.until(() => back.output().toString() === '$ ');
+  t.equal(machine.shells.size, 1, 'the shell was left alone, and is shown again');
+});
 
 t.test('a deleted agent is forgotten: its socket, its terminals, its name and its token end', async (t) => {
   const { service, address, ada, by } = await aScene(t);
@@ -139,7 +132,7 @@ t.test('a newer connection of a machine replaces the older one, and takes over i
 t.test('a machine that comes back with another name is renamed, on record and announced', async (t) => {
   const { service, address, ada, token } = await aScene(t);
   const machine = aMachine('laptop');
-  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(service);
   const newSince = (before: number) =>
     state.events.slice(before).map(({ type, data }) => [type, data['name'], data['status']]);
   const older = await connectMachine(address, token, machine);

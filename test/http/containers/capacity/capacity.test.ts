@@ -3,6 +3,7 @@ import { memoryHost, memoryRuntime } from '../../../../src/adapters/memory/index
 import { FILE_SYSTEM_MB } from '../../../../src/domain/containers/snapshots/snapshot.ts';
 import { RuntimeUnavailable } from '../../../../src/ports/containers/container-runtime.ts';
 import { anAdmin, aPerson, aService, as, auditOf } from '../../../support/service/service.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 const MIB = 1_048_576;
 const GIB = 1024 * MIB;
@@ -114,10 +115,7 @@ t.test('requests at one time read the machine once', async (t) => {
     },
   });
   const answers = await Promise.all([CAPACITY, USAGE, CAPACITY, USAGE].map((url) => call('GET', url)));
-  t.same(
-    answers.map(({ statusCode }) => statusCode),
-    [200, 200, 200, 200],
-  );
+  t.same(valuesOf(answers, 'statusCode'), [200, 200, 200, 200]);
   t.equal(reads, 1);
 });
 
@@ -154,7 +152,7 @@ t.test("a user's sums follow a delete, a restore and a purge at once", async (t)
   t.match(await usage('ada'), { ...gone, kept: 1 });
 });
 
-t.test('usage is sorted by number, paged, and on record', async (t) => {
+t.test('usage is sorted by number, and on record', async (t) => {
   const { service, root, call, made, hers, host } = await aScene();
   await aPerson(service, 'bob');
   await made('dev');
@@ -172,13 +170,7 @@ t.test('usage is sorted by number, paged, and on record', async (t) => {
     host.taken.set(id, { cpuMillicores: [9, 100][index] ?? 0, memoryBytes: MIB });
   service.clock.advance(5_001);
   t.same((await names('sort=-cpu_used_millicores')).slice(0, 2), ['eve', 'ada'], '100 is more than 9');
-  const first = (await call('GET', `${USAGE}?limit=3`)).json();
-  t.equal(first.usage.length, 3);
-  const rest = (await call('GET', `${USAGE}?limit=3&cursor=${first.next_cursor}`)).json();
-  t.same([rest.usage.length, rest.next_cursor], [1, null]);
   t.match(auditOf(service, 'usage_listed'), [{ userId: root.id }], 'once in a while');
-  for (const query of ['sort=email', 'limit=0', 'x=1'])
-    t.equal((await call('GET', `${USAGE}?${query}`)).statusCode, 400, query);
 });
 
 t.test('the metrics have the last reading, and no number before', async (t) => {

@@ -8,6 +8,7 @@ import { refuse } from '../../../../src/domain/result.ts';
 import { TerminalNotStarted } from '../../../../src/ports/terminals/terminal-backend.ts';
 import { untar } from '../../../support/engine/container.ts';
 import { aBoxOfAda, JSON_LIST } from '../../../support/service/cluster.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 t.test('a file is uploaded, downloaded, listed and removed', async (t) => {
   const { put, get, call, url } = await aBoxOfAda();
@@ -60,10 +61,7 @@ t.test('a folder is a tar archive unless a list is requested', async (t) => {
     'content-type': 'application/x-tar',
     'content-disposition': 'attachment; filename=proj.tar',
   });
-  t.same(
-    untar(answer.rawPayload).map(({ path }) => path),
-    ['proj/', 'proj/src/', 'proj/src/a'],
-  );
+  t.same(valuesOf(untar(answer.rawPayload), 'path'), ['proj/', 'proj/src/', 'proj/src/a']);
   t.match((await get('')).headers, { 'content-disposition': 'attachment; filename=workspace.tar' });
 });
 

@@ -197,35 +197,32 @@ t.test('a container has at most 64 processes that run', async (t) => {
   t.match(await start({ command: ['true'] }), { status: 'running' });
 });
 
-t.test(
-  'a start that is repeated with its key starts nothing twice, and continues one that was cut',
-  async (t) => {
-    const runtime = memoryRuntime();
-    const processes = memoryProcesses(runtime);
-    let isKilled = false;
-    const startUnlessKilled: typeof processes.start = async (...args) => {
-      if (isKilled) throw new Error('killed');
-      return await processes.start(...args);
-    };
-    const { call, url, start } = await aScene({
-      runtime,
-      processes: { ...processes, start: startUnlessKilled },
-    });
-    const key = { 'idempotency-key': 'one' };
-    const body = { command: ['sleep', '3600'] };
-    const { id, pid } = await start(body, key);
-    t.match(await start(body, key), { id, pid });
-    // As after a kill between record and start: the container knows nothing.
-    const cut = { 'idempotency-key': 'two' };
-    isKilled = true;
-    t.equal((await call('POST', url, body, cut)).statusCode, 500);
-    isKilled = false;
-    const [left] = (await call('GET', `${url}?status=starting`)).json().processes;
-    const after = await start(body, cut);
-    t.match(after, { id: left.id, status: 'running' });
-    t.equal((await call('GET', `${url}?status=running`)).json().processes.length, 2);
-  },
-);
+t.test('a start repeated with its key starts nothing twice, and continues one that was cut', async (t) => {
+  const runtime = memoryRuntime();
+  const processes = memoryProcesses(runtime);
+  let isKilled = false;
+  const startUnlessKilled: typeof processes.start = async (...args) => {
+    if (isKilled) throw new Error('killed');
+    return await processes.start(...args);
+  };
+  const { call, url, start } = await aScene({
+    runtime,
+    processes: { ...processes, start: startUnlessKilled },
+  });
+  const key = { 'idempotency-key': 'one' };
+  const body = { command: ['sleep', '3600'] };
+  const { id, pid } = await start(body, key);
+  t.match(await start(body, key), { id, pid });
+  // As after a kill between record and start: the container knows nothing.
+  const cut = { 'idempotency-key': 'two' };
+  isKilled = true;
+  t.equal((await call('POST', url, body, cut)).statusCode, 500);
+  isKilled = false;
+  const [left] = (await call('GET', `${url}?status=starting`)).json().processes;
+  const after = await start(body, cut);
+  t.match(after, { id: left.id, status: 'running' });
+  t.equal((await call('GET', `${url}?status=running`)).json().processes.length, 2);
+});
 
 /** The service with a container of Ada's and one of Eve's, whose shell does not answer until `answer` is called. */
 async function aSceneWithEve() {

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import { safeReturnPath } from '../../../../src/domain/identity/openid/provider-sign-in.ts';
 import type { Forgery } from '../../../support/openid/scripted-provider.ts';
 import {
@@ -15,7 +14,7 @@ import {
   type ProviderScene,
   signInBy,
 } from '../../../support/openid/sign-in.ts';
-import { aPerson, as, auditOf, ORIGIN, person } from '../../../support/service/service.ts';
+import { aPerson, as, auditOf, ORIGIN, person, stateOf } from '../../../support/service/service.ts';
 
 const EVE = { sub: 'eve', email: 'eve@example.org', email_verified: true };
 const OPEN = { oidcCreateAccounts: true, oidcMatchByEmail: true };
@@ -26,7 +25,7 @@ async function refused(t: Test, { service }: ProviderScene, code: string, answer
   t.match(auditOf(service, 'login_failed').at(-1), { details: code, userId: null });
   t.equal(auditOf(service, 'login').length, 0);
   t.equal(auditOf(service, 'identity_linked').length, 0);
-  t.equal((service.ports.storage as ReturnType<typeof memoryStorage>).state.identities.length, 0);
+  t.equal(stateOf(service).identities.length, 0);
 }
 
 t.test('an answer needs the state of a sign-in that began in this browser, and works once', async (t) => {

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import type { AtProvider, Forgery } from '../../../support/openid/scripted-provider.ts';
 import {
   aProviderScene,
@@ -12,7 +11,15 @@ import {
   type ProviderScene,
   signInBy,
 } from '../../../support/openid/sign-in.ts';
-import { anAdmin, aPerson, as, auditOf, type Bearer, person } from '../../../support/service/service.ts';
+import {
+  anAdmin,
+  aPerson,
+  as,
+  auditOf,
+  type Bearer,
+  person,
+  stateOf,
+} from '../../../support/service/service.ts';
 
 const ADA = { sub: 'ada', email: 'ada@example.org', email_verified: true, preferred_username: 'ada' };
 const HOUR_MS = 3_600_000;
@@ -50,20 +57,17 @@ async function accept(scene: ProviderScene, code: string, who: AtProvider, forge
   return await finish(scene, arrived, cookie);
 }
 
-const stateOf = async ({ service, root }: Scene, id: string) =>
+const invitationOf = async ({ service, root }: Scene, id: string) =>
   (await as(service, root)('GET', '/api/admin/invitations'))
     .json()
     .invitations.find((one: { id: string }) => one.id === id);
 
-const memoryOf = ({ service }: ProviderScene) =>
-  (service.ports.storage as ReturnType<typeof memoryStorage>).state;
-
 /** Refused and recorded; no account is made, nobody is connected. */
 async function refused(t: Test, scene: Scene, answer: ReturnType<typeof finish>, code: string) {
-  const { users, identities } = memoryOf(scene);
+  const { users, identities } = stateOf(scene.service);
   const before = [users.length, identities.length];
   t.equal((await answer).json().code, code);
-  const now = memoryOf(scene);
+  const now = stateOf(scene.service);
   t.same([now.users.length, now.identities.length], before);
   t.match(auditOf(scene.service, 'login_failed').at(-1), { details: code, userId: null });
 }
@@ -74,13 +78,13 @@ t.test('a person at the provider accepts an invitation, without a password', asy
   const { id, code } = await invite(scene, { tier: 'pro' });
   const { arrived, cookie, purpose } = await arrive(scene, code, ADA);
   t.equal(purpose, 'invitation');
-  t.match(await stateOf(scene, id), { state: 'open' }, 'not used by the sign-in alone');
+  t.match(await invitationOf(scene, id), { state: 'open' }, 'not used by the sign-in alone');
   const joined = await finish(scene, arrived, cookie);
   t.match(joined.json(), {
     token: String,
     user: { username: 'ada', email: 'ada@example.org', role: 'user', tier: 'pro' },
   });
-  t.match(await stateOf(scene, id), { state: 'used', user: { username: 'ada' } });
+  t.match(await invitationOf(scene, id), { state: 'used', user: { username: 'ada' } });
   t.match((await as(service, joined.json())('GET', '/api/me')).json(), { password_set: false });
   const userId = joined.json().user.id;
   t.match(auditOf(service, 'invitation_accepted'), [{ userId, details: id }]);
@@ -100,7 +104,7 @@ t.test('an invitation is used once: by one of several browsers, and not again', 
     there.push(await arrive(scene, code, { ...ADA, sub, email: `${sub}@example.org` }));
   const answers = await Promise.all(there.map(({ arrived, cookie }) => finish(scene, arrived, cookie)));
   t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404]);
-  t.equal(memoryOf(scene).users.length, 2, 'one account beside the administrator');
+  t.equal(stateOf(scene.service).users.length, 2, 'one account beside the administrator');
   const [first] = there;
   t.equal(
     (await finish(scene, first?.arrived ?? '', first?.cookie ?? '')).json().code,
@@ -147,7 +151,7 @@ t.test('an answer counts in the browser that began, and for its invitation alone
     { cookie: `${COOKIE}=${mine.cookie}` },
   );
   t.equal(connecting.json().code, 'provider_sign_in_expired', 'it connects to no account that exists');
-  t.match(await stateOf(scene, id), { state: 'open' });
+  t.match(await invitationOf(scene, id), { state: 'open' });
   const wrong = await start(scene, 'x'.repeat(43));
   t.same([wrong.statusCode, wrong.json().code], [404, 'link_not_valid']);
   t.match(auditOf(service, 'login_failed').at(-1), { details: 'account link' });
@@ -165,7 +169,7 @@ t.test('an account gets a verified address, and the invited one', async (t) => {
   const anyone = await invite(scene);
   const unverified = accept(scene, anyone.code, { ...ADA, email_verified: false });
   await refused(t, scene, unverified, 'provider_email_unverified');
-  t.match(await stateOf(scene, id), { state: 'open' }, 'refusals leave it open');
+  t.match(await invitationOf(scene, id), { state: 'open' }, 'refusals leave it open');
   const joined = await accept(scene, code, { ...ADA, email: 'ADA@example.org' });
   t.match(joined.json(), { user: { username: 'countess', email: 'ADA@example.org' } });
 });
@@ -177,7 +181,7 @@ t.test('whoever is only signed in at the provider gets no account by an invitati
   const stale = { ...ADA, auth_time: Date.parse('2025-12-31') / 1000 };
   await refused(t, scene, accept(scene, code, stale), 'provider_not_asked');
   await refused(t, scene, accept(scene, code, ADA, unsaid), 'provider_not_asked');
-  t.match(await stateOf(scene, id), { state: 'open' });
+  t.match(await invitationOf(scene, id), { state: 'open' });
   const named = await invite(scene, { email: 'ada@example.org' });
   await refused(t, scene, accept(scene, named.code, stale), 'provider_not_asked');
   const joined = await accept(scene, named.code, ADA, unsaid);

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import { openIdProvider } from '../../../../src/adapters/security/openid/openid-provider.ts';
 import { CLIENT } from '../../../support/openid/scripted-provider.ts';
 import {
@@ -22,6 +21,7 @@ import {
   auditOf,
   type Bearer,
   refresh,
+  stateOf,
   statusOf,
 } from '../../../support/service/service.ts';
 
@@ -249,7 +249,7 @@ t.test('a password reset disconnects, and the user learns of each change', async
   t.same(await identitiesOf(scene, used.json()), []);
   t.equal((await signInBy(scene, ADA)).refused, 'provider_no_account');
   t.equal(auditOf(service, 'identity_unlinked').length, 1);
-  const { state } = service.ports.storage as ReturnType<typeof memoryStorage>;
+  const state = stateOf(service);
   t.same(
     state.events.map(({ data }) => data['change']),
     ['sign_in_connected', 'reset_link_created', 'sign_in_disconnected', 'password_reset'],

@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { memoryStorage } from '../../../../src/adapters/memory/index.ts';
 import type { OpenIdProvider } from '../../../../src/ports/identity/openid/openid-provider.ts';
 import { type Forgery, scriptedProvider } from '../../../support/openid/scripted-provider.ts';
 import {
@@ -19,6 +18,7 @@ import {
   auditOf,
   type Bearer,
   refresh,
+  stateOf,
   statusOf,
 } from '../../../support/service/service.ts';
 import { eventClient } from '../../../support/service/streams.ts';
@@ -161,7 +161,7 @@ t.test('signing out offers the provider’s sign-out, to sessions that came from
 t.test('a stored ID token that was changed does not hinder a sign-out', async (t) => {
   const scene = await aProviderScene(t, OPEN);
   const by = as(scene.service, (await signInBy(scene, ADA)).answer.json());
-  const { providerSessions } = (scene.service.ports.storage as ReturnType<typeof memoryStorage>).state;
+  const { providerSessions } = stateOf(scene.service);
   for (const [id, stored] of providerSessions) {
     const changed = `${stored.sealedIdToken?.slice(0, -2)}${stored.sealedIdToken?.endsWith('00') ? '01' : '00'}`;
     providerSessions.set(id, { ...stored, sealedIdToken: changed });

@@ -9,17 +9,15 @@ import {
   auditOf,
   type Bearer,
   ORIGIN,
+  outcome,
   person,
+  stateOf,
 } from '../../../support/service/service.ts';
 
 const INVITATIONS = '/api/admin/invitations';
 const HOUR_MS = 3_600_000;
 const FRIEND: From = { ip: '198.51.100.9' };
 
-const outcome = (answer: { readonly statusCode: number; json(): { code?: string } }) => [
-  answer.statusCode,
-  answer.json().code,
-];
 const NOT_VALID = [404, 'link_not_valid'];
 const codeIn = (url: string): string => url.split('#code=')[1] ?? '';
 
@@ -36,7 +34,7 @@ async function aScene() {
   return { service, root, invite, accept };
 }
 
-const stateOf = async (service: InTime, root: Bearer, id: string) =>
+const invitationOf = async (service: InTime, root: Bearer, id: string) =>
   (await as(service, root)('GET', INVITATIONS))
     .json()
     .invitations.find((one: { id: string }) => one.id === id);
@@ -47,7 +45,7 @@ t.test('an invitation makes an account, although registration is closed', async 
   t.equal(answer.statusCode, 201);
   t.match(url, new RegExp(`^${ORIGIN}/invite#code=[\\w-]{43}$`));
   t.match(answer.headers, { 'cache-control': 'no-store' });
-  t.match(await stateOf(service, root, id), {
+  t.match(await invitationOf(service, root, id), {
     state: 'open',
     tier: 'pro',
     email: null,
@@ -61,8 +59,8 @@ t.test('an invitation makes an account, although registration is closed', async 
   t.match(joined.json(), { token: String, user: { username: 'ada', tier: 'pro', role: 'user' } });
   t.equal(joined.cookies[0]?.name, 'berth_refresh');
   t.equal((await logIn(service, 'ada')).statusCode, 200);
-  t.match(await stateOf(service, root, id), { state: 'used', user: { username: 'ada' } });
-  t.match(auditOf(service as never, 'invitation_accepted'), [{ userId: joined.json().user.id, details: id }]);
+  t.match(await invitationOf(service, root, id), { state: 'used', user: { username: 'ada' } });
+  t.match(auditOf(service, 'invitation_accepted'), [{ userId: joined.json().user.id, details: id }]);
 });
 
 t.test('an invitation is accepted once: not again, and by one of several at the same time', async (t) => {
@@ -76,7 +74,7 @@ t.test('an invitation is accepted once: not again, and by one of several at the 
   }
   t.same(outcome(await accept(code, person('eve'))), NOT_VALID, 'replayed');
   t.same(outcome(await from(service)('/api/auth/invitations/check', { code })), NOT_VALID);
-  const { state } = service.ports.storage as unknown as { state: { users: unknown[] } };
+  const state = stateOf(service);
   t.equal(state.users.length, 2, 'one account beside the administrator');
 });
 
@@ -97,7 +95,7 @@ t.test('a withdrawn, late or foreign invitation looks like any wrong code', asyn
     if (code !== '') bodies.add(answer.body);
   }
   t.equal(bodies.size, 1);
-  t.match(await stateOf(service, root, late.id), { state: 'expired' });
+  t.match(await invitationOf(service, root, late.id), { state: 'expired' });
 });
 
 t.test('a bound invitation is for one address and name', async (t) => {
@@ -186,7 +184,7 @@ t.test('no code is stored or recorded', async (t) => {
   const { service, invite, accept } = await aScene();
   const { code } = await invite();
   await accept(code);
-  const { state } = service.ports.storage as unknown as { state: object };
+  const state = stateOf(service);
   const stored = JSON.stringify(state, (_key, value) => (value instanceof Map ? [...value] : value));
   t.notOk(stored.includes(code));
 });

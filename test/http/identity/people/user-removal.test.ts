@@ -9,18 +9,15 @@ import {
   aService,
   as,
   auditOf,
+  outcome,
   person,
+  small,
   statusOf,
   type TestService,
 } from '../../../support/service/service.ts';
+import { valuesOf } from '../../../support/values.ts';
 
 const USERS = '/api/admin/users';
-const small = { memory_mb: 256, cpu_shares: 100, disk_mb: 512 };
-
-const outcome = (answer: { readonly statusCode: number; json(): { code?: string } }) => [
-  answer.statusCode,
-  answer.json().code,
-];
 
 /** Root deletes; Ada has a container, Bob has one of the same name. */
 async function aScene() {
@@ -37,9 +34,7 @@ async function aScene() {
 }
 
 const namesOf = async (service: TestService, who: { token: string }): Promise<string[]> =>
-  (await as(service, who)('GET', '/api/containers'))
-    .json()
-    .containers.map((one: { name: string }) => one.name);
+  valuesOf((await as(service, who)('GET', '/api/containers')).json().containers, 'name');
 
 const listed = async (service: TestService, root: { token: string }): Promise<string[]> =>
   (await as(service, root)('GET', USERS)).json().users.map((one: { username: string }) => one.username);
