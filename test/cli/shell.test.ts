@@ -54,6 +54,7 @@ t.test('a lost line is said, and the shell goes on where it was', async (t) => {
   line.calm();
   await shows('said meanwhile');
   await waitFor(() => pty.typed() === 'typed meanwhile');
+  await waitFor(() => pty.redraws() > 0, { what: 'what was said on the screen is drawn over' });
 });
 
 t.test('the detach key leaves the shell running, and the terminal as it was', async (t) => {

@@ -101,6 +101,11 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     this.#connection.resize(size);
   }
 
+  /** Asks tmux to draw the whole screen again, as output. */
+  redraw(): void {
+    this.#connection.request('redraw', 0);
+  }
+
   /** Tries to connect now instead of later. */
   nudge(): void {
     this.#connection.nudge();

@@ -16,6 +16,8 @@ export type FakePty = {
   say(text: string | Buffer): void;
   typed(): string;
   end(): void;
+  /** How often a redraw was asked for. */
+  redraws(): number;
   readonly stream: Duplex;
 };
 
@@ -29,6 +31,7 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
     async open(_handle, { muxSession, startAfter }): Promise<PtyStream> {
       await startAfter;
       let typed = '';
+      let redraws = 0;
       const stream = new Duplex({
         read() {},
         write(chunk, _encoding, done) {
@@ -40,14 +43,19 @@ export function fakeTerminals({ muxed = true, isFallback = false } = {}) {
         stream.push(null);
         stream.once('end', () => stream.destroy());
       };
-      opened.push({ stream, typed: () => typed, say: (text) => stream.push(text), end });
+      opened.push({
+        ...{ stream, typed: () => typed, say: (text) => stream.push(text), end },
+        redraws: () => redraws,
+      });
       return {
         stream,
         write: (input, done) => void stream.write(input, (error) => error ?? done?.()),
         muxSession: muxed && !isFallback ? muxSession : null,
         isFallback,
         requestScrollback: async () => ({ program: 'shell', snapshot: null }),
-        redraw: async () => {},
+        redraw: async () => {
+          redraws += 1;
+        },
         resize: async () => {},
         ending: async () => ending,
         async close() {

@@ -1,4 +1,5 @@
-import type { Terminal, TerminalEnd, TerminalResume } from '../../../client/index.ts';
+import type { ConnectionState, Terminal, TerminalEnd, TerminalResume } from '../../../client/index.ts';
+import type { ServerFrame } from '../../../protocol/terminal-frames.ts';
 import type { Cli } from '../../cli.ts';
 import { CliError, ProgramEnd, usageError } from '../../cli-error.ts';
 import { command, withCli } from '../../command.ts';
@@ -37,6 +38,7 @@ export const shell = () =>
         const left = leftTerminals(cli.io.env);
         const key = [cli.berth().server, container.id, session].join(' ');
         const taken = watch ? null : left.take(key);
+        const notes = notesOn(raw);
         const terminal = await container.terminal({
           size: raw.size(),
           session,
@@ -45,10 +47,10 @@ export const shell = () =>
           resume: fresh ? null : taken,
           onEmptyScreen: true,
           beforeRedraw: `${SOFT_RESET}\x1b[H\x1b[2J`,
-          onState: ({ kind }) =>
-            kind === 'waiting' && raw.isRaw() && raw.note('connection lost, reconnecting…'),
-          onFrame: (frame) => frame.type === 'notice' && raw.isRaw() && raw.note(frame.message),
+          onState: notes.state,
+          onFrame: notes.frame,
         });
+        notes.of(terminal);
         const keep = (resume: TerminalResume | null): void => {
           if (!watch) left.keep(key, resume);
         };
@@ -56,6 +58,39 @@ export const shell = () =>
         report(cli, end, container.name, session);
       }),
     );
+
+/** Once the line is back, the screen is drawn again over what was said on it. */
+const UNTIL_DRAWN_MS = 500;
+
+/** Says on the screen that the line is lost, and what the service says. */
+function notesOn(raw: RawTerminal) {
+  let shown: Pick<Terminal, 'redraw'> | null = null;
+  let hasLostLine = false;
+  let drawnAtMs = 0;
+  const say = (words: string): void => {
+    if (raw.isRaw()) raw.note(words);
+  };
+  return {
+    of: (terminal: Terminal): void => {
+      shown = terminal;
+    },
+    state: ({ kind }: ConnectionState): void => {
+      if (kind === 'waiting' && raw.isRaw()) {
+        hasLostLine = true;
+        say('connection lost, reconnecting…');
+      } else if (kind === 'open' && hasLostLine) {
+        hasLostLine = false;
+        drawnAtMs = performance.now() + UNTIL_DRAWN_MS;
+        shown?.redraw();
+      }
+    },
+    frame: (frame: ServerFrame): void => {
+      if (frame.type !== 'notice') return;
+      const waitMs = Math.max(0, drawnAtMs - performance.now());
+      setTimeout(() => say(frame.message), waitMs).unref();
+    },
+  };
+}
 
 type Leaving = {
   readonly detachKey: number | null;
