@@ -2,8 +2,8 @@ import type { Canary, Reached } from '../../../ports/containers/isolation-canary
 import type { Logger } from '../../../ports/logger.ts';
 import type { PartState, Parts } from '../health/readiness.ts';
 
-/** Time for the start, and for the users' first requests, before the canary. */
-const FIRST_AFTER_MS = 30_000;
+/** Time for the start, for users who return with their terminals, and for a service that soon ends again. */
+const FIRST_AFTER_MS = 120_000;
 const EVERY_MS = 3_600_000;
 /** A busy machine or engine can fail a check, which says nothing about the isolation: repeat it soon. */
 const RETRY_MS = 15_000;
