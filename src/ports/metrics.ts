@@ -1,3 +1,5 @@
+import type { HealthState } from '../domain/service/health.ts';
+
 /** Counts an answer of one route, without a lookup. */
 export type AnswerCount = (status: number, seconds: number) => void;
 
@@ -26,7 +28,7 @@ export type OperationStep = {
 };
 
 /** The state of a component of the service in the newest reports. */
-export type ComponentState = { readonly component: string; readonly state: 'ready' | 'degraded' | 'down' };
+export type ComponentState = { readonly component: string; readonly state: HealthState };
 
 /** Plain counters for the code that moves the bytes: a lookup per chunk would cost more than the chunk. */
 export type TerminalBytes = { in: number; out: number };

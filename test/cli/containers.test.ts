@@ -116,6 +116,17 @@ t.test('an older command says so, once for each version of the service', async (
   t.match((await run(['doctor'])).stdout, /versions +warning +.*install the command again/);
 });
 
+t.test('doctor tells what is being tested from what is well', async (t) => {
+  const part = { status: 'ready', detail: 'there' } as const;
+  const others = { database: part, engine: part, image: part, disk: part, resources: part };
+  const isolation = { status: 'testing', detail: 'being tested' } as const;
+  const parts = { ...others, isolation };
+  const { run } = await theCommandOfAda(t, {}, { readiness: async () => ({ status: 'ready', parts }) });
+  const { stdout } = await run(['doctor']);
+  t.match(stdout, /engine +ok/);
+  t.match(stdout, /isolation +skipped +being tested: run this again in two minutes/);
+});
+
 t.test('exit codes and words say what is wrong and what to do', async (t) => {
   const { run, server } = await theCommandOfAda(t);
   await run(['create', 'dev']);

@@ -78,13 +78,13 @@ t.test('a failure without a reason is attributed to an engine known to be down',
   t.notMatch(explain(new BerthError(409, 'container_busy', 'container is busy'), true).next, /engine/);
 });
 
-t.test('health names only the parts that are not ready, and how to fix them', async (t) => {
+t.test('health names only the parts with a fault, and how to fix them', async (t) => {
   const parts = {
     database: { status: 'ready' as const, detail: 'answers' },
     engine: { status: 'down' as const, detail: 'no engine', mend: 'apt-get install docker.io' },
     image: { status: 'down' as const, detail: 'waits' },
     disk: { status: 'ready' as const, detail: 'hard' },
-    isolation: { status: 'ready' as const, detail: 'proved' },
+    isolation: { status: 'testing' as const, detail: 'being tested' },
     resources: { status: 'ready' as const, detail: 'lxcfs' },
   };
   t.same(healthOf({ status: 'degraded', parts }), {

@@ -29,7 +29,11 @@ const GAUGES: Readonly<Record<GaugeName, string>> = {
   promised_disk_bytes: 'Sum of the disk sizes of all containers.',
 };
 
-const STATES = { ready: 0, degraded: 1, down: 2 } as const satisfies Record<ComponentState['state'], number>;
+/** No fault is known of what is being tested. */
+const STATES = { ready: 0, testing: 0, degraded: 1, down: 2 } as const satisfies Record<
+  ComponentState['state'],
+  number
+>;
 
 /** A registry with our metrics and the process's: memory, processor, garbage collection, event loop lag. */
 export function prometheusMetrics(): Metrics {

@@ -52,6 +52,7 @@ export const healthHistory = ({ repositories: { health } }: Storage) => ({
 function sinceOf(finding: Finding, component: Component, latest: readonly Outage[]): Date | null {
   const last = latest.find((outage) => outage.component === component);
   if (last === undefined) return null;
+  if (finding.state === 'testing') return null;
   if (finding.state === 'ready') return last.to;
   return last.to === null ? last.from : null;
 }

@@ -18,7 +18,7 @@ import type { Repositories, Storage } from '../../ports/storage.ts';
 
 /** A part as readiness knows it. */
 type Part = {
-  readonly status: 'ready' | 'degraded' | 'down';
+  readonly status: HealthState;
   readonly detail: string;
   readonly reason?: HealthReason;
   readonly mend?: string;
@@ -91,7 +91,7 @@ export function recordHealth({ storage, replica, readiness, monotonicMs, metrics
 }
 
 function reportOf(component: ReportedComponent, { status, detail, reason, mend }: Part): ComponentReport {
-  if (status === 'ready') return { component, state: 'ready', mend: null };
+  if (status === 'ready' || status === 'testing') return { component, state: status, mend: null };
   return { component, state: status, reason: reason ?? 'unknown', detail, mend: mend ?? null };
 }
 

@@ -120,6 +120,18 @@ async function tokenOf({ hosts }: Cli, target: Target): Promise<string | null> {
 }
 
 type Parts = Schemas['Readiness']['parts'];
+type PartStatus = Parts['database']['status'];
+
+const RESULTS = {
+  ready: 'ok',
+  testing: 'skipped',
+  degraded: 'warning',
+  down: 'failed',
+} as const satisfies Readonly<Record<PartStatus, Result>>;
+
+const WORDS: Partial<Readonly<Record<PartStatus, string>>> = {
+  testing: 'being tested: run this again in two minutes',
+};
 
 async function readiness({ server }: Target): Promise<readonly Check[]> {
   const parts = await readParts(server);
@@ -127,9 +139,8 @@ async function readiness({ server }: Target): Promise<readonly Check[]> {
     return [{ check: 'readiness', result: 'skipped', detail: 'the service did not report it' }];
   return Object.entries(parts).map(([name, part]): Check => {
     const { status, detail, mend } = part as Parts['database'] & { detail?: string; mend?: string };
-    const result = status === 'ready' ? 'ok' : status === 'degraded' ? 'warning' : 'failed';
-    const words = [detail ?? status, mend && `to fix: ${mend}`].filter(Boolean).join('; ');
-    return { check: name, result, detail: words };
+    const words = [detail ?? WORDS[status] ?? status, mend && `to fix: ${mend}`].filter(Boolean).join('; ');
+    return { check: name, result: RESULTS[status], detail: words };
   });
 }
 

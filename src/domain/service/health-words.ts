@@ -61,5 +61,8 @@ export type HealthReason = keyof typeof REASONS;
 export const outageWords = (component: Component, reason: HealthReason): string =>
   `${NAMES[component]} ${REASONS[reason].is}`;
 
+/** A headline, such as `Isolation being tested`. */
+export const testingWords = (component: Component): string => `${NAMES[component]} being tested`;
+
 /** What to do about it; null for nothing. */
 export const adviceOf = (reason: HealthReason): string | null => REASONS[reason].advice;

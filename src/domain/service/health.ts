@@ -1,10 +1,12 @@
 import type { Component, HealthReason } from './health-words.ts';
 
-export type HealthState = 'ready' | 'degraded' | 'down';
+/** `testing`: nobody knows yet, as after a start. */
+export type HealthState = 'ready' | 'testing' | 'degraded' | 'down';
 
 /** What a process finds of a component. */
 export type Finding = { readonly state: HealthState } & (
   | { readonly state: 'ready' }
+  | { readonly state: 'testing' }
   | {
       readonly state: 'degraded' | 'down';
       readonly reason: HealthReason;
@@ -69,7 +71,9 @@ export function replicaState({ seenAt, stoppedAt }: ReplicaReport, now: Date): R
 export const isLive = ({ seenAt, stoppedAt }: ReplicaReport, now: Date): boolean =>
   stoppedAt === null && ageSeconds(seenAt, now) <= REPORT_LIVES_SECONDS;
 
-const SEVERITY = { ready: 0, degraded: 1, down: 2 } satisfies Readonly<Record<HealthState, number>>;
+const SEVERITY = { ready: 0, testing: 1, degraded: 2, down: 3 } satisfies Readonly<
+  Record<HealthState, number>
+>;
 
 /** The worst that the living processes report of each component; nothing of those that nobody reports. */
 export function findingsOf(reports: readonly ReplicaReport[], now: Date): ReadonlyMap<Component, Finding> {
@@ -91,7 +95,10 @@ export function replicasFinding(reports: readonly ReplicaReport[], now: Date): F
   return { state: 'degraded', reason: 'silent', detail: `no heartbeat of ${names}` };
 }
 
-/** What to write so that the open outages agree with the findings. Components without a finding stay as they are. */
+/**
+ * What to write so that the open outages agree with the findings. Components without a finding, and those being tested,
+ * stay as they are.
+ */
 export function outageChanges(
   open: readonly Outage[],
   findings: ReadonlyMap<Component, Finding>,
@@ -99,6 +106,7 @@ export function outageChanges(
   const ended: Outage[] = [];
   const begun: Omit<NewOutage, 'from' | 'to'>[] = [];
   for (const [component, finding] of findings) {
+    if (finding.state === 'testing') continue;
     const lasting = open.find((outage) => outage.component === component);
     if (finding.state === 'ready') {
       if (lasting !== undefined) ended.push(lasting);

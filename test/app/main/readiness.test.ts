@@ -1,7 +1,7 @@
 import path from 'node:path';
 import pino from 'pino';
 import t from 'tap';
-import { NOT_LOOKED, watchIsolation } from '../../../src/app/main/engine/isolation-check.ts';
+import { NOT_TESTED, watchIsolation } from '../../../src/app/main/engine/isolation-check.ts';
 import { livenessOf, watchLoop } from '../../../src/app/main/health/liveness.ts';
 import { type PartState, type Parts, readinessOf } from '../../../src/app/main/health/readiness.ts';
 import type { Reached } from '../../../src/ports/containers/isolation-canary.ts';
@@ -26,6 +26,7 @@ t.test('readiness is degraded by any part, and a silent part is named', async (t
     ['the engine died since', all, answers, silent, 'degraded', 'degraded'],
     ['the image is on its way', { ...all, image: coming }, answers, answers, 'unready', 'ready'],
     ['containers are not shut off', { ...all, isolation: none }, answers, answers, 'degraded', 'ready'],
+    ['nobody knows yet', { ...all, isolation: NOT_TESTED }, answers, answers, 'ready', 'ready'],
     ['no size can be kept', { ...all, disk: none }, answers, answers, 'degraded', 'ready'],
     ['the image failed', { ...all, image: none }, answers, answers, 'degraded', 'ready'],
   ];
@@ -83,7 +84,7 @@ const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
 /** The readiness after checks with these findings, in turn. */
 async function after(finds: readonly (readonly Reached[] | Error)[]) {
   const left = [...finds];
-  const parts = { isolation: NOT_LOOKED };
+  const parts = { isolation: NOT_TESTED };
   const { log, lines } = errors();
   let asserted = 0;
   const watched = watchIsolation({
@@ -154,7 +155,7 @@ t.test("readiness shows the isolation check's result", async (t) => {
 });
 
 t.test('a replaced isolation check does not run, and the last one is stopped', async (t) => {
-  const parts = { isolation: NOT_LOOKED };
+  const parts = { isolation: NOT_TESTED };
   const watched = watchIsolation({ parts, log, assertRules: async () => [], firstAfterMs: 1, everyMs: 1 });
   const flown: string[] = [];
   const stopped: string[] = [];
@@ -207,7 +208,7 @@ t.test('foreign rule changes degrade the readiness until the rules are found int
 });
 
 t.test('what closes the network, and what to do about it, is in the words of the engine', async (t) => {
-  const parts: { isolation: PartState } = { isolation: NOT_LOOKED };
+  const parts: { isolation: PartState } = { isolation: NOT_TESTED };
   const { log, lines } = errors();
   const closing = {
     by: 'network policy',

@@ -15,6 +15,7 @@ import { valuesOf } from '../../support/values.ts';
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 1) + second * 1_000);
 const ready: Finding = { state: 'ready' };
+const testing: Finding = { state: 'testing' };
 const silent: Finding = { state: 'degraded', reason: 'unreachable', detail: 'does not answer' };
 const gone: Finding = { state: 'down', reason: 'missing', detail: null };
 
@@ -33,6 +34,8 @@ const NOW = at(100);
 const WORST: readonly (readonly [string, readonly ReplicaReport[], Finding | undefined])[] = [
   ['nobody reports', [], undefined],
   ['all are well', [report('a', 99), report('b', 98)], ready],
+  ['one does not know yet', [report('a', 99), report('b', 98, testing)], testing],
+  ['one is not well, and one does not know yet', [report('a', 99, testing), report('b', 98, silent)], silent],
   ['one is not well', [report('a', 99), report('b', 98, silent)], silent],
   ['the worst counts', [report('a', 99, gone), report('b', 98, silent)], gone],
   ['a report at its limit counts', [report('a', 99), report('b', 70, silent)], silent],
@@ -72,6 +75,8 @@ const CHANGES: readonly (readonly [string, readonly Outage[], Finding | null, st
   ['the same fault changes nothing', [open], silent, [], []],
   ['another fault ends the one and begins the other', [open], gone, ['engine'], ['missing']],
   ['ready ends it', [open], ready, ['engine'], []],
+  ['a test begins none', [], testing, [], []],
+  ['a test ends none', [open], testing, [], []],
   ['without a finding it stays', [open], null, [], []],
   ['of another component it stays', [lasting('disk', 'degraded', 'unenforced')], ready, [], []],
 ];

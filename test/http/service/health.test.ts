@@ -211,3 +211,16 @@ t.test('a killed process of several is missed until it returns', async (t) => {
   await pass(5, one);
   t.same(brief(await outages(one, root)), [['replicas', 'silent', 10]]);
 });
+
+t.test('isolation that is being tested is neither ready nor a fault', async (t) => {
+  const { start, pass, outages, measured } = aWorld();
+  const one = await start();
+  const root = await anAdmin(one.service);
+  one.parts.isolation = { status: 'testing', detail: 'being tested' };
+  await pass(5, one);
+  const { components } = (await as(one.service, root)('GET', '/api/admin/health')).json();
+  const isolation = components.find(({ component }: { component: string }) => component === 'isolation');
+  t.match(isolation, { state: 'testing', reason: null, summary: 'Isolation being tested', advice: null });
+  t.same(await outages(one, root), []);
+  t.match(await measured(), /^berth_component_state\{component="isolation"\} 0$/m);
+});

@@ -26,7 +26,7 @@ type Parts = Readonly<Record<string, ReadyAnswer['parts']['engine']>>;
 export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)
-    .filter(([, { status }]) => status !== 'ready')
+    .filter(([, { status }]) => status !== 'ready' && status !== 'testing')
     .map(([part, { status, detail = null, mend = '' }]) => {
       const command = commandIn(mend);
       return { part, status, detail, mend: mend === '' || mend === command ? null : mend, command };

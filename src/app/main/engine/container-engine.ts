@@ -5,7 +5,7 @@ import type { SparingLog } from '../process/sparing-log.ts';
 import { type AttachOptions, attach, NOT_KNOWN } from './attach-engine.ts';
 import { type EngineParts, engineSlot } from './engine-ports.ts';
 import { findEngine, searchModes } from './find-engine.ts';
-import { NOT_LOOKED, watchIsolation } from './isolation-check.ts';
+import { NOT_TESTED, watchIsolation } from './isolation-check.ts';
 
 const SEARCH_AGAIN_MS = 5_000;
 const SPACE_EVERY_MS = 30_000;
@@ -44,7 +44,7 @@ export async function useEngine(
     engine: WAITING,
     image: WAITING,
     disk: WAITING,
-    isolation: NOT_LOOKED,
+    isolation: NOT_TESTED,
     resources: NOT_KNOWN,
   };
   const isolation = watchIsolation({ parts, log, assertRules: () => slot.assertRules() });

@@ -8,7 +8,10 @@ const EVERY_MS = 3_600_000;
 /** A busy machine or engine can fail a check, which says nothing about the isolation: repeat it soon. */
 const RETRY_MS = 15_000;
 
-export const NOT_LOOKED: PartState = { status: 'ready', detail: 'not tested yet' };
+export const NOT_TESTED: PartState = {
+  status: 'testing',
+  detail: 'being tested: the first result comes some two minutes after the engine is ready',
+};
 
 /** How an engine closes its containers' network, in the words for administrators. */
 export type Closing = {

@@ -16,7 +16,7 @@ import { sparingLog } from '../process/sparing-log.ts';
 import { NODE } from './attach-engine.ts';
 import type { EngineInUse, EngineSetUp } from './container-engine.ts';
 import { type EngineSlot, engineSlot } from './engine-ports.ts';
-import { type Closing, NOT_LOOKED, watchIsolation } from './isolation-check.ts';
+import { type Closing, NOT_TESTED, watchIsolation } from './isolation-check.ts';
 
 const AGAIN_MS = 5_000;
 const RULES_EVERY_MS = 30_000;
@@ -38,7 +38,7 @@ export async function useCluster(
     engine: WAITING,
     image: PULLED,
     disk: WAITING,
-    isolation: setUp.baseImage === null ? UNTESTED : NOT_LOOKED,
+    isolation: setUp.baseImage === null ? UNTESTED : NOT_TESTED,
     resources: SEEN,
   };
   const assertRules = () => slot.assertRules();

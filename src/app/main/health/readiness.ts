@@ -1,9 +1,10 @@
 import { withinLoopTime } from '../../../adapters/postgres/connection/event-loop-time.ts';
+import type { HealthState } from '../../../domain/service/health.ts';
 import type { HealthReason } from '../../../domain/service/health-words.ts';
 
 /** `mend`: the command or step that brings the part back. */
 export type PartState = {
-  readonly status: 'ready' | 'degraded' | 'down';
+  readonly status: HealthState;
   readonly detail: string;
   /** Why it is not ready; absent where nobody can say. */
   readonly reason?: HealthReason;
@@ -46,8 +47,10 @@ const SILENT: PartState = {
   mend: 'restart the container engine; Berth restarts its own engine automatically',
 };
 
+const hasNoFault = ({ status }: PartState): boolean => status === 'ready' || status === 'testing';
+
 /**
- * Ready when every part is; degraded when any part but the database fails; unready without a database or while the
+ * Ready when every part is, or is being tested; degraded when any part but the database fails; unready without a database or while the
  * image is being prepared.
  */
 export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> {
@@ -59,7 +62,7 @@ export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> 
   const engine = wasUp && !engineAnswers ? SILENT : parts.engine;
   const { image, disk, isolation, resources } = parts;
   const preparing = engine.status === 'ready' && image.status === 'down';
-  const isWhole = [engine, image, disk, isolation].every((part) => part.status === 'ready');
+  const isWhole = [engine, image, disk, isolation].every(hasNoFault);
   const status = !databaseAnswers || preparing ? 'unready' : isWhole ? 'ready' : 'degraded';
   return { status, parts: { database, engine, image, disk, isolation, resources } };
 }

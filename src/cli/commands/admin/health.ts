@@ -36,7 +36,8 @@ const NOW: Shown<ComponentHealth> = {
     component: ({ component }) => component,
     state: ({ state }) => state,
     since: ({ since }) => ago(since),
-    detail: ({ state, summary, detail }) => (state === 'ready' ? '' : (detail ?? summary)),
+    detail: ({ state, summary, detail }) =>
+      state === 'ready' || state === 'testing' ? '' : (detail ?? summary),
     'what to do': ({ advice }) => advice ?? '',
   },
   name: ({ component }) => component,

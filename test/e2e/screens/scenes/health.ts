@@ -20,6 +20,14 @@ const DISK = {
   advice: 'See docs/disk.md.',
 };
 
+const TESTING = {
+  components: [
+    { ...ready('engine', 'Engine ready'), since: null },
+    { ...ready('isolation', 'Isolation being tested'), state: 'testing', since: null },
+  ],
+  replicas: [],
+};
+
 const replica = (name: string, state: string, minutes: number, seen: number) => ({
   ...{ replica: name.repeat(8), state, started_at: agoMinutes(minutes), seen_at: agoMinutes(seen) },
   components: state === 'running' ? [ENGINE_DOWN] : [],
@@ -69,8 +77,8 @@ export const HEALTH_PAGES: readonly Scene[] = (
     {
       name: 'health-nothing-failed',
       route: '/admin/health',
-      before: (page) => mocked(page, [], null),
-      shows: 'Nothing failed',
+      before: (page) => mocked(page, [], TESTING),
+      shows: 'Being tested',
     },
     {
       name: 'health-faults',

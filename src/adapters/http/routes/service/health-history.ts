@@ -5,6 +5,7 @@ import {
   type Component,
   componentName,
   outageWords,
+  testingWords,
 } from '../../../../domain/service/health-words.ts';
 import { operation } from '../../open-api/route-schema.ts';
 import { paged } from '../../pagination.ts';
@@ -67,8 +68,8 @@ const stepOf = (reports: readonly ComponentReport[], component: Component): stri
 
 function foundBody(component: Component, finding: Finding, step: string | null) {
   const { state } = finding;
-  if (state === 'ready') {
-    const summary = `${componentName(component)} ready`;
+  if (state === 'ready' || state === 'testing') {
+    const summary = state === 'ready' ? `${componentName(component)} ready` : testingWords(component);
     return { component, state, reason: null, summary, detail: null, advice: null };
   }
   const { reason, detail } = finding;

@@ -22,7 +22,7 @@ const Reason = OneOf([
   'silent',
   'unknown',
 ]);
-const State = OneOf(['ready', 'degraded', 'down']);
+const State = OneOf(['ready', 'testing', 'degraded', 'down']);
 
 const found = {
   component: ComponentName,

@@ -46,7 +46,7 @@ export const LiveBody = NamedObject('Liveness', {
 
 /** One part's state; `mend`: the command or step that brings it back. */
 const Part = Type.Object({
-  status: OneOf(['ready', 'degraded', 'down']),
+  status: OneOf(['ready', 'testing', 'degraded', 'down']),
   detail: Type.String(),
   mend: Type.Optional(Type.String()),
 });

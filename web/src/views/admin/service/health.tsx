@@ -68,7 +68,13 @@ export function HealthPage() {
   );
 }
 
-const TONES = { ready: 'good', degraded: 'warn', down: 'bad' } as const;
+const TONES = { ready: 'good', testing: 'busy', degraded: 'warn', down: 'bad' } as const;
+const STATES = {
+  ready: 'Ready',
+  testing: 'Being tested',
+  degraded: 'Degraded',
+  down: 'Down',
+} as const satisfies Readonly<Record<ComponentHealth['state'], string>>;
 const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
   service: 'Berth',
   database: 'Database',
@@ -78,6 +84,9 @@ const NAMES: Readonly<Record<ComponentHealth['component'], string>> = {
   isolation: 'Isolation of containers',
   replicas: 'Processes',
 };
+
+/** No fault is known. */
+const isWell = (state: ComponentHealth['state']): boolean => state === 'ready' || state === 'testing';
 
 const lasting = (since: string): string =>
   lengthWords(Math.max(0, Math.floor((now.value.getTime() - Date.parse(since)) / 1_000)));
@@ -92,10 +101,10 @@ function ComponentLine({
     <li class={`health-line ${TONES[state]}`}>
       <span class={`status ${TONES[state]}`}>
         <span class="dot" />
-        {state === 'ready' ? 'Ready' : state === 'down' ? 'Down' : 'Degraded'}
+        {STATES[state]}
       </span>
       <div>
-        <strong>{state === 'ready' ? NAMES[component] : summary}</strong>
+        <strong>{isWell(state) ? NAMES[component] : summary}</strong>
         {since !== null && (
           <span class="since" title={`since ${at(since)}`}>
             for {lasting(since)}
@@ -118,7 +127,7 @@ function Replicas({ of }: { of: readonly ReplicaHealth[] }) {
   return (
     <ul class="health-replicas">
       {of.map(({ replica, state, started_at, seen_at, components }) => {
-        const faults = components.filter((one) => one.state !== 'ready').map(({ summary }) => summary);
+        const faults = components.filter((one) => !isWell(one.state)).map(({ summary }) => summary);
         return (
           <li key={replica}>
             <code>{replica.slice(0, 8)}</code> {state}, started {ago(started_at, now.value)}, last seen{' '}
