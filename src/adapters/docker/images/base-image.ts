@@ -6,6 +6,9 @@ import { provisionFromRegistry } from './base-image-from-registry.ts';
 import { BASE_LABEL, BASE_VERSION, type BaseImageSettings, type Draft } from './base-image-recipe.ts';
 import { isMadeHere, pullImage } from './pull-image.ts';
 
+/** `older`: made here by the recipe of an older version. */
+export type BaseImageState = 'missing' | 'older' | 'current';
+
 export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };
 
 /**
@@ -15,19 +18,24 @@ export type BaseImage = { readonly reference: string; readonly how: 'present' | 
  */
 export async function ensureBaseImage(docker: Docker, settings: BaseImageSettings): Promise<BaseImage> {
   const { reference, log, progress } = settings;
-  const labels = await imageLabels(docker, reference);
-  const isCurrent = labels !== null && (!isMadeHere(reference) || labels[BASE_LABEL] === BASE_VERSION);
-  if (isCurrent) return { reference, how: 'present' };
+  const before = await baseImageState(docker, reference);
+  if (before === 'current') return { reference, how: 'present' };
   try {
     if (isMadeHere(reference)) return { reference, how: await make(docker, settings) };
     await pullImage(docker, reference, progress, { signal: settings.signal });
     return { reference, how: 'pulled' };
   } catch (error) {
     settings.signal?.throwIfAborted();
-    if (labels === null) throw error;
+    if (before === 'missing') throw error;
     log.warn(`keeping the base image of an older version: ${String(error)}`);
     return { reference, how: 'present' };
   }
+}
+
+export async function baseImageState(docker: Docker, reference: string): Promise<BaseImageState> {
+  const labels = await imageLabels(docker, reference);
+  if (labels === null) return 'missing';
+  return !isMadeHere(reference) || labels[BASE_LABEL] === BASE_VERSION ? 'current' : 'older';
 }
 
 async function make(docker: Docker, settings: BaseImageSettings): Promise<'pulled' | 'built'> {

@@ -1,9 +1,9 @@
-import { ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
+import { baseImageState, ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
 import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
 import { ensureTools } from '../../../adapters/docker/volumes/tools-volume.ts';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
-import type { Parts } from '../health/readiness.ts';
+import type { PartState, Parts } from '../health/readiness.ts';
 import { say } from '../process/console-progress.ts';
 import { retryWithBackoff } from '../process/retry.ts';
 
@@ -30,13 +30,16 @@ export type Preparation = {
 
 const BY_ITSELF = 'see the log; Berth keeps retrying';
 
+const OLDER: PartState = { status: 'ready', detail: 'of an older version, until the new one is built' };
+
 /**
  * Prepares the base image, then the tmux volume from it, and updates the readiness. Failures are retried in the
- * background until they succeed: `background` ends then, or soon after the signal. Throws when the signal comes during
- * the first attempt.
+ * background until they succeed: `background` ends then, or soon after the signal. An image of an older version is
+ * used at once, and replaced in the background. Throws when the signal comes during the first attempt.
  */
 export async function prepareBaseImage(work: Preparation): Promise<{ readonly background: Promise<void> }> {
   const { signal } = work;
+  if (await hasOlder(work)) return { background: replaceOlder(work) };
   const first = await tryImage(work);
   signal.throwIfAborted();
   const retried = async (): Promise<void> => {
@@ -46,8 +49,29 @@ export async function prepareBaseImage(work: Preparation): Promise<{ readonly ba
   return { background: retried() };
 }
 
+const hasOlder = async ({ source: { docker, reference } }: Preparation): Promise<boolean> =>
+  await baseImageState(docker, reference).then(
+    (state) => state === 'older',
+    // The first attempt meets the same fault, and is repeated.
+    () => false,
+  );
+
+async function replaceOlder(work: Preparation): Promise<void> {
+  const { parts, signal, firstRetryMs } = work;
+  say('Building the new base image in the background: until then, new containers get the older one');
+  parts.image = OLDER;
+  work.onImage();
+  await tryTools(work);
+  if ((await tryImage(work)) || (await retryWithBackoff(() => tryImage(work), signal, firstRetryMs)))
+    await withTools(work);
+}
+
 async function withImage(work: Preparation): Promise<void> {
   work.onImage();
+  await withTools(work);
+}
+
+async function withTools(work: Preparation): Promise<void> {
   const ready = work.parts.image;
   if (
     !(await tryTools(work)) &&

@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, rmdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { containerName } from '../../../../src/adapters/docker/containers/container-names.ts';
@@ -35,6 +33,7 @@ import {
   testInstance,
 } from '../../../support/engine/engine.ts';
 import { aRegistry, type Registry } from '../../../support/engine/registry.ts';
+import { inPlaceOfMmdebstrap } from '../../../support/engine/stub-build.ts';
 import { portOf } from '../../../support/listen.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
 import { aPerson, aService, as } from '../../../support/service/service.ts';
@@ -153,19 +152,6 @@ async function brokenBuild(t: Test, { docker }: TestEngine): Promise<void> {
   t.match(warnings, [/older version.*out of luck/], 'an older one that can not be made again stays');
   const drafts = await docker.listImages({ filters: { reference: ['berth/draft'] } });
   t.same(drafts, [], 'no draft is left either');
-}
-
-/** Until the end of `t`. */
-async function inPlaceOfMmdebstrap(t: Test, script: string): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'berth-build-'));
-  const path = process.env['PATH'];
-  t.teardown(async () => {
-    process.env['PATH'] = path;
-    await rm(folder, { recursive: true });
-  });
-  await writeFile(join(folder, 'mmdebstrap'), script);
-  await chmod(join(folder, 'mmdebstrap'), 0o755);
-  process.env['PATH'] = `${folder}${delimiter}${path}`;
 }
 
 async function refusedArchive(t: Test): Promise<void> {

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { dockerCanary } from '../../../../src/adapters/docker/containers/isolation-probe.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
@@ -11,6 +13,8 @@ import { CANARY_LABEL, chainName } from '../../../../src/adapters/docker/engine/
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { missingEnginePackages } from '../../../../src/adapters/docker/engine/host-packages.ts';
 import { isRoot, run, runOrThrow } from '../../../../src/adapters/docker/host/host-commands.ts';
+import { imageLabels } from '../../../../src/adapters/docker/images/base-image.ts';
+import { BASE_LABEL, BASE_VERSION } from '../../../../src/adapters/docker/images/base-image-recipe.ts';
 import { mountPool, poolBytes } from '../../../../src/adapters/docker/private-engine/engine-pool.ts';
 import {
   openEngine,
@@ -34,6 +38,7 @@ import {
   testInstance,
 } from '../../../support/engine/engine.ts';
 import { isBound } from '../../../support/engine/instance.ts';
+import { inPlaceOfMmdebstrap } from '../../../support/engine/stub-build.ts';
 import { portOf } from '../../../support/listen.ts';
 import { eventually, waitFor } from '../../../support/patience.ts';
 import { silentLog } from '../../../support/samples/samples.ts';
@@ -298,4 +303,48 @@ async function stopped(t: Test, instance: TestInstance): Promise<void> {
   await canary.stop();
   await flight;
   t.equal(await left(instance), 0);
+}
+
+t.test('an image of an older version is in use until the new one is made', async (t) => {
+  const engine = isRoot() ? await engineOrSkip(t) : null;
+  if (engine === null) return;
+  const { instanceId, network } = await testInstance(t, engine);
+  const { docker } = await faultyEngine(engine.endpoint, /fromImage/);
+  const reference = await anOlderImage(t, docker, engine.image);
+  const build = await inPlaceOfMmdebstrap(
+    t,
+    '#!/bin/sh\nuntil [ -e "$0.go" ]; do sleep 0.05; done\nexec tar -c /etc/hostname\n',
+  );
+  const ending = new AbortController();
+  t.teardown(() => ending.abort());
+  const parts: { image: PartState } = { image: { status: 'down', detail: 'is being prepared' } };
+  const ready: string[] = [];
+  const { background } = await prepareBaseImage({
+    source: { docker, reference, network: network.name, instanceId, mayInstall: false },
+    parts,
+    log: silentLog,
+    signal: ending.signal,
+    firstRetryMs: 20,
+    onImage: () => ready.push('image'),
+    onTools: () => ready.push('tools'),
+  });
+  t.match(parts.image, { status: 'ready', detail: /older version/ }, 'before the build has ended');
+  t.equal(ready[0], 'image');
+  t.match(await imageLabels(docker, reference), { [BASE_LABEL]: 'older' });
+  await writeFile(`${build}.go`, '');
+  const isNew = async () => (await imageLabels(docker, reference))?.[BASE_LABEL] === BASE_VERSION;
+  await waitFor(isNew, { patienceMs: 120_000 });
+  t.same(ready.slice(0, 2), ['image', 'tools'], 'tmux comes from the older one, too');
+  ending.abort();
+  await background;
+});
+
+/** An image like `from`, but by an older recipe; removed at the end of `t`. */
+async function anOlderImage(t: Test, docker: Docker, from: string): Promise<string> {
+  const [repo, tag] = ['berth/test-older', randomUUID()];
+  const container = await docker.createContainer({ Image: from });
+  await container.commit({ repo, tag, changes: `LABEL ${BASE_LABEL}=older` });
+  await container.remove();
+  t.teardown(() => docker.getImage(`${repo}:${tag}`).remove({ force: true }));
+  return `${repo}:${tag}`;
 }
