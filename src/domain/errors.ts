@@ -95,6 +95,8 @@ export type DomainError =
   /** Of a sign-in at an OpenID provider. */
   | { readonly code: ProviderRefusal | 'provider_not_set_up' }
   | { readonly code: 'provider_other_person' | 'provider_time_missing' }
+  /** `suggestion`: a free one; null when nothing that the provider says fits. */
+  | { readonly code: 'provider_username_needed'; readonly suggestion: string | null }
   | { readonly code: 'identity_taken' | 'identity_not_found' | 'identity_needed' }
   | { readonly code: 'identity_limit_reached'; readonly max: number }
   | { readonly code: 'logout_token_rejected' }

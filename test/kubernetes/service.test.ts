@@ -36,7 +36,7 @@ t.test('the isolation check says what the network lets through', async (t) => {
     const { body } = await call('GET', '/readyz');
     return (body['parts'] as Record<string, unknown>)['isolation'];
   };
-  const isTested = (part: unknown): boolean => !/not tested yet/.test(JSON.stringify(part));
+  const isTested = (part: unknown): boolean => !/being tested/.test(JSON.stringify(part));
   const found = await eventually(isolation, isTested, PATIENT);
   if (cluster.orders === null) t.match(found, { detail: /^(verified at|containers can reach) / });
   else

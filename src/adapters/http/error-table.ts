@@ -164,6 +164,10 @@ export const ANSWERS: { readonly [C in DomainErrorCode]: Answer } = {
     403,
     'the sign-in provider did not ask who you are: sign out there and try again, or ask an administrator for an invitation for your email address',
   ],
+  provider_username_needed: [
+    409,
+    'the username at the provider is in use or does not fit here: finish again with a `username` of your choice',
+  ],
   provider_not_set_up: [404, 'no sign-in provider is set up here'],
   provider_other_person: [
     403,

@@ -47,6 +47,10 @@ function answerRefusal(error: DomainError, request: FastifyRequest, reply: Fasti
   if (error.code === 'account_disabled') {
     return reply.code(status).send({ error: message, code: error.code, reason: error.reason });
   }
+  if (error.code === 'provider_username_needed') {
+    const { code, suggestion } = error;
+    return reply.code(status).send({ error: message, code, suggestion });
+  }
   const fields = fieldsOf(error);
   if (fields === null) return reply.code(status).send({ error: message, code: error.code });
   const first = Object.entries(fields)[0];

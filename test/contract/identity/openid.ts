@@ -114,6 +114,9 @@ function signInContract(test: OnStorage): void {
     const claims = claimsOf(randomUUID());
     const { id, start } = await arrived(storage, claims);
     t.equal(await providerSignIns.finish(id, randomBytes(32)), null);
+    t.equal(await providerSignIns.find(id, randomBytes(32)), null);
+    t.equal(await providerSignIns.find(early, waiting.browserHash), null, 'nothing arrived');
+    t.match(await providerSignIns.find(id, start.browserHash), { purpose: 'sign_in', claims });
     const finished = await atOnce(storage, 8, (tx) => tx.providerSignIns.finish(id, start.browserHash));
     t.match(
       finished.filter((one) => one !== null),
@@ -127,6 +130,7 @@ function signInContract(test: OnStorage): void {
         },
       ],
     );
+    t.equal(await providerSignIns.find(id, start.browserHash), null);
   });
 
   test('a sign-out ends what is not complete, of that person alone', async (t, repositories, storage) => {

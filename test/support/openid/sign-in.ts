@@ -64,11 +64,12 @@ export const finish = (
   id: string,
   cookie: string | null,
   headers: Record<string, string> = {},
+  chosen: { readonly username?: string } = {},
 ) =>
   service.http.inject({
     method: 'POST',
     url: '/api/auth/oidc/finish',
-    payload: { id },
+    payload: { id, ...chosen },
     headers,
     cookies: cookie === null ? {} : { [COOKIE]: cookie },
   });

@@ -8,7 +8,7 @@ const ROUTES = [
   ['POST', '/api/auth/login', ['email', 'password']],
   ['POST', '/api/auth/mfa', ['mfa_token', 'code', 'credential']],
   ['POST', '/api/auth/mfa/options', ['mfa_token']],
-  ['POST', '/api/auth/oidc/finish', ['id']],
+  ['POST', '/api/auth/oidc/finish', ['id', 'username']],
   ['POST', '/api/auth/oidc/invitation', ['code']],
   ['POST', '/api/auth/passkey/options', []],
   ['POST', '/api/auth/passkey/verify', ['credential']],

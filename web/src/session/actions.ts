@@ -21,9 +21,12 @@ async function login(path: string, body: unknown): Promise<MfaRequired | null> {
   return null;
 }
 
-/** Completes a sign-in at the OpenID provider. Null when signed in; else what the second step asks for. */
-export const finishProvider = (id: string): Promise<MfaRequired | null> =>
-  login('/api/auth/oidc/finish', { id });
+/**
+ * Completes a sign-in at the OpenID provider. Null when signed in; else what the second step asks for. `username`: of a
+ * new account, after the service has asked for another one.
+ */
+export const finishProvider = (id: string, username?: string): Promise<MfaRequired | null> =>
+  login('/api/auth/oidc/finish', { id, username });
 
 /** Sends the browser of somebody with an invitation to the OpenID provider. */
 export async function acceptAtProvider(code: string): Promise<void> {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { TIER_OF } from '../../../domain/containers/catalogue.ts';
 import { Refusal } from '../../../domain/errors.ts';
 import { accountEvent } from '../../../domain/events.ts';
@@ -10,7 +9,6 @@ import {
   type Arrival,
   decideArrival,
   type ProviderClaims,
-  usernameFrom,
 } from '../../../domain/identity/openid/provider-sign-in.ts';
 import type { User } from '../../../domain/identity/user.ts';
 import { type Result, unreachable } from '../../../domain/result.ts';
@@ -60,16 +58,19 @@ export async function lockOwner(tx: Repositories, arrival: Arrival): Promise<Use
   return await tx.users.lockForSignIn(userId);
 }
 
+/** `username`: of the account to make; null where none is made. */
+type Arriving = { readonly claims: ProviderClaims; readonly username: string | null };
+
 /** The account's user; made or connected first, if need be. `locked`: the owner, locked before `arrival` was read. */
 export async function enter(
   tx: Repositories,
   arrival: Arrival,
-  claims: ProviderClaims,
+  { claims, username }: Arriving,
   locked: User | null,
   origin: RequestOrigin,
 ): Promise<User> {
   if (arrival.kind === 'create') {
-    const made = await create(tx, arrival.email, claims.username);
+    const made = await create(tx, arrival.email, username);
     await connect(tx, made, claims, 'first_sign_in', origin);
     return made;
   }
@@ -83,19 +84,11 @@ export async function enter(
   return locked;
 }
 
-const NAME_BYTES = 3;
-
-/** A free username close to what the provider says. */
-export async function freeName(tx: Repositories, wanted: string | null, email: string): Promise<string> {
-  const plain = usernameFrom(wanted, email, null);
-  const isTaken = (await tx.users.findForLogin(plain)) !== null;
-  return isTaken ? usernameFrom(wanted, email, randomBytes(NAME_BYTES).toString('hex')) : plain;
-}
-
-async function create(tx: Repositories, email: string, wanted: string | null): Promise<User> {
+async function create(tx: Repositories, email: string, username: string | null): Promise<User> {
+  // Whether an account is to be made has changed since the name was checked: the next try decides.
+  if (username === null) throw new Refusal({ code: 'provider_sign_in_expired' });
   const { oidcTier } = await tx.settings.read();
   const tier = (await tx.catalogue.tier(oidcTier)) === null ? TIER_OF.user : oidcTier;
-  const username = await freeName(tx, wanted, email);
   const made = await makeAccount(tx, {
     email,
     username,

@@ -15,8 +15,8 @@ import { endOthersOf } from '../account/end-others.ts';
 import { lockCaller } from '../account/lock-caller.ts';
 import type { Proofs, RequireRecentSignIn } from '../sign-in/reauthentication.ts';
 import { connect, disconnect } from './arrival.ts';
+import { takeArrived } from './arrived.ts';
 import { type ProviderDeps, startAtProvider } from './provider-deps.ts';
-import { takeArrived } from './provider-sign-in.ts';
 
 export type ConnectedDeps = ProviderDeps & { readonly confirmed: RequireRecentSignIn };
 

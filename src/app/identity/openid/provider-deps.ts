@@ -70,6 +70,7 @@ export async function startAtProvider(
 }
 
 const FAILURES_A_MINUTE = 20;
+const COUNTED_AS = 'provider answer';
 
 /** Whether it counts. What the provider itself refuses does not: its outage would shut everybody out. */
 const COUNTS = {
@@ -93,6 +94,10 @@ const isProviderRefusal = (code: string): code is ProviderRefusal => code in COU
 export const providerRefusalOf = ({ code }: DomainError): ProviderRefusal =>
   isProviderRefusal(code) ? code : 'provider_sign_in_expired';
 
+/** Counts a failure that is not recorded; refuses when there were too many. */
+export const countFailure = ({ throttle }: Pick<ProviderDeps, 'throttle'>, origin: RequestOrigin) =>
+  throttle.consume(COUNTED_AS, origin, FAILURES_A_MINUTE);
+
 /**
  * Counts and records a failed sign-in, in the caller's transaction; returns the refusal, or the delay for too many. The
  * count is its own: any page can make a browser send bad answers, which must not block sign-ins by password.
@@ -104,7 +109,7 @@ export async function failedAtProvider(
   origin: RequestOrigin,
 ): Promise<Turned> {
   if (COUNTS[code]) {
-    const taken = await throttle.consumeIn(tx, 'provider answer', origin, FAILURES_A_MINUTE);
+    const taken = await throttle.consumeIn(tx, COUNTED_AS, origin, FAILURES_A_MINUTE);
     if (!taken.ok) return taken.error;
   }
   await tx.audit.append({ userId: null, action: 'login_failed', ...origin, details: code });

@@ -5,7 +5,6 @@ import type { ProviderPurpose } from '../../../domain/identity/openid/provider-p
 import type { ProviderRefusal } from '../../../domain/identity/openid/provider-refusal.ts';
 import { isDisabled } from '../../../domain/identity/people/account-end.ts';
 import { ok, type Result, refuse } from '../../../domain/result.ts';
-import { isUuid } from '../../../domain/uuid.ts';
 import type { ProviderFailure, Redeemed } from '../../../ports/identity/openid/openid-provider.ts';
 import type {
   ArrivedProviderSignIn,
@@ -13,11 +12,13 @@ import type {
 } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { Repositories } from '../../../ports/storage.ts';
 import { encrypt } from '../auth/encryption.ts';
-import { newSecret, sha256 } from '../auth/secrets.ts';
+import { sha256 } from '../auth/secrets.ts';
 import { beginPendingSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts';
 import { accountDisabled, openProvenBefore, type SignedIn } from '../sign-in/sign-in.ts';
 import { arrivalOf, enter, lockOwner, ownerOf } from './arrival.ts';
+import { takeArrived } from './arrived.ts';
 import { acceptInvitation, startAcceptance } from './invited-person.ts';
+import { type Finish, newUsername } from './new-username.ts';
 import {
   failedAtProvider,
   type ProviderDeps,
@@ -58,9 +59,9 @@ export function providerSignIn(deps: ProviderDeps) {
 
     /**
      * Opens a session, or the second factor's step, as after the right password; makes the account first where an
-     * invitation is accepted. Works once.
+     * invitation is accepted. Works once, except that a refused username leaves it open for another.
      */
-    finish: (id: string, browser: string | null, origin: RequestOrigin) => finish(deps, id, browser, origin),
+    finish: (what: Finish, origin: RequestOrigin) => finish(deps, what, origin),
   };
 }
 
@@ -114,45 +115,40 @@ async function failed<T>(
   );
 }
 
-/** Takes what arrived in this browser, once; null for anything else. Needs a transaction that does not refuse. */
-export async function takeArrived(
-  tx: Repositories,
-  id: string,
-  browser: string | null,
-): Promise<ArrivedProviderSignIn | null> {
-  // An unknown browser has no secret that could match.
-  const hash = sha256(browser ?? newSecret());
-  return isUuid(id) ? await tx.providerSignIns.finish(id.toLowerCase(), hash) : null;
-}
-
 async function finish(
   deps: ProviderDeps,
-  id: string,
-  browser: string | null,
+  what: Finish,
   origin: RequestOrigin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const { inTransaction } = deps.storage;
+  const named = await newUsername(deps, what, origin);
+  if (!named.ok) return named;
   // By itself, so that no refusal rolls it back: it would work again.
-  const arrived = await inTransaction((tx) => takeArrived(tx, id, browser));
+  const arrived = await inTransaction((tx) => takeArrived(tx, what.id, what.browser));
   try {
-    return await inTransaction((tx) => open(deps, tx, arrived, origin));
+    return await inTransaction((tx) =>
+      open(deps, tx, arrived && { ...arrived, username: named.value }, origin),
+    );
   } catch (error) {
     if (error instanceof Refusal) return await failed(deps, providerRefusalOf(error.error), origin);
     throw error;
   }
 }
 
+/** With the name of the account that it makes. */
+type Named = ArrivedProviderSignIn & { readonly username: string | null };
+
 /** A refusal stays recorded, and nothing is written before the last one. Throws a refusal to roll back. */
 async function open(
   deps: ProviderDeps,
   tx: Repositories,
-  arrived: ArrivedProviderSignIn | null,
+  arrived: Named | null,
   origin: RequestOrigin,
 ): Promise<Result<SignedIn | PendingSignIn, DomainError>> {
   const fail = async (code: ProviderRefusal) => refuse(await failedAtProvider(deps, tx, code, origin));
   if (arrived?.purpose === 'invitation') return await acceptInvitation(deps, tx, arrived, origin);
   if (arrived?.purpose !== 'sign_in') return await fail('provider_sign_in_expired');
-  const { claims, sealedIdToken } = arrived;
+  const { claims, sealedIdToken, username } = arrived;
   const first = await arrivalOf(tx, claims);
   if (!first.ok) return await fail(first.error);
   const userId = ownerOf(first.value);
@@ -169,7 +165,7 @@ async function open(
     const refusal = await begun.value.failed('disabled');
     return refuse(refusal.code === 'rate_limited' ? refusal : accountDisabled(locked));
   }
-  const user = await enter(tx, arrival.value, claims, locked?.user ?? null, origin);
+  const user = await enter(tx, arrival.value, { claims, username }, locked?.user ?? null, origin);
   await begun.value.passed();
   const { issuer, subject, sid, authTime } = claims;
   const session: ProviderSession = { issuer, subject, sid, sealedIdToken };

@@ -66,8 +66,8 @@ export const verifiedAddress = ({
 
 const MAX_NAME = 32;
 
-/** A valid username close to what the provider says; `random` makes it unlikely to be taken. */
-export function usernameFrom(wanted: string | null, email: string, random: string | null): string {
+/** A valid username close to what the provider says; null when nothing of it fits. */
+export function usernameFrom(wanted: string | null, email: string): string | null {
   const [local = ''] = (wanted ?? email).split('@', 1);
   const plain = local
     .normalize('NFKD')
@@ -75,9 +75,14 @@ export function usernameFrom(wanted: string | null, email: string, random: strin
     .replace(/[^a-zA-Z0-9._-]+/g, '-')
     .replace(/^[^a-zA-Z0-9]+/, '')
     .slice(0, MAX_NAME);
-  const name = Object.keys(usernameFaults(plain)).length > 0 ? 'user' : plain;
-  return random === null ? name : `${name}-${random}`;
+  return Object.keys(usernameFaults(plain)).length > 0 ? null : plain;
 }
+
+const SIMILAR = 8;
+
+/** Names to suggest instead of one that is taken. */
+export const similarUsernames = (name: string): readonly string[] =>
+  Array.from({ length: SIMILAR }, (_, at) => `${name}-${at + 2}`);
 
 /** Clocks of a provider and ours may differ. */
 const CLOCK_TOLERANCE_MS = 30_000;

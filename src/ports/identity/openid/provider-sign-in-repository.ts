@@ -32,6 +32,8 @@ export interface ProviderSignInRepository {
   spend(stateHash: Buffer): Promise<StartedProviderSignIn | null>;
   /** Stores what the provider said. */
   arrive(id: string, claims: ProviderClaims, sealedIdToken: Buffer): Promise<void>;
+  /** An arrived one of that browser, which stays. */
+  find(id: string, browserHash: Buffer): Promise<ArrivedProviderSignIn | null>;
   /** Removes and returns an arrived one of that browser, once. */
   finish(id: string, browserHash: Buffer): Promise<ArrivedProviderSignIn | null>;
   /** Removes those whose person the provider has signed out, and pending sign-ins that lack a second factor. */

@@ -116,9 +116,25 @@ t.test('connect, sign in by the provider, and leave when it signs out', async (t
   await button.click();
   await signInThere(page, 'eve');
   await page.getByText('You have no account here').waitFor();
+
+  const bob = await aPerson(paged.service, 'bob');
+  await as(paged.service, bob)('PATCH', '/api/me', { username: 'zoe' });
+  await paged.service.ports.storage.repositories.settings.change({ oidcCreateAccounts: true });
+  const newcomer = await openPage(browser);
+  await newcomer.page.goto(`${paged.address}/sign-in`);
+  await newcomer.page.getByRole('button', { name: 'Sign in with Example' }).click();
+  await signInThere(newcomer.page, 'zoe');
+  await newcomer.page.getByRole('heading', { name: 'Choose a username' }).waitFor();
+  t.equal(await newcomer.page.inputValue('[name=username]'), 'zoe-2');
+  await newcomer.page.fill('[name=username]', 'zoe');
+  await newcomer.page.keyboard.press('Enter');
+  await newcomer.page.getByText('This username is already in use').waitFor();
+  await newcomer.page.keyboard.insertText('zoe-at-work');
+  await newcomer.page.keyboard.press('Enter');
+  await newcomer.page.getByRole('heading', { level: 1, name: 'Containers' }).waitFor();
   // The provider's own pages ask for a font and an icon.
   t.same(
-    faults.filter((fault) => /^script|Content Security Policy/.test(fault)),
+    [...faults, ...newcomer.faults].filter((fault) => /^script|Content Security Policy/.test(fault)),
     [],
   );
 });

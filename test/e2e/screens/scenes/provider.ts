@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { answering, press, type Scene, seeing } from '../scene.ts';
+import { invitation } from './signed-out.ts';
 
 const OPTIONS = /\/api\/auth\/options$/;
+const FINISH = /\/api\/auth\/oidc\/finish$/;
 const IDENTITIES = /\/api\/me\/identities$/;
 
 const withProvider = (page: Page): Promise<void> =>
@@ -31,6 +33,23 @@ const refusedWith = (code: string, words: string): Scene => ({
   shows: words,
 });
 
+/** An answer of the provider that makes an account, whose name is taken. */
+const namesNeeded =
+  (suggestion: string | null): NonNullable<Scene['before']> =>
+  async (page) => {
+    await withProvider(page);
+    await page.route(FINISH, (route, request) => {
+      const { username } = request.postDataJSON() as { username?: string };
+      const json =
+        username === undefined
+          ? { error: 'another name', code: 'provider_username_needed', suggestion }
+          : { error: 'taken', code: 'validation_failed', fields: { username: 'is already in use' } };
+      return route.fulfill({ status: 409, json });
+    });
+  };
+
+const ARRIVED = '/sign-in/provider#arrived=00000000-0000-4000-8000-000000000002&purpose=sign_in&return=%2F';
+
 async function toSection(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Connected sign-ins' }).scrollIntoViewIfNeeded();
 }
@@ -40,6 +59,35 @@ export const PROVIDER: readonly Scene[] = [
   { name: 'provider-sign-in', who: 'nobody', route: '/sign-in', before: withProvider, shows: /with Example/ },
   refusedWith('provider_denied', 'Not signed in'),
   refusedWith('provider_unavailable', 'Not signed in'),
+  refusedWith('provider_other_address', 'another email address'),
+  {
+    name: 'provider-username',
+    who: 'nobody',
+    route: ARRIVED,
+    before: namesNeeded('ada-2'),
+    shows: 'is taken here',
+    expects: /409/,
+  },
+  {
+    name: 'provider-username-taken',
+    who: 'nobody',
+    route: ARRIVED,
+    before: namesNeeded(null),
+    shows: 'cannot be used here',
+    steps: async (page) => {
+      await page.fill('[name=username]', 'ada');
+      await page.keyboard.press('Enter');
+      await seeing(page, 'is already in use');
+    },
+    expects: /409/,
+  },
+  {
+    name: 'provider-invitation',
+    who: 'nobody',
+    route: invitation,
+    before: withProvider,
+    shows: 'Continue with Example',
+  },
   {
     name: 'provider-confirmation-lost',
     who: 'eve',

@@ -18,7 +18,7 @@ const resetOf = (kind: string) => async (world: World) => {
 };
 
 let invited = 0;
-const invitation = async (world: World): Promise<string> => {
+export const invitation = async (world: World): Promise<string> => {
   invited += 1;
   const body = { email: `new-${invited}@example.org`, role: 'user', tier: 'free' };
   return localLink(world, (await done(world.calls.root('POST', '/api/admin/invitations', body)))['url']);

@@ -200,8 +200,24 @@ t.test('an account that exists is neither opened nor copied', async (t) => {
   const named = await invite(scene, { username: 'ada' });
   const bob = { ...ADA, sub: 'bob', email: 'bob@example.org' };
   await refused(t, scene, accept(scene, named.code, bob), 'provider_name_taken');
-  const joined = (await accept(scene, code, bob)).json();
-  t.match(joined, { user: { role: 'admin', username: /^ada-\w{6}$/ } }, 'a free name where none is invited');
+});
+
+t.test('where the invitation names nobody, a name that is taken is replaced by a chosen one', async (t) => {
+  const scene = await aScene(t);
+  await aPerson(scene.service, 'ada');
+  const { id, code } = await invite(scene, { role: 'admin' });
+  const bob = { ...ADA, sub: 'bob', email: 'bob@example.org' };
+  const { arrived, cookie } = await arrive(scene, code, bob);
+  const asked = await finish(scene, arrived, cookie);
+  t.match(asked.json(), { code: 'provider_username_needed', suggestion: 'ada-2' });
+  t.match(await invitationOf(scene, id), { state: 'open' });
+  const joined = await finish(scene, arrived, cookie, {}, { username: 'bob' });
+  t.match(joined.json(), { user: { role: 'admin', username: 'bob' } });
+
+  const named = await invite(scene, { username: 'cyd' });
+  const cyd = await arrive(scene, named.code, { ...ADA, sub: 'cyd', email: 'cyd@example.org' });
+  const other = await finish(scene, cyd.arrived, cyd.cookie, {}, { username: 'root-2' });
+  t.equal(other.json().user.username, 'cyd', 'an invited name is not replaced');
 });
 
 t.test('an invitation ends with the rights of its administrator', async (t) => {

@@ -80,9 +80,61 @@ t.test('issuer and subject alone recognize an account', async (t) => {
   t.equal(moved.answer.json().user.id, first.answer.json().user.id, 'the address does not matter any more');
   const [identity] = await identitiesOf(scene, { token: moved.answer.json().token });
   t.match(identity, { email: 'lovelace@example.org', last_used_at: String });
-  const other = await signInBy(scene, { ...ADA, sub: 'somebody-else', email: 'new@example.org' });
+  const other = await signInBy(scene, {
+    ...{ ...ADA, sub: 'somebody-else', email: 'new@example.org' },
+    preferred_username: 'eve',
+  });
   t.not(other.answer.json().user.id, first.answer.json().user.id);
-  t.match(other.answer.json().user.username, /^ada-[0-9a-f]{6}$/, 'the name was taken');
+});
+
+t.test('a username that is taken or does not fit is chosen, and only that of a new account', async (t) => {
+  const scene = await aProviderScene(t, { oidcCreateAccounts: true });
+  await aPerson(scene.service, 'ada');
+  await aPerson(scene.service, 'Ada-2');
+  const there = { ...ADA, email: 'countess@example.org' };
+  const { url, cookie } = await begin(scene);
+  const { arrived = '' } = outcomeOf(await callback(scene, scene.provider.authorize(url, there), cookie));
+  const asked = await finish(scene, arrived, cookie);
+  t.equal(asked.statusCode, 409);
+  t.match(asked.json(), { code: 'provider_username_needed', suggestion: 'ada-3' });
+  for (const [username, words] of [
+    ['ADA', 'is already in use'],
+    ['a b', /must be/],
+  ] as const)
+    t.match((await finish(scene, arrived, cookie, {}, { username })).json(), { fields: { username: words } });
+  t.equal(
+    (await finish(scene, arrived, 'x'.repeat(43), {}, { username: 'countess' })).json().code,
+    'provider_sign_in_expired',
+    'in its browser alone',
+  );
+  t.match((await finish(scene, arrived, cookie, {}, { username: 'countess' })).json(), {
+    user: { username: 'countess', email: 'countess@example.org' },
+  });
+  t.equal((await finish(scene, arrived, cookie)).json().code, 'provider_sign_in_expired', 'once');
+
+  const back = await begin(scene);
+  const again = outcomeOf(await callback(scene, scene.provider.authorize(back.url, there), back.cookie));
+  const known = await finish(scene, again['arrived'] ?? '', back.cookie, {}, { username: 'other' });
+  t.equal(known.json().user.username, 'countess', 'nobody is renamed');
+
+  const unfit = await signInBy(scene, {
+    ...{ ...ADA, sub: 'li', email: 'li@example.org' },
+    preferred_username: '李',
+  });
+  t.match(unfit.answer.json(), { code: 'provider_username_needed', suggestion: null });
+});
+
+t.test('names cannot be tried without end', async (t) => {
+  const scene = await aProviderScene(t, { oidcCreateAccounts: true });
+  await aPerson(scene.service, 'ada');
+  const there = { ...ADA, email: 'countess@example.org' };
+  const { url, cookie } = await begin(scene);
+  const { arrived = '' } = outcomeOf(await callback(scene, scene.provider.authorize(url, there), cookie));
+  const tried = [];
+  for (let count = 0; count < 21; count += 1)
+    tried.push((await finish(scene, arrived, cookie, {}, { username: 'ada' })).json().code);
+  t.same(new Set(tried.slice(0, 20)), new Set(['validation_failed']));
+  t.equal(tried.at(-1), 'rate_limited');
 });
 
 t.test('a verified address opens an existing account only where administrators allow it', async (t) => {

@@ -31,19 +31,7 @@ export function PersonFields({ field, fixed }: PersonFieldsProps) {
           readOnly: fixed?.email,
         }}
       />
-      <TextField
-        label="Username"
-        {...field('username')}
-        hint="Letters, digits, dots, hyphens and underscores."
-        input={{
-          name: 'username',
-          autocomplete: 'username',
-          required: true,
-          maxLength: 39,
-          readOnly: fixed?.username,
-          ...NAME_INPUT,
-        }}
-      />
+      <UsernameField field={field('username')} readOnly={fixed?.username} />
       <PasswordField
         {...field('password')}
         hint="At least 8 characters. A few unrelated words make a good password."
@@ -52,3 +40,21 @@ export function PersonFields({ field, fixed }: PersonFieldsProps) {
     </>
   );
 }
+
+type UsernameFieldProps = { readonly field: Field; readonly readOnly?: boolean | undefined };
+
+export const UsernameField = ({ field, readOnly }: UsernameFieldProps) => (
+  <TextField
+    label="Username"
+    {...field}
+    hint="Letters, digits, dots, hyphens and underscores."
+    input={{
+      name: 'username',
+      autocomplete: 'username',
+      required: true,
+      maxLength: 39,
+      readOnly,
+      ...NAME_INPUT,
+    }}
+  />
+);

@@ -13,14 +13,22 @@ import { useTitle } from '../../ui/hooks/use-title.ts';
 import { Problem } from '../../ui/problem.tsx';
 import { AuthFrame } from './auth-frame.tsx';
 import { SecondStep } from './second-factor-step.tsx';
+import { UsernamePage } from './username-page.tsx';
 
 /** What is left to do, and where the sign-in began. */
 type SecondFactor = { readonly waiting: MfaRequired; readonly returnPath: string };
 
-type Step =
-  | { readonly kind: 'finishing' }
+/** A sign-in that makes an account, whose username the person chooses. */
+type NewUsername = Omit<Extract<ProviderReturn, { readonly kind: 'arrived' }>, 'kind'> & {
+  /** Empty for none. */
+  readonly suggestion: string;
+};
+
+type Left =
   | ({ readonly kind: 'second_factor' } & SecondFactor)
-  | { readonly kind: 'failed'; readonly failure: unknown };
+  | ({ readonly kind: 'username' } & NewUsername);
+
+type Step = { readonly kind: 'finishing' } | Left | { readonly kind: 'failed'; readonly failure: unknown };
 
 /** Whether the answer is used up and the browser goes on; another page may take that long to load. */
 let isLeaving = false;
@@ -35,13 +43,15 @@ function goBack(to: string): void {
 const DONE = { link: 'Sign-in connected', confirm: 'You are confirmed. Repeat the change' } as const;
 
 /** Null when all is done. */
-async function complete(back: ProviderReturn | null): Promise<SecondFactor | null> {
+async function complete(back: ProviderReturn | null): Promise<Left | null> {
   if (back === null) throw new BerthError(0, 'provider_sign_in_expired', 'expired');
   if (back.kind === 'refused') throw new BerthError(0, back.code, back.code);
   const { id, purpose, returnPath } = back;
   if (purpose === 'sign_in' || purpose === 'invitation') {
-    const waiting = await finishProvider(id);
-    if (waiting !== null) return { waiting, returnPath };
+    const answer = await finishOrName(id);
+    if (answer !== null && 'suggestion' in answer)
+      return { kind: 'username', id, purpose, returnPath, ...answer };
+    if (answer !== null) return { kind: 'second_factor', waiting: answer, returnPath };
     if (purpose === 'invitation') accountLinks.invite.take();
   } else {
     if (session.value.kind !== 'signed_in') throw new BerthError(0, 'provider_sign_in_expired', 'expired');
@@ -52,16 +62,31 @@ async function complete(back: ProviderReturn | null): Promise<SecondFactor | nul
   return null;
 }
 
+/** What `finishProvider` answers, or that it asks for another username. */
+async function finishOrName(id: string): Promise<MfaRequired | Pick<NewUsername, 'suggestion'> | null> {
+  try {
+    return await finishProvider(id);
+  } catch (failure) {
+    if (!(failure instanceof BerthError) || failure.code !== 'provider_username_needed') throw failure;
+    return { suggestion: String(failure.body['suggestion'] ?? '') };
+  }
+}
+
 function useReturn(): Step {
   const [step, setStep] = useState<Step>({ kind: 'finishing' });
   useEffect(() => {
     if (isLeaving) return;
     complete(takeProviderReturn()).then(
-      (left) => left !== null && setStep({ kind: 'second_factor', ...left }),
+      (left) => left !== null && setStep(left),
       (failure) => setStep({ kind: 'failed', failure }),
     );
   }, []);
   return step;
+}
+
+function joined({ purpose, returnPath }: NewUsername): void {
+  if (purpose === 'invitation') accountLinks.invite.take();
+  goBack(returnPath);
 }
 
 const toSignIn = (): void => navigate('/sign-in', { replace: true });
@@ -82,6 +107,10 @@ function WayBack() {
   );
 }
 
+const ProviderUsername = (step: NewUsername) => (
+  <UsernamePage id={step.id} suggestion={step.suggestion} back={<WayBack />} onDone={() => joined(step)} />
+);
+
 type ProviderSecondStepProps = SecondFactor & { readonly onBack: () => void };
 
 const ProviderSecondStep = ({ waiting, returnPath, onBack }: ProviderSecondStepProps) => (
@@ -101,6 +130,8 @@ export function ProviderPage() {
       return <Arriving words="Signing in…" />;
     case 'second_factor':
       return <ProviderSecondStep {...step} onBack={toSignIn} />;
+    case 'username':
+      return <ProviderUsername {...step} />;
     case 'failed':
       return (
         <AuthFrame title="Not signed in">
@@ -121,6 +152,7 @@ export function ProviderWhileSignedIn() {
   if (step.kind === 'second_factor') {
     return <ProviderSecondStep {...step} onBack={() => navigate('/')} />;
   }
+  if (step.kind === 'username') return <ProviderUsername {...step} />;
   return (
     <div class="page">
       <div class="page-head">

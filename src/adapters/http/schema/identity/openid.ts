@@ -23,6 +23,12 @@ const Arrived = { id: Text({ minLength: 1, maxLength: 64 }) };
 /** The id from the address to which the callback sent the browser. */
 export const ProviderFinish = NamedClosed('ProviderFinish', Arrived);
 
+/** `username`: for a new account, after `provider_username_needed`; ignored where none is made. */
+export const ProviderSignInFinish = NamedClosed('ProviderSignInFinish', {
+  ...Arrived,
+  username: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
+});
+
 /** `logout_token` as form data, by OpenID Connect Back-Channel Logout 1.0. */
 export const LogoutTokenForm = NamedObject('LogoutTokenForm', {
   logout_token: Type.String({ minLength: 1, maxLength: 16_384 }),

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { SignedOut } from '../../../../domain/identity/openid/logout-token.ts';
 import type { Clock } from '../../../../ports/clock.ts';
-import type { ProviderSignInRepository } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type {
+  ArrivedProviderSignIn,
+  ProviderSignInRepository,
+} from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
 import type { FactorState } from '../totp-state.ts';
 import type { OpenIdState } from './openid-state.ts';
 
@@ -9,6 +12,11 @@ export function memoryProviderSignIns(
   state: OpenIdState & Pick<FactorState, 'pending'>,
   clock: Clock,
 ): ProviderSignInRepository {
+  const arrivedIn = (id: string, browserHash: Buffer) => {
+    const browser = browserHash.toString('hex');
+    const found = state.providerSignIns.find((one) => one.id === id && one.browserHash === browser);
+    return found !== undefined && found.expiresAt > clock.now() ? toArrived(found) : null;
+  };
   return {
     async insert(signIn, lifeMinutes) {
       const now = clock.now();
@@ -44,26 +52,30 @@ export function memoryProviderSignIns(
       );
     },
 
+    find: async (id, browserHash) => arrivedIn(id, browserHash),
+
     async finish(id, browserHash) {
-      const browser = browserHash.toString('hex');
-      const found = state.providerSignIns.find((one) => one.id === id && one.browserHash === browser);
-      if (found === undefined || found.claims === null || found.expiresAt <= clock.now()) return null;
-      state.providerSignIns = state.providerSignIns.filter((one) => one !== found);
-      const { purpose, sessionId, startedAt, claims } = found;
-      return {
-        purpose,
-        sessionId,
-        invitationHash: bytesOf(found.invitationHash),
-        startedAt,
-        claims,
-        sealedIdToken: Buffer.from(found.sealedIdToken, 'hex'),
-      };
+      const arrived = arrivedIn(id, browserHash);
+      if (arrived !== null) state.providerSignIns = state.providerSignIns.filter((one) => one.id !== id);
+      return arrived;
     },
 
     async endAll(whom) {
       state.providerSignIns = state.providerSignIns.filter(({ claims }) => !isOf(claims, whom));
       for (const [key, { provider }] of state.pending) if (isOf(provider, whom)) state.pending.delete(key);
     },
+  };
+}
+
+type Stored = OpenIdState['providerSignIns'][number];
+
+function toArrived({ claims, ...stored }: Stored): ArrivedProviderSignIn | null {
+  if (claims === null) return null;
+  const { purpose, sessionId, startedAt, invitationHash, sealedIdToken } = stored;
+  return {
+    ...{ purpose, sessionId, startedAt, claims },
+    invitationHash: bytesOf(invitationHash),
+    sealedIdToken: Buffer.from(sealedIdToken, 'hex'),
   };
 }
 

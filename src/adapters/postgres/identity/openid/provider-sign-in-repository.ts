@@ -2,6 +2,7 @@ import { type Selectable, type SqlBool, sql } from 'kysely';
 import type { SignedOut } from '../../../../domain/identity/openid/logout-token.ts';
 import type { ProviderClaims } from '../../../../domain/identity/openid/provider-sign-in.ts';
 import type {
+  ArrivedProviderSignIn,
   ProviderSignInRepository,
   StartedProviderSignIn,
 } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
@@ -47,20 +48,21 @@ export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
         .where('id', '=', id)
         .$call(run),
 
-    async finish(id, browserHash) {
-      const row = await db
+    find: (id, browserHash) =>
+      db
+        .selectFrom('provider_sign_ins')
+        .selectAll()
+        .where('id', '=', id)
+        .where(arrivedIn(browserHash))
+        .$call(firstAs(toArrived)),
+
+    finish: (id, browserHash) =>
+      db
         .deleteFrom('provider_sign_ins')
         .where('id', '=', id)
-        .where('browser_hash', '=', browserHash)
-        .where('claims', 'is not', null)
-        .where('expires_at', '>', clockNow)
+        .where(arrivedIn(browserHash))
         .returningAll()
-        .executeTakeFirst();
-      if (row === undefined || row.claims === null || row.sealed_id_token === null) return null;
-      const { purpose, sessionId, invitationHash, startedAt } = toStarted(row);
-      const { claims, sealed_id_token: sealedIdToken } = row;
-      return { purpose, sessionId, invitationHash, startedAt, claims: toClaims(claims), sealedIdToken };
-    },
+        .$call(firstAs(toArrived)),
 
     async endAll(whom) {
       await db.deleteFrom('provider_sign_ins').where(saysOf('claims', whom)).execute();
@@ -68,6 +70,10 @@ export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
     },
   };
 }
+
+const arrivedIn = (browserHash: Buffer) => sql<SqlBool>`(
+  browser_hash = ${browserHash} and claims is not null and expires_at > clock_timestamp()
+)`;
 
 /** Whether a JSON column is about a person, or a session of the provider, that has been signed out. */
 const saysOf = (column: 'claims' | 'provider', { issuer, subject, sid }: SignedOut) => sql<SqlBool>`(
@@ -97,3 +103,10 @@ const toStarted = (row: Selectable<ProviderSignInsTable>): StartedProviderSignIn
   returnPath: row.return_path,
   startedAt: row.started_at,
 });
+
+function toArrived(row: Selectable<ProviderSignInsTable>): ArrivedProviderSignIn {
+  const { purpose, sessionId, invitationHash, startedAt } = toStarted(row);
+  const { claims, sealed_id_token: sealedIdToken } = row;
+  if (claims === null || sealedIdToken === null) throw new Error('a sign-in that has not arrived');
+  return { purpose, sessionId, invitationHash, startedAt, claims: toClaims(claims), sealedIdToken };
+}

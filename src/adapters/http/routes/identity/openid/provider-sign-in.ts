@@ -112,12 +112,14 @@ const finishRoutes =
       {
         config: publicly,
         schema: operation('auth.finishProvider', 'Open the session of a sign-in at the OpenID provider', {
-          description: 'Where an invitation is accepted, it makes the account first.',
+          description:
+            'Where an invitation is accepted, it makes the account first. `provider_username_needed` has a `suggestion` (or null): finish again with a `username`.',
           refusals: [
             'link_not_valid',
             'provider_other_address',
             'provider_already_connected',
             'provider_name_taken',
+            'provider_username_needed',
             'provider_not_asked',
             'provider_sign_in_expired',
             'provider_email_unverified',
@@ -125,16 +127,15 @@ const finishRoutes =
             'provider_account_exists',
             'account_disabled',
           ],
-          body: bodies.ProviderFinish,
+          body: bodies.ProviderSignInFinish,
           response: { 200: LoginBody },
         }),
       },
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
-        return answerLogin(
-          reply,
-          orThrow(await providerSignIn.finish(request.body.id, browser, request.origin)),
-        );
+        const { id, username } = request.body;
+        const finished = await providerSignIn.finish({ id, browser, username }, request.origin);
+        return answerLogin(reply, orThrow(finished));
       },
     );
   };

@@ -1,0 +1,75 @@
+import type { DomainError } from '../../../domain/errors.ts';
+import type { RequestOrigin } from '../../../domain/identity/caller.ts';
+import { similarUsernames, usernameFrom } from '../../../domain/identity/openid/provider-sign-in.ts';
+import { usernameFaults } from '../../../domain/identity/user.ts';
+import { ok, type Result, refuse, unreachable } from '../../../domain/result.ts';
+import type { ArrivedProviderSignIn } from '../../../ports/identity/openid/provider-sign-in-repository.ts';
+import type { Repositories } from '../../../ports/storage.ts';
+import { arrivalOf } from './arrival.ts';
+import { findArrived } from './arrived.ts';
+import { addressToAccept } from './invited-person.ts';
+import { countFailure, type ProviderDeps } from './provider-deps.ts';
+
+/** What the page sends back: the sign-in, its browser's secret, and the username that the person chose. */
+export type Finish = {
+  readonly id: string;
+  readonly browser: string | null;
+  readonly username: string | undefined;
+};
+
+/**
+ * The username of the account that an arrived sign-in makes: the chosen one, else what the provider says. null when it
+ * makes none, or its invitation names one. A name that is taken or not valid is refused before the sign-in is used up,
+ * so that another can be chosen.
+ */
+export async function newUsername(
+  deps: ProviderDeps,
+  { id, browser, username: chosen }: Finish,
+  origin: RequestOrigin,
+): Promise<Result<string | null, DomainError>> {
+  const { repositories } = deps.storage;
+  const arrived = await findArrived(repositories, id, browser);
+  const email = arrived === null ? null : await addressOfNew(repositories, arrived);
+  if (arrived === null || email === null) return ok(null);
+  if (chosen !== undefined) return await checkChosen(deps, chosen, origin);
+  const wanted = usernameFrom(arrived.claims.username, email);
+  if (wanted === null) return refuse({ code: 'provider_username_needed', suggestion: null });
+  const free = await firstFree(repositories, [wanted, ...similarUsernames(wanted)]);
+  return free === wanted ? ok(wanted) : refuse({ code: 'provider_username_needed', suggestion: free });
+}
+
+/** The address of the account that it makes; null when it makes none, or needs no username. */
+async function addressOfNew(tx: Repositories, arrived: ArrivedProviderSignIn): Promise<string | null> {
+  switch (arrived.purpose) {
+    case 'sign_in': {
+      const arrival = await arrivalOf(tx, arrived.claims);
+      return arrival.ok && arrival.value.kind === 'create' ? arrival.value.email : null;
+    }
+    case 'invitation':
+      return await addressToAccept(tx, arrived);
+    case 'link':
+    case 'confirm':
+      return null;
+    default:
+      return unreachable(arrived.purpose);
+  }
+}
+
+async function firstFree({ users }: Repositories, names: readonly string[]): Promise<string | null> {
+  for (const name of names) if ((await users.findForLogin(name)) === null) return name;
+  return null;
+}
+
+/** Each refused one counts, so that nobody finds out who has an account here by trying names. */
+async function checkChosen(
+  deps: ProviderDeps,
+  username: string,
+  origin: RequestOrigin,
+): Promise<Result<string, DomainError>> {
+  const faults = usernameFaults(username);
+  const isValid = Object.keys(faults).length === 0;
+  if (isValid && (await firstFree(deps.storage.repositories, [username])) !== null) return ok(username);
+  const counted = await countFailure(deps, origin);
+  const fields = isValid ? { username: 'is already in use' } : faults;
+  return counted.ok ? refuse({ code: 'validation_failed', fields }) : counted;
+}
