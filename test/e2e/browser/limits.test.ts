@@ -1,5 +1,5 @@
 import t from 'tap';
-import { aScene, focusedName, signedIn, test } from '../../support/browser/memory-page.ts';
+import { aScene, focusedName, signedIn, tabTo, test } from '../../support/browser/memory-page.ts';
 import { waitFor } from '../../support/patience.ts';
 import { anAdmin, aPerson, as } from '../../support/service/service.ts';
 import { fakeTerminals } from '../../support/terminal/terminals.ts';
@@ -61,7 +61,7 @@ test('deleted containers that use space are found, restored and deleted permanen
   t.equal(await focusedName(page), 'Recently deleted', 'the keyboard starts at the top of the page');
   t.match(await page.locator('.item').allInnerTexts(), [/second.*kept until/s, /first.*kept until/s]);
 
-  await page.getByRole('button', { name: 'Delete first permanently' }).focus();
+  await tabTo(page, 'Delete first permanently');
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Delete first permanently?' });
   await page.keyboard.type('second');
@@ -74,7 +74,7 @@ test('deleted containers that use space are found, restored and deleted permanen
   await waitFor(async () => (await page.locator('.item').count()) === 1);
   await waitFor(async () => (await focusedName(page)) === 'Recently deleted');
 
-  await page.getByRole('button', { name: 'Restore second' }).focus();
+  await tabTo(page, /^Restore\s+second$/);
   await page.keyboard.press('Enter');
   await page.getByText('There are no deleted containers').waitFor();
   await page.getByRole('main').getByRole('link', { name: 'All containers' }).click();

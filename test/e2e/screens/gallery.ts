@@ -1,8 +1,12 @@
 import type { Size } from './world.ts';
 
-export type Form = { readonly form: 'light' | 'dark' | 'phone'; readonly theme: 'light' | 'dark' };
+/** `form`: of the picture; null for a check alone. */
+export type Form = {
+  readonly form: 'light' | 'dark' | 'phone' | null;
+  readonly theme: 'light' | 'dark';
+};
 
-/** The pictures of each scene, by the size of the window. */
+/** The pictures and checks of each scene, by the size of the window. */
 export const FORMS: readonly (readonly [Size, readonly Form[]])[] = [
   [
     'wide',
@@ -11,7 +15,13 @@ export const FORMS: readonly (readonly [Size, readonly Form[]])[] = [
       { form: 'dark', theme: 'dark' },
     ],
   ],
-  ['phone', [{ form: 'phone', theme: 'light' }]],
+  [
+    'phone',
+    [
+      { form: 'phone', theme: 'light' },
+      { form: null, theme: 'dark' },
+    ],
+  ],
 ];
 
 const STYLE = `body{font:14px system-ui;margin:24px;color-scheme:light dark}section{display:grid;
@@ -19,7 +29,7 @@ grid-template-columns:3fr 3fr 1fr;gap:12px;margin:0 0 32px}h2{grid-column:1/-1;m
 
 /** A page with all pictures. */
 export function indexOf(names: readonly string[]): string {
-  const forms = FORMS.flatMap(([, each]) => each.map(({ form }) => form));
+  const forms = FORMS.flatMap(([, each]) => each.flatMap(({ form }) => form ?? []));
   const picture = (file: string): string =>
     `<a href="${file}"><img loading="lazy" src="${file}" alt="${file}"></a>`;
   const sections = names.map(

@@ -10,7 +10,7 @@ type InPage = { axe: { run(options: Options): Promise<{ violations: readonly Vio
 const ONLY_VIOLATIONS = { resultTypes: ['violations'], selectors: false };
 
 /** The rules whose result depends on the theme. */
-const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+export const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** Between two themes, and while a dialog appears, colours have too little contrast. Some animations never end. */
 const SETTLED = `Promise.allSettled(
@@ -31,8 +31,8 @@ export async function violationsOf(page: Page, rules: Rules = {}): Promise<reado
 }
 
 /**
- * The same wide and on a phone, in the light theme, and wide by the rules about colours in the dark one too. The pictures of
- * all screens (`screens.long`) are checked dark on a phone.
+ * The same wide and on a phone, in the light theme, and wide by the rules about colours in the dark one too. All screens
+ * are checked dark on a phone where they are pictured (`screens.long`).
  */
 export async function violationsEverywhere(page: Page): Promise<readonly string[]> {
   const found: string[] = [];

@@ -82,10 +82,10 @@ export const test = (name: string, work: Work) =>
   });
 
 /** The accessible name of the focused element. */
-export const focusedName = (page: Page): Promise<string> =>
-  page.evaluate(
-    "document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText ?? ''",
-  ) as Promise<string>;
+export const focusedName = (page: Page): Promise<string> => page.evaluate(NAME) as Promise<string>;
+
+const NAME = `(({ activeElement: one }) =>
+  one.getAttribute('aria-label') ?? one.labels?.[0]?.innerText ?? one.innerText ?? '')(document)`;
 
 /** Presses Tab until the element of that name has the focus. */
 export async function tabTo(page: Page, name: string | RegExp): Promise<void> {

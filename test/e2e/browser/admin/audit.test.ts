@@ -1,4 +1,4 @@
-import { signedIn, test } from '../../../support/browser/memory-page.ts';
+import { signedIn, tabTo, test } from '../../../support/browser/memory-page.ts';
 import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
 
 test('names in the audit lead to the container and the person, while they exist', async (t, browser, paged) => {
@@ -19,7 +19,12 @@ test('names in the audit lead to the container and the person, while they exist'
     /^\/containers\//,
     'an own one opens',
   );
-  await gone.getByRole('link', { name: 'old-bay' }).click();
+  await tabTo(page, 'Who');
+  await page.keyboard.type('ada');
+  await page.keyboard.press('Enter');
+  await row('Created own-bay').waitFor({ state: 'detached' });
+  await tabTo(page, 'old-bay');
+  await page.keyboard.press('Enter');
   await page.getByText('1 deleted found').waitFor();
   await page.goBack();
   await gone.getByRole('link', { name: 'ada', exact: true }).click();
