@@ -26,7 +26,7 @@ import { ago, bytes, clockTime, cpu, diskUse, memory, plural } from '../../web/s
 import { presets } from '../../web/src/lib/format/resource-sizes.ts';
 import { limitLines } from '../../web/src/lib/format/use-limits.ts';
 import { requireWholeNumbers, wholeNumber } from '../../web/src/lib/format/whole-number.ts';
-import { lossLines } from '../../web/src/lib/loss-lines.ts';
+import { isUnlisted, lossLines } from '../../web/src/lib/loss-lines.ts';
 import { namesIn, toolsHint } from '../../web/src/lib/role-tools.ts';
 import { suggestName } from '../../web/src/lib/suggested-names.ts';
 import { plainTitle } from '../../web/src/terminal/titles.ts';
@@ -268,6 +268,9 @@ t.test('the loss of a recreate is summed up in a few lines', async (t) => {
   const nothing = { packages: [], package_count: 0, files: [], layer_bytes: 0, complete: true };
   t.same(lossLines(nothing), []);
   t.same(lossLines({ ...nothing, complete: false }), ['This list is incomplete.'], 'there may be something');
+  t.equal(isUnlisted({ ...nothing, complete: false }), true, 'which a heading would not fit');
+  t.equal(isUnlisted(nothing), false);
+  t.equal(isUnlisted({ ...nothing, complete: false, package_count: 1 }), false);
   const apt = (name: string, over: object = {}) => ({
     manager: 'apt',
     name,

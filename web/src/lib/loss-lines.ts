@@ -4,6 +4,10 @@ import { bytes, plural } from './format/format.ts';
 const MAX_PACKAGES = 8;
 const MAX_PLACES = 6;
 
+/** Nothing was found, and more may be there: the engine could not list it. */
+export const isUnlisted = ({ package_count, files, complete }: Changes): boolean =>
+  !complete && package_count === 0 && files.length === 0;
+
 /** What a recreate would lose, in a few lines; none when it is certain that nothing of value would be. */
 export function lossLines({ packages, package_count, files, complete }: Changes): readonly string[] {
   const asked = packages.filter(({ automatic }) => !automatic);

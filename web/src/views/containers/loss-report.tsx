@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { getChanges } from '../../api/containers/containers.ts';
 import type { Changes } from '../../api/types.ts';
-import { lossLines } from '../../lib/loss-lines.ts';
+import { isUnlisted, lossLines } from '../../lib/loss-lines.ts';
 import { Check } from '../../ui/fields/check.tsx';
 
 type LossesProps = {
@@ -13,7 +13,14 @@ type LossesProps = {
 /** What recreating a container would lose, and the choice to keep it. */
 export function Losses({ id, keep, onKeep }: LossesProps) {
   const [changes, setChanges] = useState<Changes | 'unknown' | null>(null);
-  useEffect(() => void getChanges(id).then(setChanges, () => setChanges('unknown')), [id]);
+  useEffect(
+    () =>
+      void getChanges(id).then(
+        (found) => setChanges(isUnlisted(found) ? 'unknown' : found),
+        () => setChanges('unknown'),
+      ),
+    [id],
+  );
   const lines = changes === null || changes === 'unknown' ? [] : lossLines(changes);
   return (
     <>
