@@ -67,7 +67,7 @@ t.test('a derived token reaches its container and nothing else', async (t) => {
     stderr: /containers must be/,
   });
   const listed = await theCommand(t, server, ada.token).run(['tokens', 'ls']);
-  t.match(listed.stdout, /job +svc_.* 1 container, \d uses left/);
+  t.match(listed.stdout, /^ {2}job +svc_.* 1 container, \d uses left/m);
 });
 
 async function byCode(t: Test) {

@@ -1,7 +1,8 @@
 import t from 'tap';
+import { tokenTree } from '../../src/client/token-tree.ts';
 import type { ApiToken, Container } from '../../web/src/api/types.ts';
 import { endWords } from '../../web/src/lib/format/lifetime.ts';
-import { tokenFacts, tokenIsOver, tokenTree } from '../../web/src/lib/format/token-facts.ts';
+import { tokenFacts, tokenIsOver } from '../../web/src/lib/format/token-facts.ts';
 
 const now = new Date('2026-01-02T00:00:00Z');
 

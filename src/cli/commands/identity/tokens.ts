@@ -1,5 +1,6 @@
 import { Argument, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Schemas } from '../../../client/index.ts';
+import { tokenTree } from '../../../client/token-tree.ts';
 import type { Cli } from '../../cli.ts';
 import { command, group, withCli } from '../../command.ts';
 import type { Shown } from '../../io/printer.ts';
@@ -18,7 +19,15 @@ export const tokens = () =>
 const list = () =>
   command('ls', 'List your API tokens')
     .alias('list')
-    .action(withCli(async (cli) => cli.print.list(await all(cli), TOKENS)));
+    .action(
+      withCli(async (cli) => {
+        const listed = await all(cli);
+        const tree = tokenTree(listed);
+        const levels = new Map(tree.map(({ token, level }) => [token.id, level]));
+        const inOrder = cli.print.form === 'table' ? tree.map(({ token }) => token) : listed;
+        cli.print.list(inOrder, shown(levels));
+      }),
+    );
 
 const create = () =>
   command('create', 'Create an API token; it is shown once')
@@ -118,9 +127,10 @@ const limitsOf = ({ containers, uses_left }: Token): string =>
     ...(uses_left === null ? [] : [`${uses_left} uses left`]),
   ].join(', ');
 
-const TOKENS: Shown<Token> = {
+/** Below its parent a token's name is further to the right. */
+const shown = (levels: ReadonlyMap<string, number>): Shown<Token> => ({
   columns: {
-    name: ({ name }) => name,
+    name: ({ id, name }) => `${'  '.repeat(levels.get(id) ?? 0)}${name}`,
     starts: ({ token_prefix }) => `${token_prefix}…`,
     scopes: ({ scopes }) => scopes.join(','),
     limits: limitsOf,
@@ -131,6 +141,6 @@ const TOKENS: Shown<Token> = {
   },
   name: ({ name }) => name,
   empty: 'No API tokens. Create one: berth tokens create NAME',
-};
+});
 
 const TOKENS_MADE: Shown<Schemas['ApiTokenCreated']> = { columns: {}, name: ({ token }) => token };

@@ -1,20 +1,6 @@
 import type { ApiToken } from '../../api/types.ts';
 import { ago, onDay } from './format.ts';
 
-export type TokenInTree = { readonly token: ApiToken; readonly level: number };
-
-/** Each token followed by its children, in the order of the list. One whose parent is not listed comes as a first. */
-export function tokenTree(tokens: readonly ApiToken[]): readonly TokenInTree[] {
-  const ids = new Set(tokens.map(({ id }) => id));
-  const parentOf = ({ parent_id }: ApiToken): string | null =>
-    parent_id !== null && ids.has(parent_id) ? parent_id : null;
-  const branch = (parent: string | null, level: number): TokenInTree[] =>
-    tokens
-      .filter((token) => parentOf(token) === parent)
-      .flatMap((token) => [{ token, level }, ...branch(token.id, level + 1)]);
-  return branch(null, 0);
-}
-
 export const tokenIsOver = ({ revoked_at, expires_at, uses_left }: ApiToken, now: Date): boolean =>
   revoked_at !== null || (expires_at !== null && new Date(expires_at) <= now) || uses_left === 0;
 

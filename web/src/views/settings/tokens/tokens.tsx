@@ -1,15 +1,10 @@
 import { useState } from 'preact/hooks';
+import { type InTree, tokenTree } from '../../../../../src/client/token-tree.ts';
 import { listContainers } from '../../../api/containers/containers.ts';
 import { deleteToken, listTokens, revokeToken } from '../../../api/identity/account.ts';
 import type { ApiToken, CreatedToken } from '../../../api/types.ts';
 import { now } from '../../../lib/clock.ts';
-import {
-  mayHaveChildren,
-  type TokenInTree,
-  tokenFacts,
-  tokenIsOver,
-  tokenTree,
-} from '../../../lib/format/token-facts.ts';
+import { mayHaveChildren, tokenFacts, tokenIsOver } from '../../../lib/format/token-facts.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { useLoaded } from '../../../ui/hooks/use-loaded.ts';
 import { Item, Items, Section } from '../../../ui/section.tsx';
@@ -78,7 +73,7 @@ export function Tokens({ isAdmin }: { isAdmin: boolean }) {
   );
 }
 
-type TokenRow = TokenInTree & { readonly names: ReadonlyMap<string, string> };
+type TokenRow = InTree<ApiToken> & { readonly names: ReadonlyMap<string, string> };
 
 type TokenItemProps = TokenRow & {
   readonly onAction: (action: TokenAction) => void;
