@@ -120,6 +120,14 @@ t.test('a member claimed during a reconciliation keeps running', async (t) => {
   t.match(await creating, { db_id: members[0], status: 'running' });
 });
 
+t.test('a new image replaces all members', async (t) => {
+  const { runtime, engine, service, storage, members } = await withPool(t, { size: 2 });
+  engine.images.set('berth/debian:12', 'sha256:new');
+  service.warmPool.soon();
+  await waitFor(async () => !(await poolOf(storage, 2)).some((id) => members.includes(id)));
+  t.same([runtime.boxes.size, runtime.volumes.size], [2, 2]);
+});
+
 t.test('with size 0 nothing is made, and earlier members are removed', async (t) => {
   const { runtime, storage, engine, service } = await withPool(t, { size: 2 });
   await service.warmPool.stop();

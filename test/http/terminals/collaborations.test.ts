@@ -310,6 +310,20 @@ t.test('an expiry ends a share the same way', async (t) => {
   t.match(await audit(/^collaboration_ended$/), [details]);
 });
 
+t.test('a participant who left for good rejoins with the code only', async (t) => {
+  const { ada, bob, open, join, shareWith, end, statusOf } = await aScene(t);
+  const owner = await open(ada);
+  const { id, code } = await shareWith('control', bob);
+  const guest = await open(bob);
+  t.equal((await end(id, bob)).statusCode, 200);
+  t.same(await guest.closed(), ENDED);
+  t.equal(await statusOf(bob), 404);
+  t.equal((await end(id, bob)).statusCode, 404);
+  t.equal((await join(bob, code)).statusCode, 200);
+  t.equal(await statusOf(bob), 200);
+  t.equal(owner.socket.readyState, owner.socket.OPEN);
+});
+
 t.test('of several shares the most permissive counts, and the end of one leaves the others', async (t) => {
   const backend = fakeTerminals();
   const { service, bob, eve, open, share, join, end } = await aScene(t, { terminalBackend: backend });
