@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { waitFor } from '../patience.ts';
@@ -126,23 +125,6 @@ export async function typeUntilAnswered(page: Page, text: string, answer: RegExp
     if (missing === undefined) return;
     if (tries === 8) throw missing;
   }
-}
-
-/** A picture for people, in the folder SCREENSHOTS; none without it. */
-export async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['SCREENSHOTS'];
-  if (folder === undefined) return;
-  await page.screenshot({ path: path.join(folder, `${name}.png`), animations: 'disabled' });
-}
-
-/** The same in light and in dark. */
-export async function shootBoth(page: Page, name: string): Promise<void> {
-  if (process.env['SCREENSHOTS'] === undefined) return;
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await shoot(page, `${name}-${colorScheme}`);
-  }
-  await page.emulateMedia({ colorScheme: null });
 }
 
 export type SetUpVisit = {

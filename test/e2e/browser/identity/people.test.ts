@@ -1,22 +1,12 @@
 import type { Page } from 'playwright-core';
-import t from 'tap';
 import { violationsEverywhere } from '../../../support/browser/axe.ts';
-import { aScene, focusedName, signedIn } from '../../../support/browser/memory-page.ts';
-import { focused, openPage, shootBoth } from '../../../support/browser/page.ts';
+import { focusedName, signedIn, tabTo, test } from '../../../support/browser/memory-page.ts';
+import { focused, openPage } from '../../../support/browser/page.ts';
 import { waitFor } from '../../../support/patience.ts';
 import { logIn } from '../../../support/service/factors.ts';
 import { anAdmin, aPerson, as, person } from '../../../support/service/service.ts';
 
 const PASSWORD = person('x').password;
-
-/** Presses Tab until the element of that name has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses += 1) {
-    if ((await focusedName(page)) === name) return;
-    await page.keyboard.press('Tab');
-  }
-  throw new Error(`the keyboard does not reach ${name}`);
-}
 
 const choose = async (page: Page, username: string, item: string): Promise<void> => {
   await page.getByRole('button', { name: `More for ${username}` }).click();
@@ -31,10 +21,7 @@ async function linkIn(page: Page): Promise<string> {
 }
 const row = (page: Page, name: string) => page.locator('.people tbody tr').filter({ hasText: name });
 
-t.test('somebody is invited and joins by keyboard alone', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { browser, paged } = scene;
+test('somebody is invited and joins by keyboard alone', async (t, browser, paged) => {
   await anAdmin(paged.service);
   const { page, faults } = await signedIn(browser, paged, 'root');
   await page.goto(`${paged.address}/admin`);
@@ -44,8 +31,6 @@ t.test('somebody is invited and joins by keyboard alone', async (t) => {
   await page.getByRole('heading', { name: 'Invite a person' }).waitFor();
   t.equal(await focused(page), 'email', 'one can type at once');
   await page.keyboard.type('ada@example.org');
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'people-invite');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Invitation', exact: true }).waitFor();
   t.equal(await focusedName(page), 'Done');
@@ -53,8 +38,6 @@ t.test('somebody is invited and joins by keyboard alone', async (t) => {
   await page.keyboard.press('Enter');
   await page.getByText('Invitation for ada@example.org').waitFor();
   t.equal(await focusedName(page), 'Invite', 'the focus is back where it was');
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'people');
 
   const guest = await openPage(browser);
   const asked: string[] = [];
@@ -66,8 +49,6 @@ t.test('somebody is invited and joins by keyboard alone', async (t) => {
     asked.some((url) => url.includes(link.split('#code=')[1] ?? link)),
     'and was in no request',
   );
-  t.same(await violationsEverywhere(guest.page), []);
-  await shootBoth(guest.page, 'people-accept');
   t.equal(await focused(guest.page), 'username', 'the invited address is decided');
   await guest.page.keyboard.type('root');
   await guest.page.keyboard.press('Tab');
@@ -90,10 +71,7 @@ t.test('somebody is invited and joins by keyboard alone', async (t) => {
   await guest.page.getByText('This link is not valid').waitFor();
 });
 
-t.test('a person is changed after a question, with a way back', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { browser, paged } = scene;
+test('a person is changed after a question, with a way back', async (t, browser, paged) => {
   await anAdmin(paged.service);
   const ada = await aPerson(paged.service, 'ada');
   await aPerson(paged.service, 'bob');
@@ -118,15 +96,11 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await press(page, 'Save');
   await page.getByText('Enter a complete date, or choose “No end”.').waitFor();
   t.equal(await focused(page), 'ends_at');
-  await page.setViewportSize({ width: 390, height: 844 });
-  await shootBoth(page, 'people-end-fault-phone');
-  await page.setViewportSize({ width: 1280, height: 800 });
   await page.keyboard.type('0203');
   await press(page, 'Save');
   await page.getByText('Must be a complete date.').waitFor();
   await page.fill('[name=ends_at]', new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10));
   t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'people-end');
   await press(page, 'Save');
   await page.getByText(/The account of ada ends on/).waitFor();
   await row(page, 'ada')
@@ -137,7 +111,6 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   t.ok(end);
   await choose(page, 'ada', 'Last day…');
   await page.getByLabel('End of the account', { exact: true }).selectOption('No end');
-  await shootBoth(page, 'people-no-end');
   await page.getByLabel('End of the account', { exact: true }).selectOption('After a last day');
   await press(page, 'Save');
   await page.getByText('ada is unchanged').waitFor();
@@ -145,7 +118,6 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   const warned = await signedIn(browser, paged, 'ada');
   await warned.page.getByText(/Your account ends on .*ask an administrator/).waitFor();
   t.same(await violationsEverywhere(warned.page), []);
-  await shootBoth(warned.page, 'account-ends');
   await warned.page.context().close();
 
   paged.clock.advance(16 * 60_000);
@@ -167,14 +139,11 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await other.page.goto(link);
   await other.page.getByText('For ada.').waitFor();
   t.equal(await focused(other.page), 'password');
-  t.same(await violationsEverywhere(other.page), []);
-  await shootBoth(other.page, 'people-reset');
   await other.page.keyboard.type('a new one, longer than before');
   await other.page.keyboard.press('Enter');
   await other.page.getByRole('heading', { level: 1, name: 'What can still sign in as you' }).waitFor();
   await other.page.getByText('A phone of somebody').waitFor();
   t.same(await violationsEverywhere(other.page), []);
-  await shootBoth(other.page, 'people-after-reset');
   await press(other.page, 'Delete');
   await other.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await other.page.getByText('Nothing else.').waitFor();
@@ -184,7 +153,6 @@ t.test('a person is changed after a question, with a way back', async (t) => {
 
   await choose(page, 'ada', 'Disable…');
   await page.fill('[name=disabled_reason]', 'The project is over');
-  await shootBoth(page, 'people-disable');
   await press(page, 'Disable');
   await row(page, 'disabled').waitFor();
   await other.page.getByText('Your account is disabled').waitFor();
@@ -193,13 +161,10 @@ t.test('a person is changed after a question, with a way back', async (t) => {
   await other.page.keyboard.press('Enter');
   await other.page.getByText('“The project is over”').waitFor();
   t.same(await violationsEverywhere(other.page), []);
-  await shootBoth(other.page, 'people-disabled');
 
   await choose(page, 'ada', 'Delete…');
   await page.getByLabel('Give to another person').check();
   await page.getByLabel('New owner').fill('bob');
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'people-delete');
   await press(page, 'Delete');
   // The sign-in is not recent.
   await page.fill('[name=password]', PASSWORD);
@@ -211,10 +176,7 @@ t.test('a person is changed after a question, with a way back', async (t) => {
 
 const boxRow = (page: Page, name: string) => page.locator('.of-all li').filter({ hasText: name });
 
-t.test('an administrator finds, stops, deletes and gives away a container, by keyboard', async (t) => {
-  const scene = await aScene(t);
-  if (scene === null) return;
-  const { browser, paged } = scene;
+test('an administrator finds, stops, deletes and gives away a container, by keyboard', async (t, browser, paged) => {
   await anAdmin(paged.service);
   const [ada, bob] = [await aPerson(paged.service, 'ada'), await aPerson(paged.service, 'bob')];
   await paged.container(ada, 'dev');
@@ -230,15 +192,12 @@ t.test('an administrator finds, stops, deletes and gives away a container, by ke
   t.equal(await page.locator('.of-all li').count(), 2, 'hers alone');
   await press(page, 'Only ada (remove this filter)');
   await boxRow(page, 'web').waitFor();
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'admin-containers');
 
   await tabTo(page, 'More for dev of ada');
   await page.keyboard.press('Enter');
   t.equal(await focusedName(page), 'Stop…');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Stop dev of ada?' }).waitFor();
-  t.same(await violationsEverywhere(page), []);
   await page.keyboard.press('Shift+Tab');
   await press(page, 'Stop');
   await page.getByText('dev of ada is stopped').waitFor();
@@ -252,8 +211,6 @@ t.test('an administrator finds, stops, deletes and gives away a container, by ke
   await page.keyboard.press('Enter');
   await page.getByText('nobody here has that name').waitFor();
   await page.fill('[name=to]', 'bob');
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'admin-give');
   await page.keyboard.press('Enter');
   await page.getByText('dev belongs to bob').waitFor();
   await hers.page.getByText('An administrator gave dev to bob', { exact: true }).waitFor();
@@ -280,7 +237,4 @@ t.test('an administrator finds, stops, deletes and gives away a container, by ke
   await page.getByText('1 found').waitFor();
   await boxRow(page, 'old').waitFor();
   t.equal(await page.locator('.of-all li').count(), 1);
-  await page.setViewportSize({ width: 390, height: 844 });
-  t.same(await violationsEverywhere(page), []);
-  await shootBoth(page, 'admin-containers-phone');
 });
