@@ -1,5 +1,9 @@
 import { inspect } from 'node:util';
+import { type TSchema, Type } from '@sinclair/typebox';
 import t from 'tap';
+import { Nullable, OneOf, Timestamp } from '../../src/adapters/http/schema/common.ts';
+import { plainAlternatives } from '../../src/adapters/http/schema/plain-alternatives.ts';
+import { compilers } from '../../src/adapters/http/schema-compilers.ts';
 import { StorageBusy } from '../../src/ports/storage.ts';
 import { NOBODY } from '../support/database/stored.ts';
 import { throwAt } from '../support/service/bodies.ts';
@@ -235,4 +239,29 @@ t.test('a value outside the limits of its field is refused in plain words', asyn
       },
     ],
   );
+});
+
+t.test('an answer is written without a choice between alternatives, and with the same text', (t) => {
+  const serializer = compilers.buildSerializer({}, undefined as never);
+  const written = (schema: TSchema, value: unknown) =>
+    serializer({ schema, method: 'GET', url: '/', httpStatus: '200' } as never)(value);
+  const item = Type.Object({ id: Type.String(), at: Nullable(Timestamp) });
+  for (const [schema, values] of [
+    [Nullable(Type.String()), [null, '', 'a "quoted" word', 'ü\u2028']],
+    [Nullable(Timestamp), [null, '2026-11-28T14:00:00.000Z']],
+    [Nullable(Type.Integer()), [null, 0, -3]],
+    [Nullable(Type.Boolean()), [null, false]],
+    [OneOf(['read', 'write']), ['read', 'write']],
+    [Nullable(OneOf(['read', 'write'])), [null, 'write']],
+    [Nullable(Type.Array(OneOf(['read', 'write']))), [null, [], ['read', 'write']]],
+    [Nullable(item), [null, { id: 'one', at: null }, { id: 'two', at: '2026-11-28T14:00:00.000Z' }]],
+    [Type.Array(item), [[], [{ id: 'one', at: null }]]],
+  ] as const) {
+    t.notMatch(JSON.stringify(plainAlternatives(schema)), /anyOf/);
+    for (const value of values) t.equal(written(schema, value), JSON.stringify(value));
+  }
+  const two = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Nullable(Type.Integer()) })]);
+  for (const value of [{ a: 1 }, { b: null }]) t.equal(written(two, value), JSON.stringify(value));
+  t.equal(written(item, { id: 'one', at: null, secret: 'x' }), '{"id":"one","at":null}', 'and nothing else');
+  t.end();
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Agent, get as httpGet, request as httpRequest } from 'node:http';
+import { Agent, get as httpGet, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -113,6 +113,51 @@ t.test('a transfer without traffic for a minute ends', async (t) => {
     await waitFor(() => socket.timeout === 60_000, { what: `${path} has a limit` });
     socket.emit('timeout');
     await over;
+  }
+});
+
+t.test('a request that names a type and has no body is answered', async (t) => {
+  const service = await aService();
+  const address = new URL(await service.http.listen({ port: 0, host: '127.0.0.1' }));
+  t.teardown(() => service.http.close());
+  for (const [line, type, status] of [
+    ['POST /api/auth/login', 'application/json', 400],
+    ['POST /api/auth/logout', 'application/json', 401],
+    ['POST /api/unknown', 'application/json', 404],
+    ['PUT /api/unknown', 'application/octet-stream', 404],
+    ['GET /livez', 'application/json', 200],
+  ] as const) {
+    const socket = connect({ port: Number(address.port), host: address.hostname });
+    t.teardown(() => socket.destroy());
+    socket.write(`${line} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n\r\n`);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    t.match(String(head), new RegExp(`^HTTP/1.1 ${status} `), `${line} ${type}`);
+  }
+});
+
+t.test('over a connection an answer has the headers of an injected one, each once', async (t) => {
+  const service = await aService();
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => service.http.close());
+  const ofTransfer = [
+    'connection',
+    'content-length',
+    'date',
+    'keep-alive',
+    'transfer-encoding',
+    'x-request-id',
+  ];
+  for (const path of ['/livez', '/docs', '/api/me', '/api/unknown']) {
+    const injected = await service.http.inject(path);
+    const [answer] = (await once(httpGet(`${address}${path}`), 'response')) as [IncomingMessage];
+    answer.resume();
+    const names = answer.rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+    t.equal(new Set(names).size, names.length, path);
+    t.match(answer.headers['x-request-id'], /^[0-9a-f-]{36}$/);
+    const lasting = (headers: object) =>
+      Object.entries(headers).filter(([name]) => !ofTransfer.includes(name));
+    t.same(Object.fromEntries(lasting(answer.headers)), Object.fromEntries(lasting(injected.headers)), path);
+    t.type(answer.headers['content-security-policy'], 'string');
   }
 });
 

@@ -1,5 +1,6 @@
 import AjvCompiler, { type BuildCompilerFromPool } from '@fastify/ajv-compiler';
 import SerializerSelector, { type SerializerFactory } from '@fastify/fast-json-stringify-compiler';
+import { plainAlternatives } from './schema/plain-alternatives.ts';
 
 type Validate = { (data: unknown): unknown; errors?: unknown };
 type Serialize = (data: unknown) => string;
@@ -72,7 +73,8 @@ export const compilers = {
     const compile = serializers(externalSchemas, options);
     return (route) => {
       const { schema } = route as unknown as { schema: object };
-      return onceFor(madeSerializers, schema, () => lazySerializer(() => compile(route)));
+      const make = () => compile({ ...route, schema: plainAlternatives(schema) } as typeof route);
+      return onceFor(madeSerializers, schema, () => lazySerializer(make));
     };
   }) satisfies SerializerFactory,
 };

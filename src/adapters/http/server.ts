@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastifyWebsocket from '@fastify/websocket';
 import Fastify, { type FastifyBaseLogger, LogController, type preValidationHookHandler } from 'fastify';
-import { onArrival } from './arrival.ts';
+import { type ArrivalStep, onArrival } from './arrival.ts';
 import { type AuthDeps, registerAuthentication } from './auth/authentication-hook.ts';
 import { allowCrossOrigin } from './auth/cross-origin.ts';
 import { type LoginTokens, loginTokens, type SigningKeys } from './auth/login-token.ts';
@@ -18,7 +18,7 @@ import { openApi } from './open-api/open-api.ts';
 import { publishReferencePage, referencePage } from './open-api/reference-page.ts';
 import { measureAnswers } from './request-metrics.ts';
 import { compilers } from './schema-compilers.ts';
-import { headersOfData } from './security-headers.ts';
+import { DataAnswer, headersOfData } from './security-headers.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
@@ -51,7 +51,14 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     bodyLimit: 65_536,
     requestTimeout: 0,
     routerOptions: { maxParamLength: 128 },
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
+    http: {
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 5_000,
+      maxHeaderSize: 16_384,
+      // Else reading to the end of no body takes a tenth of a small request.
+      optimizeEmptyRequests: true,
+      ServerResponse: DataAnswer,
+    },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     schemaController: { compilersFactory: compilers },
     // Without Ajv's own optimization: it takes a third of the first request's compilation, and V8 does as much.
@@ -76,6 +83,7 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
     measureAnswers(options.auth.metrics),
     headersOfData,
     endRefusedUpgrades(http),
+    forgetTypeOfNothing,
     ...(options.openFiles === null ? [] : [limitConnections(http, connectionBudget(options.openFiles))]),
     limitBodies(),
     allowCrossOrigin(options.auth.allowedOrigins),
@@ -149,6 +157,14 @@ function acceptEmptyJson(http: Http): void {
     route.preValidation = [bodyOrEmpty, ...[route.preValidation ?? []].flat()];
   });
 }
+
+/**
+ * Without a body its type means nothing. Node.js has ended the body before it is read, so a parser chosen by the type
+ * would wait for the end forever.
+ */
+const forgetTypeOfNothing: ArrivalStep = ({ raw }) => {
+  if (raw.readableEnded && raw.headers['content-type'] !== undefined) delete raw.headers['content-type'];
+};
 
 const bodyOrEmpty: preValidationHookHandler = (request, _reply, done) => {
   request.body ??= {};

@@ -153,14 +153,12 @@ function admit(
   if (!found.ok) return new Refusal(found.error);
   const { caller, requestsPerMinute, limits: userLimits } = found.value;
   const { scope = 'login', whileLocked, forRestricted, shutAfterReset, lasting: lastingUse } = config;
-  const rates = [
-    { key: credentialId(caller.credential), perMinute: requestsPerMinute },
-    { key: `user ${caller.user.id}`, perMinute: userLimits.requestsPerMinute },
-  ];
-  if (userLimits.requestsPerMinute > 0)
-    reply.header('ratelimit-policy', `${userLimits.requestsPerMinute};w=60`);
-  const counted = requests.admitFor(rates, costOf(request));
-  if (!counted.ok) return new Refusal(counted.error);
+  if (requestsPerMinute > 0 || userLimits.requestsPerMinute > 0) {
+    const counted = requests.admitFor(ratesOf(found.value), costOf(request));
+    if (userLimits.requestsPerMinute > 0)
+      reply.header('ratelimit-policy', `${userLimits.requestsPerMinute};w=60`);
+    if (!counted.ok) return new Refusal(counted.error);
+  }
   const authorized = authorize(caller, scope, whileLocked);
   if (!authorized.ok) return new Refusal(authorized.error);
   for (const admitted of [admitBarred(caller, scope, shutAfterReset), admitRestricted(caller, forRestricted)])
@@ -174,6 +172,11 @@ function admit(
   request.limits = userLimits;
   return undefined;
 }
+
+const ratesOf = ({ caller, requestsPerMinute, limits }: Authenticated) => [
+  { key: credentialId(caller.credential), perMinute: requestsPerMinute },
+  { key: `user ${caller.user.id}`, perMinute: limits.requestsPerMinute },
+];
 
 /** Parsed bodies count by their size, or by the route's limit without one. */
 function costOf(request: FastifyRequest): number {

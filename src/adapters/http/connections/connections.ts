@@ -1,9 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Refusal } from '../../../domain/errors.ts';
 import type { ArrivalStep } from '../arrival.ts';
 import type { Http } from '../fastify-types.ts';
 import { type Connection, connectionQueue } from './connection-queue.ts';
+import { withExchanges } from './exchanges.ts';
 
 /** Descriptors for database, engine, files and child programs. */
 const RESERVE = 100;
@@ -11,6 +12,10 @@ const RESERVE = 100;
 const RESERVE_SHARE = 0.4;
 /** Connections above the budget: being closed, or being refused with 503. */
 const PASSING = 16;
+
+const COUNTED = Symbol('counted');
+/** A field of the connection: a WeakMap costs every request a search, and the garbage collector more. */
+type Counted = Socket & { [COUNTED]?: Connection };
 
 /** The descriptors for connections, out of all that this process may open. */
 export const connectionBudget = (openFiles: number): number =>
@@ -26,33 +31,31 @@ export function limitConnections(http: Http, budget: number): ArrivalStep {
   server.maxConnections = budget + PASSING;
   const queue = connectionQueue();
   const { count } = queue;
-  /** With a function for the end of its requests: making one for each costs every request. */
-  const open = new WeakMap<Socket, { readonly connection: Connection; readonly end: () => void }>();
   const isSpent = (): boolean => count.idle + 2 * count.busy > budget;
   const makeRoom = (newcomer: Connection): void => {
     while (isSpent() && queue.dropOne(newcomer));
   };
-  const begin = (connection: Connection): void => {
+  const begin = (socket: Counted): void => {
+    const connection = socket[COUNTED];
+    if (connection === undefined) return;
     queue.begin(connection);
     makeRoom(connection);
   };
-  server.prependListener('connection', (socket: Socket) => {
+  server.prependListener('connection', (socket: Counted) => {
     const connection = queue.add(socket);
-    open.set(socket, { connection, end: () => queue.end(connection) });
+    socket[COUNTED] = connection;
     socket.once('close', () => queue.remove(connection));
     makeRoom(connection);
   });
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const known = open.get(socket);
-    if (known === undefined) return;
-    begin(known.connection);
-    response.on('close', known.end);
+  withExchanges(http, {
+    begin,
+    end: (socket: Counted) => {
+      const connection = socket[COUNTED];
+      if (connection !== undefined) queue.end(connection);
+    },
   });
   // An upgraded connection stays busy until it closes.
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
-    const known = open.get(socket);
-    if (known !== undefined) begin(known.connection);
-  });
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => begin(socket));
   return (_request, reply) => {
     if (!isSpent()) return;
     reply.header('connection', 'close');

@@ -1,6 +1,7 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Http } from '../fastify-types.ts';
+import { type HandleExchange, handleBy, withExchanges } from './exchanges.ts';
 
 /** Browsers do not pipeline; some clients pipeline a few requests. */
 const MAX_PIPELINED = 8;
@@ -13,9 +14,11 @@ type Connection = {
   isBusy: boolean;
   /** Requests behind the one that is being handled. */
   readonly waiting: Turn[];
-  /** At the end of each answer. One function for all of them: making one for each costs every request. */
-  readonly next: () => void;
 };
+
+const ORDER = Symbol('order');
+/** A field of the connection: a WeakMap costs every request a search, and the garbage collector more. */
+type Ordered = Socket & { [ORDER]?: Connection };
 
 /**
  * Handles a connection's requests one at a time: a pipelined one waits until the previous answer has left, so that a
@@ -23,46 +26,38 @@ type Connection = {
  * upgrade before its answers. Nothing more of a closed connection starts.
  */
 export function workOneAtATime(http: Http, maxPipelined = MAX_PIPELINED): void {
-  const { server } = http;
-  const work = server.listeners('request') as RequestListener[];
-  server.removeAllListeners('request');
-  const connections = new WeakMap<Socket, Connection>();
-  const begin = ({ request, response }: Turn): void => {
-    for (const each of work) each(request, response);
-  };
-  const connectionOf = (socket: Socket): Connection => {
-    const made: Connection = {
-      isBusy: false,
-      waiting: [],
-      next: () => {
-        if (socket.destroyed) made.waiting.length = 0;
-        const turn = made.waiting.shift();
-        made.isBusy = turn !== undefined;
-        if (turn !== undefined) begin(turn);
-      },
-    };
-    connections.set(socket, made);
-    return made;
+  let begin: HandleExchange;
+  const next = (socket: Ordered): void => {
+    const connection = socket[ORDER];
+    if (connection === undefined) return;
+    if (socket.destroyed) connection.waiting.length = 0;
+    const turn = connection.waiting.shift();
+    connection.isBusy = turn !== undefined;
+    if (turn !== undefined) begin(turn.request, turn.response);
   };
 
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    const connection = connections.get(socket) ?? connectionOf(socket);
+  const inTurn: HandleExchange = (request, response) => {
+    const socket: Ordered = request.socket;
+    socket[ORDER] ??= { isBusy: false, waiting: [] };
+    const connection = socket[ORDER];
     if (connection.isBusy && connection.waiting.length + 1 >= maxPipelined) {
       socket.destroy();
       return;
     }
     response.setMaxListeners(MAX_LISTENERS);
-    response.on('close', connection.next);
-    const turn = { request, response };
     if (connection.isBusy) {
-      connection.waiting.push(turn);
+      connection.waiting.push({ request, response });
       return;
     }
     connection.isBusy = true;
-    begin(turn);
+    begin(request, response);
+  };
+  handleBy(http, (handle) => {
+    begin = handle;
+    return inTurn;
   });
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
-    if (connections.get(socket)?.isBusy) socket.destroy();
+  withExchanges(http, { end: next });
+  http.server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    if ((socket as Ordered)[ORDER]?.isBusy) socket.destroy();
   });
 }
