@@ -44,6 +44,12 @@ export type ListedContainer = {
 };
 
 /**
+ * How far a stop is awaited: until the engine has released all that the container had, or only until none of its
+ * programs runs, so that another container may use its volume. An engine that cannot tell earlier awaits all.
+ */
+export type StopUntil = 'released' | 'ended';
+
+/**
  * Where containers run. Commands are idempotent: reaching a state that already holds, or removing something absent,
  * succeeds. Nothing without this installation's label is touched. Every method throws `RuntimeUnavailable` when the
  * engine does not answer in time, and `RuntimeFailure` for an engine error.
@@ -56,8 +62,8 @@ export interface ContainerRuntime {
    * Resumes a paused one.
    */
   start(handle: RuntimeHandle): Promise<void>;
-  /** SIGTERM, then SIGKILL after `graceSeconds`. Returns the state afterwards. */
-  stop(handle: RuntimeHandle, graceSeconds: number): Promise<'stopped' | 'gone'>;
+  /** SIGTERM, then SIGKILL after `graceSeconds`. Returns the state afterwards; `until` is `released` by default. */
+  stop(handle: RuntimeHandle, graceSeconds: number, until?: StopUntil): Promise<'stopped' | 'gone'>;
   /** Sets the memory and processor limits of a running container. */
   resize(handle: RuntimeHandle, resources: Resources): Promise<void>;
   /** Removes the container, running or not; keeps its volume. */

@@ -56,6 +56,19 @@ export async function containerRuntimeContract(name: string, { runtime, image }:
       t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: /^(0|137|143)$/ });
     });
 
+    await t.test(
+      'another container starts as soon as the programs of a stopped one have ended',
+      async (t) => {
+        await runtime.start(handle);
+        const after = await runtime.create({ ...spec, generation: 2 });
+        t.equal(await runtime.stop(handle, 5, 'ended'), 'stopped');
+        await runtime.start(after);
+        t.match(await runtime.observe(handle), { kind: 'stopped' });
+        t.match(await runtime.observe(after), { kind: 'running' });
+        await runtime.remove(after);
+      },
+    );
+
     await t.test('a removed container is gone, and a repeated removal succeeds', async (t) => {
       await runtime.start(handle);
       await Promise.all([runtime.remove(handle), runtime.remove(handle), runtime.remove(handle)]);

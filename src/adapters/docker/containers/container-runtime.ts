@@ -9,6 +9,7 @@ import {
 } from '../../../ports/containers/container-runtime.ts';
 import { startOnCores } from '../cores/lost-cores.ts';
 import { type EngineCalls, engineCalls, LIMITS, orNull } from '../engine/engine-client.ts';
+import { watchForEnd } from '../engine/engine-events.ts';
 import { fullId, type Ownership, ownership } from '../engine/ownership.ts';
 import { dockerSnapshots } from '../images/container-images.ts';
 import {
@@ -83,18 +84,26 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       const starting = (abortSignal: AbortSignal) => orNull([304], container.start({ abortSignal }));
       await onCores(() => calls.change(LIMITS.start, starting, { runtimeId: container.id }));
     },
-    async stop(handle, graceSeconds) {
+    async stop(handle, graceSeconds, until = 'released') {
       const container = await own.find(handle);
       if (container === null) return 'gone';
-      // Asked during the stop, which is awaited whatever the answer.
-      const asking: Promise<Mounted | null> = Promise.resolve(mounted.get(handle.runtimeId) ?? known(handle));
-      asking.catch(() => undefined);
-      const stopped = await stopWholly(calls, container, graceSeconds);
-      const info = await asking;
-      if (info !== null) await volumes.afterStop(info);
-      if (stopped) return 'stopped';
-      mounted.delete(handle.runtimeId);
-      return 'gone';
+      const before = mounted.get(handle.runtimeId);
+      const release = async (): Promise<'stopped' | 'gone'> => {
+        // Asked during the stop, which is awaited whatever the answer.
+        const asking: Promise<Mounted | null> = Promise.resolve(before ?? known(handle));
+        asking.catch(() => undefined);
+        const stopped = await stopWholly(calls, container, graceSeconds);
+        const info = await asking;
+        if (info !== null) await volumes.afterStop(info);
+        if (stopped) return 'stopped';
+        mounted.delete(handle.runtimeId);
+        return 'gone';
+      };
+      // What is mounted for it is only unmounted after all.
+      if (until === 'released' || before === undefined || !volumes.needNoMount(before))
+        return await release();
+      const end = watchForEnd(calls.docker, container.id);
+      return await Promise.race([release(), end.ended.then(() => 'stopped' as const)]).finally(end.close);
     },
     async resize(handle, resources) {
       const container = await own.require(handle);

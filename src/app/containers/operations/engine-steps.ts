@@ -104,7 +104,9 @@ async function stopOld(
   deps.terminals.closeAll(operation.dbId, reason);
   if (operation.kind !== 'delete') await deps.steps.beforeStop(container);
   const handle = await handleOf(deps, operation, container, 'old');
-  return await deps.runtime.stop(handle, STOP_GRACE_SECONDS);
+  // The fresh container starts while the engine still releases the network of the old one.
+  const until = operation.freshRuntimeId === null ? 'released' : 'ended';
+  return await deps.runtime.stop(handle, STOP_GRACE_SECONDS, until);
 }
 
 /** A container that cannot be measured in time is recreated anyway, with an unknown loss. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -131,13 +132,15 @@ async function ownership(t: Test, { docker, runtime, instanceId, spec, handle }:
   t.ok(await docker.getVolume(foreign).inspect(), 'nor is a volume of others removed');
 }
 
-async function stopping(t: Test, { runtime, handle, sh }: Box): Promise<void> {
+async function stopping(t: Test, { docker, runtime, handle, sh }: Box): Promise<void> {
   await sh('echo kept > /etc/kept');
   await sh(
     `setsid sh -c 'trap "echo asked > /workspace/asked; exit" TERM; touch /tmp/obeys; while :; do sleep 0.1; done' >/dev/null 2>&1 &
     tmux new-session -d bash; until [ -e /tmp/obeys ]; do sleep 0.05; done`,
   );
-  await runtime.stop(handle, 60);
+  const { State } = await docker.getContainer(handle.runtimeId).inspect();
+  await runtime.stop(handle, 60, 'ended');
+  t.notOk(existsSync(`/proc/${State.Pid}`), 'no program runs when the stop returns');
   t.match(await runtime.observe(handle), { kind: 'stopped', exitCode: 0 }, 'it ended when they had');
   await runtime.start(handle);
   t.equal(await sh('cat /workspace/asked'), 'asked', 'programs are asked before they are killed');

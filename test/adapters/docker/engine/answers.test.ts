@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { watchForEnd } from '../../../../src/adapters/docker/engine/engine-events.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
@@ -53,6 +54,29 @@ function flood(status: number, piece: string) {
   };
   return { sent, answer };
 }
+
+t.test('only the end of that container counts as its end', async (t) => {
+  const opened = Promise.withResolvers<ServerResponse>();
+  const { docker } = await anEngine(t, (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
+    opened.resolve(response);
+  });
+  const end = watchForEnd(docker, 'one');
+  let hasEnded = false;
+  void end.ended.then(() => {
+    hasEnded = true;
+  });
+  const stream = await opened.promise;
+  const say = (event: object): void => void stream.write(`${JSON.stringify(event)}\n`);
+  say({ Action: 'die', Actor: { ID: 'other' } });
+  say({ Action: 'exec_die', Actor: { ID: 'one' } });
+  await docker.ping();
+  t.notOk(hasEnded);
+  say({ Action: 'die', Actor: { ID: 'one' } });
+  await end.ended;
+  end.close();
+  await once(stream, 'close');
+});
 
 t.test('a request is not formatted for a disabled debug log', async (t) => {
   const port = await portOf(
