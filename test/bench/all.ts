@@ -30,14 +30,19 @@ const SECTIONS: Readonly<Record<(typeof NAMES)[number], () => Promise<Measured>>
   size: () => databaseSizeRows(rounds).then(only),
 };
 
+const minutesSince = (startMs: number): string =>
+  `${((performance.now() - startMs) / 60_000).toFixed(1)} minutes`;
+
 const all: Row[] = [];
+const beganMs = performance.now();
 let absences: Absences = {};
 for (const name of namedSections(NAMES)) {
+  const sectionMs = performance.now();
   console.log(`\n${name}, at a load of ${(loadavg()[0] ?? 0).toFixed(1)}`);
   const measured = await SECTIONS[name]().catch((error): Measured => ({ rows: [failed(name, error)] }));
   all.push(...measured.rows);
   absences = { ...absences, ...measured.absences };
-  console.log(`\n${markdown(measured.rows, measured.absences)}`);
+  console.log(`\n${markdown(measured.rows, measured.absences)}\n\nin ${minutesSince(sectionMs)}`);
 }
-console.log(`\n# All\n\n${markdown(all, absences)}`);
+console.log(`\n# All, in ${minutesSince(beganMs)}\n\n${markdown(all, absences)}`);
 process.exitCode = allMet(all) ? 0 : 1;

@@ -2,11 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
+/** Milliseconds of processor time so far: the process's own, and the kernel's in its name. */
+export type Cpu = { readonly userMs: number; readonly systemMs: number };
+
 /** A server in its own process, so that it and its load do not share an event loop. */
 export type Server = {
   readonly address: string;
   readonly setupCode: string;
-  /** Milliseconds of processor time so far. */
+  readonly cpu: () => Promise<Cpu>;
+  /** The sum of both. */
   readonly cpuMs: () => Promise<number>;
   /** Makes it announce something to all subscribers; returns the start, in ms since 1970. */
   readonly announce: (ownerId: string) => Promise<number>;
@@ -22,10 +26,15 @@ export async function startServer(file: string, args: readonly string[]): Promis
     once(child, 'message'),
     ended.then(([code]) => Promise.reject(new Error(`${file} ended with ${code} before it listened`))),
   ])) as [{ address: string; setupCode?: string }];
+  const cpu = () => ask<Cpu>(child, 'cpu');
   return {
     address: ready.address,
     setupCode: ready.setupCode ?? '',
-    cpuMs: async () => (await ask<{ cpuMs: number }>(child, 'cpu')).cpuMs,
+    cpu,
+    async cpuMs() {
+      const { userMs, systemMs } = await cpu();
+      return userMs + systemMs;
+    },
     announce: async (ownerId) => (await ask<{ atMs: number }>(child, { ownerId })).atMs,
     stop: async () => {
       if (child.connected) child.disconnect();
@@ -51,7 +60,7 @@ export function onAnnounce(work: (ownerId: string) => Promise<number> | number):
 /** Milliseconds since 1970, more precise than Date. */
 export const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** In the server's process: reports its address, answers `cpuMs`, and closes when the bench has gone. */
+/** In the server's process: reports its address, answers `cpu`, and closes when the bench has gone. */
 export function announce(
   ready: { address: string; setupCode?: string },
   close: () => Promise<unknown>,
@@ -59,7 +68,7 @@ export function announce(
   process.on('message', (message) => {
     if (message !== 'cpu') return;
     const { user, system } = process.cpuUsage();
-    process.send?.({ cpuMs: (user + system) / 1000 });
+    process.send?.({ userMs: user / 1000, systemMs: system / 1000 } satisfies Cpu);
   });
   process.on('SIGINT', () => undefined);
   process.once('disconnect', () => void close().finally(() => process.exit()));

@@ -1,7 +1,10 @@
 /** Stop, start, recreate and create through Berth and through the bare engine, in turns on one engine. */
 import { randomUUID } from 'node:crypto';
+import type Docker from 'dockerode';
+import type { RuntimeSettings } from '../../../../src/adapters/docker/containers/create-options.ts';
 import { runtimeSettings } from '../../../../src/adapters/docker/containers/runtime-settings.ts';
 import { networkName } from '../../../../src/adapters/docker/engine/engine-names.ts';
+import { WORKSPACE } from '../../../../src/adapters/docker/volumes/container-volumes.ts';
 import { administrator, type Client, quantile } from '../load.ts';
 import type { Row } from '../report/rows.ts';
 import { installation } from '../whole-service.ts';
@@ -46,17 +49,25 @@ async function bothSides({
   databaseUrl,
 }: Awaited<ReturnType<typeof installation>>) {
   const admin = await administrator(service.address, service.setupCode);
+  const box = await admin.call<BerthContainer>('POST', '/api/containers', { name: 'bench', ...resources });
   const settings = await runtimeSettings(docker, {
     instanceId: randomUUID(),
     network: networkName(instance),
     node: 'bench',
   });
-  const bare = bareEngine(docker, image, settings);
+  const bare = bareEngine(docker, image, { ...settings, ...(await sameAs(docker, box.id)) });
   const volume = `bench-${instance}`;
   const own = await bare.create(resources.memory_mb, volume);
   await bare.start(own);
-  const box = await admin.call<BerthContainer>('POST', '/api/containers', { name: 'bench', ...resources });
   return { admin, bare, all: casesOn(own, volume, box, databaseUrl) };
+}
+
+/** What Berth adds to its containers, so that the engine's own have the same mounts and cores to set up. */
+async function sameAs(docker: Docker, runtimeId: string): Promise<Pick<RuntimeSettings, 'view' | 'cores'>> {
+  const { HostConfig } = await docker.getContainer(runtimeId).inspect();
+  const view = (HostConfig.Mounts ?? []).filter(({ Target }) => Target !== WORKSPACE);
+  const cores = HostConfig.CpusetCpus ?? '';
+  return { view, cores: cores === '' ? undefined : () => cores };
 }
 
 /** The order alternates, so that neither side always has the warmer caches. */
