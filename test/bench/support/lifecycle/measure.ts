@@ -32,9 +32,13 @@ export async function lifecycleRows({ rounds, cases }: Options): Promise<readonl
   try {
     const { admin, bare, all } = await bothSides(whole);
     const rows = new Map(cases.map((name) => [name, { bare: [], berth: [] } as Measured]));
-    for (let round = -WARM_UP; round < rounds; round += 1)
-      for (const [name, measured] of rows) await oneRound(all[name], { bare, admin }, round, measured);
-    await bare.clear();
+    try {
+      for (let round = -WARM_UP; round < rounds; round += 1)
+        for (const [name, measured] of rows) await oneRound(all[name], { bare, admin }, round, measured);
+    } finally {
+      // They use a volume of the installation.
+      await bare.clear();
+    }
     return [...rows].map(([name, measured]) => rowOf(name, all[name], measured));
   } finally {
     await whole.stop();
