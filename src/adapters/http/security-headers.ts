@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
 import Fastify from 'fastify';
 import type { ArrivalStep } from './arrival.ts';
@@ -22,7 +22,7 @@ const writesLines = typeof (ServerResponse.prototype as unknown as HeaderWriter)
  * An answer that starts with the headers for data, except those that it has otherwise, as lines made once: Node.js
  * checks each character of a header for each answer, which costs a small request a twentieth of its time.
  */
-export class DataAnswer extends ServerResponse {
+export class DataAnswer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** Empty for an answer that did not arrive at a route. */
   requestId = '';
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Agent, createServer, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
