@@ -20,7 +20,7 @@ const shared = await clusterScene(t);
 await containerRuntimeContract('cluster', shared);
 await containerDiskContract('cluster', shared);
 
-const QUICK = { patience: { startSeconds: 0.2, removalSeconds: 0.2 } };
+const QUICK = { patience: { startSeconds: 0.2, endSeconds: 0.2, removalSeconds: 0.2 } };
 
 t.test('a Pod has no rights, no token, and no value of the environment in its text', async (t) => {
   const { cluster, runtime, image } = await clusterScene(t);

@@ -7,9 +7,6 @@ import { clusterRuntime } from '../../../src/adapters/kubernetes/containers/cont
 import type { ContainerRuntime, ContainerSpec } from '../../../src/ports/containers/container-runtime.ts';
 import type { TestCluster } from './cluster.ts';
 
-/** A kubelet of 1.20 looks every ten seconds for Pods to end. */
-const PATIENCE = { startSeconds: 120, removalSeconds: 90 };
-
 /** Access to containers in a real cluster. What its runtime makes is removed after the test. */
 export async function insideOf(t: Pick<Test, 'teardown'>, { kubeconfig, namespace, image }: TestCluster) {
   const client = apiClient(await clusterAccess({ kubeconfig, context: null, namespace }));
@@ -20,7 +17,6 @@ export async function insideOf(t: Pick<Test, 'teardown'>, { kubeconfig, namespac
     disk: { quota: 'soft', measure: async () => null },
     // By another name, so that its Pods get the tools, too.
     toolsImage: image.replace(/^docker\.io\//, ''),
-    patience: PATIENCE,
   });
   const made: ContainerSpec[] = [];
   const runtime: ContainerRuntime = {

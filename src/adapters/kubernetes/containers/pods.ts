@@ -23,11 +23,13 @@ import type { ContainerRecord } from './records.ts';
 export type Patience = {
   /** A node may first have to be added for a Pod, and a large image pulled. */
   readonly startSeconds: number;
-  /** Beyond its grace period. The kubelet unmounts volumes meanwhile. */
+  /** For its programs to end, beyond its grace period. */
+  readonly endSeconds: number;
+  /** For it to go: kubelets unmount its volumes, and older ones look only once a minute for what is left of it. */
   readonly removalSeconds: number;
 };
 
-const PATIENCE: Patience = { startSeconds: 300, removalSeconds: 60 };
+const PATIENCE: Patience = { startSeconds: 300, endSeconds: 60, removalSeconds: 90 };
 const EVERY_MS = 150;
 /** 0 would remove the Pod from the API while its programs may still run. */
 const SHORTEST_GRACE_SECONDS = 1;
@@ -39,7 +41,7 @@ export type Pods = ReturnType<typeof containerPods>;
 
 /** The Pods of one installation: at most one for all generations of a row. */
 export function containerPods(namespace: Namespace, settings: PodSettings, patience = PATIENCE) {
-  const { startSeconds, removalSeconds } = patience;
+  const { startSeconds, endSeconds, removalSeconds } = patience;
   const { isOf, ofRow, find } = podSearch(namespace, settings.instanceId);
 
   /** Makes the Pod, or takes over that of an earlier or concurrent attempt. One that has ended is replaced. */
@@ -96,7 +98,8 @@ export function containerPods(namespace: Namespace, settings: PodSettings, patie
         const state = podState(now);
         return until === 'ended' && state.kind === 'ending' && state.hasEnded;
       };
-      const limits = { withinMs: (graceSeconds + removalSeconds) * 1000, everyMs: EVERY_MS };
+      const patientSeconds = until === 'ended' ? endSeconds : removalSeconds;
+      const limits = { withinMs: (graceSeconds + patientSeconds) * 1000, everyMs: EVERY_MS };
       // A lost node: only an administrator knows whether its programs have ended.
       if (!(await pollUntil(() => patiently(isOver, false), limits)))
         throw nodeSilent(
