@@ -111,7 +111,7 @@ t.test('an image that no node has is named, and a stopped check starts nothing',
   await t.rejects(canary.prove(), /was stopped/);
 });
 
-t.test('Pods of a killed process are removed by the next check, younger ones are not', async (t) => {
+t.test('Pods of a killed process are removed by the next check, younger ones that run are not', async (t) => {
   const { canary, cluster, settings, image } = await aCheck(t, { reaches: [] });
   const leave = (name: string, creationTimestamp: string): void => {
     const labels = { 'berth.instance': settings.instanceId, 'berth.canary': 'true' };
@@ -127,9 +127,11 @@ t.test('Pods of a killed process are removed by the next check, younger ones are
   };
   leave('old', '2020-01-01T00:00:00Z');
   leave('young', new Date().toISOString());
+  leave('ended', new Date().toISOString());
+  cluster.store.update('pods', 'ended', (one) => ({ ...one, status: { phase: 'Failed' } }));
   await canary.prove();
   const isLeft = (name: string): boolean =>
     cluster.store.find('pods', name)?.metadata['deletionTimestamp'] === undefined &&
     cluster.store.find('pods', name) !== null;
-  t.same([isLeft('old'), isLeft('young')], [false, true]);
+  t.same([isLeft('old'), isLeft('ended'), isLeft('young')], [false, false, true]);
 });

@@ -127,10 +127,13 @@ function addressOf({ status }: Pod): string | undefined {
 const removePod = (namespace: Namespace, name: string): Promise<void> =>
   namespace.remove('pods', name, { graceSeconds: 1 });
 
-/** Those of killed processes; younger ones may be another replica's. */
+/** Those of killed processes; younger ones that run may be another replica's. */
 async function removeStale(namespace: Namespace, instanceId: string): Promise<void> {
   const before = Date.now() - 2 * LIFE_SECONDS * 1000;
   const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId},${CANARY_LABEL}`);
-  const stale = pods.filter(({ metadata }) => Date.parse(metadata.creationTimestamp ?? '') < before);
+  const stale = pods.filter(
+    (pod) =>
+      podState(pod).kind === 'ended' || Date.parse(pod.metadata.creationTimestamp ?? '') < before,
+  );
   await Promise.all(stale.map(({ metadata }) => removePod(namespace, metadata.name)));
 }
