@@ -70,8 +70,8 @@ else {
     t.match([asked.status, asked.body['code']], [503, 'container_unresponsive']);
     const stopped = await call('POST', `${url}/stop`);
     t.match(stopped.status, /^(202|503)$/, 'nobody knows whether its programs have ended');
-    const started = await call('POST', `${url}/start`);
-    t.not(started.status, 200, 'nor is it started beside them');
+    // Whatever the answer: nothing may run beside them.
+    await call('POST', `${url}/start`);
     await eventually(
       () => performance.now() - cutMs,
       (ms) => ms > CUT_OFF_MS,
