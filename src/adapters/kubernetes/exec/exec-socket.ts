@@ -36,10 +36,10 @@ export async function openExecSocket(access: ClusterAccess, target: ExecTarget):
   const opened = Promise.withResolvers<void>();
   socket.once('unexpected-response', (_request, answer) => {
     const { statusCode = 0 } = answer;
+    // The connection is not ended: once its answer is read, it may already serve another call.
     void text(answer)
       .catch(() => '')
-      .then((body) => opened.reject(failureOf(statusCode, body, answer.headers['retry-after'])))
-      .finally(() => socket.terminate());
+      .then((body) => opened.reject(failureOf(statusCode, body, answer.headers['retry-after'])));
   });
   socket.once('error', (error) => opened.reject(unreachable(error)));
   socket.once('open', () => {

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
+import { apiClient } from '../../../../src/adapters/kubernetes/client/api-client.ts';
+import { Anything } from '../../../../src/adapters/kubernetes/client/objects.ts';
 import { clusterPrograms } from '../../../../src/adapters/kubernetes/exec/container-programs.ts';
 import type { ObservedContainer } from '../../../../src/ports/containers/container-runtime.ts';
 import type {
@@ -158,6 +162,35 @@ t.test('a refused exec is told by what the cluster says of it', async (t) => {
   server.refuseNext(429, status('too many requests', 'TooManyRequests'));
   await t.rejects(start(['true']), { name: 'RuntimeBusy', code: 'engine_busy' });
   t.equal(server.requests.length, 0);
+});
+
+t.test('a refused exec leaves its connection to the next call', async (t) => {
+  const message = 'error dialing backend: dial tcp 10.0.0.7:10250: connect: no route to host';
+  // Without a listener for upgrades it answers them like other requests, and keeps the connection.
+  const server = createServer((request, response) => {
+    const isExec = request.url?.includes('/exec') === true;
+    response.writeHead(isExec ? 500 : 200).end(JSON.stringify(isExec ? { kind: 'Status', message } : {}));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const agent = new Agent({ keepAlive: true });
+  t.teardown(() => {
+    agent.destroy();
+    server.close().closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const access = { server: url, namespace: 'berth', options: async () => ({ headers: {}, agent }) };
+  const client = apiClient(access);
+  const programs = clusterPrograms({
+    access,
+    podContainerOf: () => ({ pod: 'ws-one', container: 'workspace' }),
+    observe: async () => {
+      await client.call(Anything, { method: 'GET', path: '/api/v1' });
+      return RUNNING;
+    },
+    node: 'cluster',
+  });
+  const asked = { command: ['true'], env: {}, form: 'apart', stdin: false } as const;
+  for (const _ of [1, 2, 3]) await t.rejects(programs.start(ID, asked), UNRESPONSIVE);
 });
 
 t.test('nothing starts in the container of another generation', async (t) => {
