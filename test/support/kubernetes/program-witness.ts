@@ -1,11 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 
-const MEMORY = '/sys/fs/cgroup/memory';
+/** Where a containerd of nodes has a group for each container, by either version of control groups. */
+const GROUPS = ['/sys/fs/cgroup/memory/k8s.io', '/sys/fs/cgroup/k8s.io'];
 const EVERY_MS = 200;
-const CLUSTER = /^berth-kubernetes-/;
-const POD = /^pod([0-9a-f-]{36})$/;
+/** In the mounts of a container's programs: a volume of its Pod. */
+const POD = /\/pods\/([0-9a-f-]{36})\/volumes\//;
 /** Of the programs that work with a container's volume; not the sandbox's own. */
 const OF_USER = 'HOME=/workspace';
 
@@ -33,35 +34,20 @@ export function watchPrograms(t: Pick<Test, 'teardown'>, containerOf: (uid: stri
 }
 
 function podsWithPrograms(): readonly string[] {
-  const top = existsSync(MEMORY) ? MEMORY : '/sys/fs/cgroup';
-  const all = foldersIn(top)
-    .filter((folder) => CLUSTER.test(path.basename(folder)))
-    .flatMap(foldersBelow);
-  return all.flatMap((folder) => {
-    const uid = POD.exec(path.basename(folder))?.[1];
-    return uid !== undefined && foldersBelow(folder).some(hasProgram) ? [uid] : [];
+  const groups = GROUPS.flatMap((top) =>
+    orNothing(() => readdirSync(top)).map((name) => path.join(top, name)),
+  );
+  return groups.flatMap((group) => {
+    const pids = linesOf(path.join(group, 'cgroup.procs')).filter((pid) => pid !== '');
+    const pid = pids.find((one) => linesOf(`/proc/${one}/environ`, '\0').includes(OF_USER));
+    const mount = pid && linesOf(`/proc/${pid}/mountinfo`).find((line) => POD.test(line));
+    const uid = mount && POD.exec(mount)?.[1];
+    return uid ? [uid] : [];
   });
 }
 
-function foldersIn(folder: string): readonly string[] {
-  return orNothing(() =>
-    readdirSync(folder, { withFileTypes: true })
-      .filter((each) => each.isDirectory())
-      .map(({ name }) => path.join(folder, name)),
-  );
-}
-
-const foldersBelow = (folder: string): readonly string[] => [
-  folder,
-  ...foldersIn(folder).flatMap(foldersBelow),
-];
-
-const hasProgram = (group: string): boolean =>
-  orNothing(() => readFileSync(path.join(group, 'cgroup.procs'), 'utf8').split('\n'))
-    .filter((pid) => pid !== '')
-    .some((pid) =>
-      orNothing(() => readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')).includes(OF_USER),
-    );
+const linesOf = (file: string, end = '\n'): readonly string[] =>
+  orNothing(() => readFileSync(file, 'latin1').split(end));
 
 /** Groups and processes go while they are read. */
 function orNothing<T>(read: () => readonly T[]): readonly T[] {
