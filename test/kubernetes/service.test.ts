@@ -37,7 +37,8 @@ t.test('the isolation check says what the network lets through', async (t) => {
     return (body['parts'] as Record<string, unknown>)['isolation'];
   };
   const isTested = (part: unknown): boolean => !/being tested/.test(JSON.stringify(part));
-  const found = await eventually(isolation, isTested, PATIENT);
+  // The first check comes two minutes after the start.
+  const found = await eventually(isolation, isTested, { ...PATIENT, patienceMs: 300_000 });
   if (cluster.orders === null) t.match(found, { detail: /^(verified at|containers can reach) / });
   else
     t.match(found, {

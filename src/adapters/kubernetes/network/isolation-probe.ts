@@ -132,8 +132,7 @@ async function removeStale(namespace: Namespace, instanceId: string): Promise<vo
   const before = Date.now() - 2 * LIFE_SECONDS * 1000;
   const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId},${CANARY_LABEL}`);
   const stale = pods.filter(
-    (pod) =>
-      podState(pod).kind === 'ended' || Date.parse(pod.metadata.creationTimestamp ?? '') < before,
+    (pod) => podState(pod).kind === 'ended' || Date.parse(pod.metadata.creationTimestamp ?? '') < before,
   );
   await Promise.all(stale.map(({ metadata }) => removePod(namespace, metadata.name)));
 }
