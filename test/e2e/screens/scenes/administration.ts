@@ -152,7 +152,7 @@ export const ADMINISTRATION: readonly Scene[] = (
       name: 'announcement-new',
       route: '/admin/announcements',
       shows: 'No announcements',
-      steps: asking(/^Announce/),
+      steps: asking(/^New announcement/),
     },
     { name: 'announcements', route: '/admin/announcements', before: announced, shows: 'Shown now' },
     {
