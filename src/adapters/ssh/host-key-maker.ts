@@ -1,15 +1,31 @@
 import ssh2 from 'ssh2';
-import type { MakeHostKey } from '../../ports/identity/ssh-host-key-repository.ts';
+import type { HostKeyType } from '../../domain/identity/ssh-host-key.ts';
+import type { HostKeyMaker } from '../../ports/identity/ssh-host-key-repository.ts';
 
 const RSA_BITS = 3072;
 
+type Pair = { readonly public: string; readonly private: string };
 /** In the thread pool: an RSA key takes about a second. */
-export const makeHostKey: MakeHostKey = (type) =>
-  new Promise((resolve, reject) => {
-    const done = (error: Error | null, keys: { readonly public: string; readonly private: string }): void => {
-      if (error) reject(error);
-      else resolve({ publicKey: keys.public.split(' ').slice(0, 2).join(' '), privateKey: keys.private });
-    };
-    if (type === 'ssh-rsa') ssh2.utils.generateKeyPair('rsa', { bits: RSA_BITS }, done);
-    else ssh2.utils.generateKeyPair('ed25519', done);
-  });
+export type GeneratePair = (type: HostKeyType, done: (error: Error | null, pair: Pair) => void) => void;
+
+const generatePair: GeneratePair = (type, done) =>
+  type === 'ssh-rsa'
+    ? ssh2.utils.generateKeyPair('rsa', { bits: RSA_BITS }, done)
+    : ssh2.utils.generateKeyPair('ed25519', done);
+
+/** `generate` may return keys that it cannot read: the package encodes about one ed25519 key in 250 a byte too short. */
+export function hostKeyMaker(generate: GeneratePair = generatePair): HostKeyMaker {
+  const pairOf = (type: HostKeyType): Promise<Pair> =>
+    new Promise((resolve, reject) => {
+      generate(type, (error, pair) => (error ? reject(error) : resolve(pair)));
+    });
+  const isUsable = (privateKey: string): boolean => !(ssh2.utils.parseKey(privateKey) instanceof Error);
+  return {
+    async make(type) {
+      let pair = await pairOf(type);
+      while (!isUsable(pair.private)) pair = await pairOf(type);
+      return { publicKey: pair.public.split(' ').slice(0, 2).join(' '), privateKey: pair.private };
+    },
+    isUsable,
+  };
+}

@@ -16,7 +16,9 @@ export interface SshHostKeyRepository {
   replace(before: StoredHostKey, after: StoredHostKey): Promise<void>;
 }
 
-/** A new key: its private half as OpenSSH stores it. */
-export type MakeHostKey = (
-  type: HostKeyType,
-) => Promise<{ readonly publicKey: string; readonly privateKey: string }>;
+export interface HostKeyMaker {
+  /** A new key: its private half as OpenSSH stores it. */
+  make(type: HostKeyType): Promise<{ readonly publicKey: string; readonly privateKey: string }>;
+  /** Whether an SSH server can use a key. */
+  isUsable(privateKey: string): boolean;
+}

@@ -1,6 +1,6 @@
 import { coalesced } from '../../../concurrency/coalesce.ts';
 import { HOST_KEY_TYPES, type HostKeyType } from '../../../domain/identity/ssh-host-key.ts';
-import type { MakeHostKey, StoredHostKey } from '../../../ports/identity/ssh-host-key-repository.ts';
+import type { HostKeyMaker, StoredHostKey } from '../../../ports/identity/ssh-host-key-repository.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Storage } from '../../../ports/storage.ts';
 import { decrypt, encrypt, isCurrentKey } from './encryption.ts';
@@ -14,7 +14,7 @@ export type HostKey = {
 
 export type SshHostKeysDeps = {
   readonly storage: Storage;
-  readonly make: MakeHostKey;
+  readonly maker: HostKeyMaker;
   /** Keys of the encryption, the current one first. */
   readonly keys: () => readonly Buffer[];
   readonly log: Logger;
@@ -51,26 +51,26 @@ async function loadAll(deps: SshHostKeysDeps): Promise<readonly HostKey[]> {
   return opened.sort((a, b) => HOST_KEY_TYPES.indexOf(a.type) - HOST_KEY_TYPES.indexOf(b.type));
 }
 
-const fresh = async ({ make }: SshHostKeysDeps, type: HostKeyType): Promise<HostKey> => ({
+const fresh = async ({ maker }: SshHostKeysDeps, type: HostKeyType): Promise<HostKey> => ({
   type,
-  ...(await make(type)),
+  ...(await maker.make(type)),
 });
 
 function sealed({ keys }: SshHostKeysDeps, { type, publicKey, privateKey }: HostKey): StoredHostKey {
   return { type, publicKey, sealedPrivateKey: encrypt(keys(), Buffer.from(privateKey), contextOf(type)) };
 }
 
-/** null when no key opens it. */
-function open({ keys }: SshHostKeysDeps, { type, publicKey, sealedPrivateKey }: StoredHostKey) {
-  const privateKey = decrypt(keys(), sealedPrivateKey, contextOf(type));
-  return privateKey === null ? null : { type, publicKey, privateKey: privateKey.toString() };
+/** null when no key opens it, and for one that an earlier version stored although no server can use it. */
+function open({ keys, maker }: SshHostKeysDeps, { type, publicKey, sealedPrivateKey }: StoredHostKey) {
+  const privateKey = decrypt(keys(), sealedPrivateKey, contextOf(type))?.toString() ?? null;
+  return privateKey !== null && maker.isUsable(privateKey) ? { type, publicKey, privateKey } : null;
 }
 
-/** Its secret is lost with the key that encrypted it, so no process can show this host key any more. */
+/** No process can show this host key any more. */
 async function renewed(deps: SshHostKeysDeps, lost: StoredHostKey): Promise<HostKey> {
   const { sshHostKeys: stored } = deps.storage.repositories;
   await stored.replace(lost, sealed(deps, await fresh(deps, lost.type)));
-  deps.log.warn(`the SSH host key ${lost.type} was encrypted with a lost key: clients must accept a new one`);
+  deps.log.warn(`the SSH host key ${lost.type} cannot be decrypted or used: clients must accept a new one`);
   const now = (await stored.list()).find(({ type }) => type === lost.type);
   const key = now === undefined ? null : open(deps, now);
   if (key === null) throw new Error('the SSH host keys of this installation belong to another secret');

@@ -1,7 +1,7 @@
 import { sshHostKeyRoutes } from '../../../adapters/http/routes/identity/ssh-host-keys.ts';
 import type { Routes } from '../../../adapters/http/server.ts';
 import { containerHelpers } from '../../../adapters/scripts/exec/container-helpers.ts';
-import { makeHostKey } from '../../../adapters/ssh/host-key-maker.ts';
+import { hostKeyMaker } from '../../../adapters/ssh/host-key-maker.ts';
 import { sshListener } from '../../../adapters/ssh/ssh-listener.ts';
 import { sshServer } from '../../../adapters/ssh/ssh-server.ts';
 import { sshSocket } from '../../../adapters/websocket/ssh/ssh-socket.ts';
@@ -56,7 +56,7 @@ export function wireSsh(
   const { repositories } = storage;
   const { clock, commands, metrics, bus } = ports;
   const hostKeys = sshHostKeys({
-    ...{ storage, make: makeHostKey, log },
+    ...{ storage, maker: hostKeyMaker(), log },
     keys: () => keys.known().map((set) => set.hostKeys),
   });
   const connections = sshConnections({
