@@ -151,7 +151,7 @@ t.test('a watch from a position that the server has forgotten begins again', asy
     },
   };
   let hints = 0;
-  const unwatch = namespaceOf(forgetful).watch('secrets', `berth.instance=${instanceId}`, () => {
+  const unwatch = namespaceOf(forgetful).watch('pods', `berth.instance=${instanceId}`, () => {
     hints += 1;
   });
   t.teardown(unwatch);
@@ -162,6 +162,7 @@ t.test('a watch from a position that the server has forgotten begins again', asy
   const before = hints;
   const spec = aSpec(image);
   const handle = await runtime.create(spec);
+  await runtime.start(handle);
   await eventually(
     () => hints,
     (count) => count > before,
