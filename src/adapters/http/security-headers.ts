@@ -1,4 +1,3 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
 import fastifyHelmet from '@fastify/helmet';
 import Fastify from 'fastify';
 import type { ArrivalStep } from './arrival.ts';
@@ -10,43 +9,9 @@ const OF_DATA = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-const NAMES = Object.keys(OF_DATA) as (keyof typeof OF_DATA)[];
-const LINES = new Map(NAMES.map((name) => [name, `${name}: ${OF_DATA[name]}\r\n`]));
-const ALL_LINES = [...LINES.values()].join('');
-
-type HeaderWriter = { _storeHeader(firstLine: string, headers: unknown): void };
-/** Node.js has no documented way to write headers that were checked before. */
-const writesLines = typeof (ServerResponse.prototype as unknown as HeaderWriter)._storeHeader === 'function';
-
-/**
- * An answer that starts with the headers for data, except those that it has otherwise, as lines made once: Node.js
- * checks each character of a header for each answer, which costs a small request a twentieth of its time.
- */
-export class DataAnswer<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** Empty for an answer that did not arrive at a route. */
-  requestId = '';
-
-  _storeHeader(firstLine: string, headers: unknown): void {
-    const begin =
-      this.requestId === ''
-        ? firstLine
-        : `${firstLine}${linesBeside(headers)}x-request-id: ${this.requestId}\r\n`;
-    (ServerResponse.prototype as unknown as HeaderWriter)._storeHeader.call(this, begin, headers);
-  }
-}
-
-/** Names are in lower case, by Fastify and by Node.js. */
-function linesBeside(headers: unknown): string {
-  if (Array.isArray(headers) || typeof headers !== 'object' || headers === null) return ALL_LINES;
-  const own = headers as Readonly<Record<string, unknown>>;
-  if (NAMES.every((name) => own[name] === undefined)) return ALL_LINES;
-  return NAMES.map((name) => (own[name] === undefined ? LINES.get(name) : '')).join('');
-}
-
 /** Every answer starts with the headers for data; the browser app's files add more. */
 export const headersOfData: ArrivalStep = (request, reply) => {
-  if (writesLines && reply.raw instanceof DataAnswer) reply.raw.requestId = request.id;
-  else reply.headers(OF_DATA).header('x-request-id', request.id);
+  reply.headers(OF_DATA).header('x-request-id', request.id);
 };
 
 type Documents = {

@@ -18,7 +18,7 @@ import { openApi } from './open-api/open-api.ts';
 import { publishReferencePage, referencePage } from './open-api/reference-page.ts';
 import { measureAnswers } from './request-metrics.ts';
 import { compilers } from './schema-compilers.ts';
-import { DataAnswer, headersOfData } from './security-headers.ts';
+import { headersOfData } from './security-headers.ts';
 
 const MAX_FRAME_BYTES = 1_048_576;
 const MAX_FRAGMENTS = 64;
@@ -57,7 +57,6 @@ export async function httpServer(options: HttpOptions, routes: readonly Routes[]
       maxHeaderSize: 16_384,
       // Else reading to the end of no body takes a tenth of a small request.
       optimizeEmptyRequests: true,
-      ServerResponse: DataAnswer,
     },
     trustProxy: options.trustProxy.length > 0 ? [...options.trustProxy] : false,
     schemaController: { compilersFactory: compilers },
