@@ -29,14 +29,16 @@ export function addressOf(dockerHost: string, certPath: string | null): EngineAd
   return { host: url.hostname, port: Number(url.port || (secure ? 2376 : 2375)), tls };
 }
 
-/** Asks what answers there, within `seconds`. Never throws. */
+/** Asks what answers there, within `seconds`, and for its version. Never throws. */
 export async function probe(address: EngineAddress, seconds: number = LIMITS.connect): Promise<Probe> {
   const docker = dockerAt(address);
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), seconds * 1000);
   try {
     await ping(docker, abort.signal);
-    const answer = (await engineVersion(docker, abort.signal)) as unknown as RawVersion;
+    // Podman asks its helpers for theirs, which takes seconds on a busy machine.
+    const patience = AbortSignal.timeout(LIMITS.inspect * 1000);
+    const answer = (await engineVersion(docker, patience)) as unknown as RawVersion;
     return { answers: true, docker, version: versionOf(answer) };
   } catch (error) {
     return {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, createServer, type Server, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { inspect } from 'node:util';
@@ -8,8 +8,9 @@ import Docker from 'dockerode';
 import t, { type Test } from 'tap';
 import { dockerRuntime } from '../../../../src/adapters/docker/containers/container-runtime.ts';
 import { limitAnswers } from '../../../../src/adapters/docker/engine/answer-limit.ts';
-import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
+import { engineCalls, LIMITS } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { watchForEnd } from '../../../../src/adapters/docker/engine/engine-events.ts';
+import { probe } from '../../../../src/adapters/docker/engine/engine-probe.ts';
 import { followToEnd } from '../../../../src/adapters/docker/engine/engine-progress.ts';
 import { dockerPrograms } from '../../../../src/adapters/docker/exec/container-programs.ts';
 import { engineStream } from '../../../../src/adapters/docker/exec/engine-stream.ts';
@@ -160,6 +161,16 @@ const progressOf = async (t: Test, answer: (response: ServerResponse) => void) =
   const done = followToEnd(await docker.pull('x'), ({ status }) => seen.push(status));
   return { seen, done };
 };
+
+t.test('an engine that answers is found, though its version takes longer than a ping may', async (t) => {
+  const version = { Version: '4.3.1', ApiVersion: '1.41', Components: [{ Name: 'Podman Engine' }] };
+  const { server } = await anEngine(t, (response) => {
+    // Time itself: Podman asks its helpers for their versions.
+    setTimeout(() => response.end(JSON.stringify(version)), LIMITS.connect * 1_000 + 300);
+  });
+  const { port } = server.address() as AddressInfo;
+  t.match(await probe({ host: '127.0.0.1', port, tls: null }), { answers: true });
+});
 
 t.test('an endless progress line is dropped', async (t) => {
   const { sent, answer } = flood(200, '"');

@@ -30,7 +30,9 @@ export async function startEngine(
   const { dataDir, lock } = freeSlot();
   const dockerHost = process.env['DOCKER_HOST'] ?? null;
   if (isRoot()) await installLxcfs({ progress, log });
-  const engine = await openEngine({ dataDir, mode: 'auto', dockerHost, progress, log });
+  // No other engine in the place of a named one.
+  const mode = dockerHost === null ? 'auto' : 'external';
+  const engine = await openEngine({ dataDir, mode, dockerHost, progress, log });
   const stop = async (): Promise<void> => {
     if (engine.kind === 'private')
       await within(DISCARD_MS, discard(engine.docker), null).catch(console.error);
