@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { create } from 'tar';
+import { must } from '../debian/packages.mjs';
 import { writeOciArchive } from '../image/oci-archive.mjs';
 import { modernNode } from '../node.mjs';
-import { must } from './packages.mjs';
 
 /** Collects the orphans of a Pod and ends at a signal, as the usual one. */
 const PAUSE = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done';

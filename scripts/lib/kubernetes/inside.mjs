@@ -4,10 +4,10 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, Server } from 'node:net';
 import path from 'node:path';
 import { capture } from '../command.mjs';
+import { environmentOf } from '../debian/packages.mjs';
 import { API_PORT, API_SERVICE, BRIDGE, NODE_ADDRESS, SECOND_NODE } from './addresses.mjs';
 import { apiClient } from './api-client.mjs';
 import { containerdSocket, daemonsOf, writeDaemonFiles } from './daemons.mjs';
-import { environmentOf } from './packages.mjs';
 import { secondNode } from './second-node.mjs';
 import { provisionVolumes } from './volume-provisioner.mjs';
 

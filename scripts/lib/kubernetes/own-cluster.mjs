@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from '../command.mjs';
+import { must } from '../debian/packages.mjs';
 import { Fault } from '../fault.mjs';
 import { startCluster } from './cluster.mjs';
 import { BASE_IMAGE, baseImage, PAUSE_IMAGE, pauseImage } from './images.mjs';
-import { must, unpackTools } from './packages.mjs';
+import { unpackTools } from './packages.mjs';
 import { buildServers } from './servers.mjs';
 
 const RECIPE = 'src/adapters/docker/images/base-image-recipe.ts';

@@ -1,11 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { capture } from '../command.mjs';
-import { Fault } from '../fault.mjs';
+import { unpack, unpackSource as unpackSourceOf } from '../debian/packages.mjs';
 
 /** The release whose source package has the servers; later ones have only kubectl. */
-const SUITE = 'bookworm';
-const NEXT_SUITE = 'trixie';
+const SUITES = ['bookworm', 'trixie'];
 const TOOLS = [
   'busybox-static',
   'containerd',
@@ -29,128 +25,28 @@ const BUILD_TOOLS = [
   'rsync',
 ];
 
+/** @param {string} cache */
+const archiveIn = (cache) => ({
+  cache,
+  suites: SUITES,
+  withSources: true,
+  why: "a cluster of one's own is built from Debian's packages",
+});
+
 /**
  * Unpacks what the cluster runs beside Kubernetes. Nothing is installed.
  * @param {string} cache
  * @returns {Promise<string>} the folder that stands for `/`
  */
-export const unpackTools = (cache) => unpack(cache, 'tools', TOOLS);
+export const unpackTools = (cache) => unpack(archiveIn(cache), 'tools', TOOLS);
 
 /** @param {string} cache */
-export const unpackBuildTools = (cache) => unpack(cache, 'build-tools', BUILD_TOOLS);
+export const unpackBuildTools = (cache) => unpack(archiveIn(cache), 'build-tools', BUILD_TOOLS);
 
 /**
- * @param {string} cache
- * @param {string} name
- * @param {readonly string[]} packages
- */
-async function unpack(cache, name, packages) {
-  const folder = path.join(cache, name);
-  const list = path.join(folder, 'packages');
-  if (existsSync(list) && readFileSync(list, 'utf8') === packages.join('\n')) return folder;
-  const draft = `${folder}.new`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { recursive: true });
-  const env = await aptEnvironment(cache);
-  // Named with its release: what the machine has may be newer.
-  const exact = packages.map((name) => (name.includes('/') ? name : `${name}/${SUITE}`));
-  await must('apt-get', ['download', ...exact], { cwd: draft, env });
-  await must('sh', ['-c', 'for one in *.deb; do dpkg -x "$one" . && rm "$one"; done'], { cwd: draft });
-  writeFileSync(path.join(draft, 'packages'), packages.join('\n'));
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(draft, folder);
-  return folder;
-}
-
-/**
- * Downloads and unpacks a source package, without its patches: those of Kubernetes change only kubectl.
+ * Without its patches: those of Kubernetes change only kubectl.
  * @param {string} cache
  * @param {string} name
  * @param {string} folder
  */
-export async function unpackSource(cache, name, folder) {
-  const env = await aptEnvironment(cache);
-  const download = path.join(cache, 'source');
-  rmSync(download, { recursive: true, force: true });
-  mkdirSync(download, { recursive: true });
-  await must('apt-get', ['source', '--download-only', name], { cwd: download, env });
-  mkdirSync(folder, { recursive: true });
-  await must('sh', ['-c', 'tar -xf *.orig.tar.* -C "$0" --strip-components=1', folder], { cwd: download });
-  rmSync(download, { recursive: true, force: true });
-}
-
-/**
- * The environment of an apt with lists and caches of its own: a machine usually lists no source packages, and its own
- * lists are not ours to change.
- * @param {string} cache
- * @returns {Promise<NodeJS.ProcessEnv>}
- */
-async function aptEnvironment(cache) {
-  const folder = path.join(cache, 'apt');
-  const config = path.join(folder, 'apt.conf');
-  const env = { ...process.env, LC_ALL: 'C', APT_CONFIG: config };
-  if (existsSync(path.join(folder, 'ready'))) return env;
-  for (const name of ['lists/partial', 'archives/partial'])
-    mkdirSync(path.join(folder, name), { recursive: true });
-  const uri = await archive();
-  const sources = [
-    `deb ${uri} ${SUITE} main`,
-    `deb-src ${uri} ${SUITE} main`,
-    `deb ${uri} ${NEXT_SUITE} main`,
-  ];
-  writeFileSync(path.join(folder, 'sources.list'), `${sources.join('\n')}\n`);
-  writeFileSync(
-    config,
-    `Dir::Etc::sourcelist "${folder}/sources.list";
-Dir::Etc::sourceparts "-";
-Dir::State::lists "${folder}/lists";
-Dir::Cache "${folder}";
-APT::Default-Release "${SUITE}";
-APT::Sandbox::User "root";
-`,
-  );
-  await must('apt-get', ['update'], { cwd: folder, env });
-  writeFileSync(path.join(folder, 'ready'), '');
-  return env;
-}
-
-/** The address of this machine's own archive, else Debian's. */
-async function archive() {
-  const format = ['indextargets', '--format', '$(REPO_URI)|$(RELEASE)', 'Created-By: Packages'];
-  const { code, stdout } = await capture('apt-get', format, { cwd: '/' }).catch(() => ({
-    code: 1,
-    stdout: '',
-  }));
-  if (code !== 0)
-    throw new Fault("a cluster of one's own is built from Debian's packages, and there is no apt here");
-  const own = stdout.split('\n').find((line) => line.endsWith(`|${SUITE}`));
-  return own?.split('|')[0] ?? 'http://deb.debian.org/debian';
-}
-
-/**
- * @param {string} program
- * @param {readonly string[]} args
- * @param {{ cwd: string, env?: NodeJS.ProcessEnv }} options
- */
-export async function must(program, args, options) {
-  const { code, output } = await capture(program, args, options).catch((error) => {
-    throw new Fault(`cannot run ${program}: ${error.message}`);
-  });
-  if (code !== 0)
-    throw new Fault(`${program} ${args[0]} failed:\n${output.trimEnd().split('\n').slice(-20).join('\n')}`);
-}
-
-/**
- * The environment for programs of an unpacked folder.
- * @param {string} folder
- */
-export function environmentOf(folder) {
-  const lib = path.join(folder, 'usr/lib');
-  const libraries = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));
-  const programs = ['usr/bin', 'usr/sbin', 'bin', 'sbin'].map((name) => path.join(folder, name));
-  return {
-    PATH: [...programs, process.env['PATH']].join(path.delimiter),
-    LD_LIBRARY_PATH: libraries.map((name) => path.join(lib, name)).join(path.delimiter),
-    LC_ALL: 'C',
-  };
-}
+export const unpackSource = (cache, name, folder) => unpackSourceOf(archiveIn(cache), name, folder);

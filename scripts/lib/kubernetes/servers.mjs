@@ -1,7 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { environmentOf, must, unpackBuildTools, unpackSource } from './packages.mjs';
+import { environmentOf, must } from '../debian/packages.mjs';
+import { unpackBuildTools, unpackSource } from './packages.mjs';
 
 const VERSION = 'v1.20.2';
 const PROGRAMS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubelet'];
