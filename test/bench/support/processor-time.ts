@@ -11,6 +11,13 @@ export function usedMs(pid: number): number {
   return (Number(user) + Number(system)) * MS_PER_TICK;
 }
 
+/** Milliseconds that its children used which have ended, such as connections of a database server. */
+export function endedUsedMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const [, , , , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(user) + Number(system)) * MS_PER_TICK;
+}
+
 /** Milliseconds so far, with those of the programs that it started and that still run. */
 export const treeUsedMs = (pid: number): number =>
   childrenOf(pid).reduce((sum, child) => sum + unlessGone(() => treeUsedMs(child), 0), usedMs(pid));

@@ -12,15 +12,22 @@ export type Server = {
   readonly cpu: () => Promise<Cpu>;
   /** The sum of both. */
   readonly cpuMs: () => Promise<number>;
+  /** Its answer to a message. */
+  readonly ask: <T>(question: string | object) => Promise<T>;
   /** Makes it announce something to all subscribers; returns the start, in ms since 1970. */
   readonly announce: (ownerId: string) => Promise<number>;
   readonly stop: () => Promise<void>;
 };
 
 /** Starts `file` of this folder, with `args`, and waits until it listens. */
-export async function startServer(file: string, args: readonly string[]): Promise<Server> {
+export async function startServer(
+  file: string,
+  args: readonly string[],
+  nodeFlags: readonly string[] = [],
+): Promise<Server> {
   const flags = process.env['BENCH_NODE_FLAGS']?.split(' ') ?? [];
-  const child = fork(path.join(import.meta.dirname, file), args, { execArgv: flags });
+  const execArgv = [...nodeFlags, ...flags];
+  const child = fork(path.join(import.meta.dirname, file), args, { execArgv });
   const ended = once(child, 'exit');
   const [ready] = (await Promise.race([
     once(child, 'message'),
@@ -30,6 +37,7 @@ export async function startServer(file: string, args: readonly string[]): Promis
   return {
     address: ready.address,
     setupCode: ready.setupCode ?? '',
+    ask: (question) => ask(child, question),
     cpu,
     async cpuMs() {
       const { userMs, systemMs } = await cpu();

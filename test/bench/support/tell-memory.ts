@@ -1,7 +1,8 @@
 /** Loaded before the service by a bench: reports the process's memory on request. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-process.on('message', () => {
+process.on('message', (message) => {
+  if (message !== 'memory') return;
   tell().catch((error: unknown) => process.stderr.write(`${error}\n`));
 });
 // The bench's channel must not keep the process alive.
