@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Fastify from 'fastify';
+import pino from 'pino';
 import t, { type Test } from 'tap';
 import { onArrival } from '../../src/adapters/http/arrival.ts';
 import { limitBodies } from '../../src/adapters/http/connections/body-timeout.ts';
@@ -12,6 +13,7 @@ import { memoryAccess, memoryRuntime } from '../../src/adapters/memory/index.ts'
 import { memoryRecordingFiles } from '../../src/adapters/memory/terminals/recording-files.ts';
 import type { Ports } from '../../src/app/main/compose-options.ts';
 import { drain } from '../../src/app/main/process/drain.ts';
+import { ok } from '../../src/domain/result.ts';
 import { waitFor } from '../support/patience.ts';
 import { aBoxOfAda } from '../support/service/cluster.ts';
 import { aPerson, aService, as } from '../support/service/service.ts';
@@ -114,6 +116,31 @@ t.test('a transfer without traffic for a minute ends', async (t) => {
     socket.emit('timeout');
     await over;
   }
+});
+
+t.test('a client that leaves before the first byte of a download is no fault in the log', async (t) => {
+  const runtime = memoryRuntime();
+  const { files } = memoryAccess(runtime);
+  const content = new Readable({ read() {} });
+  let isOpen = false;
+  const open: typeof files.open = async () => {
+    isOpen = true;
+    return ok({ kind: 'archive', content });
+  };
+  const lines: string[] = [];
+  const logger = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+  const service = await aService({ runtime, files: { ...files, open } }, { logger });
+  const ada = await aPerson(service, 'ada');
+  const path = `/api/containers/${await aContainerOf(service, ada)}/files?path=folder`;
+  const address = await service.http.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(() => service.http.close());
+  const request = httpRequest(`${address}${path}`, { headers: { authorization: `Bearer ${ada.token}` } });
+  request.on('error', () => {}).end();
+  await waitFor(() => isOpen && content.readableFlowing);
+  request.destroy();
+  await waitFor(() => content.destroyed);
+  await new Promise(setImmediate);
+  t.same(lines, []);
 });
 
 t.test('a request that names a type and has no body is answered', async (t) => {

@@ -82,6 +82,7 @@ export function onError(error: FastifyError, request: FastifyRequest, reply: Fas
   }
   const known = FRAMEWORK[error.code];
   if (known !== undefined) return reply.code(known[0]).send({ error: known[2], code: known[1] });
+  if (hasLeft(error, reply)) return reply.hijack();
   const { log, id: reqId } = request;
   if (isMomentary(error, request)) {
     log.warn({ reqId, err: error }, 'the database does not respond');
@@ -107,6 +108,10 @@ export function onBadAddress(error: FastifyError, request: FastifyRequest, reply
   if (headers.upgrade !== undefined) reply.raw.once('finish', () => socket.destroy());
   void onError(error, request, reply);
 }
+
+/** Whether the client left before its answer began. The framework notices that only of requests with a body. */
+const hasLeft = ({ code }: FastifyError, { raw }: FastifyReply): boolean =>
+  code === 'ERR_STREAM_PREMATURE_CLOSE' && raw.destroyed;
 
 /** Whether the fault is temporary, so that the answer asks the client to retry. */
 const isMomentary = (error: Error, request: FastifyRequest): boolean =>
