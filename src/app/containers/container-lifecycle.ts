@@ -2,7 +2,7 @@ import { isAgent } from '../../domain/containers/agents/agent.ts';
 import { type Container, volumeName } from '../../domain/containers/container.ts';
 import { parseContainerRef } from '../../domain/containers/container-ref.ts';
 import type { DomainError } from '../../domain/errors.ts';
-import { type Caller, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
+import { type Caller, isBarred, type RequestOrigin, reaches } from '../../domain/identity/caller.ts';
 import { guestExpired, type User } from '../../domain/identity/user.ts';
 import { ok, type Result, refuse } from '../../domain/result.ts';
 import type { Repositories } from '../../ports/storage.ts';
@@ -94,7 +94,12 @@ async function takeDown(
   const answers = pinged(deps);
   const found = await findOwn(deps.storage.repositories, id, caller);
   if (!found.ok) return found;
-  if (isAgent(found.value)) return of(await agents[kind === 'stop' ? 'stop' : 'forget'](found.value, origin));
+  if (isAgent(found.value)) {
+    if (kind === 'stop') return of(await agents.stop(found.value, origin));
+    // Unlike a container, it cannot be restored.
+    if (isBarred(caller)) return refuse({ code: 'new_password_required' });
+    return of(await agents.forget(found.value, origin));
+  }
   return await takeDownFound(deps, { kind, caller, origin }, found.value, answers, ownedBy(caller));
 }
 

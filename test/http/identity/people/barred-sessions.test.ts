@@ -1,7 +1,9 @@
 import t from 'tap';
+import { connectMachine } from '../../../support/agent/scripted-agent.ts';
 import { NOBODY } from '../../../support/database/stored.ts';
 import { aServiceInTime, from, register, signIn } from '../../../support/service/factors.ts';
-import { anAdmin, aPerson, as } from '../../../support/service/service.ts';
+import { anAdmin, anApiToken, aPerson, as } from '../../../support/service/service.ts';
+import { listening } from '../../../support/terminal/terminals.ts';
 
 /** Shut: by these an intruder could stay, or do what nobody can undo. */
 const SHUT = [
@@ -29,6 +31,8 @@ const SHUT = [
   'POST /api/containers/:id/purge',
   'DELETE /api/recordings/:id',
   'POST /api/containers/:id/collaborations',
+  'DELETE /api/collaborations/:id',
+  'DELETE /api/collaborations/:id/participants/:user_id',
 ];
 
 const OF_ITS_OWN = 'it changes the session itself alone';
@@ -52,7 +56,7 @@ const OPEN: Readonly<Record<string, string>> = {
   'POST /api/mcp': 'its tools are requests with the same session',
   'POST /api/containers': UNDONE,
   'PATCH /api/containers/:id': UNDONE,
-  'DELETE /api/containers/:id': UNDONE,
+  'DELETE /api/containers/:id': 'a container can be restored; to forget an agent is shut, as tested below',
   'POST /api/containers/:id/start': UNDONE,
   'POST /api/containers/:id/stop': UNDONE,
   'POST /api/containers/:id/restore': UNDONE,
@@ -66,8 +70,6 @@ const OPEN: Readonly<Record<string, string>> = {
   'POST /api/containers/:id/recordings': UNDONE,
   'POST /api/recordings/:id/stop': UNDONE,
   'POST /api/collaborations/join': UNDONE,
-  'DELETE /api/collaborations/:id': UNDONE,
-  'DELETE /api/collaborations/:id/participants/:user_id': UNDONE,
   'POST /api/containers/:id/exec': USED,
   'POST /api/containers/:id/processes': USED,
   'DELETE /api/containers/:id/processes/:process_id': USED,
@@ -79,7 +81,8 @@ const OPEN: Readonly<Record<string, string>> = {
   'POST /api/containers/:id/files/search': USED,
 };
 
-t.test('what a passkey that outlived a reset may do in the hour after it', async (t) => {
+/** Requests of Ada, an administrator, after a reset: by a passkey that outlived it, and by the new password. */
+async function aReset() {
   const service = await aServiceInTime();
   const root = await anAdmin(service);
   const ada = await aPerson(service, 'ada');
@@ -89,7 +92,18 @@ t.test('what a passkey that outlived a reset may do in the hour after it', async
   const { url } = (await as(service, root)('POST', link, { kind: 'password' })).json();
   const opened = { code: url.split('#code=')[1], password: 'battery horse correct' };
   t.equal((await from(service)('/api/auth/resets/use', opened)).statusCode, 200);
-  const barred = as(service, (await signIn(service, key)).json());
+  const renewed = (
+    await from(service)('/api/auth/login', { email: 'ada@example.org', password: opened.password })
+  ).json();
+  return {
+    service,
+    barred: as(service, (await signIn(service, key)).json()),
+    renewed,
+  };
+}
+
+t.test('what a passkey that outlived a reset may do in the hour after it', async (t) => {
+  const { service, barred } = await aReset();
   const isShut = async (route: string): Promise<boolean> => {
     const [method, path = ''] = route.split(' ');
     // As through a proxy: local programs need no credential for the metrics.
@@ -109,4 +123,18 @@ t.test('what a passkey that outlived a reset may do in the hour after it', async
   }
   t.same(shut.sort(), [...SHUT].sort());
   t.same(open.sort(), Object.keys(OPEN).sort(), 'each has a reason');
+});
+
+t.test('it may stop an agent, but not forget it', async (t) => {
+  const { service, barred, renewed } = await aReset();
+  const { token } = await anApiToken(service, renewed);
+  const address = await listening(t, service);
+  await connectMachine(address, token);
+  const [{ id, db_id }] = (await barred('GET', '/api/containers')).json().containers;
+  for (const each of [id, db_id]) {
+    const refused = await barred('DELETE', `/api/containers/${each}`);
+    t.match([refused.statusCode, refused.json().code], [403, 'new_password_required']);
+  }
+  t.equal((await barred('POST', `/api/containers/${id}/stop`)).statusCode, 200);
+  t.equal((await as(service, renewed)('DELETE', `/api/containers/${id}`)).statusCode, 200, 'its owner may');
 });

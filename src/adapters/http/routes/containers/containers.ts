@@ -212,7 +212,7 @@ const changeRoutes =
       {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete container' },
         schema: operation('containers.delete', 'Delete a container, which can be restored for some days', {
-          refusals: [...refusals.CHANGE, ...refusals.ENGINE],
+          refusals: [...refusals.CHANGE, ...refusals.ENGINE, 'new_password_required'],
           params: ContainerParams,
           response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
         }),

@@ -108,7 +108,12 @@ const endRoutes =
     http.delete(
       '/api/collaborations/:id',
       {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to end collaboration' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          shutAfterReset: true,
+          failure: 'failed to end collaboration',
+        },
         schema: operation('collaborations.end', 'End a share, or leave it', {
           refusals: ['collaboration_not_found', 'not_authorized'],
           params: IdParams,
@@ -122,7 +127,12 @@ const endRoutes =
     http.delete(
       '/api/collaborations/:id/participants/:user_id',
       {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to remove participant' },
+        config: {
+          scope: 'write',
+          forRestricted: true,
+          shutAfterReset: true,
+          failure: 'failed to remove participant',
+        },
         schema: operation('collaborations.removeParticipant', 'Remove a participant', {
           refusals: ['collaboration_not_found', 'not_authorized'],
           params: schema.ParticipantParams,
