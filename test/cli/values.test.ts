@@ -1,5 +1,6 @@
 import t from 'tap';
-import { printable, printableIn } from '../../src/cli/io/io.ts';
+import { type Io, printable, printableIn } from '../../src/cli/io/io.ts';
+import { rawTerminal } from '../../src/cli/io/raw-terminal.ts';
 import { tableText } from '../../src/cli/io/table.ts';
 import { serverAddress, targetOf } from '../../src/cli/profiles/target.ts';
 import { closest } from '../../src/cli/values/closest.ts';
@@ -123,4 +124,12 @@ t.test('text of the service cannot drive the terminal, and tables line up all th
     'N     X\n日本  1\n\u001b[32mab\u001b[39m    2',
   );
   t.equal(sizeText(1536), '1.5 GB');
+});
+
+t.test('what the service says in a shell cannot drive the terminal', (t) => {
+  const written: string[] = [];
+  const [tty, err] = [{ isTTY: true }, { write: (text: string) => written.push(text) }];
+  rawTerminal({ in: tty, out: tty, err } as unknown as Io)?.note('be\u001b[31mware\u0007\r\n\u009b2J');
+  t.same(written, ['\r\n[berth: be[31mware2J]\r\n']);
+  t.end();
 });

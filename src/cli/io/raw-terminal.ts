@@ -1,4 +1,4 @@
-import type { Io } from './io.ts';
+import { type Io, printable } from './io.ts';
 
 export type TerminalSize = { readonly cols: number; readonly rows: number };
 
@@ -43,7 +43,7 @@ export function rawTerminal({ in: input, out, err }: Io): RawTerminal | null {
   return {
     size,
     isRaw: () => isRaw,
-    note: (words) => void err.write(`\r\n[berth: ${words}]\r\n`),
+    note: (words) => void err.write(`\r\n[berth: ${printable(words)}]\r\n`),
     begin({ input: onInput, resized, ended }) {
       const onResize = (): void => resized(size());
       const onExit = (): void => restore('reset');
