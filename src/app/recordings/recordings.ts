@@ -39,15 +39,15 @@ export type Recordings = ReturnType<typeof recordings>;
 
 /** Recordings of the caller's own terminals; another user's look unknown. */
 export function recordings(deps: RecordingsDeps) {
-  const { storage, files, live, terminals, messages, log } = deps;
+  const { storage, live, terminals, messages, log } = deps;
   const { repositories } = storage;
   const elsewhere = remoteRecordings({ repositories, live, terminals, messages, log });
   messages.subscribe({
     stop: (id) => void live.stop(id),
     removed: (id) =>
-      void files
-        .remove(id)
-        .catch((err: unknown) => log.warn({ err }, 'could not remove the file of a recording')),
+      void removeFile(deps, id).catch((err: unknown) =>
+        log.warn({ err }, 'could not remove the file of a recording'),
+      ),
   });
   const { takeOver, sweep } = abandonedRecordings(deps);
 
@@ -139,6 +139,12 @@ async function open(deps: RecordingsDeps, id: string, caller: Caller, origin: Re
       throw error;
     });
   return ok({ recording, ...file });
+}
+
+/** Unless there is still a row: a message only says what to check. */
+async function removeFile({ storage, files }: RecordingsDeps, id: string): Promise<void> {
+  if (!isUuid(id) || (await storage.repositories.recordings.known([id])).has(id)) return;
+  await files.remove(id);
 }
 
 async function remove(

@@ -182,6 +182,18 @@ t.test('a file without a row is removed when it is old', async (t) => {
   t.same([...files.contents.keys()].sort(), [id, young].sort());
 });
 
+t.test('a message that a recording is removed counts only when its row is gone', async (t) => {
+  const { open, record, service, files } = await aStudio(t);
+  await open();
+  const { id } = (await record()).json();
+  const gone = randomUUID();
+  await (await files.create(gone)).append('x');
+  for (const each of [id, '../x', gone])
+    service.ports.bus.publish('recordings', { kind: 'removed', id: each });
+  await waitFor(() => !files.contents.has(gone));
+  t.same([...files.contents.keys()], [id]);
+});
+
 /** Programs that ignore their end; the first one opens on request. */
 async function aSlowStudio(t: Test, { firstWaits }: { firstWaits: boolean }) {
   const programs = fakeTerminals();
