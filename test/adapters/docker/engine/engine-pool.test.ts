@@ -91,13 +91,17 @@ const devices = async ({ pool }: Pick<Layout, 'pool'>): Promise<string> =>
 /** Mounts the pool's image as another program's mount namespace may still have it; returns the end of that. */
 async function usedElsewhere({ pool }: Layout, folder: string): Promise<() => Promise<void>> {
   const at = await mkdtemp(join(folder, 'used-'));
-  const hold = 'mount -o loop "$0" "$1" && while [ -e "$1.on" ]; do sleep 0.1; done';
+  const hold = 'mount -o loop "$0" "$1" && touch "$1.used" && while [ -e "$1.on" ]; do sleep 0.1; done';
   await writeFile(`${at}.on`, '');
-  const holding = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, pool, at]);
-  await waitFor(async () => (await devices({ pool })) !== '', { what: 'the image has a device' });
+  // On a busy machine the pool waits longer for the image than a command may usually take.
+  const holding = run('unshare', ['--mount', 'sh', '-c', FORGET_MOUNTS + hold, pool, at], {
+    timeoutSeconds: 200,
+  });
+  await waitFor(() => existsSync(`${at}.used`), { what: 'the image is mounted elsewhere' });
   return async () => {
     await rm(`${at}.on`);
-    await holding;
+    const { code, stderr } = await holding;
+    if (code !== 0) throw new Error(`the image was not in use until now: ${code} ${stderr}`);
     await waitFor(async () => (await devices({ pool })) === '', { what: 'the device is released' });
   };
 }
