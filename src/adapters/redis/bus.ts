@@ -3,28 +3,41 @@ import { within } from '../../concurrency/timeout.ts';
 import { ANSWER_WITHIN_MS, type ConnectionLog } from '../kept-connection.ts';
 import { type ClosableBus, messageBus } from '../message-bus.ts';
 import type { ConnectionEvents, LineConnection } from '../message-line.ts';
+import { type MessageKeys, signedBatches } from './signed-batches.ts';
 
 /** Of one message to Redis, so that no subscriber's buffer (8 MB) overflows by few of them. */
 const MAX_BATCH_CHARACTERS = 256 * 1024;
+const NOT_OURS =
+  'ignored a message over Redis without the signature of this installation: its processes need the same BERTH_JWT_SECRET';
 
 /**
  * Publish and subscribe of a Redis or Valkey, over one connection in its protocol of version 6 and newer. It stores
- * nothing. `installationId` names the channel: databases of one server share their channels. `url` may have a password,
- * and is never logged.
+ * nothing. `installationId` names the channel: databases of one server share their channels. What the keys of `from` do
+ * not verify is ignored. `url` may have a password, and is never logged.
  */
-export const redisBus = (url: string, installationId: string, log: ConnectionLog): ClosableBus =>
-  messageBus({
-    open: (events) => openSubscriber(url, `berth:${installationId}`, events),
-    whenDeaf:
-      'no messages arrive over Redis: publish and subscribe need one server, and the right to its channel',
+export function redisBus(url: string, from: Installation, log: ConnectionLog): ClosableBus {
+  const channel = `berth:${from.installationId}`;
+  return messageBus({
+    open: (events) => openSubscriber({ url, channel, keys: from.keys, log }, events),
+    whenDeaf: `no messages arrive over Redis: publish and subscribe need one server, and the right to ${channel}`,
     log,
   });
+}
+
+export type Installation = { readonly installationId: string; readonly keys: MessageKeys };
+
+type Channel = {
+  readonly url: string;
+  readonly channel: string;
+  readonly keys: MessageKeys;
+  readonly log: ConnectionLog;
+};
 
 async function openSubscriber(
-  url: string,
-  channel: string,
+  { url, channel, keys, log }: Channel,
   { onPayload, onLost }: ConnectionEvents,
 ): Promise<LineConnection> {
+  const batches = signedBatches(channel, keys);
   const client = createClient({
     url,
     name: 'berth-bus',
@@ -37,7 +50,9 @@ async function openSubscriber(
   client.on('error', () => undefined);
   client.on('terminated', onLost);
   const onBatch = (text: string): void => {
-    for (const payload of payloadsOf(text)) onPayload(payload);
+    const payloads = batches.read(text);
+    if (payloads === null) log.warn(NOT_OURS);
+    for (const payload of payloads ?? []) onPayload(payload);
   };
   try {
     await answered(client.connect().then(() => client.subscribe(channel, onBatch)));
@@ -48,8 +63,8 @@ async function openSubscriber(
   return {
     ask: () => answered(client.ping()),
     send: async (payloads) => {
-      const batches = batchesOf(payloads);
-      await answered(Promise.all(batches.map((batch) => client.publish(channel, JSON.stringify(batch)))));
+      const texts = batchesOf(payloads).map(batches.write);
+      await answered(Promise.all(texts.map((text) => client.publish(channel, text))));
     },
     hangUp: async () => client.destroy(),
   };
@@ -59,20 +74,6 @@ async function openSubscriber(
 async function answered(work: Promise<unknown>): Promise<void> {
   const isLate = Symbol('late');
   if ((await within(ANSWER_WITHIN_MS, work, isLate)) === isLate) throw new Error('Redis does not answer');
-}
-
-/** Nothing for what strangers send on the channel. */
-function payloadsOf(text: string): readonly string[] {
-  const payloads = parsed(text);
-  return Array.isArray(payloads) ? payloads.filter((each) => typeof each === 'string') : [];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Each message costs Redis a wake-up of every process, so one has as many payloads as are waiting. */

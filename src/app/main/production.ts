@@ -26,7 +26,7 @@ import { findEngine } from './engine/find-engine.ts';
 import { useCluster } from './engine/use-cluster.ts';
 import { livenessOf, watchLoop } from './health/liveness.ts';
 import { readinessOf } from './health/readiness.ts';
-import { loadKeys, rotate } from './keys/keys.ts';
+import { type Keys, loadKeys, rotate } from './keys/keys.ts';
 import { loadReplica } from './keys/replica-id.ts';
 import { inBackground } from './process/background-work.ts';
 import { step } from './process/console-progress.ts';
@@ -77,18 +77,19 @@ export async function production(options: ProductionOptions): Promise<Production
   opened.add('data folder', async () => lock.release());
   // It marks the folder as one of Berth, so that a start which fails from here on can be uninstalled.
   await loadReplica(config.dataDir);
+  const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
-  const opening = [openStorage({ ...options, signal }), openEngine({ ...options, signal })] as const;
+  const opening = [openStorage({ ...options, keys, signal }), openEngine({ ...options, signal })] as const;
   for (const each of opening) each.catch(() => failed.abort());
   await Promise.allSettled(opening);
   const [database, engine] = await Promise.all(opening);
   signal.throwIfAborted();
-  return await onto(options, database, engine);
+  return await onto({ ...options, keys }, database, engine);
 }
 
 async function onto(
-  { opened, signal, ...options }: ProductionOptions,
+  { opened, signal, keys, ...options }: Keyed,
   database: OpenStorage,
   use: UseEngine,
 ): Promise<Production> {
@@ -110,7 +111,6 @@ async function onto(
     metrics: database.metrics,
   });
   signal.throwIfAborted();
-  const keys = await loadKeys(config.dataDir, config.jwtSecret);
   const service = await compose(await portsOf(database, engine, config, log), {
     logger: log,
     keys,
@@ -193,6 +193,8 @@ async function openEngine({ config, log, opened, signal }: ProductionOptions): P
   return (setUp) => useEngine({ engine, searchLog, stopWith }, setUp);
 }
 
+type Keyed = ProductionOptions & { readonly keys: Keys };
+
 type OpenStorage = {
   readonly storage: Storage;
   readonly bus: Bus;
@@ -201,7 +203,7 @@ type OpenStorage = {
 };
 
 /** DATABASE_URL, else the embedded server; migrated either way. */
-async function openStorage({ config, log, root, opened, signal }: ProductionOptions): Promise<OpenStorage> {
+async function openStorage({ config, log, root, opened, signal, keys }: Keyed): Promise<OpenStorage> {
   const url = config.databaseUrl ?? (await embeddedUrl(config, log, opened, signal));
   signal.throwIfAborted();
   const pool = openPool({ url, onIdleError: (err) => log.warn({ err }, 'a database connection was lost') });
@@ -211,12 +213,9 @@ async function openStorage({ config, log, root, opened, signal }: ProductionOpti
     unlessAborted(signal, migrateAt(url, path.join(root, 'db/migrations'))),
   );
   const storage = postgresStorage(db);
-  const bus = openBus(
-    config,
-    { url, installationId: await storage.repositories.installation.id() },
-    log,
-    opened,
-  );
+  const installationId = await storage.repositories.installation.id();
+  const messageKeys = () => keys.live().map(({ messages }) => messages);
+  const bus = openBus(config, { url, installationId, keys: messageKeys }, log, opened);
   const answers = async (): Promise<void> => void (await sql`select 1`.execute(db));
   return { storage, bus, answers, metrics: metricsWith(pool, bus) };
 }

@@ -2,6 +2,7 @@ import pino from 'pino';
 import t, { type Test } from 'tap';
 import { fixedClock, memoryStorage } from '../../../src/adapters/memory/index.ts';
 import { redisBus } from '../../../src/adapters/redis/bus.ts';
+import { signedBatches } from '../../../src/adapters/redis/signed-batches.ts';
 import { type BusPair, busContract } from '../../contract/bus.ts';
 import { aFolder } from '../../support/folder.ts';
 import { waitFor } from '../../support/patience.ts';
@@ -11,19 +12,21 @@ import { anApiToken, aPerson, aService, as } from '../../support/service/service
 
 const PASSWORD = 'p@ss/word';
 const silent = pino({ level: 'silent' });
+const key = (fill: number): Buffer => Buffer.alloc(32, fill);
+const ONE = { installationId: 'one', keys: () => [key(1)] };
 
 /** Its address for a user of this name with the password. */
 const urlOf = ({ url }: RedisServer, user: string): string =>
   url.replace('redis://', `redis://${user}:${encodeURIComponent(PASSWORD)}@`);
 
 /** The rights that the docs name. */
-const RIGHTS = ['resetchannels', '&berth:*', '+hello', '+ping', '+publish', '+subscribe'];
+const RIGHTS = ['resetchannels', '&berth:one', '+hello', '+ping', '+publish', '+subscribe'];
 
 /** Two processes, of which `there` has a user of its own. */
 async function openPair(t: Test, redis: RedisServer): Promise<BusPair> {
   await redis.command('ACL', 'SETUSER', 'there', 'on', `>${PASSWORD}`, ...RIGHTS);
-  const here = redisBus(redis.url, 'one', silent);
-  const there = redisBus(urlOf(redis, 'there'), 'one', silent);
+  const here = redisBus(redis.url, ONE, silent);
+  const there = redisBus(urlOf(redis, 'there'), ONE, silent);
   t.teardown(() => Promise.all([here.close(), there.close()]));
   await waitFor(() => here.connected && there.connected);
   return {
@@ -68,7 +71,7 @@ function numbers(bus: BusPair['here'], topic: string): readonly unknown[] {
 }
 
 async function apart(t: Test, redis: RedisServer, { here, there }: BusPair): Promise<void> {
-  const other = redisBus(redis.url, 'two', silent);
+  const other = redisBus(redis.url, { ...ONE, installationId: 'two' }, silent);
   t.teardown(() => other.close());
   await waitFor(() => other.connected);
   const heard = numbers(there, 'apart');
@@ -82,7 +85,14 @@ async function apart(t: Test, redis: RedisServer, { here, there }: BusPair): Pro
 
 async function foreign(t: Test, redis: RedisServer, { here, there }: BusPair): Promise<void> {
   const heard = numbers(there, 'foreign');
-  for (const text of ['', '{', 'null', '[1,null]', '["{"]', '["null"]', '{"from":"x","topic":"foreign"}'])
+  const forged = [JSON.stringify({ from: 'x', topic: 'foreign', message: { n: 0 } })];
+  for (const text of [
+    ...['', '{', 'null', JSON.stringify(forged), `${'A'.repeat(43)}${JSON.stringify(forged)}`],
+    `${'ä'.repeat(43)}${JSON.stringify(forged)}`,
+    signedBatches('berth:one', () => [key(2)]).write(forged),
+    signedBatches('berth:two', ONE.keys).write(forged),
+    ...['{', 'null'].map((each) => signedBatches('berth:one', ONE.keys).write([each])),
+  ])
     await redis.command('PUBLISH', 'berth:one', text);
   here.publish('foreign', { n: 1 });
   await waitFor(() => heard.length > 0);
@@ -96,7 +106,7 @@ async function unauthorized(t: Test, redis: RedisServer): Promise<void> {
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) });
   for (const url of [urlOf(redis, 'mute'), urlOf(redis, 'nobody')]) {
     lines.length = 0;
-    const bus = redisBus(url, 'one', log);
+    const bus = redisBus(url, ONE, log);
     await waitFor(() => lines.length > 0);
     t.match(lines[0], /NOPERM|WRONGPASS/);
     t.notMatch(lines.join(''), /p@ss|p%40ss/);
@@ -126,7 +136,7 @@ async function withoutRedis(t: Test): Promise<void> {
   const storage = memoryStorage(fixedClock());
   // Nothing listens there. Their clock stands still, so that what they remember does not grow old.
   const aProcess = async () => {
-    const bus = redisBus('redis://127.0.0.1:1', 'one', silent);
+    const bus = redisBus('redis://127.0.0.1:1', ONE, silent);
     t.teardown(() => bus.close());
     return await aService({ storage, bus, monotonicMs: () => 0 });
   };
@@ -139,3 +149,15 @@ async function withoutRedis(t: Test): Promise<void> {
   t.equal(revoked.statusCode, 200);
   t.equal(await status(), 401);
 }
+
+t.test('a batch is signed by the first key, and any verifies it, on its channel alone', (t) => {
+  const of = (channel: string, ...keys: readonly Buffer[]) => signedBatches(channel, () => keys);
+  const text = of('a', key(1), key(2)).write(['x', 'y']);
+  t.same(of('a', key(1)).read(text), ['x', 'y']);
+  t.same(of('a', key(3), key(1)).read(text), ['x', 'y']);
+  t.equal(of('a', key(2)).read(text), null);
+  t.equal(of('b', key(1)).read(text), null);
+  t.equal(of('a', key(1)).read(text.replace('x', 'z')), null);
+  t.equal(of('a').read(text), null);
+  t.end();
+});

@@ -13,7 +13,8 @@ const MOST_SAMPLES = 5_000;
 
 const url = process.argv[2] ?? '';
 const log = pino({ level: 'warn' }, pino.destination(2));
-const bus = url.startsWith('redis:') ? redisBus(url, 'bench', log) : postgresBus(url, log);
+const installation = { installationId: 'bench', keys: () => [Buffer.alloc(32, 7)] };
+const bus = url.startsWith('redis:') ? redisBus(url, installation, log) : postgresBus(url, log);
 let published = 0;
 let heard = 0;
 let delaysMs: number[] = [];

@@ -1,6 +1,6 @@
 import { postgresBus } from '../../../adapters/postgres/bus.ts';
 import { keepPresence } from '../../../adapters/postgres/notification-listener.ts';
-import { redisBus } from '../../../adapters/redis/bus.ts';
+import { type Installation, redisBus } from '../../../adapters/redis/bus.ts';
 import type { Bus } from '../../../ports/bus.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { Config } from '../config.ts';
@@ -10,7 +10,7 @@ import { sparingLog } from '../process/sparing-log.ts';
 /** Messages between processes go through the database, or through the Redis of `BERTH_BUS_URL`. */
 export function openBus(
   { busUrl }: Config,
-  database: { readonly url: string; readonly installationId: string },
+  database: Installation & { readonly url: string },
   log: Logger,
   opened: Stops,
 ): Bus {
@@ -20,8 +20,7 @@ export function openBus(
   }
   // An attempt every two seconds, for as long as it is away.
   const busLog = sparingLog(log);
-  const bus =
-    busUrl === null ? postgresBus(database.url, busLog) : redisBus(busUrl, database.installationId, busLog);
+  const bus = busUrl === null ? postgresBus(database.url, busLog) : redisBus(busUrl, database, busLog);
   opened.add('connection to other processes', () => bus.close());
   return bus;
 }

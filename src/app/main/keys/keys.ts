@@ -15,6 +15,8 @@ export type KeySet = {
   readonly hostKeys: Buffer;
   /** Makes the throttle's digests. */
   readonly throttle: Buffer;
+  /** Signs messages between processes over a Redis. */
+  readonly messages: Buffer;
 };
 
 export type Keys = {
@@ -39,6 +41,7 @@ function derive(secret: Buffer): KeySet {
     factors: key('berth second factors'),
     hostKeys: key('berth ssh host keys'),
     throttle: key('berth throttle'),
+    messages: key('berth messages'),
   };
 }
 
