@@ -30,7 +30,6 @@ export async function createOrAdopt(
   spec: ContainerSpec,
   settings: RuntimeSettings,
 ): Promise<string> {
-  const options = createOptions(spec, settings);
   const end = Date.now() + CONFLICT_SECONDS * 1000;
   let pulled = false;
   // An earlier version's attempt has another name, so the engine would make a second container.
@@ -38,8 +37,9 @@ export async function createOrAdopt(
   if (earlier !== null && isOf(spec, settings.instanceId, earlier)) return earlier.Id;
   for (;;) {
     try {
+      // The tools' volume and the cores of this moment: a pull or the wait for its turn may have taken minutes.
       const creating = (abortSignal: AbortSignal) =>
-        calls.docker.createContainer({ ...options, abortSignal });
+        calls.docker.createContainer({ ...createOptions(spec, settings), abortSignal });
       const made = await calls.change(LIMITS.create, creating, { userId: spec.ownerId });
       calls.slots.belongs(made.id, spec.ownerId ?? undefined);
       return made.id;

@@ -9,7 +9,8 @@ import { isMadeHere, pullImage } from './pull-image.ts';
 /** `older`: made here by the recipe of an older version. */
 export type BaseImageState = 'missing' | 'older' | 'current';
 
-export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' };
+/** `kept`: of an older version, since the new one could not be made. */
+export type BaseImage = { readonly reference: string; readonly how: 'present' | 'pulled' | 'built' | 'kept' };
 
 /**
  * Ensures the default image: the present one, or from a registry, or from the distribution's packages. An older
@@ -28,7 +29,7 @@ export async function ensureBaseImage(docker: Docker, settings: BaseImageSetting
     settings.signal?.throwIfAborted();
     if (before === 'missing') throw error;
     log.warn(`keeping the base image of an older version: ${String(error)}`);
-    return { reference, how: 'present' };
+    return { reference, how: 'kept' };
   }
 }
 

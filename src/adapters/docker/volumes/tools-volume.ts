@@ -18,7 +18,7 @@ export type ToolsOrder = { readonly instanceId: string; readonly image: string }
 
 /**
  * Ensures a volume with tmux and all it needs in any image, filled from an image that has it; returns its name. A
- * volume in use never changes: other contents get another name, and unused volumes are removed.
+ * volume in use never changes: other contents get another name.
  */
 export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOrder): Promise<string> {
   const calls = engineCalls(docker);
@@ -30,7 +30,6 @@ export async function ensureTools(docker: Docker, { instanceId, image }: ToolsOr
   );
   await removeStale(calls, PASSING_LABEL, instanceId, FILL_SECONDS);
   if (!(await isFull(calls, name))) await fill(calls, instanceId, name, image);
-  await removeOthers(calls, instanceId, name);
   return name;
 }
 
@@ -60,7 +59,9 @@ function fill(calls: EngineCalls, instanceId: string, volume: string, image: str
   });
 }
 
-async function removeOthers({ docker, change, read }: EngineCalls, instanceId: string, name: string) {
+/** Removes the unused tmux volumes of an installation, except the named one, which new containers get. */
+export async function removeOtherTools(docker: Docker, instanceId: string, name: string): Promise<void> {
+  const { change, read } = engineCalls(docker);
   const filters = { label: [`${INSTANCE_LABEL}=${instanceId}`, TOOLS_LABEL] };
   const { Volumes } = await read(LIMITS.inspect, (abortSignal) =>
     docker.listVolumes({ filters, abortSignal }),

@@ -1,6 +1,6 @@
 import { baseImageState, ensureBaseImage } from '../../../adapters/docker/images/base-image.ts';
 import type { RunningEngine } from '../../../adapters/docker/private-engine/open-engine.ts';
-import { ensureTools } from '../../../adapters/docker/volumes/tools-volume.ts';
+import { ensureTools, removeOtherTools } from '../../../adapters/docker/volumes/tools-volume.ts';
 import { unlessAborted } from '../../../concurrency/timeout.ts';
 import type { Logger } from '../../../ports/logger.ts';
 import type { PartState, Parts } from '../health/readiness.ts';
@@ -32,27 +32,44 @@ const BY_ITSELF = 'see the log; Berth keeps retrying';
 
 const OLDER: PartState = { status: 'ready', detail: 'of an older version, until the new one is built' };
 
+const KEPT: PartState = {
+  status: 'ready',
+  detail: `of an older version, since the new one could not be built: ${BY_ITSELF}`,
+};
+
+/** `older`: there is one of an older version, and not yet the new one. */
+type Found = 'current' | 'older' | 'failed';
+
 /**
  * Prepares the base image, then the tmux volume from it, and updates the readiness. Failures are retried in the
  * background until they succeed: `background` ends then, or soon after the signal. An image of an older version is
  * used at once, and replaced in the background. Throws when the signal comes during the first attempt.
  */
 export async function prepareBaseImage(work: Preparation): Promise<{ readonly background: Promise<void> }> {
-  const { signal } = work;
-  if (await hasOlder(work)) return { background: replaceOlder(work) };
-  const first = await tryImage(work);
-  signal.throwIfAborted();
-  const retried = async (): Promise<void> => {
-    if (first || (await retryWithBackoff(() => tryImage(work), signal, work.firstRetryMs)))
-      await withImage(work);
-  };
-  return { background: retried() };
+  const first = await findImage(work);
+  work.signal.throwIfAborted();
+  return { background: afterFirst(work, first) };
 }
+
+async function afterFirst(work: Preparation, first: Found): Promise<void> {
+  let found = first;
+  const attempt = async (): Promise<boolean> => {
+    found = await findImage(work);
+    return found !== 'failed';
+  };
+  if (found === 'failed' && !(await retryWithBackoff(attempt, work.signal, work.firstRetryMs))) return;
+  if (found === 'older') return await replaceOlder(work);
+  work.onImage();
+  await withTools(work);
+}
+
+const findImage = async (work: Preparation): Promise<Found> =>
+  (await hasOlder(work)) ? 'older' : await tryImage(work);
 
 const hasOlder = async ({ source: { docker, reference } }: Preparation): Promise<boolean> =>
   await baseImageState(docker, reference).then(
     (state) => state === 'older',
-    // The first attempt meets the same fault, and is repeated.
+    // The attempt meets the same fault, and is repeated.
     () => false,
   );
 
@@ -61,14 +78,13 @@ async function replaceOlder(work: Preparation): Promise<void> {
   say('Building the new base image in the background: until then, new containers get the older one');
   parts.image = OLDER;
   work.onImage();
-  await tryTools(work);
-  if ((await tryImage(work)) || (await retryWithBackoff(() => tryImage(work), signal, firstRetryMs)))
-    await withTools(work);
-}
-
-async function withImage(work: Preparation): Promise<void> {
-  work.onImage();
-  await withTools(work);
+  let hasTools = await tryTools(work);
+  const attempt = async (): Promise<boolean> => {
+    if ((await tryImage(work)) === 'current') return true;
+    if (!hasTools) hasTools = await tryTools(work);
+    return false;
+  };
+  if ((await attempt()) || (await retryWithBackoff(attempt, signal, firstRetryMs))) await withTools(work);
 }
 
 async function withTools(work: Preparation): Promise<void> {
@@ -81,19 +97,19 @@ async function withTools(work: Preparation): Promise<void> {
   work.parts.image = ready;
 }
 
-async function tryImage({ source, parts, log, signal }: Preparation): Promise<boolean> {
+async function tryImage({ source, parts, log, signal }: Preparation): Promise<Found> {
   const { docker, reference, network, mayInstall } = source;
   try {
     const options = { reference, progress: say, log, allowPull: true, mayInstall, network, signal };
     const { how } = await ensureBaseImage(docker, options);
-    parts.image = { status: 'ready', detail: how };
-    return true;
+    parts.image = how === 'kept' ? KEPT : { status: 'ready', detail: how };
+    return how === 'kept' ? 'older' : 'current';
   } catch (err) {
-    if (signal.aborted) return false;
+    if (signal.aborted) return 'failed';
     log.error({ err }, 'base image is not ready');
     const detail = 'the base image could not be prepared';
     parts.image = { status: 'degraded', detail, reason: 'failed', mend: BY_ITSELF };
-    return false;
+    return 'failed';
   }
 }
 
@@ -102,7 +118,10 @@ async function tryTools({ source, ...work }: Preparation): Promise<boolean> {
   try {
     // Stopping the engine ends the container that fills the volume.
     const made = ensureTools(docker, { instanceId, image: reference });
-    work.onTools(await unlessAborted(work.signal, made));
+    const volume = await unlessAborted(work.signal, made);
+    work.onTools(volume);
+    // Only now: the engine makes an empty volume for a new container that names a removed one.
+    await removeUnused(work, removeOtherTools(docker, instanceId, volume));
     return true;
   } catch (err) {
     if (work.signal.aborted) return false;
@@ -112,3 +131,9 @@ async function tryTools({ source, ...work }: Preparation): Promise<boolean> {
     return false;
   }
 }
+
+/** What stays is removed another time. */
+const removeUnused = ({ log, signal }: Pick<Preparation, 'log' | 'signal'>, removed: Promise<void>) =>
+  unlessAborted(signal, removed).catch((err: unknown) => {
+    if (!signal.aborted) log.warn({ err }, 'an unused tmux volume could not be removed');
+  });

@@ -9,7 +9,7 @@ import { removeStale } from '../../../../src/adapters/docker/containers/stale-co
 import { engineCalls } from '../../../../src/adapters/docker/engine/engine-client.ts';
 import { runOneShot } from '../../../../src/adapters/docker/engine/one-shot-container.ts';
 import { isRoot } from '../../../../src/adapters/docker/host/host-commands.ts';
-import { ensureTools } from '../../../../src/adapters/docker/volumes/tools-volume.ts';
+import { ensureTools, removeOtherTools } from '../../../../src/adapters/docker/volumes/tools-volume.ts';
 import { containerHelpers } from '../../../../src/adapters/scripts/exec/container-helpers.ts';
 import type { ContainerSpec } from '../../../../src/ports/containers/container-runtime.ts';
 import {
@@ -77,6 +77,7 @@ async function made(t: Test, { docker, image, instanceId, isLocal }: TestInstanc
   await docker.createVolume({ Name: `old-tools-${instanceId}`, Labels });
   const names = await Promise.all([1, 2].map(() => ensureTools(docker, { instanceId, image })));
   t.equal(names[0], names[1]);
+  await removeOtherTools(docker, instanceId, names[0] ?? '');
   const { Volumes } = await docker.listVolumes({ filters: { label: [`berth.instance=${instanceId}`] } });
   t.same(
     Volumes.map(({ Name }) => Name),
