@@ -72,7 +72,8 @@ async function finishOrName(id: string): Promise<MfaRequired | Pick<NewUsername,
   }
 }
 
-function useReturn(): Step {
+/** The step, and how to get to another. */
+function useReturn(): [Step, (step: Step) => void] {
   const [step, setStep] = useState<Step>({ kind: 'finishing' });
   useEffect(() => {
     if (isLeaving) return;
@@ -81,7 +82,7 @@ function useReturn(): Step {
       (failure) => setStep({ kind: 'failed', failure }),
     );
   }, []);
-  return step;
+  return [step, setStep];
 }
 
 function joined({ purpose, returnPath }: NewUsername): void {
@@ -107,8 +108,20 @@ function WayBack() {
   );
 }
 
-const ProviderUsername = (step: NewUsername) => (
-  <UsernamePage id={step.id} suggestion={step.suggestion} back={<WayBack />} onDone={() => joined(step)} />
+type ProviderUsernameProps = NewUsername & { readonly onSecondFactor: (left: Left) => void };
+
+/** Meanwhile the account may exist, with a second factor. */
+const ProviderUsername = ({ onSecondFactor, ...step }: ProviderUsernameProps) => (
+  <UsernamePage
+    id={step.id}
+    suggestion={step.suggestion}
+    back={<WayBack />}
+    onDone={(waiting) =>
+      waiting === null
+        ? joined(step)
+        : onSecondFactor({ kind: 'second_factor', waiting, returnPath: step.returnPath })
+    }
+  />
 );
 
 type ProviderSecondStepProps = SecondFactor & { readonly onBack: () => void };
@@ -124,14 +137,14 @@ const ProviderSecondStep = ({ waiting, returnPath, onBack }: ProviderSecondStepP
 
 /** Completes what the OpenID provider answered, or shows why it failed. */
 export function ProviderPage() {
-  const step = useReturn();
+  const [step, setStep] = useReturn();
   switch (step.kind) {
     case 'finishing':
       return <Arriving words="Signing in…" />;
     case 'second_factor':
       return <ProviderSecondStep {...step} onBack={toSignIn} />;
     case 'username':
-      return <ProviderUsername {...step} />;
+      return <ProviderUsername {...step} onSecondFactor={setStep} />;
     case 'failed':
       return (
         <AuthFrame title="Not signed in">
@@ -146,13 +159,13 @@ export function ProviderPage() {
 
 /** Of somebody who connects the provider, or confirms there. */
 export function ProviderWhileSignedIn() {
-  const step = useReturn();
+  const [step, setStep] = useReturn();
   useTitle('Sign-in provider');
   if (step.kind === 'finishing') return <Arriving words="One moment…" />;
   if (step.kind === 'second_factor') {
     return <ProviderSecondStep {...step} onBack={() => navigate('/')} />;
   }
-  if (step.kind === 'username') return <ProviderUsername {...step} />;
+  if (step.kind === 'username') return <ProviderUsername {...step} onSecondFactor={setStep} />;
   return (
     <div class="page">
       <div class="page-head">

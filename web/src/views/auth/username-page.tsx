@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { MfaRequired } from '../../api/types.ts';
 import { finishProvider } from '../../session/actions.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/problem.tsx';
@@ -14,14 +15,14 @@ type UsernamePageProps = {
   readonly suggestion: string;
   /** The way out. */
   readonly back: ComponentChildren;
-  readonly onDone: () => void;
+  /** With what the second step asks for; null when signed in. */
+  readonly onDone: (waiting: MfaRequired | null) => void;
 };
 
 /** Asks somebody who signs in by the provider for the first time for a username that is free here. */
 export function UsernamePage({ id, suggestion, back, onDone }: UsernamePageProps) {
   const form = useForm({ username: suggestion }, async ({ username }) => {
-    await finishProvider(id, username);
-    onDone();
+    onDone(await finishProvider(id, username));
   });
   const self = useFormFocus(form.reason);
   return (
