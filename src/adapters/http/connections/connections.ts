@@ -55,7 +55,7 @@ export function limitConnections(http: Http, budget: number): ArrivalStep {
     },
   });
   // An upgraded connection stays busy until it closes.
-  server.prependListener('upgrade', ({ socket }: IncomingMessage) => begin(socket));
+  server.prependListener('upgrade', (_request: IncomingMessage, socket: Socket) => begin(socket));
   return (_request, reply) => {
     if (!isSpent()) return;
     reply.header('connection', 'close');

@@ -57,7 +57,7 @@ export function workOneAtATime(http: Http, maxPipelined = MAX_PIPELINED): void {
     return inTurn;
   });
   withExchanges(http, { end: next });
-  http.server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
-    if ((socket as Ordered)[ORDER]?.isBusy) socket.destroy();
+  http.server.prependListener('upgrade', (_request: IncomingMessage, socket: Ordered) => {
+    if (socket[ORDER]?.isBusy) socket.destroy();
   });
 }
