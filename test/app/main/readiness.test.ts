@@ -82,7 +82,7 @@ const ELSEWHERE: readonly Reached[] = [
 const neighbour: Reached = { what: 'neighbour', at: '10.0.0.3:8099' };
 
 /** The readiness after checks with these findings, in turn. */
-async function after(finds: readonly (readonly Reached[] | Error)[]) {
+async function after(finds: readonly (readonly Reached[] | Error)[], retryMs = 1) {
   const left = [...finds];
   const parts = { isolation: NOT_TESTED };
   const { log, lines } = errors();
@@ -96,7 +96,7 @@ async function after(finds: readonly (readonly Reached[] | Error)[]) {
     },
     firstAfterMs: 0,
     everyMs: 1,
-    retryMs: 1,
+    retryMs,
   });
   const done = new Promise<void>((resolve) => {
     watched.begin({
@@ -152,6 +152,30 @@ t.test("readiness shows the isolation check's result", async (t) => {
     { status: 'ready' },
     'and the next one may find it well',
   );
+});
+
+t.test('repeated failures of the isolation check say the same, and claim no opening', async (t) => {
+  const failures = [1, 2, 3].map((n) => new Error(`failure ${n}`));
+  t.match(await after(failures), {
+    reason: 'untested',
+    detail: /^the isolation of containers could not be tested$/,
+  });
+  t.match(await after([[host], [host], ...failures]), {
+    reason: 'open',
+    detail:
+      /^containers can reach services of this machine; the isolation of containers could not be tested$/,
+  });
+  t.match(await after([[host], [host], failures[0] as Error, [], ...failures]), { reason: 'untested' });
+});
+
+t.test('an isolation check that fails again and again is repeated ever more rarely', async (t) => {
+  const RETRY_MS = 20;
+  const startedMs = performance.now();
+  await after(
+    [1, 2, 3].map((n) => new Error(`failure ${n}`)),
+    RETRY_MS,
+  );
+  t.ok(performance.now() - startedMs >= 7 * RETRY_MS - 5, 'after once, twice and four times that time');
 });
 
 t.test('a replaced isolation check does not run, and the last one is stopped', async (t) => {

@@ -7,6 +7,8 @@ const FIRST_AFTER_MS = 120_000;
 const EVERY_MS = 3_600_000;
 /** A busy machine or engine can fail a check, which says nothing about the isolation: repeat it soon. */
 const RETRY_MS = 15_000;
+/** Each failed check makes the wait twice as long, up to this: what is missing may stay so for days. */
+const MOST_RETRY_MS = 1_800_000;
 
 export const NOT_TESTED: PartState = {
   status: 'testing',
@@ -61,21 +63,20 @@ export function watchIsolation(deps: IsolationDeps) {
   const show = (): void => {
     deps.parts.isolation = rules ?? proved;
   };
-  const canaryPart = {
-    get isolation(): PartState {
-      return proved;
-    },
-    set isolation(found: PartState) {
+  const result: Result = {
+    lastReached: [],
+    set(found) {
       proved = found;
       show();
     },
   };
 
-  const again = (afterMs: number): void => {
-    if (ended) return;
+  const again = (tested: Canary, afterMs: number, nextRetryMs = retryMs): void => {
+    // One that was replaced during its check.
+    if (ended || canary !== tested) return;
     timer = setTimeout(() => {
-      pass = tryOut({ ...deps, closing, parts: canaryPart }, canary as Canary, () => ended).then((tried) =>
-        again(tried ? everyMs : retryMs),
+      pass = tryOut({ ...deps, closing, result }, tested, () => ended).then((tried) =>
+        tried ? again(tested, everyMs) : again(tested, nextRetryMs, Math.min(2 * nextRetryMs, MOST_RETRY_MS)),
       );
     }, afterMs);
   };
@@ -84,7 +85,7 @@ export function watchIsolation(deps: IsolationDeps) {
     begin(flown: Canary): void {
       canary = flown;
       clearTimeout(timer);
-      again(firstAfterMs);
+      again(flown, firstAfterMs);
     },
     /** Sets the rules. Foreign changes degrade the readiness until the next pass finds them intact. */
     async checkRules(): Promise<void> {
@@ -112,41 +113,60 @@ export function watchIsolation(deps: IsolationDeps) {
   };
 }
 
+/** What the checks found. */
+type Result = {
+  /** By the last check that was possible. */
+  lastReached: readonly Reached[];
+  set(found: PartState): void;
+};
+
 /** One check with its consequences. Returns whether it was possible. Never throws. */
 async function tryOut(
-  deps: IsolationDeps & { readonly closing: Closing },
+  deps: IsolationDeps & { readonly closing: Closing; readonly result: Result },
   canary: Canary,
   isOver: () => boolean,
 ): Promise<boolean> {
-  const { parts, log, closing } = deps;
+  const { result, log, closing } = deps;
+  const prove = async (): Promise<readonly Reached[]> => {
+    result.lastReached = await canary.prove();
+    return result.lastReached;
+  };
   try {
-    const reached = await canary.prove();
+    const reached = await prove();
     if (reached.length === 0) {
-      parts.isolation = { status: 'ready', detail: `verified at ${new Date().toISOString()}` };
+      result.set({ status: 'ready', detail: `verified at ${new Date().toISOString()}` });
       return true;
     }
     log.error({ reached }, `containers can reach ${wordsOf(reached)}: restoring the ${closing.by}`);
-    parts.isolation = open(reached, closing);
+    result.set(open(reached, closing));
     await deps.assertRules();
-    const still = await canary.prove();
-    parts.isolation =
+    const still = await prove();
+    result.set(
       still.length > 0
         ? open(still, closing)
-        : { status: 'ready', detail: `was open (${wordsOf(reached)}), now closed again` };
+        : { status: 'ready', detail: `was open (${wordsOf(reached)}), now closed again` },
+    );
     if (still.length > 0) log.error({ reached: still }, `containers can still reach ${wordsOf(still)}`);
     return true;
   } catch (err) {
     if (isOver()) return false;
     log.error({ err }, 'could not test the isolation of containers');
-    const wasOpen = parts.isolation.status === 'degraded' ? `${parts.isolation.detail}; ` : '';
-    parts.isolation = {
-      status: 'degraded',
-      detail: `${wasOpen}the isolation of containers could not be tested`,
-      reason: wasOpen === '' ? 'untested' : 'open',
-      mend: `see the log, and ${closing.docs}`,
-    };
+    result.set(untested(result.lastReached, closing));
     return false;
   }
+}
+
+/** An opening lasts until a check finds it closed. */
+function untested(lastReached: readonly Reached[], closing: Closing): PartState {
+  const could = 'the isolation of containers could not be tested';
+  const mend = `see the log, and ${closing.docs}`;
+  return lastReached.length > 0
+    ? {
+        ...open(lastReached, closing),
+        detail: `containers can reach ${wordsOf(lastReached)}; ${could}`,
+        mend,
+      }
+    : { status: 'degraded', detail: could, reason: 'untested', mend };
 }
 
 const refused = ({ by, around, docs }: Closing): PartState => ({
