@@ -2,6 +2,7 @@ import {
   type Finding,
   findingsOf,
   type Outage,
+  partsOf,
   type ReplicaReport,
   type ReplicaState,
   replicaState,
@@ -40,7 +41,11 @@ export const healthHistory = ({ repositories: { health } }: Storage) => ({
         const finding = findings.get(component) ?? READY;
         return { component, finding, since: sinceOf(finding, component, latest) };
       }),
-      replicas: reports.map((report) => ({ ...report, state: replicaState(report, now) })),
+      replicas: reports.map((report) => ({
+        ...report,
+        parts: partsOf(report),
+        state: replicaState(report, now),
+      })),
     };
   },
 

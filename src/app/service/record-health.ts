@@ -7,8 +7,10 @@ import {
   type NewOutage,
   type Outage,
   outageChanges,
+  REPORTED,
   type ReplicaReport,
   type ReportedComponent,
+  reportedParts,
   replicasFinding,
   SILENT_AFTER_SECONDS,
 } from '../../domain/service/health.ts';
@@ -33,8 +35,6 @@ export type RecordHealthDeps = {
   readonly monotonicMs: () => number;
   readonly metrics: Pick<Metrics, 'healthFound'>;
 };
-
-const REPORTED = ['engine', 'image', 'disk', 'isolation'] as const satisfies readonly ReportedComponent[];
 
 /** Monotonic times of this process, in milliseconds. */
 type Known = {
@@ -112,7 +112,7 @@ async function record(tx: Repositories, { replica, reports, known, nowMs }: Pass
   const startedAt = ago(known.startedMs);
   if (known.isFirst) await recordAbsence(tx, before, startedAt);
   if (known.lostMs !== null) await recordDatabaseOutage(tx, ago(known.lostMs), now);
-  await tx.health.report({ replica, startedAt, parts: reports });
+  await tx.health.report({ replica, startedAt, parts: reportedParts(reports) });
   const { reports: all } = await tx.health.reports();
   const findings = new Map(findingsOf(all, now));
   const { writtenSinceMs } = known;

@@ -15,8 +15,9 @@ export type Finding = { readonly state: HealthState } & (
     }
 );
 
-/** The components that every process reports. */
-export type ReportedComponent = 'engine' | 'image' | 'disk' | 'isolation';
+/** The components that every process finds out for itself. */
+export const REPORTED = ['engine', 'image', 'disk', 'isolation'] as const satisfies readonly Component[];
+export type ReportedComponent = (typeof REPORTED)[number];
 
 export type ComponentReport = Finding & {
   readonly component: ReportedComponent;
@@ -32,6 +33,7 @@ export type ReplicaReport = {
   readonly seenAt: Date;
   /** null while it runs, and after a kill. */
   readonly stoppedAt: Date | null;
+  /** Without those that it is testing. */
   readonly parts: readonly ComponentReport[];
 };
 
@@ -71,16 +73,28 @@ export function replicaState({ seenAt, stoppedAt }: ReplicaReport, now: Date): R
 export const isLive = ({ seenAt, stoppedAt }: ReplicaReport, now: Date): boolean =>
   stoppedAt === null && ageSeconds(seenAt, now) <= REPORT_LIVES_SECONDS;
 
-const SEVERITY = { ready: 0, testing: 1, degraded: 2, down: 3 } satisfies Readonly<
+/** What of its parts a process reports: older versions, which run on during an upgrade, do not know `testing`. */
+export const reportedParts = (parts: readonly ComponentReport[]): readonly ComponentReport[] =>
+  parts.filter(({ state }) => state !== 'testing');
+
+/** The parts of a report, also those that its process is testing. */
+export const partsOf = ({ parts }: ReplicaReport): readonly ComponentReport[] =>
+  REPORTED.map(
+    (component) =>
+      parts.find((part) => part.component === component) ?? { component, state: 'testing', mend: null },
+  );
+
+/** Another process's result counts more than a test that has none yet. */
+const SEVERITY = { testing: 0, ready: 1, degraded: 2, down: 3 } satisfies Readonly<
   Record<HealthState, number>
 >;
 
-/** The worst that the living processes report of each component; nothing of those that nobody reports. */
+/** The worst that the living processes report of each component; nothing without such a process. */
 export function findingsOf(reports: readonly ReplicaReport[], now: Date): ReadonlyMap<Component, Finding> {
   const worst = new Map<Component, Finding>();
   for (const { component, mend: _, ...finding } of reports
     .filter((report) => isLive(report, now))
-    .flatMap(({ parts }) => parts)) {
+    .flatMap(partsOf)) {
     const known = worst.get(component);
     if (known === undefined || SEVERITY[finding.state] > SEVERITY[known.state]) worst.set(component, finding);
   }

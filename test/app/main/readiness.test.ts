@@ -37,6 +37,16 @@ t.test('readiness is degraded by any part, and a silent part is named', async (t
   }
 });
 
+t.test('isolation waits for an engine that is not there, as disk quotas do', async (t) => {
+  const both = { database: answers, engine: answers };
+  const missing: Parts = { engine: none, image: none, disk: none, isolation: NOT_TESTED, resources: up };
+  t.match((await readinessOf(missing, both)).parts.isolation, { status: 'degraded', reason: 'waiting' });
+  const starting = await readinessOf({ ...missing, engine: coming }, both);
+  t.same(starting.parts.isolation, NOT_TESTED, 'not while it starts');
+  const tested = await readinessOf({ ...missing, isolation: up }, both);
+  t.same(tested.parts.isolation, up, 'a result stays');
+});
+
 t.test('liveness needs a running loop and reconciler', async (t) => {
   const cases: readonly (readonly [number, number, string])[] = [
     [0, 0, 'live'],

@@ -6,9 +6,11 @@ import {
   findingsOf,
   type Outage,
   outageChanges,
+  partsOf,
   type ReplicaReport,
   replicaState,
   replicasFinding,
+  reportedParts,
 } from '../../../src/domain/service/health.ts';
 import type { Component } from '../../../src/domain/service/health-words.ts';
 import { valuesOf } from '../../support/values.ts';
@@ -34,7 +36,8 @@ const NOW = at(100);
 const WORST: readonly (readonly [string, readonly ReplicaReport[], Finding | undefined])[] = [
   ['nobody reports', [], undefined],
   ['all are well', [report('a', 99), report('b', 98)], ready],
-  ['one does not know yet', [report('a', 99), report('b', 98, testing)], testing],
+  ['nobody knows yet', [report('a', 99, testing), report('b', 98, testing)], testing],
+  ['one knows, and one does not know yet', [report('a', 99, testing), report('b', 98)], ready],
   ['one is not well, and one does not know yet', [report('a', 99, testing), report('b', 98, silent)], silent],
   ['one is not well', [report('a', 99), report('b', 98, silent)], silent],
   ['the worst counts', [report('a', 99, gone), report('b', 98, silent)], gone],
@@ -48,6 +51,21 @@ for (const [name, reports, expected] of WORST) {
     t.same(findingsOf(reports, NOW).get('engine'), expected);
   });
 }
+
+t.test('what a process is testing is left out of its report, and known from that', async (t) => {
+  const parts = [engine(ready), { component: 'isolation', mend: null, ...testing } as const];
+  t.same(reportedParts(parts), [engine(ready)]);
+  const known = partsOf({ ...report('a', 99), parts: reportedParts(parts) });
+  t.same(
+    known.map(({ component, state }) => [component, state]),
+    [
+      ['engine', 'ready'],
+      ['image', 'testing'],
+      ['disk', 'testing'],
+      ['isolation', 'testing'],
+    ],
+  );
+});
 
 t.test('a process without a heartbeat for a minute is silent, a stopped one never', async (t) => {
   const now = at(160);

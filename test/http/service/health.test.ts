@@ -213,14 +213,17 @@ t.test('a killed process of several is missed until it returns', async (t) => {
 });
 
 t.test('isolation that is being tested is neither ready nor a fault', async (t) => {
-  const { start, pass, outages, measured } = aWorld();
+  const { ports, start, pass, outages, measured } = aWorld();
   const one = await start();
   const root = await anAdmin(one.service);
   one.parts.isolation = { status: 'testing', detail: 'being tested' };
   await pass(5, one);
-  const { components } = (await as(one.service, root)('GET', '/api/admin/health')).json();
+  const { components, replicas } = (await as(one.service, root)('GET', '/api/admin/health')).json();
   const isolation = components.find(({ component }: { component: string }) => component === 'isolation');
   t.match(isolation, { state: 'testing', reason: null, summary: 'Isolation being tested', advice: null });
+  t.match(replicas[0].components.at(-1), { component: 'isolation', state: 'testing' });
   t.same(await outages(one, root), []);
   t.match(await measured(), /^berth_component_state\{component="isolation"\} 0$/m);
+  const { reports } = await ports.storage.repositories.health.reports();
+  t.notMatch(JSON.stringify(reports), 'testing', 'which older versions do not know');
 });

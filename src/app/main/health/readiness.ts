@@ -47,6 +47,12 @@ const SILENT: PartState = {
   mend: 'restart the container engine; Berth restarts its own engine automatically',
 };
 
+const WITHOUT_ENGINE: PartState = { status: 'degraded', detail: 'waiting for the engine', reason: 'waiting' };
+
+/** Whether the first isolation check cannot come, for want of an engine. */
+const isWaiting = ({ engine, isolation }: Readonly<Parts>): boolean =>
+  engine.status === 'degraded' && isolation.status === 'testing';
+
 const hasNoFault = ({ status }: PartState): boolean => status === 'ready' || status === 'testing';
 
 /**
@@ -60,7 +66,8 @@ export async function readinessOf(parts: Parts, asks: Asks): Promise<Readiness> 
     ? { status: 'ready', detail: 'answers' }
     : { status: 'down', detail: 'does not answer', reason: 'unreachable' };
   const engine = wasUp && !engineAnswers ? SILENT : parts.engine;
-  const { image, disk, isolation, resources } = parts;
+  const { image, disk, resources } = parts;
+  const isolation = isWaiting(parts) ? WITHOUT_ENGINE : parts.isolation;
   const preparing = engine.status === 'ready' && image.status === 'down';
   const isWhole = [engine, image, disk, isolation].every(hasNoFault);
   const status = !databaseAnswers || preparing ? 'unready' : isWhole ? 'ready' : 'degraded';
