@@ -131,7 +131,12 @@ t.test('browsers must insist on https only where users reach the service by it',
   }
 });
 
-const secret = { status: 'degraded', detail: 'private, 20.10.24', mend: 'update the engine' } as const;
+const secret = {
+  status: 'degraded',
+  reason: 'unusable',
+  detail: 'private, 20.10.24',
+  mend: 'update the engine',
+} as const;
 const readiness = async () => ({
   status: 'degraded' as const,
   parts: {

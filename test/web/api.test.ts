@@ -4,9 +4,10 @@ import t, { type Test } from 'tap';
 import { errorOf as errorFrom } from '../../src/client/request/errors.ts';
 import { BerthError, fieldFaults, unanswered, unreachable } from '../../web/src/api/errors.ts';
 import { explain } from '../../web/src/api/explain.ts';
-import { commandIn, healthOf } from '../../web/src/api/health.ts';
+import { commandIn, type Fault, healthOf } from '../../web/src/api/health.ts';
 import { request } from '../../web/src/api/request.ts';
 import type { Container } from '../../web/src/api/types.ts';
+import { causesIn, headlineOf } from '../../web/src/lib/fault-words.ts';
 import { type Change, faultOf, isUnknown, type Outcome, outcomeOf } from '../../web/src/lib/outcome.ts';
 import { singleFlight } from '../../web/src/lib/single-flight.ts';
 import { endWords } from '../../web/src/session/ends.ts';
@@ -81,7 +82,12 @@ t.test('a failure without a reason is attributed to an engine known to be down',
 t.test('health names only the parts with a fault, and how to fix them', async (t) => {
   const parts = {
     database: { status: 'ready' as const, detail: 'answers' },
-    engine: { status: 'down' as const, detail: 'no engine', mend: 'apt-get install docker.io' },
+    engine: {
+      status: 'down' as const,
+      detail: 'no engine',
+      reason: 'missing' as const,
+      mend: 'apt-get install docker.io',
+    },
     image: { status: 'down' as const, detail: 'waits' },
     disk: { status: 'ready' as const, detail: 'hard' },
     isolation: { status: 'testing' as const, detail: 'being tested' },
@@ -94,19 +100,39 @@ t.test('health names only the parts with a fault, and how to fix them', async (t
         part: 'engine',
         status: 'down',
         detail: 'no engine',
+        reason: 'missing',
         mend: null,
         command: 'apt-get install docker.io',
       },
-      { part: 'image', status: 'down', detail: 'waits', mend: null, command: null },
+      { part: 'image', status: 'down', detail: 'waits', reason: null, mend: null, command: null },
     ],
   });
   const plain = { status: 'degraded' as const };
   t.match(
     healthOf({ status: 'degraded', parts: { ...parts, engine: plain } }).faults[0],
-    { part: 'engine', detail: null, mend: null, command: null },
+    { part: 'engine', detail: null, reason: null, mend: null, command: null },
     'reasons are for administrators',
   );
   t.same(healthOf(null), { status: 'unready', faults: [] });
+});
+
+t.test('a headline claims no more than is known of the isolation', async (t) => {
+  const aFault = (part: string, reason: Fault['reason'] = null): Fault => ({
+    ...{ part, status: 'degraded', detail: null, reason, mend: null, command: null },
+  });
+  const cases: [Fault['reason'], RegExp][] = [
+    ['open', /^Containers are not isolated/],
+    ['filter_refused', /^Containers are not isolated/],
+    ['untested', /could not be tested$/],
+    ['filter_changed', /changed from outside$/],
+  ];
+  for (const [reason, words] of cases) t.match(headlineOf(aFault('isolation', reason), true), words);
+  t.match(headlineOf(aFault('isolation'), false), /^A security check/);
+  t.match(headlineOf(aFault('engine', 'missing'), true), /not running/);
+  const [engine, open] = [aFault('engine', 'missing'), aFault('isolation', 'open')];
+  const following = [aFault('image'), aFault('disk'), aFault('isolation', 'waiting'), aFault('isolation')];
+  t.same(causesIn([engine, ...following, open]), [engine, open], 'the rest follows from the engine');
+  t.same(causesIn(following), following);
 });
 
 t.test('the command in a fix is found, and none is made up', async (t) => {

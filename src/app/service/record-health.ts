@@ -10,8 +10,8 @@ import {
   REPORTED,
   type ReplicaReport,
   type ReportedComponent,
-  reportedParts,
   replicasFinding,
+  reportedParts,
   SILENT_AFTER_SECONDS,
 } from '../../domain/service/health.ts';
 import type { HealthReason } from '../../domain/service/health-words.ts';

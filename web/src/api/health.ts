@@ -7,6 +7,8 @@ export type Fault = {
   readonly status: string;
   /** null unless the user is an administrator. */
   readonly detail: string | null;
+  /** Why it is so; null unless the user is an administrator. */
+  readonly reason: ReadyAnswer['parts']['engine']['reason'] | null;
   /** The step that mends it, in words; null when there is none. */
   readonly mend: string | null;
   /** The command in those words that can be copied; null when there is none. */
@@ -27,9 +29,9 @@ export function healthOf(body: Partial<ReadyAnswer> | null): Health {
   const parts: Parts = body?.parts ?? {};
   const faults = Object.entries(parts)
     .filter(([, { status }]) => status !== 'ready' && status !== 'testing')
-    .map(([part, { status, detail = null, mend = '' }]) => {
+    .map(([part, { status, detail = null, reason = null, mend = '' }]) => {
       const command = commandIn(mend);
-      return { part, status, detail, mend: mend === '' || mend === command ? null : mend, command };
+      return { part, status, detail, reason, mend: mend === '' || mend === command ? null : mend, command };
     });
   return { status: body?.status ?? 'unready', faults };
 }

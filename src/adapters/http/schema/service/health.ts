@@ -3,7 +3,8 @@ import { Closed, NamedObject, Nullable, OneOf, Timestamp } from '../common.ts';
 import { nextCursor, pageQuery } from '../pagination.ts';
 
 const ComponentName = OneOf(['service', 'database', 'engine', 'image', 'disk', 'isolation', 'replicas']);
-const Reason = OneOf([
+/** Why a component is not ready. */
+export const Reason = OneOf([
   'stopped',
   'not_running',
   'unreachable',

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { NamedClosed, NamedObject, OneOf, Text } from '../common.ts';
+import { Reason } from './health.ts';
 
 export const SettingsBody = NamedObject('Settings', {
   open_registration: Type.Boolean(),
@@ -44,10 +45,11 @@ export const LiveBody = NamedObject('Liveness', {
   detail: Type.Optional(Type.String()),
 });
 
-/** One part's state; `mend`: the command or step that brings it back. */
+/** One part's state; `reason`: why it is not ready; `mend`: the command or step that brings it back. */
 const Part = Type.Object({
   status: OneOf(['ready', 'testing', 'degraded', 'down']),
   detail: Type.String(),
+  reason: Type.Optional(Reason),
   mend: Type.Optional(Type.String()),
 });
 
@@ -65,8 +67,9 @@ const ReadyBody = Type.Object({
 
 const PublicPart = NamedObject('PartReadiness', {
   status: Part.properties.status,
-  /** For administrators only, like `mend`. */
+  /** For administrators only, like `reason` and `mend`. */
   detail: Type.Optional(Type.String()),
+  reason: Type.Optional(Reason),
   mend: Type.Optional(Type.String()),
 });
 
