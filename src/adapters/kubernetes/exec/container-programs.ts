@@ -164,6 +164,9 @@ const NO_CONTAINER = /container not found|not running|stopped container|does not
 /** Said by newer API servers after the connection has opened; older ones refuse it. Nothing was started. */
 const NO_NODE = /error (dialing|sending request)|dial tcp|unable to upgrade|i\/o timeout|deadline exceeded/i;
 
+/** The node is there, and refuses the API server's credentials. */
+const NOT_ALLOWED = /forbidden|unauthorized/i;
+
 const notRunning = ({ kind }: ObservedContainer): ContainerNotRunning =>
   new ContainerNotRunning(`the container is ${kind}`, kind === 'gone');
 
@@ -180,7 +183,7 @@ function notStarted(ended: ExecEnd | null): Error {
   if (ended.kind === 'exited') return new RuntimeFailure(`a program ended before its start: ${ended.code}`);
   const fault = new RuntimeFailure(`a program was not started: ${ended.message}`);
   if (NO_CONTAINER.test(ended.message)) return new ContainerNotRunning(ended.message, false);
-  return NO_NODE.test(ended.message) ? nodeSilent(fault) : fault;
+  return NO_NODE.test(ended.message) && !NOT_ALLOWED.test(ended.message) ? nodeSilent(fault) : fault;
 }
 
 function programOf(

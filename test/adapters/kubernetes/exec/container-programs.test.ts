@@ -237,6 +237,8 @@ t.test('a connection that breaks is no end of the program', async (t) => {
     'error sending request: Post "https://10.0.0.7:10250/exec": dial tcp 10.0.0.7:10250: i/o timeout',
   );
   await t.rejects(start(['true']), UNRESPONSIVE, 'its node is lost');
+  failsWith('unable to upgrade connection: Forbidden (user=kube-apiserver, verb=create, resource=nodes)');
+  await t.rejects(start(['true']), { name: 'RuntimeFailure' }, 'its node is there, and refuses');
 
   const cut = await start(['sh', '-c', 'echo begun; exec sleep 60']);
   const output = collected(cut);
