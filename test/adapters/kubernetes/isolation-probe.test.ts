@@ -16,7 +16,7 @@ for each; do grep -Fx "$each" "$REACHES"; done
 const SERVICE = '10.96.0.1';
 const KUBELET = '192.168.7.1:10250';
 const METADATA = '169.254.169.254:80';
-const PODS = [1, 2, 3, 4].map((n) => `10.244.0.${n}:8099`);
+const PODS = [1, 2, 3, 4, 5, 6].map((n) => `10.244.0.${n}:8099`);
 const QUICK = { withinMs: 2_000, everyMs: 10 };
 
 type Network = {
@@ -59,7 +59,7 @@ async function aCheck(t: Test, { reaches, later, itself = PODS, withinMs }: Netw
 }
 
 t.test('a closed network is found closed by two Pods like those of containers', async (t) => {
-  const { canary, cluster, runtime } = await aCheck(t, { reaches: [] });
+  const { canary, cluster, runtime, settings } = await aCheck(t, { reaches: [] });
   const made: { metadata: { labels: object }; spec: { automountServiceAccountToken: boolean } }[] = [];
   let listed: Promise<unknown> = Promise.resolve([]);
   cluster.store.watch(cluster.store.position, ({ type, resource, object }) => {
@@ -70,7 +70,8 @@ t.test('a closed network is found closed by two Pods like those of containers', 
   t.same(await canary.prove(), []);
   t.equal(made.length, 2);
   for (const { metadata, spec } of made) {
-    t.match(metadata.labels, { 'berth.instance': /./ }, 'the network policy selects it');
+    t.match(metadata.labels, { 'berth.canary-of': settings.instanceId }, 'a network policy selects it');
+    t.notOk('berth.instance' in metadata.labels, 'also older versions do not take it for a container');
     t.equal(spec.automountServiceAccountToken, false);
   }
   t.same(await listed, [], 'neither is a container');
@@ -111,27 +112,38 @@ t.test('an image that no node has is named, and a stopped check starts nothing',
   await t.rejects(canary.prove(), /was stopped/);
 });
 
-t.test('Pods of a killed process are removed by the next check, younger ones that run are not', async (t) => {
+t.test('a check gives up when one of its Pods is refused, and leaves none', async (t) => {
+  const { canary, cluster } = await aCheck(t, { reaches: [] });
+  const message = 'pods "berth-canary" is forbidden: exceeded quota: berth';
+  cluster.refuseNext('create', 'pods', { status: 403, reason: 'Forbidden', message });
+  await t.rejects(canary.prove(), /exceeded quota/);
+  const isLeft = cluster.store
+    .all('pods')
+    .some(({ metadata }) => metadata['deletionTimestamp'] === undefined);
+  t.equal(isLeft, false);
+  cluster.node.isFull = true;
+  await t.rejects(canary.prove(), /no room in the cluster: .*Insufficient memory/);
+});
+
+t.test('Pods of a killed process are removed by the next check, not what another may use', async (t) => {
   const { canary, cluster, settings, image } = await aCheck(t, { reaches: [] });
-  const leave = (name: string, creationTimestamp: string): void => {
-    const labels = { 'berth.instance': settings.instanceId, 'berth.canary': 'true' };
+  const leave = (name: string, status: object, volumes: readonly object[] = []): void => {
+    const labels = { 'berth.canary-of': settings.instanceId };
     cluster.store.create('pods', {
       metadata: { name, labels },
-      spec: { containers: [{ name, image }] },
+      spec: { containers: [{ name, image }], volumes },
       status: {},
     });
-    cluster.store.update('pods', name, (one) => ({
-      ...one,
-      metadata: { ...one.metadata, creationTimestamp },
-    }));
+    cluster.store.update('pods', name, (one) => ({ ...one, status }));
   };
-  leave('old', '2020-01-01T00:00:00Z');
-  leave('young', new Date().toISOString());
-  leave('ended', new Date().toISOString());
-  cluster.store.update('pods', 'ended', (one) => ({ ...one, status: { phase: 'Failed' } }));
+  leave('starting', { phase: 'Pending' });
+  const unbound = [{ persistentVolumeClaim: { claimName: 'none' } }];
+  leave('ended', { phase: 'Failed' }, unbound);
+  const unplaced = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' };
+  leave('unplaced', { phase: 'Pending', conditions: [unplaced] }, unbound);
   await canary.prove();
   const isLeft = (name: string): boolean =>
     cluster.store.find('pods', name)?.metadata['deletionTimestamp'] === undefined &&
     cluster.store.find('pods', name) !== null;
-  t.same([isLeft('old'), isLeft('ended'), isLeft('young')], [false, false, true]);
+  t.same([isLeft('ended'), isLeft('unplaced'), isLeft('starting')], [false, false, true]);
 });

@@ -340,6 +340,12 @@ t.test('the network policy is restored, and a foreign change is reported once', 
   t.same(await assert(), []);
   const before = policy()?.['spec'];
   t.match(before, { podSelector: { matchLabels: { 'berth.instance': 'an-installation' } } });
+  const ofCheck = cluster.store.all('networkpolicies')[1]?.['spec'];
+  t.same(
+    { ...ofCheck, podSelector: { matchLabels: { 'berth.canary-of': 'an-installation' } } },
+    { ...before, podSelector: ofCheck?.podSelector },
+    'the isolation check meets the same rules',
+  );
   t.same(await assert(), []);
   cluster.store.update('networkpolicies', policy()?.metadata.name ?? '', (one) => ({ ...one, spec: {} }));
   t.match(await assert(), [/NetworkPolicy/]);

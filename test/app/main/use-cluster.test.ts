@@ -48,7 +48,7 @@ t.test('a cluster that does not answer is tried again, and then used', async (t)
     (status) => status === 'ready',
   );
   t.match(parts, { engine: { detail: /namespace berth/ }, disk: { detail: /^hard: / } });
-  t.equal(cluster.store.all('networkpolicies').length, 1, 'isolated before the first container');
+  t.equal(cluster.store.all('networkpolicies').length, 2, 'isolated before the first container');
   t.match(runtime, { diskQuota: 'hard', capabilities: { keepsLayer: false } });
   await runtime.start(await runtime.create(aSpec('an-image')));
   await eventually(

@@ -1,5 +1,5 @@
 import { CONFINED, CONFINED_POD, pullPolicyOf } from '../containers/confinement.ts';
-import { CANARY_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
+import { CANARY_LABEL } from '../containers/names.ts';
 import { MAIN } from '../containers/pod-states.ts';
 
 /** After this time a cluster ends a leftover Pod, and a check removes it. */
@@ -13,7 +13,7 @@ export type CanarySettings = {
   readonly image: string;
 };
 
-/** A Pod without a volume, confined and selected by the network policy like those of containers. */
+/** A Pod without a volume, confined like those of containers, and selected by a network policy of the same rules. */
 export const canaryPod = (
   { instanceId, image }: CanarySettings,
   name: string,
@@ -25,8 +25,7 @@ export const canaryPod = (
     name,
     labels: {
       'app.kubernetes.io/managed-by': 'berth',
-      [INSTANCE_LABEL]: instanceId,
-      [CANARY_LABEL]: 'true',
+      [CANARY_LABEL]: instanceId,
     },
   },
   spec: {

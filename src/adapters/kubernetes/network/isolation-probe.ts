@@ -10,7 +10,7 @@ import { CANARY_LISTEN, CANARY_PORT } from '../../scripts/isolation/isolation-sc
 import type { ApiClient } from '../client/api-client.ts';
 import { type Namespace, namespaceOf } from '../client/namespace.ts';
 import type { Pod } from '../client/objects.ts';
-import { CANARY_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
+import { CANARY_LABEL } from '../containers/names.ts';
 import { MAIN, podState } from '../containers/pod-states.ts';
 import { clusterPrograms } from '../exec/container-programs.ts';
 import { type CanarySettings, canaryPod, LIFE_SECONDS } from './canary-pod.ts';
@@ -47,10 +47,7 @@ export function clusterCanary(client: ApiClient, settings: CanarySettings, enfor
       await removeStale(namespace, settings.instanceId);
       try {
         const listen = ['timeout', `${LIFE_SECONDS}`, 'perl', '-e', CANARY_LISTEN];
-        const [neighbour, canary] = await Promise.all([
-          started(listen),
-          started(['sleep', `${LIFE_SECONDS}`]),
-        ]);
+        const [neighbour, canary] = await bothOf(started(listen), started(['sleep', `${LIFE_SECONDS}`]));
         return await runProbe(programs, { neighbour, canary, enforced });
       } finally {
         await clear();
@@ -62,6 +59,12 @@ export function clusterCanary(client: ApiClient, settings: CanarySettings, enfor
       await clear();
     },
   };
+}
+
+/** Waits for both, also when one fails: nothing is made after the end of a check. */
+async function bothOf(one: Promise<Pod>, other: Promise<Pod>): Promise<readonly [Pod, Pod]> {
+  await Promise.allSettled([one, other]);
+  return await Promise.all([one, other]);
 }
 
 /** The programs of a Pod that is named like its container. */
@@ -85,6 +88,8 @@ async function runningPod(namespace: Namespace, name: string): Promise<Pod | nul
       return pod;
     case 'starting':
       if (state.hasNoImage) throw new Error(`the isolation check needs its image: ${state.fault}`);
+      if (state.isUnplaced)
+        throw new Error(`the isolation check finds no room in the cluster: ${state.fault}`);
       return null;
     case 'ended':
       throw new Error(`a Pod of the isolation check ended at once: ${state.why}`);
@@ -127,12 +132,14 @@ function addressOf({ status }: Pod): string | undefined {
 const removePod = (namespace: Namespace, name: string): Promise<void> =>
   namespace.remove('pods', name, { graceSeconds: 1 });
 
-/** Those of killed processes; younger ones that run may be another replica's. */
+/** Those that killed processes left. One that runs may be another replica's, and the cluster ends it soon. */
 async function removeStale(namespace: Namespace, instanceId: string): Promise<void> {
-  const before = Date.now() - 2 * LIFE_SECONDS * 1000;
-  const pods = await namespace.listPods(`${INSTANCE_LABEL}=${instanceId},${CANARY_LABEL}`);
-  const stale = pods.filter(
-    (pod) => podState(pod).kind === 'ended' || Date.parse(pod.metadata.creationTimestamp ?? '') < before,
-  );
-  await Promise.all(stale.map(({ metadata }) => removePod(namespace, metadata.name)));
+  const pods = await namespace.listPods(`${CANARY_LABEL}=${instanceId}`);
+  await Promise.all(pods.filter(isStale).map(({ metadata }) => removePod(namespace, metadata.name)));
+}
+
+/** No check waits for one that has ended or that finds no room; without a node the cluster does not end it. */
+function isStale(pod: Pod): boolean {
+  const state = podState(pod);
+  return state.kind === 'ended' || (state.kind === 'starting' && state.isUnplaced);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { INTERNAL_NETWORKS } from '../../internal-networks.ts';
 import type { Namespace } from '../client/namespace.ts';
-import { INSTANCE_LABEL } from '../containers/names.ts';
+import { CANARY_LABEL, INSTANCE_LABEL } from '../containers/names.ts';
 
 const POLICY = 'berth-workspaces';
 
@@ -17,8 +17,8 @@ const DNS = [
 ];
 
 /** Nothing reaches a workspace, and it reaches the DNS and addresses outside of the cluster, without IPv6. */
-const specOf = (instanceId: string) => ({
-  podSelector: { matchLabels: { [INSTANCE_LABEL]: instanceId } },
+const specOf = (label: string, instanceId: string) => ({
+  podSelector: { matchLabels: { [label]: instanceId } },
   policyTypes: ['Ingress', 'Egress'],
   egress: [
     { to: DNS, ports: DNS_PORTS },
@@ -27,13 +27,23 @@ const specOf = (instanceId: string) => ({
 });
 
 /**
- * Keeps the policy that separates workspaces from each other and from the cluster, whose network plugin enforces it.
- * Each call sets it, and returns what was changed from outside since the last one.
+ * Keeps the policy that separates workspaces from each other and from the cluster, whose network plugin enforces it, and
+ * one of the same rules for the Pods of the isolation check. Each call sets them, and returns what was changed from
+ * outside since the last one.
  */
 export function networkPolicy(namespace: Namespace, instanceId: string): () => Promise<readonly string[]> {
   const name = `${POLICY}-${instanceId.slice(0, 8)}`;
+  const kept = [
+    keptPolicy(namespace, instanceId, { name, spec: specOf(INSTANCE_LABEL, instanceId) }),
+    keptPolicy(namespace, instanceId, { name: `${name}-check`, spec: specOf(CANARY_LABEL, instanceId) }),
+  ];
+  return async () => (await Promise.all(kept.map((assert) => assert()))).flat();
+}
+
+type Policy = { readonly name: string; readonly spec: ReturnType<typeof specOf> };
+
+function keptPolicy(namespace: Namespace, instanceId: string, { name, spec }: Policy) {
   const labels = { 'app.kubernetes.io/managed-by': 'berth', [INSTANCE_LABEL]: instanceId };
-  const spec = specOf(instanceId);
   let isSet = false;
 
   const bodyOf = (version: object) => ({
@@ -53,7 +63,7 @@ export function networkPolicy(namespace: Namespace, instanceId: string): () => P
     return true;
   }
 
-  return async () => {
+  return async (): Promise<readonly string[]> => {
     const wasSet = isSet;
     const isChanged = await assert();
     isSet = true;
