@@ -95,7 +95,7 @@ export type DomainError =
   /** Of a sign-in at an OpenID provider. */
   | { readonly code: ProviderRefusal | 'provider_not_set_up' }
   | { readonly code: 'provider_other_person' | 'provider_time_missing' }
-  /** `suggestion`: a free one; null when nothing that the provider says fits. */
+  /** `suggestion`: a free one; null when nothing that the provider says fits, or all names close to it are taken. */
   | { readonly code: 'provider_username_needed'; readonly suggestion: string | null }
   | { readonly code: 'identity_taken' | 'identity_not_found' | 'identity_needed' }
   | { readonly code: 'identity_limit_reached'; readonly max: number }

@@ -58,6 +58,12 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
     }
   });
 
+  await t.test(`${name}: free usernames are those that nobody has, in any case`, async (t) => {
+    const { username, email } = await storedUser(storage);
+    const free = [`${username}-3`, email ?? '', `${username}-2`];
+    t.same(await users.freeUsernames([username.toUpperCase(), ...free, username]), free);
+  });
+
   await t.test(`${name}: changes are partial, and disabling twice keeps the first time`, async (t) => {
     const user = await storedUser(storage);
     t.match(await users.change(user.id, { tier: 'pro' }), { ...user, tier: 'pro' });

@@ -20,7 +20,8 @@ export type Finish = {
 /**
  * The username of the account that an arrived sign-in makes: the chosen one, else what the provider says. null when it
  * makes none, or its invitation names one. A name that is taken or not valid is refused before the sign-in is used up,
- * so that another can be chosen.
+ * so that another can be chosen. Each one that is taken, and each refused choice, counts: nobody finds out who has an
+ * account here by trying names.
  */
 export async function newUsername(
   deps: ProviderDeps,
@@ -34,8 +35,10 @@ export async function newUsername(
   if (chosen !== undefined) return await checkChosen(deps, chosen, origin);
   const wanted = usernameFrom(arrived.claims.username, email);
   if (wanted === null) return refuse({ code: 'provider_username_needed', suggestion: null });
-  const free = await firstFree(repositories, [wanted, ...similarUsernames(wanted)]);
-  return free === wanted ? ok(wanted) : refuse({ code: 'provider_username_needed', suggestion: free });
+  const free = await repositories.users.freeUsernames([wanted, ...similarUsernames(wanted)]);
+  if (free[0] === wanted) return ok(wanted);
+  const counted = await countFailure(deps, origin);
+  return counted.ok ? refuse({ code: 'provider_username_needed', suggestion: free[0] ?? null }) : counted;
 }
 
 /** The address of the account that it makes; null when it makes none, or needs no username. */
@@ -55,12 +58,6 @@ async function addressOfNew(tx: Repositories, arrived: ArrivedProviderSignIn): P
   }
 }
 
-async function firstFree({ users }: Repositories, names: readonly string[]): Promise<string | null> {
-  for (const name of names) if ((await users.findForLogin(name)) === null) return name;
-  return null;
-}
-
-/** Each refused one counts, so that nobody finds out who has an account here by trying names. */
 async function checkChosen(
   deps: ProviderDeps,
   username: string,
@@ -68,7 +65,8 @@ async function checkChosen(
 ): Promise<Result<string, DomainError>> {
   const faults = usernameFaults(username);
   const isValid = Object.keys(faults).length === 0;
-  if (isValid && (await firstFree(deps.storage.repositories, [username])) !== null) return ok(username);
+  const { users } = deps.storage.repositories;
+  if (isValid && (await users.findForLogin(username)) === null) return ok(username);
   const counted = await countFailure(deps, origin);
   const fields = isValid ? { username: 'is already in use' } : faults;
   return counted.ok ? refuse({ code: 'validation_failed', fields }) : counted;

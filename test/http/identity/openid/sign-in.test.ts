@@ -135,6 +135,15 @@ t.test('names cannot be tried without end', async (t) => {
     tried.push((await finish(scene, arrived, cookie, {}, { username: 'ada' })).json().code);
   t.same(new Set(tried.slice(0, 20)), new Set(['validation_failed']));
   t.equal(tried.at(-1), 'rate_limited');
+
+  scene.service.clock.advance(LATER_MS);
+  const back = await begin(scene);
+  const again = outcomeOf(await callback(scene, scene.provider.authorize(back.url, there), back.cookie));
+  const asked = [];
+  for (let count = 0; count < 21; count += 1)
+    asked.push((await finish(scene, again['arrived'] ?? '', back.cookie)).json().code);
+  t.same(new Set(asked.slice(0, 20)), new Set(['provider_username_needed']));
+  t.equal(asked.at(-1), 'rate_limited', 'nor those that the provider says');
 });
 
 t.test('a verified address opens an existing account only where administrators allow it', async (t) => {

@@ -11,7 +11,7 @@ import { useForm } from './use-submit.ts';
 type UsernamePageProps = {
   /** Of the sign-in at the provider. */
   readonly id: string;
-  /** A free name; empty for none. */
+  /** A free name; empty when nothing fits or all names close to it are taken. */
   readonly suggestion: string;
   /** The way out. */
   readonly back: ComponentChildren;
