@@ -25,8 +25,6 @@ export interface UserRepository {
   findById(id: string): Promise<User | null>;
   /** By email or username, without case. */
   findForLogin(login: string): Promise<UserWithPassword | null>;
-  /** Those of the names that no user has as a username, without case; in the given order. */
-  freeUsernames(names: readonly string[]): Promise<readonly string[]>;
   /** By id, locked until the transaction ends: neither disabled nor given another password meanwhile. */
   lockForSignIn(id: string): Promise<UserWithPassword | null>;
   /** null when another user has that name, compared without case; the transaction has then failed. */

@@ -61,7 +61,10 @@ export async function userRepositoryContract(name: string, storage: Storage): Pr
   await t.test(`${name}: free usernames are those that nobody has, in any case`, async (t) => {
     const { username, email } = await storedUser(storage);
     const free = [`${username}-3`, email ?? '', `${username}-2`];
-    t.same(await users.freeUsernames([username.toUpperCase(), ...free, username]), free);
+    t.same(
+      await storage.repositories.people.freeUsernames([username.toUpperCase(), ...free, username]),
+      free,
+    );
   });
 
   await t.test(`${name}: changes are partial, and disabling twice keeps the first time`, async (t) => {

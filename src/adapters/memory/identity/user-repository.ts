@@ -31,10 +31,6 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
     return found === undefined ? null : withPassword(found, clock.now());
   },
 
-  async freeUsernames(names) {
-    return names.filter((name) => !state.users.some((user) => isThere(user) && same(user.username, name)));
-  },
-
   async lockForSignIn(id) {
     const found = state.users.find((user) => user.id === id);
     return found === undefined ? null : withPassword(found, clock.now());

@@ -20,7 +20,7 @@ export const postgresUsers = (db: Db): UserRepository => ({
   ...userLocks(db),
 });
 
-const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | 'freeUsernames'> => ({
+const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin'> => ({
   findById: (id) =>
     db
       .selectFrom('users')
@@ -42,18 +42,6 @@ const userReads = (db: Db): Pick<UserRepository, 'findById' | 'findForLogin' | '
       )
       .where('deleted_at', 'is', null)
       .$call(firstAs(withPassword)),
-
-  async freeUsernames(names) {
-    const lower = sql<string>`lower(username)`;
-    const asked = names.map((name) => name.toLowerCase());
-    const taken = await db
-      .selectFrom('users')
-      .select(lower.as('name'))
-      .where(lower, 'in', asked)
-      .where('deleted_at', 'is', null)
-      .$call(allAs(({ name }) => name));
-    return names.filter((name) => !taken.includes(name.toLowerCase()));
-  },
 });
 
 const userChanges = (

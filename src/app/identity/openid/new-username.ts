@@ -35,7 +35,7 @@ export async function newUsername(
   if (chosen !== undefined) return await checkChosen(deps, chosen, origin);
   const wanted = usernameFrom(arrived.claims.username, email);
   if (wanted === null) return refuse({ code: 'provider_username_needed', suggestion: null });
-  const free = await repositories.users.freeUsernames([wanted, ...similarUsernames(wanted)]);
+  const free = await repositories.people.freeUsernames([wanted, ...similarUsernames(wanted)]);
   if (free[0] === wanted) return ok(wanted);
   const counted = await countFailure(deps, origin);
   return counted.ok ? refuse({ code: 'provider_username_needed', suggestion: free[0] ?? null }) : counted;

@@ -24,11 +24,13 @@ export type Person = {
   readonly isBeingDeleted: boolean;
 };
 
-/** What administrators see of users, without deleted ones. */
+/** Queries over all users, without deleted ones. */
 export interface PersonRepository {
   /** Newest first, unless requested otherwise. Throws `UnknownPage`. */
   page(request: PageRequest, filter?: PersonFilter): Promise<Page<Person>>;
   find(id: string): Promise<Person | null>;
+  /** Those of the names that no user has as a username, without case; in the given order. */
+  freeUsernames(names: readonly string[]): Promise<readonly string[]>;
   /** Ids of accounts that have ended and are not disabled yet, in order, from the one behind `after`; null: the first. */
   ended(after: string | null, limit: number): Promise<readonly string[]>;
 }

@@ -47,6 +47,11 @@ export function memoryPeople(state: MemoryState, clock: Clock): PersonRepository
       const found = state.users.find((user) => user.id === id && user.deletedAt === null);
       return found === undefined ? null : toPerson(found);
     },
+    async freeUsernames(names) {
+      const present = state.users.filter(({ deletedAt }) => deletedAt === null);
+      const taken = new Set(present.map(({ username }) => username.toLowerCase()));
+      return names.filter((name) => !taken.has(name.toLowerCase()));
+    },
     ended: async (after, limit) =>
       state.users
         .filter((user) => user.disabledAt === null && hasEnded(user, clock.now()))

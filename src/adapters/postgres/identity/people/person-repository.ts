@@ -48,6 +48,18 @@ export function postgresPeople(db: Db): PersonRepository {
 
     find: (id) => people().where('id', '=', id).$call(firstAs(toPerson)),
 
+    async freeUsernames(names) {
+      const lower = sql<string>`lower(username)`;
+      const asked = names.map((name) => name.toLowerCase());
+      const taken = await db
+        .selectFrom('users')
+        .select(lower.as('name'))
+        .where(lower, 'in', asked)
+        .where('deleted_at', 'is', null)
+        .$call(allAs(({ name }) => name));
+      return names.filter((name) => !taken.includes(name.toLowerCase()));
+    },
+
     ended: (after, limit) =>
       db
         .selectFrom('users')
