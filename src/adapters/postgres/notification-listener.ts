@@ -6,7 +6,7 @@ import type { ConnectionEvents, LineConnection } from '../message-line.ts';
 import type { Db } from './schema/database-schema.ts';
 
 const CHANNEL = 'berth';
-/** Shared by the processes of a database, so that its server knows them. Nobody takes it alone. */
+/** Every process holds this lock, always shared, so that the database shows which processes run. */
 const PRESENCE_LOCK = 1_650_815_080;
 const HANG_UP_MS = 500;
 

@@ -1,6 +1,6 @@
 import type { Component, HealthReason } from './health-words.ts';
 
-/** `testing`: nobody knows yet, as after a start. */
+/** `testing`: no result yet, as after a start. */
 export type HealthState = 'ready' | 'testing' | 'degraded' | 'down';
 
 /** What a process finds of a component. */

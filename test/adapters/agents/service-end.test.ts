@@ -116,7 +116,7 @@ function aShell() {
   return { stream, channel: opened.agent(), settle: both.settle };
 }
 
-t.test('output that waits is read in few large pieces, whatever it came in', async (t) => {
+t.test('waiting output is read in a few large pieces, however small its frames were', async (t) => {
   const { stream, channel, settle } = aShell();
   while (channel.room > 0) {
     channel.write(PIECE);

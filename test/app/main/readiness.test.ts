@@ -26,7 +26,7 @@ t.test('readiness is degraded by any part, and a silent part is named', async (t
     ['the engine died since', all, answers, silent, 'degraded', 'degraded'],
     ['the image is on its way', { ...all, image: coming }, answers, answers, 'unready', 'ready'],
     ['containers are not shut off', { ...all, isolation: none }, answers, answers, 'degraded', 'ready'],
-    ['nobody knows yet', { ...all, isolation: NOT_TESTED }, answers, answers, 'ready', 'ready'],
+    ['no result yet', { ...all, isolation: NOT_TESTED }, answers, answers, 'ready', 'ready'],
     ['no size can be kept', { ...all, disk: none }, answers, answers, 'degraded', 'ready'],
     ['the image failed', { ...all, image: none }, answers, answers, 'degraded', 'ready'],
   ];

@@ -36,7 +36,7 @@ const NOW = at(100);
 const WORST: readonly (readonly [string, readonly ReplicaReport[], Finding | undefined])[] = [
   ['nobody reports', [], undefined],
   ['all are well', [report('a', 99), report('b', 98)], ready],
-  ['nobody knows yet', [report('a', 99, testing), report('b', 98, testing)], testing],
+  ['no result yet', [report('a', 99, testing), report('b', 98, testing)], testing],
   ['one knows, and one does not know yet', [report('a', 99, testing), report('b', 98)], ready],
   ['one is not well, and one does not know yet', [report('a', 99, testing), report('b', 98, silent)], silent],
   ['one is not well', [report('a', 99), report('b', 98, silent)], silent],

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { createClient } from '@redis/client';
 import { outsideOfTap } from '../child.ts';
+import { freePort } from '../listen.ts';
 import { waitFor } from '../patience.ts';
 
 export type RedisServer = {
@@ -40,13 +39,4 @@ async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGKILL');
   await waitFor(() => child.exitCode !== null || child.signalCode !== null, { what: 'Redis ends' });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -89,7 +89,7 @@ function lifecycle({ calls, own, volumes }: Parts, settings: DockerRuntimeSettin
       if (container === null) return 'gone';
       const before = mounted.get(handle.runtimeId);
       const release = async (): Promise<'stopped' | 'gone'> => {
-        // Asked during the stop, which is awaited whatever the answer.
+        // Asked while the container stops: the stop does not depend on the answer.
         const asking: Promise<Mounted | null> = Promise.resolve(before ?? known(handle));
         asking.catch(() => undefined);
         const stopped = await stopWholly(calls, container, graceSeconds);

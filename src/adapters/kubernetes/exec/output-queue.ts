@@ -4,8 +4,8 @@ import type { ProgramOutput } from '../../../ports/containers/inside/container-p
 const PIECE_BYTES = 65_536;
 
 /**
- * Output that waits for its reader. An exec has a message for each few KiB that a program writes; together they cost the
- * reader, and whoever it passes them on to, much less.
+ * Output that waits for its reader. An exec sends a message for every few KiB that a program writes; one larger piece
+ * costs the reader much less.
  */
 export class OutputQueue {
   readonly #pieces: ProgramOutput[] = [];

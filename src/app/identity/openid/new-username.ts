@@ -20,8 +20,8 @@ export type Finish = {
 /**
  * The username of the account that an arrived sign-in makes: the chosen one, else what the provider says. null when it
  * makes none, or its invitation names one. A name that is taken or not valid is refused before the sign-in is used up,
- * so that another can be chosen. Each one that is taken, and each refused choice, counts: nobody finds out who has an
- * account here by trying names.
+ * so that another can be chosen. Each taken name, and each refused choice, counts as a failure: trying names must not
+ * reveal who has an account.
  */
 export async function newUsername(
   deps: ProviderDeps,

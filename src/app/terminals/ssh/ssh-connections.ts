@@ -212,7 +212,7 @@ const detailsOf = ({ signedIn: { caller } }: SshClient, { dbId }: Container): De
   ...credentialDetails(caller.credential),
 });
 
-/** A name that is not the user's is on record as a refusal, whether or not somebody else has it: once a minute. */
+/** Records a refusal for a container that the user does not have, once a minute, whether or not it exists. */
 async function recordStart(
   { repositories, acts }: SshConnectionsDeps,
   client: SshClient,

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemEnvironment } from '../../../../scripts/lib/node.mjs';
-import { freePort, listens } from '../ports.ts';
+import { freePort } from '../../../support/listen.ts';
+import { listens } from '../ports.ts';
 import { clientCommand } from './lines.ts';
 import { NEXT_BOX } from './web-lines.ts';
 

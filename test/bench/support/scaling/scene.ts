@@ -9,8 +9,9 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { WebSocket } from 'ws';
+import { freePort } from '../../../support/listen.ts';
 import { administrator, type Client, client } from '../load.ts';
-import { freePort, listens } from '../ports.ts';
+import { listens } from '../ports.ts';
 import { installation, startWholeService, type WholeService } from '../whole-service.ts';
 
 export type Scene = {
