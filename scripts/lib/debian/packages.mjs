@@ -124,10 +124,18 @@ export async function must(program, args, options) {
 export function environmentOf(folder) {
   const lib = path.join(folder, 'usr/lib');
   const libraries = readdirSync(lib).filter((name) => name.endsWith('-linux-gnu'));
-  const programs = ['usr/bin', 'usr/sbin', 'bin', 'sbin'].map((name) => path.join(folder, name));
   return {
-    PATH: [...programs, process.env['PATH']].join(path.delimiter),
+    PATH: searchPath(folder),
     LD_LIBRARY_PATH: libraries.map((name) => path.join(lib, name)).join(path.delimiter),
     LC_ALL: 'C',
   };
+}
+
+/**
+ * A `PATH` that has the programs of an unpacked folder first.
+ * @param {string} folder
+ */
+export function searchPath(folder) {
+  const programs = ['usr/sbin', 'usr/bin', 'sbin', 'bin'].map((name) => path.join(folder, name));
+  return [...programs, process.env['PATH']].join(path.delimiter);
 }

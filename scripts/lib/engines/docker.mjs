@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { capture } from '../command.mjs';
+import { searchPath } from '../debian/packages.mjs';
 import { Fault } from '../fault.mjs';
 
 const SOCKET = '/var/run/docker.sock';
@@ -15,8 +16,7 @@ export async function dockerEnvironment(folder, home) {
   if (process.getuid?.() !== 0) throw new Fault('an engine of our own needs root');
   if (process.env['DOCKER_HOST'] || existsSync(SOCKET))
     throw new Fault(`the tests would use the engine at ${process.env['DOCKER_HOST'] || SOCKET}`);
-  const programs = ['usr/sbin', 'usr/bin', 'sbin', 'bin'].map((name) => path.join(folder, name));
-  const env = { PATH: [...programs, process.env['PATH']].join(path.delimiter), XDG_CACHE_HOME: home };
+  const env = { PATH: searchPath(folder), XDG_CACHE_HOME: home };
   const dockerd = path.join(folder, 'usr/sbin/dockerd');
   const { code, output } = await capture(dockerd, ['--version'], {
     cwd: '/',

@@ -42,17 +42,28 @@ export const ENGINES = {
 };
 
 /**
- * Unpacks an engine, once, and starts it. Nothing is installed; it has caches, data and a bridge of its own.
+ * Unpacks an engine, once. Nothing is installed.
  * @param {string} name
  * @param {string} cache
+ * @returns {Promise<string>} the folder that stands for `/`
  */
-export async function startEngine(name, cache) {
-  const kind = /** @type {EngineKind} */ (ENGINES[name]);
+export function unpackEngine(name, cache) {
+  const { packages } = /** @type {EngineKind} */ (ENGINES[name]);
   const archive = {
     cache,
     suites: ['bookworm', 'trixie', 'sid'],
     why: "engines are unpacked from Debian's packages",
   };
-  const folder = await unpack(archive, path.join('programs', name), kind.packages);
-  return await kind.start(folder, path.join(cache, 'data', name));
+  return unpack(archive, path.join('programs', name), packages);
+}
+
+/**
+ * Unpacks an engine and starts it; it has caches, data and a bridge of its own.
+ * @param {string} name
+ * @param {string} cache
+ */
+export async function startEngine(name, cache) {
+  const folder = await unpackEngine(name, cache);
+  const { start } = /** @type {EngineKind} */ (ENGINES[name]);
+  return await start(folder, path.join(cache, 'data', name));
 }

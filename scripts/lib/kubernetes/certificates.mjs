@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { capture } from '../command.mjs';
-import { Fault } from '../fault.mjs';
+import { makeAuthority, makeCertificate, openssl } from '../namespaces/certificates.mjs';
 import { API_ADDRESSES, API_NAMES } from './addresses.mjs';
-
-/** A cluster lives for one run, so days are more than enough. */
-const DAYS = '7';
 
 /**
  * Keys, certificates and tokens of one cluster.
@@ -20,39 +16,20 @@ const DAYS = '7';
  * @returns {Promise<Credentials>}
  */
 export async function makeCredentials(folder) {
-  const file = (/** @type {string} */ name) => path.join(folder, name);
   const names = [...API_NAMES.map((name) => `DNS:${name}`), ...API_ADDRESSES.map((each) => `IP:${each}`)];
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', DAYS];
-  await openssl(
-    'req',
-    '-x509',
-    ...key,
-    '-subj',
-    '/CN=kubernetes',
-    '-keyout',
-    file('ca.key'),
-    '-out',
-    file('ca.crt'),
-  );
-  const signed = [
-    '-CA',
-    file('ca.crt'),
-    '-CAkey',
-    file('ca.key'),
-    '-addext',
-    `subjectAltName=${names.join(',')}`,
-  ];
-  const server = ['-keyout', file('server.key'), '-out', file('server.crt')];
-  await openssl('req', '-x509', ...key, ...signed, '-subj', '/CN=kube-apiserver', ...server);
-  await openssl('genrsa', '-out', file('accounts.key'), '2048');
+  const authority = await makeAuthority(folder, 'kubernetes');
+  const server = await makeCertificate(authority, folder, { file: 'server', name: 'kube-apiserver', names });
+  const accountKey = path.join(folder, 'accounts.key');
+  await openssl('genrsa', '-out', accountKey, '2048');
   const adminToken = randomBytes(24).toString('hex');
-  writeFileSync(file('tokens.csv'), `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
+  const tokens = path.join(folder, 'tokens.csv');
+  writeFileSync(tokens, `${adminToken},admin,admin,system:masters\n`, { mode: 0o600 });
   return {
-    authority: file('ca.crt'),
-    serverKey: file('server.key'),
-    serverCertificate: file('server.crt'),
-    accountKey: file('accounts.key'),
-    tokens: file('tokens.csv'),
+    authority: authority.certificate,
+    serverKey: server.key,
+    serverCertificate: server.certificate,
+    accountKey,
+    tokens,
     adminToken,
   };
 }
@@ -75,10 +52,4 @@ export function kubeconfig({ server, authority, token, namespace = 'default' }) 
     null,
     2,
   );
-}
-
-/** @param {readonly string[]} args */
-async function openssl(...args) {
-  const { code, output } = await capture('openssl', args, { cwd: '/' });
-  if (code !== 0) throw new Fault(`openssl ${args[0]} failed: ${output}`);
 }

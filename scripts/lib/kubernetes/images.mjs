@@ -1,9 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { create } from 'tar';
-import { must } from '../debian/packages.mjs';
 import { writeOciArchive } from '../image/oci-archive.mjs';
-import { modernNode } from '../node.mjs';
 
 /** Collects the orphans of a Pod and ends at a signal, as the usual one. */
 const PAUSE = 'trap "exit 0" TERM INT; while :; do sleep 3600 & wait $!; done';
@@ -31,22 +29,5 @@ export async function pauseImage(cache, tools) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return file;
-}
-
-/**
- * The archive of the base image of containers, made again after a change of its recipe.
- * @param {string} root
- * @param {string} cache
- * @param {string} version identifies the recipe
- */
-export async function baseImage(root, cache, version) {
-  const name = `base-${version}.tar`;
-  const file = path.join(cache, name);
-  if (existsSync(file)) return file;
-  for (const old of readdirSync(cache).filter((each) => /^base-.*\.tar$/.test(each)))
-    rmSync(path.join(cache, old));
-  const main = path.join(root, 'scripts/lib/image/main.mjs');
-  await must(modernNode(root), [main, 'base', file, BASE_IMAGE], { cwd: root });
   return file;
 }

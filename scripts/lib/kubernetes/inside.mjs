@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, Server } from 'node:net';
 import path from 'node:path';
-import { capture } from '../command.mjs';
 import { environmentOf } from '../debian/packages.mjs';
+import { beFirst, daemonsIn, must as mustRun, takeOrders, tell, until } from '../namespaces/inside.mjs';
 import { API_PORT, API_SERVICE, BRIDGE, NODE_ADDRESS, SECOND_NODE } from './addresses.mjs';
 import { apiClient } from './api-client.mjs';
 import { containerdSocket, daemonsOf, writeDaemonFiles } from './daemons.mjs';
@@ -17,17 +15,9 @@ const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { folder, credentials } = plan;
 const daemons = daemonsOf(plan);
 const api = apiClient(`https://127.0.0.1:${API_PORT}`, credentials);
-/** @type {Map<string, import('node:child_process').ChildProcess>} */
-const running = new Map();
-const second = secondNode(plan, {
-  run: must,
-  start,
-  importImages,
-  kill: async (name) => {
-    const child = running.get(name);
-    if (child) await killed(child);
-  },
-});
+const running = daemonsIn(folder, { ...environmentOf(plan.tools), HOME: path.join(folder, 'tmp') });
+const { start } = running;
+const second = secondNode(plan, { run: must, start, importImages, kill: (name) => running.end(name) });
 
 /** What the kubelet wants of the kernel, shown to this cluster alone: the machine's settings stay. */
 const KERNEL = {
@@ -78,38 +68,8 @@ async function prepare() {
  * @param {string} program
  * @param {readonly string[]} args
  */
-async function must(program, ...args) {
-  const env = environmentOf(plan.tools);
-  const { code, output } = await capture(program, args, { cwd: '/', env });
-  if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output.trim()}`);
-}
-
-/** @param {import('./daemons.mjs').Daemon} daemon */
-function start({ name, program, args }) {
-  const log = openSync(path.join(folder, 'logs', `${name}.log`), 'a');
-  const env = { ...environmentOf(plan.tools), HOME: path.join(folder, 'tmp') };
-  // A file, not a pipe: the shims of containerd keep its output open when it is killed.
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', log, log] });
-  closeSync(log);
-  const gone = () => {
-    if (running.get(name) !== child) return;
-    running.delete(name);
-    tell({ ended: name });
-  };
-  child.once('exit', gone).once('error', gone);
-  running.set(name, child);
-}
-
-/** @param {unknown} message */
-const tell = (message) => process.send?.(message);
-
-/** @param {string} name @param {() => Promise<boolean>} test */
-async function until(name, test, seconds = 120) {
-  const end = Date.now() + seconds * 1000;
-  while (!(await test().catch(() => false))) {
-    if (Date.now() > end) throw new Error(`${name} was not ready within ${seconds} s`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+function must(program, ...args) {
+  return mustRun(program, args, environmentOf(plan.tools));
 }
 
 async function startAll() {
@@ -172,13 +132,12 @@ function passOn(server) {
  */
 async function obey(act, name) {
   const daemon = Object.values(daemons).find((each) => each.name === name);
-  const child = running.get(name);
   /** @type {Record<string, () => unknown>} */
   const acts = {
-    start: () => child ?? (daemon && start(daemon)),
-    kill: () => child && killed(child),
-    pause: () => child?.kill('SIGSTOP'),
-    continue: () => child?.kill('SIGCONT'),
+    start: () => daemon && start(daemon),
+    kill: () => running.end(name),
+    pause: () => running.signal(name, 'SIGSTOP'),
+    continue: () => running.signal(name, 'SIGCONT'),
   };
   const wanted = name === SECOND_NODE ? second[act] : daemon && acts[act];
   if (wanted === undefined) return false;
@@ -186,33 +145,8 @@ async function obey(act, name) {
   return true;
 }
 
-/** @param {import('node:child_process').ChildProcess} child */
-function killed(child) {
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGKILL');
-  return ended;
-}
-
-/** Takes orders such as `POST /kill/kubelet` at a socket, which leads out of the namespaces. */
-function takeOrders() {
-  const server = createHttpServer((request, response) => {
-    const [act = '', name = ''] = (request.url ?? '').slice(1).split('/');
-    obey(act, name).then(
-      (isDone) => response.writeHead(isDone ? 204 : 404).end(),
-      (error) => response.writeHead(500).end(`${error}`),
-    );
-  });
-  server.listen(path.join(folder, 'orders.sock'));
-}
-
 process.on('message', (/** @type {unknown} */ _message, handle) => {
   if (handle instanceof Server) passOn(handle);
 });
-// The caller is gone.
-process.on('disconnect', () => process.exit());
-takeOrders();
-
-startAll().then(
-  () => tell({ ready: true }),
-  (error) => tell({ failed: error instanceof Error ? error.message : `${error}` }),
-);
+takeOrders(folder, obey);
+beFirst(startAll);

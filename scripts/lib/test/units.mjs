@@ -9,7 +9,7 @@ import { kindOf } from './needs.mjs';
  * @typedef {ReadonlyMap<string, number>} Seconds How long each file took the last time.
  */
 
-const OF_A_CLUSTER = 'test/kubernetes/';
+const OF_CLUSTERS = ['test/kubernetes/', 'test/swarm/'];
 
 /** These change or measure their whole process: clock, memory, event loop, descriptors. */
 const ALONE = new Set([
@@ -48,8 +48,8 @@ const SHARED_SECONDS = { pure: 20, database: 20, engine: 80 };
 const PURE_PART = 1 / 12;
 
 /**
- * All test files of a checkout, by name. `.long.test.ts` marks deliberately long ones. Those of a real cluster have a
- * command of their own.
+ * All test files of a checkout, by name. `.long.test.ts` marks deliberately long ones. Those of real clusters have
+ * commands of their own.
  * @param {string} root
  * @param {{ withLong: boolean }} which
  * @returns {string[]}
@@ -57,7 +57,7 @@ const PURE_PART = 1 / 12;
 export function allTests(root, { withLong }) {
   const names = readdirSync(path.join(root, 'test'), { recursive: true }).map((name) => `test/${name}`);
   return names
-    .filter((name) => name.endsWith('.test.ts') && !name.startsWith(OF_A_CLUSTER))
+    .filter((name) => name.endsWith('.test.ts') && !OF_CLUSTERS.some((folder) => name.startsWith(folder)))
     .filter((name) => withLong || !name.endsWith('.long.test.ts'))
     .sort();
 }

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { request } from 'node:http';
-import path from 'node:path';
+import { giveOrder } from '../process/cluster-orders.ts';
 
 /** The cluster of `npm run test:kubernetes`. */
 export type TestCluster = {
@@ -59,13 +58,5 @@ export function order(
   daemon: Daemon,
 ): Promise<void> {
   if (orders === null) throw new Error('only a cluster of one’s own takes orders');
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const call = request({ socketPath: orders, method: 'POST', path: path.posix.join('/', act, daemon) });
-  call.once('error', reject).once('response', (answer) => {
-    answer.resume();
-    if (answer.statusCode === 204) resolve();
-    else reject(new Error(`the cluster does not ${act} ${daemon}`));
-  });
-  call.end();
-  return promise;
+  return giveOrder(orders, act, daemon);
 }
