@@ -55,9 +55,8 @@ function inOrder<T extends object>(items: T[], sort: string | undefined, keyOf: 
 }
 
 /** Names the last item shown, and its index in case it is gone by then. */
-function cursorAt<T extends object>(items: readonly T[], index: number, key: string): string {
-  return Buffer.from(`${index} ${String(fieldOf(items[index] ?? {}, key))}`).toString('base64url');
-}
+const cursorAt = <T extends object>(items: readonly T[], index: number, key: string): string =>
+  Buffer.from(`${index} ${String(fieldOf(items[index] ?? {}, key))}`).toString('base64url');
 
 const CURSOR = /^(\d{1,6}) (.+)$/su;
 

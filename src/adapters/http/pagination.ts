@@ -31,9 +31,8 @@ export async function paged<T>(query: PageQuery, read: (request: PageRequest) =>
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/i;
 
 /** A time of a field that may be null; throws for an invalid one. */
-export function timeOrNull(text: string | null, field: string): Date | null {
-  return text === null ? null : (timesOf({ [field]: text }, [field])[field] ?? null);
-}
+export const timeOrNull = (text: string | null, field: string): Date | null =>
+  text === null ? null : (timesOf({ [field]: text }, [field])[field] ?? null);
 
 /** Times of a query, by field; throws for an invalid one. */
 export function timesOf<K extends string>(query: { readonly [F in K]?: string }, fields: readonly K[]) {

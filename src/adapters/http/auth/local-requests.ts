@@ -20,11 +20,8 @@ const HTTP_OF_PROXIES = '1.0';
  * trace, such as nginx from 1.29.7 on: use this only without one. Against DNS rebinding: such a page sends its own host
  * name.
  */
-export function isLocal({ headers, raw }: FastifyRequest): boolean {
-  return (
-    raw.httpVersion !== HTTP_OF_PROXIES &&
-    LOCAL_ADDRESSES.has(raw.socket.remoteAddress ?? '') &&
-    PROXY_HEADERS.every((name) => headers[name] === undefined) &&
-    LOCAL_HOST.test(headers.host ?? '')
-  );
-}
+export const isLocal = ({ headers, raw }: FastifyRequest): boolean =>
+  raw.httpVersion !== HTTP_OF_PROXIES &&
+  LOCAL_ADDRESSES.has(raw.socket.remoteAddress ?? '') &&
+  PROXY_HEADERS.every((name) => headers[name] === undefined) &&
+  LOCAL_HOST.test(headers.host ?? '');

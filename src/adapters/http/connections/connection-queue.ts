@@ -48,13 +48,7 @@ export function connectionQueue() {
   return {
     count: count as Readonly<typeof count>,
     add(socket: Socket): Connection {
-      const address = socket.remoteAddress ?? '';
-      const group = groups.get(address) ?? newGroup();
-      groups.set(address, group);
-      group.connections += 1;
-      const state = { kind: 'fresh', atWork: 0, hasWorked: false, isGone: false } as const;
-      const connection: Connection = { socket, address, group, ...state };
-      group.listed.fresh.add(connection);
+      const connection = joined(groups, socket);
       countIdle(connection, 1);
       return connection;
     },
@@ -90,6 +84,18 @@ export function connectionQueue() {
       return true;
     },
   };
+}
+
+/** A new connection, in the group of its address. */
+function joined(groups: Map<string, Group>, socket: Socket): Connection {
+  const address = socket.remoteAddress ?? '';
+  const group = groups.get(address) ?? newGroup();
+  groups.set(address, group);
+  group.connections += 1;
+  const state = { kind: 'fresh', atWork: 0, hasWorked: false, isGone: false } as const;
+  const connection: Connection = { socket, address, group, ...state };
+  group.listed.fresh.add(connection);
+  return connection;
 }
 
 /** An idle one of this kind, of the address that has the most; null when there is none but `spared`. */

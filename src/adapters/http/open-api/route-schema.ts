@@ -1,12 +1,13 @@
-import type { FastifySchema } from 'fastify';
+import type { FastifyContextConfig, FastifySchema } from 'fastify';
 
-/** The schema of a route, with its name and its summary in the API document. The name is `group.verb`. */
-export const operation = <const S extends FastifySchema>(
+/** A route's configuration, and its schema with its name and summary in the API document. The name is `group.verb`. */
+export const operation = <
+  const Route extends FastifySchema & { readonly config: Readonly<FastifyContextConfig> },
+>(
   operationId: string,
   summary: string,
-  schema: S,
+  { config, ...schema }: Route,
 ) => ({
-  operationId,
-  summary,
-  ...schema,
+  config,
+  schema: { operationId, summary, ...schema },
 });

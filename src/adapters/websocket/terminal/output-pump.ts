@@ -146,9 +146,8 @@ export class OutputPump {
 }
 
 /** All buffered output, suitable for an empty screen. */
-function oldOutput(stream: TerminalStream, start: number): Generator<Buffer> {
-  return frames(withoutQuestions(stream.range(start, stream.bufferedRange().end)));
-}
+const oldOutput = (stream: TerminalStream, start: number): Generator<Buffer> =>
+  frames(withoutQuestions(stream.range(start, stream.bufferedRange().end)));
 
 function* frames(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += MAX_FRAME_BYTES) yield bytes.subarray(at, at + MAX_FRAME_BYTES);

@@ -10,18 +10,16 @@ export const agentRoutes =
   (http) => {
     http.post(
       '/api/agents/enrolments',
-      {
+      operation('agents.createEnrolment', 'Create a one-time code to install an agent with', {
         config: { scope: 'write', shutAfterReset: true, failure: 'failed to create an enrolment code' },
-        schema: operation('agents.createEnrolment', 'Create a one-time code to install an agent with', {
-          refusals: [
-            'token_dependent',
-            'guest_session_expired',
-            'agent_limit_reached',
-            'enrolment_limit_reached',
-          ],
-          response: { 201: schema.EnrolmentBody },
-        }),
-      },
+        refusals: [
+          'token_dependent',
+          'guest_session_expired',
+          'agent_limit_reached',
+          'enrolment_limit_reached',
+        ],
+        response: { 201: schema.EnrolmentBody },
+      }),
       async ({ caller, origin }, reply) => {
         const { code, expiresAt } = orThrow(await enrolments.create(caller, origin));
         const body = { code, expires_at: expiresAt.toISOString() };
@@ -31,14 +29,12 @@ export const agentRoutes =
 
     http.post(
       '/api/agents/enrol',
-      {
+      operation('agents.enrol', 'Exchange a code for the token of a machine', {
         config: { scope: 'public', failure: 'failed to enrol the agent' },
-        schema: operation('agents.enrol', 'Exchange a code for the token of a machine', {
-          refusals: ['enrolment_not_found', 'token_limit_reached'],
-          body: schema.EnrolRequest,
-          response: { 201: schema.EnrolledBody },
-        }),
-      },
+        refusals: ['enrolment_not_found', 'token_limit_reached'],
+        body: schema.EnrolRequest,
+        response: { 201: schema.EnrolledBody },
+      }),
       async ({ body, origin }, reply) => {
         const { code, agent: machineId, name } = body;
         const made = orThrow(await enrolments.exchange({ code, machineId, name }, origin));

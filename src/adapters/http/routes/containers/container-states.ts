@@ -13,23 +13,21 @@ export const runRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/start',
-      {
+      operation('containers.start', 'Start a container', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to start container' },
-        schema: operation('containers.start', 'Start a container', {
-          refusals: [
-            ...refusals.CHANGE,
-            ...refusals.ENGINE,
-            'guest_session_expired',
-            'agent_not_connected',
-            'host_disk_short',
-            'disk_quota_exceeded',
-            'image_unavailable',
-            'engine_full',
-          ],
-          params: ContainerParams,
-          response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CHANGE,
+          ...refusals.ENGINE,
+          'guest_session_expired',
+          'agent_not_connected',
+          'host_disk_short',
+          'disk_quota_exceeded',
+          'image_unavailable',
+          'engine_full',
+        ],
+        params: ContainerParams,
+        response: { 200: schema.StartedBody, 202: schema.UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const started = orThrow(await containers.start(params.id, caller, origin));
         if (started.underWay) return reply.code(202).send(toUnderWayBody(started.container));
@@ -39,14 +37,12 @@ export const runRoutes =
 
     http.post(
       '/api/containers/:id/stop',
-      {
+      operation('containers.stop', 'Stop a container', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to stop container' },
-        schema: operation('containers.stop', 'Stop a container', {
-          refusals: [...refusals.CHANGE, ...refusals.ENGINE],
-          params: ContainerParams,
-          response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
-        }),
-      },
+        refusals: [...refusals.CHANGE, ...refusals.ENGINE],
+        params: ContainerParams,
+        response: { 200: schema.StoppedBody, 202: schema.UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
         if (underWay) return reply.code(202).send(toUnderWayBody(container));
@@ -62,23 +58,21 @@ export const recoveryRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/restore',
-      {
+      operation('containers.restore', 'Restore a deleted container', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to restore container' },
-        schema: operation('containers.restore', 'Restore a deleted container', {
-          refusals: [
-            ...refusals.CHANGE,
-            ...refusals.ENGINE,
-            'guest_session_expired',
-            'host_disk_short',
-            'container_limit_reached',
-            'name_taken',
-            'image_unavailable',
-            'engine_full',
-          ],
-          params: ContainerParams,
-          response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CHANGE,
+          ...refusals.ENGINE,
+          'guest_session_expired',
+          'host_disk_short',
+          'container_limit_reached',
+          'name_taken',
+          'image_unavailable',
+          'engine_full',
+        ],
+        params: ContainerParams,
+        response: { 200: schema.ContainerBody, 202: schema.UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
         if (underWay) return reply.code(202).send(toUnderWayBody(container));
@@ -88,20 +82,18 @@ export const recoveryRoutes =
 
     http.post(
       '/api/containers/:id/purge',
-      {
+      operation('containers.purge', 'Give up a deleted container for good', {
         config: {
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
           failure: 'failed to purge container',
         },
-        schema: operation('containers.purge', 'Give up a deleted container for good', {
-          refusals: ['container_not_found', 'not_authorized'],
-          params: ContainerParams,
-          body: schema.PurgeRequest,
-          response: { 200: schema.PurgedBody },
-        }),
-      },
+        refusals: ['container_not_found', 'not_authorized'],
+        params: ContainerParams,
+        body: schema.PurgeRequest,
+        response: { 200: schema.PurgedBody },
+      }),
       async ({ params, body, caller, origin }) => {
         const { dbId, name } = orThrow(await containers.purge(params.id, body.name, caller, origin));
         return { message: 'container purged', db_id: dbId, name };
@@ -110,12 +102,10 @@ export const recoveryRoutes =
 
     http.get(
       '/api/admin/deleted-containers',
-      {
+      operation('adminDeletedContainers.read', 'Sum up the deleted containers of all users', {
         config: { scope: 'admin', failure: 'failed to read deleted containers' },
-        schema: operation('adminDeletedContainers.read', 'Sum up the deleted containers of all users', {
-          response: { 200: schema.KeptSumBody },
-        }),
-      },
+        response: { 200: schema.KeptSumBody },
+      }),
       async () => {
         const { count, usedMb, retentionDays } = await containers.sumKept();
         return { count, used_mb: usedMb, retention_days: retentionDays };

@@ -93,13 +93,11 @@ export const containerRoutes =
 
     http.get(
       '/api/containers',
-      {
+      operation('containers.list', 'List the containers that you may see', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list containers' },
-        schema: operation('containers.list', 'List the containers that you may see', {
-          querystring: ListQuery,
-          response: { 200: schema.ContainerList },
-        }),
-      },
+        querystring: ListQuery,
+        response: { 200: schema.ContainerList },
+      }),
       async (request) => {
         const { deleted, label, q, shared, ...query } = request.query;
         const filters = toLabelFilters(label);
@@ -115,14 +113,12 @@ export const containerRoutes =
 
     http.get(
       '/api/containers/:id',
-      {
+      operation('containers.get', 'Read a container', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read container' },
-        schema: operation('containers.get', 'Read a container', {
-          refusals: ['container_not_found'],
-          params: ContainerParams,
-          response: { 200: schema.ContainerBody },
-        }),
-      },
+        refusals: ['container_not_found'],
+        params: ContainerParams,
+        response: { 200: schema.ContainerBody },
+      }),
       async (request) => toVisibleBody(orThrow(await containers.get(request.params.id, request.caller))),
     );
 
@@ -137,26 +133,24 @@ const createRoute =
   (http) => {
     http.post(
       '/api/containers',
-      {
+      operation('containers.create', 'Create and start a container', {
         config: { scope: 'write', failure: 'failed to create container' },
-        schema: operation('containers.create', 'Create and start a container', {
-          refusals: [
-            ...refusals.ENGINE,
-            'guest_session_expired',
-            'host_disk_short',
-            'container_limit_reached',
-            'kept_limit_reached',
-            'name_taken',
-            'image_unavailable',
-            'engine_full',
-            'snapshot_not_found',
-            'snapshot_not_ready',
-          ],
-          headers: IdempotencyHeaders,
-          body: schema.CreateContainerRequest,
-          response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
-        }),
-      },
+        refusals: [
+          ...refusals.ENGINE,
+          'guest_session_expired',
+          'host_disk_short',
+          'container_limit_reached',
+          'kept_limit_reached',
+          'name_taken',
+          'image_unavailable',
+          'engine_full',
+          'snapshot_not_found',
+          'snapshot_not_ready',
+        ],
+        headers: IdempotencyHeaders,
+        body: schema.CreateContainerRequest,
+        response: { 201: schema.ContainerBody, 202: schema.ContainerBody },
+      }),
       async (request, reply) => {
         const { caller, origin } = request;
         const wanted = toCreateRequest(request.body);
@@ -178,24 +172,22 @@ const changeRoutes =
   (http) => {
     http.patch(
       '/api/containers/:id',
-      {
+      operation('containers.update', "Change a container's name or limits", {
         config: { scope: 'write', forRestricted: true, failure: 'failed to update container' },
-        schema: operation('containers.update', "Change a container's name or limits", {
-          refusals: [
-            ...refusals.CHANGE,
-            ...refusals.ENGINE,
-            'guest_session_expired',
-            'host_disk_short',
-            'disk_quota_exceeded',
-            'image_unavailable',
-            'engine_full',
-          ],
-          params: ContainerParams,
-          headers: IdempotencyHeaders,
-          body: schema.UpdateContainerRequest,
-          response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CHANGE,
+          ...refusals.ENGINE,
+          'guest_session_expired',
+          'host_disk_short',
+          'disk_quota_exceeded',
+          'image_unavailable',
+          'engine_full',
+        ],
+        params: ContainerParams,
+        headers: IdempotencyHeaders,
+        body: schema.UpdateContainerRequest,
+        response: { 200: schema.UpdatedBody, 202: schema.UnderWayBody },
+      }),
       async (request, reply) => {
         const { params, caller, origin } = request;
         const wanted = toUpdateRequest(request.body);
@@ -209,14 +201,12 @@ const changeRoutes =
 
     http.delete(
       '/api/containers/:id',
-      {
+      operation('containers.delete', 'Delete a container, which can be restored for some days', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete container' },
-        schema: operation('containers.delete', 'Delete a container, which can be restored for some days', {
-          refusals: [...refusals.CHANGE, ...refusals.ENGINE, 'new_password_required'],
-          params: ContainerParams,
-          response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
-        }),
-      },
+        refusals: [...refusals.CHANGE, ...refusals.ENGINE, 'new_password_required'],
+        params: ContainerParams,
+        response: { 200: schema.DeletedBody, 202: schema.UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(await containers.remove(params.id, caller, origin));
         if (underWay) return reply.code(202).send(toUnderWayBody(gone));

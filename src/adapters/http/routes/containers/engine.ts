@@ -9,12 +9,10 @@ export const engineRoutes =
   (http) => {
     http.get(
       '/api/engine',
-      {
+      operation('engine.read', 'Read what the container engine does', {
         config: { scope: 'read', failure: 'failed to read the engine' },
-        schema: operation('engine.read', 'Read what the container engine does', {
-          response: { 200: EngineBody },
-        }),
-      },
+        response: { 200: EngineBody },
+      }),
       async () => {
         const { keepsLayer, takesSnapshots, measuresDisk, hasRoot } = runtime.capabilities;
         return {

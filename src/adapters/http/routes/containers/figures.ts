@@ -11,14 +11,11 @@ export const figureRoutes =
   (http) => {
     http.get(
       '/api/figures',
-      {
+      operation('containers.figures', 'Read what running containers use, and have used in the last hour', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read figures' },
-        schema: operation(
-          'containers.figures',
-          'Read what running containers use, and have used in the last hour',
-          { querystring: FiguresQuery, response: { 200: FiguresList } },
-        ),
-      },
+        querystring: FiguresQuery,
+        response: { 200: FiguresList },
+      }),
       async ({ query, caller }) => {
         const found = await read(new Set(query.ids.split(',')), caller);
         return { figures: found.map((one) => toFiguresBody(one, clock.now())) };

@@ -14,28 +14,24 @@ export const lifetimeRoutes =
   (http) => {
     http.get(
       url,
-      {
+      operation('containers.lifetime', 'Read when and why a container ends by itself', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read lifetime' },
-        schema: operation('containers.lifetime', 'Read when and why a container ends by itself', {
-          refusals: ['container_not_found', 'not_authorized', 'not_for_agents'],
-          params: ContainerParams,
-          response: { 200: LifetimeBody },
-        }),
-      },
+        refusals: ['container_not_found', 'not_authorized', 'not_for_agents'],
+        params: ContainerParams,
+        response: { 200: LifetimeBody },
+      }),
       async ({ params, caller }) => toLifetimeBody(orThrow(await containers.readLifetime(params.id, caller))),
     );
 
     http.patch(
       url,
-      {
+      operation('containers.changeLifetime', 'Change when a container ends, or keep it longer', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to change lifetime' },
-        schema: operation('containers.changeLifetime', 'Change when a container ends, or keep it longer', {
-          refusals: ['container_not_found', 'not_authorized', 'not_for_agents', 'guest_session_expired'],
-          params: ContainerParams,
-          body: LifetimeRequestBody,
-          response: { 200: LifetimeBody },
-        }),
-      },
+        refusals: ['container_not_found', 'not_authorized', 'not_for_agents', 'guest_session_expired'],
+        params: ContainerParams,
+        body: LifetimeRequestBody,
+        response: { 200: LifetimeBody },
+      }),
       async ({ params, body, caller, origin }) => {
         const request = toLifetimeRequest(body);
         return toLifetimeBody(orThrow(await containers.changeLifetime(params.id, request, caller, origin)));

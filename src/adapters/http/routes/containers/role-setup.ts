@@ -18,20 +18,18 @@ export const roleSetupRoutes =
     for (const action of ['retry', 'cancel'] as const) {
       http.post(
         `/api/containers/:id/role-setup/${action}`,
-        {
-          config: { scope: 'write', forRestricted: true, failure: `failed to ${action} the role setup` },
-          schema: operation(
-            `containers.${action}RoleSetup`,
-            action === 'retry'
-              ? 'Install the tools of the role again'
-              : 'Stop installing the tools of the role',
-            {
-              refusals: REFUSALS[action],
-              params: ContainerParams,
-              response: { 200: ContainerBody },
-            },
-          ),
-        },
+        operation(
+          `containers.${action}RoleSetup`,
+          action === 'retry'
+            ? 'Install the tools of the role again'
+            : 'Stop installing the tools of the role',
+          {
+            config: { scope: 'write', forRestricted: true, failure: `failed to ${action} the role setup` },
+            refusals: REFUSALS[action],
+            params: ContainerParams,
+            response: { 200: ContainerBody },
+          },
+        ),
         async ({ params, caller, origin }) =>
           toContainerBody(orThrow(await setups[action](params.id, caller, origin))),
       );

@@ -20,6 +20,7 @@ export const snapshotRoutes =
   (http, tokens) => {
     takeRoutes(snapshots, keys)(http, tokens);
     listRoutes(snapshots)(http, tokens);
+    deletionRoutes(snapshots)(http, tokens);
   };
 
 const REFUSALS = [
@@ -46,20 +47,14 @@ const takeRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/snapshots',
-      {
+      operation('snapshots.take', 'Copy a container with its volume; a running one is paused meanwhile', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to take snapshot' },
-        schema: operation(
-          'snapshots.take',
-          'Copy a container with its volume; a running one is paused meanwhile',
-          {
-            refusals: [...REFUSALS, 'snapshot_limit_reached', 'snapshot_name_taken'],
-            params: ContainerParams,
-            headers: IdempotencyHeaders,
-            body: schema.SnapshotRequestBody,
-            response: { 201: schema.SnapshotBody, 202: schema.SnapshotBody },
-          },
-        ),
-      },
+        refusals: [...REFUSALS, 'snapshot_limit_reached', 'snapshot_name_taken'],
+        params: ContainerParams,
+        headers: IdempotencyHeaders,
+        body: schema.SnapshotRequestBody,
+        response: { 201: schema.SnapshotBody, 202: schema.SnapshotBody },
+      }),
       async (request, reply) => {
         const { params, caller, origin } = request;
         const wanted = toSnapshotRequest(request.body);
@@ -77,16 +72,14 @@ const takeRoutes =
 
     http.post(
       '/api/containers/:id/forks',
-      {
+      operation('snapshots.fork', 'Make containers with the current files of another', {
         config: { scope: 'write', failure: 'failed to fork container' },
-        schema: operation('snapshots.fork', 'Make containers with the current files of another', {
-          refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached', 'name_taken'],
-          params: ContainerParams,
-          headers: IdempotencyHeaders,
-          body: schema.ForkRequestBody,
-          response: { 201: schema.ForksBody, 202: schema.ForksBody },
-        }),
-      },
+        refusals: [...REFUSALS, 'container_limit_reached', 'kept_limit_reached', 'name_taken'],
+        params: ContainerParams,
+        headers: IdempotencyHeaders,
+        body: schema.ForkRequestBody,
+        response: { 201: schema.ForksBody, 202: schema.ForksBody },
+      }),
       async (request, reply) => {
         const { params, caller, origin } = request;
         const wanted = toForkRequest(request.body);
@@ -108,13 +101,11 @@ const listRoutes =
   (http) => {
     http.get(
       '/api/snapshots',
-      {
+      operation('snapshots.list', 'List your snapshots', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list snapshots' },
-        schema: operation('snapshots.list', 'List your snapshots', {
-          querystring: schema.SnapshotListQuery,
-          response: { 200: schema.SnapshotList },
-        }),
-      },
+        querystring: schema.SnapshotListQuery,
+        response: { 200: schema.SnapshotList },
+      }),
       async ({ query: { container, label, deleted, ...query }, caller }) => {
         const filters = toLabelFilters(label);
         const found = (await (deleted === 'true' ? snapshots.listDeleted(caller) : snapshots.list(caller)))
@@ -128,27 +119,27 @@ const listRoutes =
 
     http.get(
       '/api/snapshots/:id',
-      {
+      operation('snapshots.get', 'Read a snapshot', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read snapshot' },
-        schema: operation('snapshots.get', 'Read a snapshot', {
-          refusals: ['snapshot_not_found'],
-          params: IdParams,
-          response: { 200: schema.SnapshotBody },
-        }),
-      },
+        refusals: ['snapshot_not_found'],
+        params: IdParams,
+        response: { 200: schema.SnapshotBody },
+      }),
       async ({ params, caller }) => toSnapshotBody(orThrow(await snapshots.find(params.id, caller))),
     );
+  };
 
+const deletionRoutes =
+  (snapshots: Snapshots): Routes =>
+  (http) => {
     http.delete(
       '/api/snapshots/:id',
-      {
+      operation('snapshots.delete', 'Delete a snapshot; containers made from it stay', {
         config: { scope: 'write', failure: 'failed to delete snapshot' },
-        schema: operation('snapshots.delete', 'Delete a snapshot; containers made from it stay', {
-          refusals: ['snapshot_not_found', 'snapshot_not_ready'],
-          params: IdParams,
-          response: { 200: schema.DeletedSnapshotBody },
-        }),
-      },
+        refusals: ['snapshot_not_found', 'snapshot_not_ready'],
+        params: IdParams,
+        response: { 200: schema.DeletedSnapshotBody },
+      }),
       async ({ params, caller, origin }) => {
         const { id, name } = orThrow(await snapshots.remove(params.id, caller, origin));
         return { id, name, deleted: true as const };
@@ -157,21 +148,19 @@ const listRoutes =
 
     http.post(
       '/api/snapshots/:id/restore',
-      {
+      operation('snapshots.restore', 'Undo the deletion of a snapshot', {
         config: { scope: 'write', failure: 'failed to restore snapshot' },
-        schema: operation('snapshots.restore', 'Undo the deletion of a snapshot', {
-          refusals: [
-            'snapshot_not_found',
-            'snapshot_name_taken',
-            'snapshot_limit_reached',
-            'snapshot_space_reached',
-            'guest_session_expired',
-          ],
-          params: IdParams,
-          body: schema.SnapshotRestoreBody,
-          response: { 200: schema.SnapshotBody },
-        }),
-      },
+        refusals: [
+          'snapshot_not_found',
+          'snapshot_name_taken',
+          'snapshot_limit_reached',
+          'snapshot_space_reached',
+          'guest_session_expired',
+        ],
+        params: IdParams,
+        body: schema.SnapshotRestoreBody,
+        response: { 200: schema.SnapshotBody },
+      }),
       async ({ params, body, caller, origin }) =>
         toSnapshotBody(orThrow(await snapshots.restore(params.id, body.name, caller, origin))),
     );

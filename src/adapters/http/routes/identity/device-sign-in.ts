@@ -32,13 +32,11 @@ const programRoutes =
 
     http.post(
       '/api/auth/device',
-      {
+      operation('auth.startDevice', 'Start to sign a program in by a code', {
         config: publicly,
-        schema: operation('auth.startDevice', 'Start to sign a program in by a code', {
-          body: schema.DeviceRequest,
-          response: { 201: schema.DeviceStartedBody },
-        }),
-      },
+        body: schema.DeviceRequest,
+        response: { 201: schema.DeviceStartedBody },
+      }),
       async (request, reply) => {
         const started = orThrow(await deviceSignIns.start(request.body.machine, request.origin));
         const page = `${publicUrl()}/device`;
@@ -56,14 +54,12 @@ const programRoutes =
 
     http.post(
       '/api/auth/device/token',
-      {
+      operation('auth.pollDevice', 'Fetch the session once the code is approved', {
         config: publicly,
-        schema: operation('auth.pollDevice', 'Fetch the session once the code is approved', {
-          refusals: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
-          body: schema.DevicePoll,
-          response: { 200: schema.SignedInBody },
-        }),
-      },
+        refusals: ['authorization_pending', 'slow_down', 'access_denied', 'expired_token'],
+        body: schema.DevicePoll,
+        response: { 200: schema.SignedInBody },
+      }),
       async (request, reply) =>
         answer(reply, orThrow(await deviceSignIns.poll(request.body.device_code, request.origin))),
     );
@@ -74,28 +70,24 @@ const confirmRoutes =
   (http) => {
     http.post(
       '/api/auth/device/find',
-      {
+      operation('auth.findDevice', 'Read which program shows a code', {
         config,
-        schema: operation('auth.findDevice', 'Read which program shows a code', {
-          refusals: ['device_code_not_found'],
-          body: schema.DeviceCodeRequest,
-          response: { 200: schema.DeviceBody },
-        }),
-      },
+        refusals: ['device_code_not_found'],
+        body: schema.DeviceCodeRequest,
+        response: { 200: schema.DeviceBody },
+      }),
       async ({ body, caller, origin }) =>
         toBody(orThrow(await deviceSignIns.find(body.user_code, caller, origin))),
     );
 
     http.post(
       '/api/auth/device/approve',
-      {
+      operation('auth.approveDevice', 'Sign the program in that shows a code', {
         config,
-        schema: operation('auth.approveDevice', 'Sign the program in that shows a code', {
-          refusals: [...refusals.CONFIRMATION, 'device_code_not_found'],
-          body: schema.DeviceApproval,
-          response: { 200: schema.DeviceApprovedBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION, 'device_code_not_found'],
+        body: schema.DeviceApproval,
+        response: { 200: schema.DeviceApprovedBody },
+      }),
       async ({ body: { user_code, ...given }, caller, origin }) => {
         orThrow(await deviceSignIns.approve(user_code, caller, given, origin));
         return { approved: true as const };
@@ -104,14 +96,12 @@ const confirmRoutes =
 
     http.post(
       '/api/auth/device/deny',
-      {
+      operation('auth.denyDevice', 'Refuse the program that shows a code', {
         config,
-        schema: operation('auth.denyDevice', 'Refuse the program that shows a code', {
-          refusals: ['device_code_not_found'],
-          body: schema.DeviceCodeRequest,
-          response: { 200: schema.DeviceDeniedBody },
-        }),
-      },
+        refusals: ['device_code_not_found'],
+        body: schema.DeviceCodeRequest,
+        response: { 200: schema.DeviceDeniedBody },
+      }),
       async ({ body, caller, origin }) => {
         orThrow(await deviceSignIns.deny(body.user_code, caller, origin));
         return { denied: true as const };

@@ -23,13 +23,11 @@ const registrationRoutes =
   (http) => {
     http.get(
       '/api/me/passkeys',
-      {
+      operation('passkeys.list', 'List your passkeys', {
         config,
-        schema: operation('passkeys.list', 'List your passkeys', {
-          querystring: schema.PasskeyListQuery,
-          response: { 200: schema.PasskeyList },
-        }),
-      },
+        querystring: schema.PasskeyListQuery,
+        response: { 200: schema.PasskeyList },
+      }),
       async ({ caller, query }) => {
         const { items, next } = pageOf((await passkeys.list(caller)).map(toBody), query, 'id');
         return { passkeys: items, ...next };
@@ -38,32 +36,23 @@ const registrationRoutes =
 
     http.post(
       '/api/me/passkeys/options',
-      {
+      operation('passkeys.options', 'Get a challenge to register a passkey', {
         config: change,
-        schema: operation('passkeys.options', 'Get a challenge to register a passkey', {
-          refusals: [...refusals.CONFIRMATION, 'passkeys_unavailable', 'passkey_limit_reached'],
-          body: schema.ConfirmationRequest,
-          response: { 200: schema.BrowserOptionsBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION, 'passkeys_unavailable', 'passkey_limit_reached'],
+        body: schema.ConfirmationRequest,
+        response: { 200: schema.BrowserOptionsBody },
+      }),
       async ({ caller, body, origin }) => orThrow(await passkeys.begin(caller, body, origin)),
     );
 
     http.post(
       '/api/me/passkeys/verify',
-      {
+      operation('passkeys.register', 'Register a passkey', {
         config: change,
-        schema: operation('passkeys.register', 'Register a passkey', {
-          refusals: [
-            'passkeys_unavailable',
-            'passkey_rejected',
-            'passkey_registered',
-            'passkey_limit_reached',
-          ],
-          body: schema.PasskeyRegistration,
-          response: { 201: schema.PasskeyBody },
-        }),
-      },
+        refusals: ['passkeys_unavailable', 'passkey_rejected', 'passkey_registered', 'passkey_limit_reached'],
+        body: schema.PasskeyRegistration,
+        response: { 201: schema.PasskeyBody },
+      }),
       async ({ caller, body, origin }, reply) => {
         const made = orThrow(await passkeys.register(caller, body.credential, body.name, origin));
         return reply.code(201).send(toBody(made));
@@ -76,31 +65,27 @@ const changeRoutes =
   (http) => {
     http.patch(
       '/api/me/passkeys/:id',
-      {
+      operation('passkeys.rename', 'Rename a passkey', {
         config: change,
-        schema: operation('passkeys.rename', 'Rename a passkey', {
-          refusals: ['passkey_not_found'],
-          params: IdParams,
-          body: schema.PasskeyChange,
-          response: { 200: schema.PasskeyBody },
-        }),
-      },
+        refusals: ['passkey_not_found'],
+        params: IdParams,
+        body: schema.PasskeyChange,
+        response: { 200: schema.PasskeyBody },
+      }),
       async ({ caller, params, body, origin }) =>
         toBody(orThrow(await passkeys.rename(params.id, body.name, caller, origin))),
     );
 
     http.delete(
       '/api/me/passkeys/:id',
-      {
+      operation('passkeys.delete', 'Delete a passkey', {
         config: change,
-        schema: operation('passkeys.delete', 'Delete a passkey', {
-          description: "Ends the user's other sessions.",
-          refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
-          params: IdParams,
-          body: schema.ConfirmationRequest,
-          response: { 200: schema.DeletedBody },
-        }),
-      },
+        description: "Ends the user's other sessions.",
+        refusals: [...refusals.CONFIRMATION, 'passkey_not_found'],
+        params: IdParams,
+        body: schema.ConfirmationRequest,
+        response: { 200: schema.DeletedBody },
+      }),
       async ({ caller, params, body, origin }) => {
         orThrow(await passkeys.remove(params.id, caller, body, origin));
         return { id: params.id, deleted: true };

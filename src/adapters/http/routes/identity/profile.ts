@@ -22,23 +22,21 @@ export const meRoutes =
   (http) => {
     http.get(
       '/api/me',
-      {
+      operation('account.read', 'Read your profile', {
         config: { scope: 'read', whileLocked: true },
-        schema: operation('account.read', 'Read your profile', { response: { 200: schema.MeBody } }),
-      },
+        response: { 200: schema.MeBody },
+      }),
       async ({ caller, limits }) => toBody(await profiles.read(caller), limits),
     );
 
     http.patch(
       '/api/me',
-      {
+      operation('account.update', 'Change your profile', {
         config: { scope: 'write', shutAfterReset: true },
-        schema: operation('account.update', 'Change your profile', {
-          refusals: ['login_token_required'],
-          body: schema.MeChange,
-          response: { 200: schema.MeBody },
-        }),
-      },
+        refusals: ['login_token_required'],
+        body: schema.MeChange,
+        response: { 200: schema.MeBody },
+      }),
       async ({ caller, body, origin, limits }) =>
         toBody(orThrow(await profiles.change(toChange(body), caller, origin)), limits),
     );
@@ -46,14 +44,12 @@ export const meRoutes =
     // Lets a page check a proof before it shows its next step.
     http.post(
       '/api/me/confirm',
-      {
+      operation('account.confirm', 'Confirm that it is you', {
         config: { scope: 'login' },
-        schema: operation('account.confirm', 'Confirm that it is you', {
-          refusals: [...refusals.CONFIRMATION],
-          body: ConfirmationRequest,
-          response: { 200: ConfirmedBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION],
+        body: ConfirmationRequest,
+        response: { 200: ConfirmedBody },
+      }),
       async ({ caller, body, origin }) => {
         orThrow(await confirmed(caller, body, origin));
         return { confirmed: true as const };
@@ -62,14 +58,12 @@ export const meRoutes =
 
     http.post(
       '/api/me/password',
-      {
+      operation('account.changePassword', 'Change your password, or set the first one', {
         config: { scope: 'login' },
-        schema: operation('account.changePassword', 'Change your password, or set the first one', {
-          refusals: [...refusals.CONFIRMATION],
-          body: schema.PasswordChange,
-          response: { 200: schema.PasswordChangedBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION],
+        body: schema.PasswordChange,
+        response: { 200: schema.PasswordChangedBody },
+      }),
       async ({ caller, body, origin }) => {
         const { old_password: old, new_password: wanted, code } = body;
         orThrow(await passwords.change(caller, { old, wanted, code }, origin));

@@ -12,14 +12,12 @@ export const screenLockRoutes =
   (http) => {
     http.put(
       '/api/me/lock',
-      {
+      operation('account.setPasscode', 'Set or change the passcode of the screen lock', {
         config: change,
-        schema: operation('account.setPasscode', 'Set or change the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'wrong_passcode'],
-          body: schema.PasscodeChange,
-          response: { 200: schema.PasscodeSetBody },
-        }),
-      },
+        refusals: ['confirmation_required', 'wrong_passcode'],
+        body: schema.PasscodeChange,
+        response: { 200: schema.PasscodeSetBody },
+      }),
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.setPasscode(caller, body.passcode, body.current_passcode, origin));
         return { passcode_set: true };
@@ -28,14 +26,12 @@ export const screenLockRoutes =
 
     http.delete(
       '/api/me/lock',
-      {
+      operation('account.removePasscode', 'Remove the passcode of the screen lock', {
         config: change,
-        schema: operation('account.removePasscode', 'Remove the passcode of the screen lock', {
-          refusals: ['confirmation_required', 'wrong_passcode'],
-          body: schema.PasscodeRemoval,
-          response: { 200: schema.PasscodeSetBody },
-        }),
-      },
+        refusals: ['confirmation_required', 'wrong_passcode'],
+        body: schema.PasscodeRemoval,
+        response: { 200: schema.PasscodeSetBody },
+      }),
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.removePasscode(caller, body.current_passcode, origin));
         return { passcode_set: false };
@@ -44,13 +40,11 @@ export const screenLockRoutes =
 
     http.post(
       '/api/sessions/lock',
-      {
+      operation('sessions.lock', 'Lock this session', {
         config,
-        schema: operation('sessions.lock', 'Lock this session', {
-          refusals: ['passcode_not_set'],
-          response: { 200: schema.LockBody },
-        }),
-      },
+        refusals: ['passcode_not_set'],
+        response: { 200: schema.LockBody },
+      }),
       async ({ caller, origin }) => {
         orThrow(await screenLock.lock(caller, origin));
         return { locked: true };
@@ -59,14 +53,12 @@ export const screenLockRoutes =
 
     http.post(
       '/api/sessions/unlock',
-      {
+      operation('sessions.unlock', 'Unlock this session', {
         config: { ...config, whileLocked: true },
-        schema: operation('sessions.unlock', 'Unlock this session', {
-          refusals: ['passcode_not_set', 'wrong_passcode'],
-          body: schema.PasscodeRequest,
-          response: { 200: schema.LockBody },
-        }),
-      },
+        refusals: ['passcode_not_set', 'wrong_passcode'],
+        body: schema.PasscodeRequest,
+        response: { 200: schema.LockBody },
+      }),
       async ({ caller, body, origin }) => {
         orThrow(await screenLock.unlock(caller, body.passcode, origin));
         return { locked: false };

@@ -20,12 +20,10 @@ const enrolmentRoutes =
   (http) => {
     http.get(
       '/api/me/mfa',
-      {
+      operation('mfa.read', 'Read whether a second factor is on', {
         config,
-        schema: operation('mfa.read', 'Read whether a second factor is on', {
-          response: { 200: schema.MfaStatusBody },
-        }),
-      },
+        response: { 200: schema.MfaStatusBody },
+      }),
       async ({ caller }) => {
         const { enabled, recoveryCodesLeft } = await secondFactor.status(caller);
         return { enabled, recovery_codes_left: recoveryCodesLeft };
@@ -34,13 +32,11 @@ const enrolmentRoutes =
 
     http.post(
       '/api/me/mfa',
-      {
+      operation('mfa.enrol', 'Request a secret for one-time codes', {
         config: change,
-        schema: operation('mfa.enrol', 'Request a secret for one-time codes', {
-          refusals: ['account_required', 'mfa_already_enabled'],
-          response: { 200: schema.EnrolmentBody },
-        }),
-      },
+        refusals: ['account_required', 'mfa_already_enabled'],
+        response: { 200: schema.EnrolmentBody },
+      }),
       async ({ caller }) => {
         const { secret, uri, qrSvg } = orThrow(await secondFactor.enrol(caller));
         return { secret, otpauth_uri: uri, qr_svg: qrSvg };
@@ -49,14 +45,12 @@ const enrolmentRoutes =
 
     http.post(
       '/api/me/mfa/confirm',
-      {
+      operation('mfa.confirm', 'Turn one-time codes on with a first code', {
         config: change,
-        schema: operation('mfa.confirm', 'Turn one-time codes on with a first code', {
-          refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
-          body: schema.MfaConfirmRequest,
-          response: { 200: schema.RecoveryCodesBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION, 'mfa_already_enabled', 'mfa_not_started'],
+        body: schema.MfaConfirmRequest,
+        response: { 200: schema.RecoveryCodesBody },
+      }),
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.confirm(caller, body.code, body.password, origin))],
       }),
@@ -69,14 +63,12 @@ const codeRoutes =
   (http) => {
     http.post(
       '/api/me/mfa/recovery-codes',
-      {
+      operation('mfa.renewRecoveryCodes', 'Replace the recovery codes', {
         config: change,
-        schema: operation('mfa.renewRecoveryCodes', 'Replace the recovery codes', {
-          refusals: ['mfa_not_enabled', 'wrong_code'],
-          body: schema.CodeRequest,
-          response: { 200: schema.RecoveryCodesBody },
-        }),
-      },
+        refusals: ['mfa_not_enabled', 'wrong_code'],
+        body: schema.CodeRequest,
+        response: { 200: schema.RecoveryCodesBody },
+      }),
       async ({ caller, body, origin }) => ({
         recovery_codes: [...orThrow(await secondFactor.renewRecoveryCodes(caller, body.code, origin))],
       }),
@@ -84,14 +76,12 @@ const codeRoutes =
 
     http.delete(
       '/api/me/mfa',
-      {
+      operation('mfa.disable', 'Turn one-time codes off', {
         config: change,
-        schema: operation('mfa.disable', 'Turn one-time codes off', {
-          refusals: ['mfa_not_enabled', 'wrong_code'],
-          body: schema.CodeRequest,
-          response: { 200: schema.MfaDisabledBody },
-        }),
-      },
+        refusals: ['mfa_not_enabled', 'wrong_code'],
+        body: schema.CodeRequest,
+        response: { 200: schema.MfaDisabledBody },
+      }),
       async ({ caller, body, origin }) => {
         orThrow(await secondFactor.disable(caller, body.code, origin));
         return { enabled: false };

@@ -11,13 +11,11 @@ export const sessionRoutes =
   (http) => {
     http.get(
       '/api/sessions',
-      {
+      operation('sessions.list', 'List your sign-ins of the last 30 days', {
         config: { scope: 'login', failure: 'failed to list sessions', failureOfDatabase: true },
-        schema: operation('sessions.list', 'List your sign-ins of the last 30 days', {
-          querystring: schema.SessionListQuery,
-          response: { 200: schema.SessionList },
-        }),
-      },
+        querystring: schema.SessionListQuery,
+        response: { 200: schema.SessionList },
+      }),
       async ({ caller, query }) => {
         const { items, next } = pageOf((await sessions.list(caller)).map(toBody), query, 'id');
         return { sessions: items, ...next };
@@ -26,15 +24,13 @@ export const sessionRoutes =
 
     http.delete(
       '/api/sessions/:id',
-      {
+      operation('sessions.revoke', 'Revoke one of your sessions', {
         config: { scope: 'login', failure: 'failed to revoke session' },
-        schema: operation('sessions.revoke', 'Revoke one of your sessions', {
-          refusals: ['new_password_required', 'session_not_found'],
-          params: IdParams,
-          body: schema.RevokeRequest,
-          response: { 200: schema.RevokedBody },
-        }),
-      },
+        refusals: ['new_password_required', 'session_not_found'],
+        params: IdParams,
+        body: schema.RevokeRequest,
+        response: { 200: schema.RevokedBody },
+      }),
       async ({ params, body, caller, origin }) => {
         orThrow(await sessions.revoke(params.id, body.reason, caller, origin));
         return { revoked: true as const };
@@ -43,13 +39,11 @@ export const sessionRoutes =
 
     http.post(
       '/api/sessions/revoke-others',
-      {
+      operation('sessions.revokeOthers', 'Revoke all your other sessions', {
         config: { scope: 'login', shutAfterReset: true, failure: 'failed to revoke sessions' },
-        schema: operation('sessions.revokeOthers', 'Revoke all your other sessions', {
-          body: schema.RevokeRequest,
-          response: { 200: schema.RevokedOthersBody },
-        }),
-      },
+        body: schema.RevokeRequest,
+        response: { 200: schema.RevokedOthersBody },
+      }),
       async ({ body, caller, origin }) => {
         const count = orThrow(await sessions.revokeOthers(body.reason, caller, origin));
         return { revoked: true as const, count };

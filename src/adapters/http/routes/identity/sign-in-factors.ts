@@ -29,53 +29,45 @@ export const authFactorRoutes =
 
     http.post(
       '/api/auth/mfa',
-      {
+      operation('auth.finishLogin', 'Finish a sign-in with the second factor', {
         config: publicly,
-        schema: operation('auth.finishLogin', 'Finish a sign-in with the second factor', {
-          refusals: ['login_failed'],
-          body: schema.MfaRequest,
-          response: { 200: SignedInBody },
-        }),
-      },
+        refusals: ['login_failed'],
+        body: schema.MfaRequest,
+        response: { 200: SignedInBody },
+      }),
       async (request, reply) => answer(reply, orThrow(await finish(deps, request.body, request.origin))),
     );
 
     http.post(
       '/api/auth/mfa/options',
-      {
+      operation('auth.passkeyOptionsOfLogin', 'Get a passkey challenge as second factor', {
         config: publicly,
-        schema: operation('auth.passkeyOptionsOfLogin', 'Get a passkey challenge as second factor', {
-          refusals: ['login_failed', 'passkeys_unavailable'],
-          body: schema.MfaOptionsRequest,
-          response: options,
-        }),
-      },
+        refusals: ['login_failed', 'passkeys_unavailable'],
+        body: schema.MfaOptionsRequest,
+        response: options,
+      }),
       async (request) =>
         orThrow(await passkeySignIn.beginSecondFactor(request.body.mfa_token, request.origin)),
     );
 
     http.post(
       '/api/auth/passkey/options',
-      {
+      operation('auth.passkeyOptions', 'Get a passkey challenge to sign in', {
         config: publicly,
-        schema: operation('auth.passkeyOptions', 'Get a passkey challenge to sign in', {
-          refusals: ['passkeys_unavailable'],
-          response: options,
-        }),
-      },
+        refusals: ['passkeys_unavailable'],
+        response: options,
+      }),
       async (request) => orThrow(await passkeySignIn.begin(request.origin)),
     );
 
     http.post(
       '/api/auth/passkey/verify',
-      {
+      operation('auth.passkeyLogin', 'Sign in with a passkey', {
         config: publicly,
-        schema: operation('auth.passkeyLogin', 'Sign in with a passkey', {
-          refusals: ['login_failed', 'passkeys_unavailable'],
-          body: schema.PasskeySignIn,
-          response: { 200: SignedInBody },
-        }),
-      },
+        refusals: ['login_failed', 'passkeys_unavailable'],
+        body: schema.PasskeySignIn,
+        response: { 200: SignedInBody },
+      }),
       async (request, reply) =>
         answer(reply, orThrow(await passkeySignIn.signIn(request.body.credential, request.origin))),
     );

@@ -37,12 +37,10 @@ const setupRoutes =
   (http) => {
     http.get(
       '/api/auth/options',
-      {
+      operation('auth.options', 'Read which ways to sign in are open', {
         config: publicly,
-        schema: operation('auth.options', 'Read which ways to sign in are open', {
-          response: { 200: schema.SignInOptionsBody },
-        }),
-      },
+        response: { 200: schema.SignInOptionsBody },
+      }),
       async () => {
         const { setupRequired, openRegistration, guestsEnabled } = await accounts.options();
         return {
@@ -56,14 +54,12 @@ const setupRoutes =
 
     http.post(
       '/api/auth/setup',
-      {
+      operation('auth.setUp', 'Create the first administrator', {
         config: publicly,
-        schema: operation('auth.setUp', 'Create the first administrator', {
-          refusals: ['setup_done', 'setup_code_rejected'],
-          body: schema.SetupRequest,
-          response: { 201: schema.SignedInBody },
-        }),
-      },
+        refusals: ['setup_done', 'setup_code_rejected'],
+        body: schema.SetupRequest,
+        response: { 201: schema.SignedInBody },
+      }),
       async (request, reply) => {
         const { code, ...person } = request.body;
         return answer(reply.code(201), orThrow(await accounts.setUp(code, person, request.origin)));
@@ -72,14 +68,12 @@ const setupRoutes =
 
     http.post(
       '/api/auth/setup/check',
-      {
+      operation('auth.checkSetupCode', 'Check a set-up code', {
         config: publicly,
-        schema: operation('auth.checkSetupCode', 'Check a set-up code', {
-          refusals: ['setup_done', 'setup_code_rejected'],
-          body: schema.SetupCodeRequest,
-          response: { 200: schema.SetupCodeBody },
-        }),
-      },
+        refusals: ['setup_done', 'setup_code_rejected'],
+        body: schema.SetupCodeRequest,
+        response: { 200: schema.SetupCodeBody },
+      }),
       async (request) => {
         orThrow(await accounts.checkSetupCode(request.body.code, request.origin));
         return { valid: true as const };
@@ -92,28 +86,24 @@ const registrationRoutes =
   (http) => {
     http.post(
       '/api/auth/register',
-      {
+      operation('auth.register', 'Register and sign in', {
         config: publicly,
-        schema: operation('auth.register', 'Register and sign in', {
-          refusals: ['registration_closed'],
-          body: schema.RegisterRequest,
-          response: { 201: schema.SignedInBody },
-        }),
-      },
+        refusals: ['registration_closed'],
+        body: schema.RegisterRequest,
+        response: { 201: schema.SignedInBody },
+      }),
       async (request, reply) =>
         answer(reply.code(201), orThrow(await accounts.register(request.body, request.origin))),
     );
 
     http.post(
       '/api/auth/guest',
-      {
+      operation('auth.enterAsGuest', 'Enter as a guest', {
         config: publicly,
-        schema: operation('auth.enterAsGuest', 'Enter as a guest', {
-          refusals: ['guests_disabled'],
-          body: schema.GuestRequest,
-          response: { 200: schema.SignedInBody },
-        }),
-      },
+        refusals: ['guests_disabled'],
+        body: schema.GuestRequest,
+        response: { 200: schema.SignedInBody },
+      }),
       async (request, reply) =>
         answer(reply, orThrow(await guests.enter(request.body.username, request.origin))),
     );
@@ -126,14 +116,12 @@ const loginRoutes =
 
     http.post(
       '/api/auth/login',
-      {
+      operation('auth.login', 'Sign in with a password', {
         config: publicly,
-        schema: operation('auth.login', 'Sign in with a password', {
-          refusals: ['login_failed'],
-          body: schema.LoginRequest,
-          response: { 200: schema.LoginBody },
-        }),
-      },
+        refusals: ['login_failed'],
+        body: schema.LoginRequest,
+        response: { 200: schema.LoginBody },
+      }),
       async (request, reply) => {
         const { email, password } = request.body;
         return answerLogin(reply, orThrow(await signIn.login(email, password, request.origin)));
@@ -142,24 +130,22 @@ const loginRoutes =
 
     http.post(
       '/api/auth/refresh',
-      {
+      operation('auth.refresh', 'Get a new login token', {
         config: publicly,
-        schema: operation('auth.refresh', 'Get a new login token', {
-          security: [{ refreshCookie: [] }],
-          refusals: ['unauthorized'],
-          response: { 200: schema.SignedInBody },
-        }),
-      },
+        security: [{ refreshCookie: [] }],
+        refusals: ['unauthorized'],
+        response: { 200: schema.SignedInBody },
+      }),
       async (request, reply) =>
         answer(reply, orThrow(await signIn.refresh(refreshCookie(request, reply), request.origin))),
     );
 
     http.post(
       '/api/auth/logout',
-      {
+      operation('auth.logout', 'Sign out', {
         config: { scope: 'login', whileLocked: true },
-        schema: operation('auth.logout', 'Sign out', { response: { 200: schema.LoggedOutBody } }),
-      },
+        response: { 200: schema.LoggedOutBody },
+      }),
       async (request, reply) => {
         await signIn.logout(request.caller, request.origin);
         clearRefreshCookie(reply);

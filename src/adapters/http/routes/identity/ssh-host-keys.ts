@@ -8,12 +8,10 @@ export const sshHostKeyRoutes =
   (http) => {
     http.get(
       '/api/ssh/host-keys',
-      {
+      operation('sshHostKeys.list', 'List the SSH host keys of this installation', {
         config: { scope: 'public', failure: 'failed to read ssh host keys' },
-        schema: operation('sshHostKeys.list', 'List the SSH host keys of this installation', {
-          response: { 200: SshHostKeysBody },
-        }),
-      },
+        response: { 200: SshHostKeysBody },
+      }),
       async () => {
         const { host, port, keys } = await access.describe();
         return {

@@ -12,13 +12,11 @@ export const sshKeyRoutes =
   (http) => {
     http.get(
       '/api/me/ssh-keys',
-      {
+      operation('sshKeys.list', 'List your SSH keys', {
         config: { scope: 'read', failure: 'failed to list ssh keys' },
-        schema: operation('sshKeys.list', 'List your SSH keys', {
-          querystring: schema.SshKeyListQuery,
-          response: { 200: schema.SshKeyList },
-        }),
-      },
+        querystring: schema.SshKeyListQuery,
+        response: { 200: schema.SshKeyList },
+      }),
       async ({ caller, query }) => {
         const { items, next } = pageOf((await keys.list(caller)).map(toBody), query, 'id');
         return { ssh_keys: items, ...next };
@@ -27,14 +25,12 @@ export const sshKeyRoutes =
 
     http.post(
       '/api/me/ssh-keys',
-      {
+      operation('sshKeys.add', 'Add an SSH key', {
         config: { scope: 'write', shutAfterReset: true, failure: 'failed to add ssh key' },
-        schema: operation('sshKeys.add', 'Add an SSH key', {
-          refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
-          body: schema.SshKeyRequest,
-          response: { 201: schema.SshKeyBody },
-        }),
-      },
+        refusals: ['token_dependent', 'ssh_key_exists', 'ssh_key_limit_reached'],
+        body: schema.SshKeyRequest,
+        response: { 201: schema.SshKeyBody },
+      }),
       async ({ body, caller, origin }, reply) => {
         const added = orThrow(await keys.add(body.public_key, body.name, caller, origin));
         return reply.code(201).send(toBody(added));
@@ -43,14 +39,12 @@ export const sshKeyRoutes =
 
     http.delete(
       '/api/me/ssh-keys/:id',
-      {
+      operation('sshKeys.delete', 'Delete an SSH key', {
         config: { scope: 'write', shutAfterReset: true, failure: 'failed to remove ssh key' },
-        schema: operation('sshKeys.delete', 'Delete an SSH key', {
-          refusals: ['ssh_key_not_found'],
-          params: IdParams,
-          response: { 200: schema.DeletedSshKeyBody },
-        }),
-      },
+        refusals: ['ssh_key_not_found'],
+        params: IdParams,
+        response: { 200: schema.DeletedSshKeyBody },
+      }),
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await keys.remove(params.id, caller, origin));
         return { id, deleted: true as const };

@@ -29,20 +29,20 @@ const createRoute =
     http.post(
       '/api/tokens',
       {
-        config: {
-          scope: 'login',
-          shutAfterReset: true,
-          failure: 'failed to create token',
-          failureOfDatabase: true,
-        },
-        schema: operation('tokens.create', 'Create an API token', {
+        // The schema is documentation; `readTokenRequest` has the words of each fault.
+        validatorCompiler: () => () => true,
+        ...operation('tokens.create', 'Create an API token', {
+          config: {
+            scope: 'login',
+            shutAfterReset: true,
+            failure: 'failed to create token',
+            failureOfDatabase: true,
+          },
           refusals: ['not_authorized', 'token_already_created', 'token_limit_reached'],
           headers: IdempotencyHeaders,
           body: schema.TokenRequestBody,
           response: { 201: schema.CreatedTokenBody },
         }),
-        // The schema is documentation; `readTokenRequest` has the words of each fault.
-        validatorCompiler: () => () => true,
       },
       async (request, reply) => {
         const { caller, origin } = request;
@@ -60,20 +60,20 @@ const deriveRoute =
     http.post(
       '/api/tokens/derive',
       {
-        config: {
-          scope: 'read',
-          shutAfterReset: true,
-          forRestricted: true,
-          failure: 'failed to create token',
-          failureOfDatabase: true,
-        },
-        schema: operation('tokens.derive', 'Create a token that can do at most what yours can', {
+        validatorCompiler: () => () => true,
+        ...operation('tokens.derive', 'Create a token that can do at most what yours can', {
+          config: {
+            scope: 'read',
+            shutAfterReset: true,
+            forRestricted: true,
+            failure: 'failed to create token',
+            failureOfDatabase: true,
+          },
           refusals: ['not_authorized', 'token_already_created', 'token_limit_reached', 'token_cannot_derive'],
           headers: IdempotencyHeaders,
           body: schema.ChildTokenRequestBody,
           response: { 201: schema.DerivedTokenBody },
         }),
-        validatorCompiler: () => () => true,
       },
       async (request, reply) => {
         const { caller, origin } = request;
@@ -109,13 +109,11 @@ const listRoutes =
   (http) => {
     http.get(
       '/api/tokens',
-      {
+      operation('tokens.list', 'List your API tokens', {
         config: { scope: 'login', failure: 'failed to list tokens' },
-        schema: operation('tokens.list', 'List your API tokens', {
-          querystring: schema.TokenListQuery,
-          response: { 200: schema.TokenList },
-        }),
-      },
+        querystring: schema.TokenListQuery,
+        response: { 200: schema.TokenList },
+      }),
       async ({ caller, query }) => {
         const { items, next } = pageOf((await tokens.list(caller)).map(toBody), query, 'id');
         return { tokens: items, ...next };
@@ -124,14 +122,12 @@ const listRoutes =
 
     http.post(
       '/api/tokens/:id/revoke',
-      {
+      operation('tokens.revoke', 'Revoke an API token', {
         config: { scope: 'login', shutAfterReset: true, failure: 'failed to revoke token' },
-        schema: operation('tokens.revoke', 'Revoke an API token', {
-          refusals: ['token_not_found'],
-          params: IdParams,
-          response: { 200: schema.RevokedTokenBody },
-        }),
-      },
+        refusals: ['token_not_found'],
+        params: IdParams,
+        response: { 200: schema.RevokedTokenBody },
+      }),
       async (request) => {
         const { id, revokedAt } = orThrow(
           await tokens.revoke(request.params.id, request.caller, request.origin),
@@ -142,14 +138,12 @@ const listRoutes =
 
     http.delete(
       '/api/tokens/:id',
-      {
+      operation('tokens.delete', 'Delete an API token', {
         config: { scope: 'login', shutAfterReset: true, failure: 'failed to delete token' },
-        schema: operation('tokens.delete', 'Delete an API token', {
-          refusals: ['token_not_found'],
-          params: IdParams,
-          response: { 200: schema.DeletedTokenBody },
-        }),
-      },
+        refusals: ['token_not_found'],
+        params: IdParams,
+        response: { 200: schema.DeletedTokenBody },
+      }),
       async (request) => {
         const { id } = orThrow(await tokens.delete(request.params.id, request.caller, request.origin));
         return { id, deleted: true as const };
@@ -161,12 +155,10 @@ const listRoutes =
 const validateRoute: Routes = (http) => {
   http.get(
     '/api/tokens/validate',
-    {
+    operation('tokens.validate', 'Read the rights of the API token that asks', {
       config: { scope: 'api_token', forRestricted: true },
-      schema: operation('tokens.validate', 'Read the rights of the API token that asks', {
-        response: { 200: schema.ValidTokenBody },
-      }),
-    },
+      response: { 200: schema.ValidTokenBody },
+    }),
     (request, reply) => {
       reply.send(toValidBody(request.caller));
     },

@@ -21,12 +21,10 @@ export const announcementRoutes =
   (http, tokens) => {
     http.get(
       '/api/announcements',
-      {
+      operation('announcements.list', 'List the present announcements', {
         config: { scope: 'read', failure: LIST },
-        schema: operation('announcements.list', 'List the present announcements', {
-          response: { 200: schema.AnnouncementList },
-        }),
-      },
+        response: { 200: schema.AnnouncementList },
+      }),
       async () => ({ announcements: (await deps.announcements.current()).map(toBody) }),
     );
     adminRoutes(deps)(http, tokens);
@@ -43,25 +41,21 @@ const adminRoutes =
 
     http.get(
       '/api/admin/announcements',
-      {
+      operation('adminAnnouncements.list', 'List all announcements', {
         config: { scope: 'admin', failure: LIST },
-        schema: operation('adminAnnouncements.list', 'List all announcements', {
-          response: { 200: schema.AdminAnnouncementList },
-        }),
-      },
+        response: { 200: schema.AdminAnnouncementList },
+      }),
       async () => ({ announcements: (await announcements.list()).map(toAdminBody) }),
     );
 
     http.post(
       '/api/admin/announcements',
-      {
+      operation('adminAnnouncements.create', 'Show an announcement to everybody', {
         config: { scope: 'admin', failure: 'failed to create announcement' },
-        schema: operation('adminAnnouncements.create', 'Show an announcement to everybody', {
-          refusals: ['announcement_limit_reached'],
-          body: schema.NewAnnouncementRequest,
-          response: { 201: schema.AdminAnnouncementBody },
-        }),
-      },
+        refusals: ['announcement_limit_reached'],
+        body: schema.NewAnnouncementRequest,
+        response: { 201: schema.AdminAnnouncementBody },
+      }),
       async ({ body, caller, origin }, reply) => {
         const draft = { ...toChange(body), text: body.text };
         const made = orThrow(await announcements.create(draft, caller, origin));
@@ -71,29 +65,25 @@ const adminRoutes =
 
     http.patch(
       '/api/admin/announcements/:id',
-      {
+      operation('adminAnnouncements.update', 'Change an announcement', {
         config: { scope: 'admin', failure: 'failed to update announcement' },
-        schema: operation('adminAnnouncements.update', 'Change an announcement', {
-          refusals: ['announcement_not_found'],
-          params: IdParams,
-          body: schema.AnnouncementChangeRequest,
-          response: { 200: schema.AdminAnnouncementBody },
-        }),
-      },
+        refusals: ['announcement_not_found'],
+        params: IdParams,
+        body: schema.AnnouncementChangeRequest,
+        response: { 200: schema.AdminAnnouncementBody },
+      }),
       async ({ params: { id }, body, caller, origin }) =>
         toAdminBody(orThrow(await announcements.change(id, toChange(body), caller, origin))),
     );
 
     http.delete(
       '/api/admin/announcements/:id',
-      {
+      operation('adminAnnouncements.delete', 'Delete an announcement', {
         config: { scope: 'admin', failure: 'failed to delete announcement' },
-        schema: operation('adminAnnouncements.delete', 'Delete an announcement', {
-          refusals: ['announcement_not_found'],
-          params: IdParams,
-          response: { 200: schema.AnnouncementDeletedBody },
-        }),
-      },
+        refusals: ['announcement_not_found'],
+        params: IdParams,
+        response: { 200: schema.AnnouncementDeletedBody },
+      }),
       async ({ params: { id }, caller, origin }) => {
         orThrow(await announcements.delete(id, caller, origin));
         return { id, deleted: true as const };

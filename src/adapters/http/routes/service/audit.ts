@@ -24,9 +24,9 @@ export const auditRoutes =
     http.get(
       '/api/audit',
       {
-        config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: operation('audit.list', 'List or export your audit records', {
+        ...operation('audit.list', 'List or export your audit records', {
+          config: { scope: 'read', failure: 'failed to list audit records', lasting: 'downloads' },
           alsoAs: ['text/csv', 'application/x-ndjson'],
           querystring: AuditQuery,
           response: { 200: AuditPage },
@@ -48,9 +48,9 @@ export const auditRoutes =
     http.get(
       '/api/admin/audit',
       {
-        config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: operation('adminAudit.list', 'List or export all audit records', {
+        ...operation('adminAudit.list', 'List or export all audit records', {
+          config: { scope: 'admin', failure: 'failed to list audit records', lasting: 'downloads' },
           alsoAs: ['text/csv', 'application/x-ndjson'],
           querystring: AdminAuditQuery,
           response: { 200: AuditPage },

@@ -22,26 +22,20 @@ export const capacityRoutes =
   (http) => {
     http.get(
       '/api/admin/capacity',
-      {
+      operation('adminCapacity.read', 'Read what the machines of the engines have, promise and use', {
         config: { scope: 'admin', failure: 'failed to read capacity' },
-        schema: operation(
-          'adminCapacity.read',
-          'Read what the machines of the engines have, promise and use',
-          { response: { 200: schema.CapacityBody } },
-        ),
-      },
+        response: { 200: schema.CapacityBody },
+      }),
       async () => toCapacity(await capacity()),
     );
 
     http.get(
       '/api/admin/usage',
-      {
+      operation('adminUsage.list', 'List what each user uses', {
         config: { scope: 'admin', failure: 'failed to list usage' },
-        schema: operation('adminUsage.list', 'List what each user uses', {
-          querystring: schema.UsageQuery,
-          response: { 200: schema.UsageList },
-        }),
-      },
+        querystring: schema.UsageQuery,
+        response: { 200: schema.UsageList },
+      }),
       async ({ caller, origin, query }) => {
         const all = (await usage(caller, origin)).map(toUsage);
         const { items, next } = pageOf(all, query, 'user_id');

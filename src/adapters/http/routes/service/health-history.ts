@@ -18,24 +18,20 @@ export const healthHistoryRoutes =
   (http) => {
     http.get(
       '/api/admin/health',
-      {
+      operation('adminHealth.read', 'Read the health of each component and process', {
         config: { scope: 'admin', failure: 'failed to read the health' },
-        schema: operation('adminHealth.read', 'Read the health of each component and process', {
-          response: { 200: schema.HealthBody },
-        }),
-      },
+        response: { 200: schema.HealthBody },
+      }),
       async () => toBody(await health.now()),
     );
 
     http.get(
       '/api/admin/health/history',
-      {
+      operation('adminHealth.history', 'List the outages', {
         config: { scope: 'admin', failure: 'failed to list outages' },
-        schema: operation('adminHealth.history', 'List the outages', {
-          querystring: schema.OutageQuery,
-          response: { 200: schema.OutagePage },
-        }),
-      },
+        querystring: schema.OutageQuery,
+        response: { 200: schema.OutagePage },
+      }),
       async ({ query }) => {
         const { items, next } = await paged(query, (request) =>
           health.outages(query.component ?? null, request),

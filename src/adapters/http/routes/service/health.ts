@@ -24,12 +24,10 @@ export const systemRoutes =
   (http, tokens) => {
     http.get(
       '/livez',
-      {
+      operation('service.live', 'Tell whether the process is live', {
         config: publicly,
-        schema: operation('service.live', 'Tell whether the process is live', {
-          response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) },
-        }),
-      },
+        response: { 200: LiveBody, 503: Type.Union([LiveBody, RefusalBody]) },
+      }),
       async (_request, reply) => {
         const state = liveness();
         return reply.code(state.status === 'live' ? 200 : 503).send(state);
@@ -38,12 +36,10 @@ export const systemRoutes =
 
     http.get(
       '/readyz',
-      {
+      operation('service.ready', 'Tell whether every part is ready', {
         config: { ...publicly, detailsForAdmins: true },
-        schema: operation('service.ready', 'Tell whether every part is ready', {
-          response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) },
-        }),
-      },
+        response: { 200: ReadyAnswer, 503: Type.Union([ReadyAnswer, RefusalBody]) },
+      }),
       async (request, reply) => {
         const state = await readiness();
         const isAdmin = (request.caller as Caller | null) !== null;
@@ -54,10 +50,10 @@ export const systemRoutes =
 
     http.get(
       '/api/version',
-      {
+      operation('service.version', 'Read the version', {
         config: publicly,
-        schema: operation('service.version', 'Read the version', { response: { 200: VersionBody } }),
-      },
+        response: { 200: VersionBody },
+      }),
       async () => ({
         name: 'berth',
         version,
@@ -72,10 +68,10 @@ const openApiRoute: Routes = (http) => {
   let text: string | null = null;
   http.get(
     '/api/openapi.json',
-    {
+    operation('service.openApi', 'Read this document', {
       config: publicly,
-      schema: operation('service.openApi', 'Read this document', { response: { 200: OpenApiDocument } }),
-    },
+      response: { 200: OpenApiDocument },
+    }),
     async (_request, reply) => {
       text ??= JSON.stringify(http.swagger());
       return reply.type('application/json; charset=utf-8').send(text as never);

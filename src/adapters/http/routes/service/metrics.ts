@@ -9,9 +9,11 @@ export const metricsRoutes =
     http.get(
       '/metrics',
       {
-        config: { scope: 'admin', allowsLocal: true },
         exposeHeadRoute: false,
-        schema: operation('service.metrics', 'Read the metrics, for Prometheus', { alsoAs: ['text/plain'] }),
+        ...operation('service.metrics', 'Read the metrics, for Prometheus', {
+          config: { scope: 'admin', allowsLocal: true },
+          alsoAs: ['text/plain'],
+        }),
       },
       async (_request, reply) => {
         const { type, body } = await metrics.text();

@@ -10,22 +10,20 @@ export const settingsRoutes =
   (http) => {
     http.get(
       '/api/admin/settings',
-      {
+      operation('adminSettings.read', 'Read the settings', {
         config: { scope: 'admin' },
-        schema: operation('adminSettings.read', 'Read the settings', { response: { 200: SettingsBody } }),
-      },
+        response: { 200: SettingsBody },
+      }),
       async () => toBody(await settings.read()),
     );
 
     http.patch(
       '/api/admin/settings',
-      {
+      operation('adminSettings.update', 'Change settings', {
         config: { scope: 'admin' },
-        schema: operation('adminSettings.update', 'Change settings', {
-          body: SettingsChange,
-          response: { 200: SettingsBody },
-        }),
-      },
+        body: SettingsChange,
+        response: { 200: SettingsBody },
+      }),
       async (request) =>
         toBody(orThrow(await settings.change(toChanges(request.body), request.caller, request.origin))),
     );

@@ -16,13 +16,11 @@ export const adminTerminalRoutes =
   (http) => {
     http.get(
       '/api/admin/terminals',
-      {
+      operation('adminTerminals.list', 'List all open terminals', {
         config: { scope: 'admin', failure: 'failed to list terminals' },
-        schema: operation('adminTerminals.list', 'List all open terminals', {
-          querystring: TerminalListQuery,
-          response: { 200: TerminalList },
-        }),
-      },
+        querystring: TerminalListQuery,
+        response: { 200: TerminalList },
+      }),
       async ({ caller, origin, query }) => {
         const all = await terminals.list(caller, origin);
         const { items, next } = pageOf(all.map(toBody), query, 'id');
@@ -32,14 +30,12 @@ export const adminTerminalRoutes =
 
     http.delete(
       '/api/admin/terminals/:id',
-      {
+      operation('adminTerminals.close', 'Close a terminal', {
         config: { scope: 'admin', failure: 'failed to close terminal' },
-        schema: operation('adminTerminals.close', 'Close a terminal', {
-          refusals: ['terminal_not_found'],
-          params: IdParams,
-          response: { 200: ClosedTerminalBody },
-        }),
-      },
+        refusals: ['terminal_not_found'],
+        params: IdParams,
+        response: { 200: ClosedTerminalBody },
+      }),
       async ({ params: { id }, caller, origin }) => {
         orThrow(await terminals.close(id, caller, origin));
         return { id, closed: true as const };

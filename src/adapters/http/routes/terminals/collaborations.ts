@@ -20,27 +20,25 @@ const ownerRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/collaborations',
-      {
+      operation('collaborations.create', 'Share the terminal of a container', {
         config: {
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
           failure: 'failed to share terminal',
         },
-        schema: operation('collaborations.create', 'Share the terminal of a container', {
-          refusals: [
-            'container_not_found',
-            'not_authorized',
-            'container_not_running',
-            'guest_session_expired',
-            'collaboration_limit_reached',
-            'sharing_needs_tmux',
-          ],
-          params: ContainerParams,
-          body: schema.ShareRequest,
-          response: { 201: schema.SharedBody },
-        }),
-      },
+        refusals: [
+          'container_not_found',
+          'not_authorized',
+          'container_not_running',
+          'guest_session_expired',
+          'collaboration_limit_reached',
+          'sharing_needs_tmux',
+        ],
+        params: ContainerParams,
+        body: schema.ShareRequest,
+        response: { 201: schema.SharedBody },
+      }),
       async ({ params, body, caller, origin }, reply) => {
         const { mode, expires_in_minutes: minutes } = body;
         const made = orThrow(await collaborations.create(params.id, { mode, minutes }, caller, origin));
@@ -52,15 +50,13 @@ const ownerRoutes =
 
     http.get(
       '/api/containers/:id/collaborations',
-      {
+      operation('collaborations.list', 'List the shares of a container', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list collaborations' },
-        schema: operation('collaborations.list', 'List the shares of a container', {
-          refusals: ['container_not_found', 'not_authorized'],
-          params: ContainerParams,
-          querystring: schema.CollaborationListQuery,
-          response: { 200: schema.CollaborationList },
-        }),
-      },
+        refusals: ['container_not_found', 'not_authorized'],
+        params: ContainerParams,
+        querystring: schema.CollaborationListQuery,
+        response: { 200: schema.CollaborationList },
+      }),
       async ({ params, caller, query }) => {
         const all = orThrow(await collaborations.list(params.id, caller)).map(toBody);
         const { items, next } = pageOf(all, query, 'id');
@@ -74,14 +70,12 @@ const participantRoutes =
   (http) => {
     http.post(
       '/api/collaborations/join',
-      {
+      operation('collaborations.join', 'Join by a code', {
         config: { scope: 'write', failure: 'failed to join collaboration' },
-        schema: operation('collaborations.join', 'Join by a code', {
-          refusals: ['collaboration_not_found', 'guest_session_expired'],
-          body: schema.JoinRequest,
-          response: { 200: schema.JoinedBody },
-        }),
-      },
+        refusals: ['collaboration_not_found', 'guest_session_expired'],
+        body: schema.JoinRequest,
+        response: { 200: schema.JoinedBody },
+      }),
       async ({ body, caller, origin }) => {
         const { collaboration, container } = orThrow(await collaborations.join(body.code, caller, origin));
         return { ...toBody(collaboration), container: { db_id: container.dbId, name: container.name } };
@@ -90,14 +84,12 @@ const participantRoutes =
 
     http.get(
       '/api/collaborations/:id',
-      {
+      operation('collaborations.get', 'Read a share', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read collaboration' },
-        schema: operation('collaborations.get', 'Read a share', {
-          refusals: ['collaboration_not_found', 'not_authorized'],
-          params: IdParams,
-          response: { 200: schema.CollaborationBody },
-        }),
-      },
+        refusals: ['collaboration_not_found', 'not_authorized'],
+        params: IdParams,
+        response: { 200: schema.CollaborationBody },
+      }),
       async ({ params, caller }) => toBody(orThrow(await collaborations.get(params.id, caller))),
     );
   };
@@ -107,38 +99,34 @@ const endRoutes =
   (http) => {
     http.delete(
       '/api/collaborations/:id',
-      {
+      operation('collaborations.end', 'End a share, or leave it', {
         config: {
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
           failure: 'failed to end collaboration',
         },
-        schema: operation('collaborations.end', 'End a share, or leave it', {
-          refusals: ['collaboration_not_found', 'not_authorized'],
-          params: IdParams,
-          response: { 200: schema.CollaborationBody },
-        }),
-      },
+        refusals: ['collaboration_not_found', 'not_authorized'],
+        params: IdParams,
+        response: { 200: schema.CollaborationBody },
+      }),
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.remove(params.id, caller, origin))),
     );
 
     http.delete(
       '/api/collaborations/:id/participants/:user_id',
-      {
+      operation('collaborations.removeParticipant', 'Remove a participant', {
         config: {
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
           failure: 'failed to remove participant',
         },
-        schema: operation('collaborations.removeParticipant', 'Remove a participant', {
-          refusals: ['collaboration_not_found', 'not_authorized'],
-          params: schema.ParticipantParams,
-          response: { 200: schema.CollaborationBody },
-        }),
-      },
+        refusals: ['collaboration_not_found', 'not_authorized'],
+        params: schema.ParticipantParams,
+        response: { 200: schema.CollaborationBody },
+      }),
       async ({ params, caller, origin }) =>
         toBody(orThrow(await collaborations.putOut(params.id, params.user_id, caller, origin))),
     );

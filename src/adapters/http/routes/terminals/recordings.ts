@@ -22,21 +22,19 @@ const changeRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/recordings',
-      {
+      operation('recordings.start', 'Record an open terminal', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to start recording' },
-        schema: operation('recordings.start', 'Record an open terminal', {
-          refusals: [
-            'container_not_found',
-            'not_authorized',
-            'terminal_not_open',
-            'recording_quota_reached',
-            'recording_elsewhere',
-          ],
-          params: ContainerParams,
-          body: schema.StartRecordingRequest,
-          response: { 201: schema.RecordingBody },
-        }),
-      },
+        refusals: [
+          'container_not_found',
+          'not_authorized',
+          'terminal_not_open',
+          'recording_quota_reached',
+          'recording_elsewhere',
+        ],
+        params: ContainerParams,
+        body: schema.StartRecordingRequest,
+        response: { 201: schema.RecordingBody },
+      }),
       async ({ params, body, caller, origin }, reply) => {
         const pane = body.connection_id ?? MAIN_CONNECTION;
         return reply.code(201).send(toBody(orThrow(await recordings.start(params.id, pane, caller, origin))));
@@ -45,32 +43,28 @@ const changeRoutes =
 
     http.post(
       '/api/recordings/:id/stop',
-      {
+      operation('recordings.stop', 'Stop a recording', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to stop recording' },
-        schema: operation('recordings.stop', 'Stop a recording', {
-          refusals: ['recording_not_found'],
-          params: IdParams,
-          response: { 200: schema.RecordingBody },
-        }),
-      },
+        refusals: ['recording_not_found'],
+        params: IdParams,
+        response: { 200: schema.RecordingBody },
+      }),
       async ({ params, caller }) => toBody(orThrow(await recordings.stop(params.id, caller))),
     );
 
     http.delete(
       '/api/recordings/:id',
-      {
+      operation('recordings.delete', 'Delete a recording', {
         config: {
           scope: 'write',
           forRestricted: true,
           shutAfterReset: true,
           failure: 'failed to delete recording',
         },
-        schema: operation('recordings.delete', 'Delete a recording', {
-          refusals: ['recording_not_found', 'recording_elsewhere'],
-          params: IdParams,
-          response: { 200: schema.DeletedRecordingBody },
-        }),
-      },
+        refusals: ['recording_not_found', 'recording_elsewhere'],
+        params: IdParams,
+        response: { 200: schema.DeletedRecordingBody },
+      }),
       async ({ params, caller, origin }) => {
         const { id } = orThrow(await recordings.remove(params.id, caller, origin));
         return { id, deleted: true as const };
@@ -83,13 +77,11 @@ const readRoutes =
   (http) => {
     http.get(
       '/api/recordings',
-      {
+      operation('recordings.list', 'List your recordings', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list recordings' },
-        schema: operation('recordings.list', 'List your recordings', {
-          querystring: schema.RecordingsQuery,
-          response: { 200: schema.RecordingPage },
-        }),
-      },
+        querystring: schema.RecordingsQuery,
+        response: { 200: schema.RecordingPage },
+      }),
       async ({ query, caller }) => {
         const { items, next } = await paged(query, (request) =>
           recordings.list(query.container ?? null, request, caller),
@@ -100,28 +92,26 @@ const readRoutes =
 
     http.get(
       '/api/recordings/:id',
-      {
+      operation('recordings.get', "Read a recording's data", {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read recording' },
-        schema: operation('recordings.get', "Read a recording's data", {
-          refusals: ['recording_not_found'],
-          params: IdParams,
-          response: { 200: schema.RecordingBody },
-        }),
-      },
+        refusals: ['recording_not_found'],
+        params: IdParams,
+        response: { 200: schema.RecordingBody },
+      }),
       async ({ params, caller }) => toBody(orThrow(await recordings.find(params.id, caller))),
     );
 
     http.get(
       '/api/recordings/:id/cast',
       {
-        config: {
-          scope: 'read',
-          forRestricted: true,
-          failure: 'failed to read recording',
-          lasting: 'downloads',
-        },
         exposeHeadRoute: false,
-        schema: operation('recordings.download', 'Download a recording', {
+        ...operation('recordings.download', 'Download a recording', {
+          config: {
+            scope: 'read',
+            forRestricted: true,
+            failure: 'failed to read recording',
+            lasting: 'downloads',
+          },
           refusals: ['recording_not_found', 'recording_elsewhere'],
           alsoAs: ['application/x-asciicast'],
           params: IdParams,

@@ -75,13 +75,11 @@ const listRoutes =
   (http) => {
     http.get(
       '/api/admin/containers',
-      {
+      operation('adminContainers.list', 'List the containers of all users', {
         config: { scope: 'admin', failure: 'failed to list containers' },
-        schema: operation('adminContainers.list', 'List the containers of all users', {
-          querystring: ListQuery,
-          response: { 200: schema.AdminContainerPage },
-        }),
-      },
+        querystring: ListQuery,
+        response: { 200: schema.AdminContainerPage },
+      }),
       async ({ query: { cursor, limit, sort = NEWEST_FIRST, ...query }, caller, origin }) => {
         const { owner, status, ids, q, deleted } = query;
         const order = { by: sort.replace(/^-/, '') as AdministeredSort, isReverse: sort.startsWith('-') };
@@ -109,14 +107,12 @@ const stopRoutes =
   (http) => {
     http.post(
       '/api/admin/containers/:id/stop',
-      {
+      operation('adminContainers.stop', 'Stop a container of any user', {
         config: { scope: 'admin', failure: 'failed to stop container' },
-        schema: operation('adminContainers.stop', 'Stop a container of any user', {
-          refusals: [...refusals.ENGINE, 'container_not_found', 'container_busy'],
-          params: schema.AdminContainerParams,
-          response: { 200: StoppedBody, 202: UnderWayBody },
-        }),
-      },
+        refusals: [...refusals.ENGINE, 'container_not_found', 'container_busy'],
+        params: schema.AdminContainerParams,
+        response: { 200: StoppedBody, 202: UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.stop(params.id, caller, origin));
         if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
@@ -131,23 +127,21 @@ const deletionRoutes =
   (http) => {
     http.delete(
       '/api/admin/containers/:id',
-      {
-        config: { scope: 'admin', failure: 'failed to delete container' },
-        schema: operation(
-          'adminContainers.delete',
-          'Delete a container of any user, which can be restored for some days',
-          {
-            refusals: [
-              ...refusals.CONFIRMATION,
-              ...refusals.ENGINE,
-              ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
-            ],
-            params: schema.AdminContainerParams,
-            body: schema.AdminDeletionRequest,
-            response: { 200: DeletedBody, 202: UnderWayBody },
-          },
-        ),
-      },
+      operation(
+        'adminContainers.delete',
+        'Delete a container of any user, which can be restored for some days',
+        {
+          config: { scope: 'admin', failure: 'failed to delete container' },
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...refusals.ENGINE,
+            ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
+          ],
+          params: schema.AdminContainerParams,
+          body: schema.AdminDeletionRequest,
+          response: { 200: DeletedBody, 202: UnderWayBody },
+        },
+      ),
       async ({ params, body, caller, origin }, reply) => {
         const { container: gone, underWay } = orThrow(
           await containers.remove(params.id, body, caller, origin),
@@ -159,18 +153,16 @@ const deletionRoutes =
 
     http.post(
       '/api/admin/containers/:id/restore',
-      {
+      operation('adminContainers.restore', 'Restore a deleted container to its owner', {
         config: { scope: 'admin', failure: 'failed to restore container' },
-        schema: operation('adminContainers.restore', 'Restore a deleted container to its owner', {
-          refusals: [
-            ...refusals.ENGINE,
-            ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
-            ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
-          ],
-          params: schema.AdminContainerParams,
-          response: { 200: ContainerBody, 202: UnderWayBody },
-        }),
-      },
+        refusals: [
+          ...refusals.ENGINE,
+          ...(['container_not_found', 'container_busy', 'host_disk_short'] as const),
+          ...(['container_limit_reached', 'name_taken', 'image_unavailable', 'engine_full'] as const),
+        ],
+        params: schema.AdminContainerParams,
+        response: { 200: ContainerBody, 202: UnderWayBody },
+      }),
       async ({ params, caller, origin }, reply) => {
         const { container, underWay } = orThrow(await containers.restore(params.id, caller, origin));
         if (underWay) return reply.code(202).send(hidden(toUnderWayBody(container)));
@@ -184,20 +176,18 @@ const transferRoutes =
   (http) => {
     http.post(
       '/api/admin/containers/:id/transfer',
-      {
+      operation('adminContainers.transfer', 'Stop a container and give it to another user', {
         config: { scope: 'admin', failure: 'failed to transfer container' },
-        schema: operation('adminContainers.transfer', 'Stop a container and give it to another user', {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...refusals.ENGINE,
-            ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
-            ...(['container_limit_reached', 'user_not_found'] as const),
-          ],
-          params: schema.AdminContainerParams,
-          body: schema.TransferRequest,
-          response: { 200: ContainerBody, 202: UnderWayBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CONFIRMATION,
+          ...refusals.ENGINE,
+          ...(['login_token_required', 'container_not_found', 'container_busy'] as const),
+          ...(['container_limit_reached', 'user_not_found'] as const),
+        ],
+        params: schema.AdminContainerParams,
+        body: schema.TransferRequest,
+        response: { 200: ContainerBody, 202: UnderWayBody },
+      }),
       async ({ params, body: { to, name, ...given }, caller, origin }, reply) => {
         const wanted = { to, ...(name === undefined ? {} : { name }) };
         const { container, underWay } = orThrow(await transfer(params.id, wanted, given, caller, origin));

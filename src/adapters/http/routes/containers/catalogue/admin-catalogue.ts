@@ -85,13 +85,11 @@ const entryRoutes =
 
     http.get(
       path,
-      {
+      operation(`${group}.list`, `List the ${one}s in full`, {
         config: config(`list ${one}s`),
-        schema: operation(`${group}.list`, `List the ${one}s in full`, {
-          querystring: kind.query,
-          response: { 200: kind.list },
-        }),
-      },
+        querystring: kind.query,
+        response: { 200: kind.list },
+      }),
       async ({ query }) => {
         const { items, next } = pageOf(await kind.read(), query as object, kind.key as never);
         return { [`${one}s`]: items, ...next };
@@ -100,14 +98,12 @@ const entryRoutes =
 
     http.post(
       path,
-      {
+      operation(`${group}.create`, `Add a${one === 'image' ? 'n' : ''} ${one}`, {
         config: config(`create ${one}`),
-        schema: operation(`${group}.create`, `Add a${one === 'image' ? 'n' : ''} ${one}`, {
-          refusals: ['catalogue_key_taken'],
-          body: kind.created,
-          response: { 201: kind.body },
-        }),
-      },
+        refusals: ['catalogue_key_taken'],
+        body: kind.created,
+        response: { 201: kind.body },
+      }),
       async ({ body, caller, origin }, reply) => {
         const made = orThrow(await entries.create(kind.toEntry(body as never), caller, origin));
         return reply.code(201).send(toBody(made));
@@ -116,29 +112,25 @@ const entryRoutes =
 
     http.patch(
       `${path}/:id`,
-      {
+      operation(`${group}.update`, `Change a${one === 'image' ? 'n' : ''} ${one}`, {
         config: config(`update ${one}`),
-        schema: operation(`${group}.update`, `Change a${one === 'image' ? 'n' : ''} ${one}`, {
-          refusals: [`${one}_not_found`],
-          params: IdParams,
-          body: kind.changed,
-          response: { 200: kind.body },
-        }),
-      },
+        refusals: [`${one}_not_found`],
+        params: IdParams,
+        body: kind.changed,
+        response: { 200: kind.body },
+      }),
       async ({ params, body, caller, origin }) =>
         toBody(orThrow(await entries.change(params.id, kind.toChange(body as never), caller, origin))),
     );
 
     http.delete(
       `${path}/:id`,
-      {
+      operation(`${group}.delete`, `Delete a${one === 'image' ? 'n' : ''} ${one}`, {
         config: config(`delete ${one}`),
-        schema: operation(`${group}.delete`, `Delete a${one === 'image' ? 'n' : ''} ${one}`, {
-          refusals: [`${one}_not_found`, 'catalogue_entry_in_use', 'catalogue_entry_needed'],
-          params: IdParams,
-          response: { 200: schema.RemovedEntryBody },
-        }),
-      },
+        refusals: [`${one}_not_found`, 'catalogue_entry_in_use', 'catalogue_entry_needed'],
+        params: IdParams,
+        response: { 200: schema.RemovedEntryBody },
+      }),
       async ({ params: { id: key }, caller, origin }) => {
         orThrow(await entries.remove(key, caller, origin));
         return { key, deleted: true as const };

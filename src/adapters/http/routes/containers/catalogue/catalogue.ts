@@ -18,13 +18,11 @@ export const catalogueRoutes =
   (http) => {
     http.get(
       '/api/images',
-      {
+      operation('images.list', 'List the images to choose from', {
         config: read('images'),
-        schema: operation('images.list', 'List the images to choose from', {
-          querystring: EntryListQuery,
-          response: { 200: ImageList },
-        }),
-      },
+        querystring: EntryListQuery,
+        response: { 200: ImageList },
+      }),
       async ({ query }) => {
         const { items, next } = pageOf(await catalogue.images(), query, 'key');
         return { images: items, ...next };
@@ -33,13 +31,11 @@ export const catalogueRoutes =
 
     http.get(
       '/api/roles',
-      {
+      operation('roles.list', 'List the roles to choose from', {
         config: read('roles'),
-        schema: operation('roles.list', 'List the roles to choose from', {
-          querystring: EntryListQuery,
-          response: { 200: RoleList },
-        }),
-      },
+        querystring: EntryListQuery,
+        response: { 200: RoleList },
+      }),
       async ({ query }) => {
         const { items, next } = pageOf((await catalogue.roles()).map(toRoleSummary), query, 'key');
         return { roles: items, ...next };
@@ -48,13 +44,11 @@ export const catalogueRoutes =
 
     http.get(
       '/api/tiers',
-      {
+      operation('tiers.list', 'List the tiers and their limits', {
         config: read('tiers'),
-        schema: operation('tiers.list', 'List the tiers and their limits', {
-          querystring: TierListQuery,
-          response: { 200: TierList },
-        }),
-      },
+        querystring: TierListQuery,
+        response: { 200: TierList },
+      }),
       async ({ query }) => {
         const { items, next } = pageOf((await catalogue.tiers()).map(toTierBody), query, 'name');
         return { tiers: items, ...next };

@@ -37,14 +37,14 @@ export const execRoutes =
     http.post(
       '/api/containers/:id/exec',
       {
-        config: {
-          scope: 'write',
-          forRestricted: true,
-          failure: 'failed to execute command',
-          lasting: 'commands',
-        },
         bodyLimit: MAX_BODY_BYTES,
-        schema: operation('containers.exec', 'Run a command', {
+        ...operation('containers.exec', 'Run a command', {
+          config: {
+            scope: 'write',
+            forRestricted: true,
+            failure: 'failed to execute command',
+            lasting: 'commands',
+          },
           refusals: [...refusals.INSIDE, 'guest_session_expired', 'command_outcome_unknown'],
           alsoAs: ['application/x-ndjson'],
           params: ContainerParams,

@@ -14,20 +14,18 @@ export const fileSearchRoutes =
   (http) => {
     http.post(
       '/api/containers/:id/files/search',
-      {
+      operation('files.search', 'Find lines in files', {
         config: {
           scope: 'read',
           forRestricted: true,
           failure: 'failed to search files',
           lasting: 'downloads',
         },
-        schema: operation('files.search', 'Find lines in files', {
-          refusals: [...refusals.INSIDE, ...refusals.FILE],
-          params: ContainerParams,
-          body: SearchRequestBody,
-          response: { 200: FoundBody },
-        }),
-      },
+        refusals: [...refusals.INSIDE, ...refusals.FILE],
+        params: ContainerParams,
+        body: SearchRequestBody,
+        response: { 200: FoundBody },
+      }),
       async ({ params, body, caller, origin }) => {
         const found = orThrow(await access.searchFiles(params.id, toRequest(body), caller, origin));
         const matches = found.matches.map(({ path, ...match }) => ({ path: pathText(path), ...match }));

@@ -42,9 +42,14 @@ export const fileRoutes =
     http.get(
       url,
       {
-        config: { scope: 'read', forRestricted: true, failure: 'failed to read file', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: operation('files.read', 'Download a file, or a folder as an archive or listing', {
+        ...operation('files.read', 'Download a file, or a folder as an archive or listing', {
+          config: {
+            scope: 'read',
+            forRestricted: true,
+            failure: 'failed to read file',
+            lasting: 'downloads',
+          },
           refusals: [...refusals.INSIDE, ...refusals.FILE],
           alsoAs: ['application/octet-stream', 'application/x-tar'],
           params: ContainerParams,
@@ -68,15 +73,13 @@ export const fileRoutes =
 
     http.delete(
       url,
-      {
+      operation('files.delete', 'Delete a file or folder', {
         config: { scope: 'write', forRestricted: true, failure: 'failed to delete file' },
-        schema: operation('files.delete', 'Delete a file or folder', {
-          refusals: [...refusals.INSIDE, ...refusals.FILE, 'guest_session_expired', 'file_outcome_unknown'],
-          params: ContainerParams,
-          querystring: FileQuery,
-          response: { 200: RemovedBody },
-        }),
-      },
+        refusals: [...refusals.INSIDE, ...refusals.FILE, 'guest_session_expired', 'file_outcome_unknown'],
+        params: ContainerParams,
+        querystring: FileQuery,
+        response: { 200: RemovedBody },
+      }),
       async ({ params, query, caller, origin }) => {
         const path = orThrow(await access.removeFile(params.id, query.path, caller, origin));
         return { path: pathText(path), deleted: true };
@@ -96,7 +99,7 @@ function uploadRoute(
   http.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   http.put(
     url,
-    {
+    operation('files.write', 'Upload a file', {
       config: {
         scope: 'write',
         forRestricted: true,
@@ -104,21 +107,19 @@ function uploadRoute(
         slowBody: true,
         lasting: 'uploads',
       },
-      schema: operation('files.write', 'Upload a file', {
-        refusals: [
-          ...refusals.INSIDE,
-          ...refusals.FILE,
-          'guest_session_expired',
-          'file_outcome_unknown',
-          'file_too_large',
-          'disk_full',
-        ],
-        takes: 'application/octet-stream',
-        params: ContainerParams,
-        querystring: UploadQuery,
-        response: { 200: UploadedBody, 201: UploadedBody },
-      }),
-    },
+      refusals: [
+        ...refusals.INSIDE,
+        ...refusals.FILE,
+        'guest_session_expired',
+        'file_outcome_unknown',
+        'file_too_large',
+        'disk_full',
+      ],
+      takes: 'application/octet-stream',
+      params: ContainerParams,
+      querystring: UploadQuery,
+      response: { 200: UploadedBody, 201: UploadedBody },
+    }),
     async (request, reply) => {
       abortWhenStalled(request);
       drainUpload(request, reply);

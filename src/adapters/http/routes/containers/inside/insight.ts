@@ -31,9 +31,14 @@ const programRoutes =
     http.get(
       '/api/containers/:id/logs',
       {
-        config: { scope: 'read', forRestricted: true, failure: 'failed to read logs', lasting: 'downloads' },
         exposeHeadRoute: false,
-        schema: operation('containers.logs', 'Read or follow the output of a container', {
+        ...operation('containers.logs', 'Read or follow the output of a container', {
+          config: {
+            scope: 'read',
+            forRestricted: true,
+            failure: 'failed to read logs',
+            lasting: 'downloads',
+          },
           refusals: [...refusals.INSIDE],
           alsoAs: ['text/plain'],
           params: ContainerParams,
@@ -53,14 +58,12 @@ const programRoutes =
 
     http.get(
       '/api/containers/:id/ports',
-      {
+      operation('containers.ports', 'List the TCP ports on which programs listen', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list ports', lasting: 'downloads' },
-        schema: operation('containers.ports', 'List the TCP ports on which programs listen', {
-          refusals: [...refusals.INSIDE, 'command_outcome_unknown'],
-          params: ContainerParams,
-          response: { 200: PortsBody },
-        }),
-      },
+        refusals: [...refusals.INSIDE, 'command_outcome_unknown'],
+        params: ContainerParams,
+        response: { 200: PortsBody },
+      }),
       async ({ params, caller, origin }) => ({
         ports: [...orThrow(await access.ports(params.id, caller, origin))],
       }),
@@ -73,27 +76,23 @@ const resourceRoutes =
   (http) => {
     http.get(
       '/api/containers/:id/stats',
-      {
+      operation('containers.stats', 'Measure a running container', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read stats' },
-        schema: operation('containers.stats', 'Measure a running container', {
-          refusals: [...refusals.INSIDE],
-          params: ContainerParams,
-          response: { 200: StatsBody },
-        }),
-      },
+        refusals: [...refusals.INSIDE],
+        params: ContainerParams,
+        response: { 200: StatsBody },
+      }),
       async (request) => toStatsBody(orThrow(await access.usage(request.params.id, request.caller))),
     );
 
     http.get(
       '/api/containers/:id/changes',
-      {
+      operation('containers.changes', 'Report what a recreate would lose', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read changes' },
-        schema: operation('containers.changes', 'Report what a recreate would lose', {
-          refusals: [...refusals.INSIDE],
-          params: ContainerParams,
-          response: { 200: ChangesBody },
-        }),
-      },
+        refusals: [...refusals.INSIDE],
+        params: ContainerParams,
+        response: { 200: ChangesBody },
+      }),
       async (request, reply) => {
         const { params, caller } = request;
         const body = toChangesBody(orThrow(await access.changes(params.id, caller)));

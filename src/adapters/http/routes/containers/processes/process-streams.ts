@@ -18,18 +18,54 @@ const STREAM_TYPE = 'application/x-ndjson';
 /** Output, input and signals of a process. */
 export const processStreamRoutes =
   (processes: Processes, cutOffReading: AbortGuard): Routes =>
+  (http, tokens) => {
+    outputRoute(processes, cutOffReading)(http, tokens);
+
+    http.post(
+      `${one}/signal`,
+      operation('processes.signal', 'Signal a process and everything that it started', {
+        config: { scope: 'write', forRestricted: true, failure: 'failed to signal process' },
+        refusals: [...refusals.PROCESS, 'guest_session_expired', 'process_ended'],
+        params: schema.ProcessParams,
+        body: schema.SignalRequest,
+        response: { 200: schema.ProcessBody },
+      }),
+      async ({ params, body, caller, origin }) =>
+        toProcessBody(
+          orThrow(await processes.signal(params.id, params.process_id, body.signal, caller, origin)),
+        ),
+    );
+
+    http.post(
+      `${one}/resize`,
+      operation('processes.resize', 'Resize the terminal of a process', {
+        config: { scope: 'write', forRestricted: true, failure: 'failed to resize terminal' },
+        refusals: [...refusals.PROCESS, 'guest_session_expired', 'process_ended', 'process_without_terminal'],
+        params: schema.ProcessParams,
+        body: schema.PtySize,
+        response: { 200: schema.ProcessBody },
+      }),
+      async ({ params, body, caller }) =>
+        toProcessBody(orThrow(await processes.resize(params.id, params.process_id, body, caller))),
+    );
+
+    void http.register(async (inputs: typeof http) => inputRoute(inputs, processes));
+  };
+
+const outputRoute =
+  (processes: Processes, cutOffReading: AbortGuard): Routes =>
   (http) => {
     http.get(
       `${one}/output`,
       {
-        config: {
-          scope: 'read',
-          forRestricted: true,
-          failure: 'failed to read output',
-          lasting: 'downloads',
-        },
         exposeHeadRoute: false,
-        schema: operation('processes.output', 'Read or follow the output of a process', {
+        ...operation('processes.output', 'Read or follow the output of a process', {
+          config: {
+            scope: 'read',
+            forRestricted: true,
+            failure: 'failed to read output',
+            lasting: 'downloads',
+          },
           refusals: [...refusals.PROCESS],
           alsoAs: [STREAM_TYPE],
           params: schema.ProcessParams,
@@ -48,45 +84,6 @@ export const processStreamRoutes =
         return reply.type(`${STREAM_TYPE}; charset=utf-8`).header('x-accel-buffering', 'no').send(lines);
       },
     );
-
-    http.post(
-      `${one}/signal`,
-      {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to signal process' },
-        schema: operation('processes.signal', 'Signal a process and everything that it started', {
-          refusals: [...refusals.PROCESS, 'guest_session_expired', 'process_ended'],
-          params: schema.ProcessParams,
-          body: schema.SignalRequest,
-          response: { 200: schema.ProcessBody },
-        }),
-      },
-      async ({ params, body, caller, origin }) =>
-        toProcessBody(
-          orThrow(await processes.signal(params.id, params.process_id, body.signal, caller, origin)),
-        ),
-    );
-
-    http.post(
-      `${one}/resize`,
-      {
-        config: { scope: 'write', forRestricted: true, failure: 'failed to resize terminal' },
-        schema: operation('processes.resize', 'Resize the terminal of a process', {
-          refusals: [
-            ...refusals.PROCESS,
-            'guest_session_expired',
-            'process_ended',
-            'process_without_terminal',
-          ],
-          params: schema.ProcessParams,
-          body: schema.PtySize,
-          response: { 200: schema.ProcessBody },
-        }),
-      },
-      async ({ params, body, caller }) =>
-        toProcessBody(orThrow(await processes.resize(params.id, params.process_id, body, caller))),
-    );
-
-    void http.register(async (inputs: typeof http) => inputRoute(inputs, processes));
   };
 
 /** A body of any type is taken as bytes. */
@@ -96,9 +93,9 @@ function inputRoute(http: Parameters<Routes>[0], processes: Processes): void {
   http.post(
     `${one}/input`,
     {
-      config: { scope: 'write', forRestricted: true, failure: 'failed to send input', lasting: 'uploads' },
       bodyLimit: MAX_INPUT_BYTES,
-      schema: operation('processes.input', 'Send input to a process', {
+      ...operation('processes.input', 'Send input to a process', {
+        config: { scope: 'write', forRestricted: true, failure: 'failed to send input', lasting: 'uploads' },
         refusals: [
           ...refusals.PROCESS,
           'guest_session_expired',

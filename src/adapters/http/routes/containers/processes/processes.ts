@@ -32,14 +32,14 @@ const startRoute =
     http.post(
       url,
       {
-        config: {
-          scope: 'write',
-          forRestricted: true,
-          failure: 'failed to start process',
-          lasting: 'commands',
-        },
         bodyLimit: MAX_BODY_BYTES,
-        schema: operation('processes.start', 'Start a process that outlives the request', {
+        ...operation('processes.start', 'Start a process that outlives the request', {
+          config: {
+            scope: 'write',
+            forRestricted: true,
+            failure: 'failed to start process',
+            lasting: 'commands',
+          },
           refusals: [
             ...refusals.INSIDE,
             'guest_session_expired',
@@ -75,15 +75,13 @@ const listRoutes =
   (http) => {
     http.get(
       url,
-      {
+      operation('processes.list', 'List running and recently ended processes', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to list processes' },
-        schema: operation('processes.list', 'List running and recently ended processes', {
-          refusals: [...refusals.INSIDE],
-          params: ContainerParams,
-          querystring: schema.ProcessListQuery,
-          response: { 200: schema.ProcessList },
-        }),
-      },
+        refusals: [...refusals.INSIDE],
+        params: ContainerParams,
+        querystring: schema.ProcessListQuery,
+        response: { 200: schema.ProcessList },
+      }),
       async ({ params, caller, query }) => {
         const all = orThrow(await processes.list(params.id, caller));
         const { items, next } = pageOf(all.map(toProcessBody), query, 'id');
@@ -93,33 +91,29 @@ const listRoutes =
 
     http.get(
       one,
-      {
+      operation('processes.get', 'Get a process', {
         config: { scope: 'read', forRestricted: true, failure: 'failed to read process' },
-        schema: operation('processes.get', 'Get a process', {
-          refusals: [...refusals.PROCESS],
-          params: schema.ProcessParams,
-          response: { 200: schema.ProcessDetailBody },
-        }),
-      },
+        refusals: [...refusals.PROCESS],
+        params: schema.ProcessParams,
+        response: { 200: schema.ProcessDetailBody },
+      }),
       async ({ params, caller }) =>
         toDetailBody(orThrow(await processes.get(params.id, params.process_id, caller))),
     );
 
     http.delete(
       one,
-      {
+      operation('processes.end', 'End a process and everything that it started', {
         config: {
           scope: 'write',
           forRestricted: true,
           failure: 'failed to end process',
           lasting: 'commands',
         },
-        schema: operation('processes.end', 'End a process and everything that it started', {
-          refusals: [...refusals.PROCESS, 'guest_session_expired'],
-          params: schema.ProcessParams,
-          response: { 200: schema.ProcessBody },
-        }),
-      },
+        refusals: [...refusals.PROCESS, 'guest_session_expired'],
+        params: schema.ProcessParams,
+        response: { 200: schema.ProcessBody },
+      }),
       async ({ params, caller, origin }) =>
         toProcessBody(orThrow(await processes.end(params.id, params.process_id, caller, origin))),
     );

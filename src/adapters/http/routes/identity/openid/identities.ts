@@ -31,13 +31,11 @@ const changeRoutes =
   (http) => {
     http.get(
       '/api/me/identities',
-      {
+      operation('identities.list', 'List your connected sign-ins', {
         config,
-        schema: operation('identities.list', 'List your connected sign-ins', {
-          querystring: bodies.IdentityListQuery,
-          response: { 200: bodies.IdentityList },
-        }),
-      },
+        querystring: bodies.IdentityListQuery,
+        response: { 200: bodies.IdentityList },
+      }),
       async ({ caller, query }) => {
         const owned = (await identities.list(caller)).map(toIdentityBody);
         const { items, next } = pageOf(owned, query, 'id');
@@ -47,16 +45,14 @@ const changeRoutes =
 
     http.delete(
       '/api/me/identities/:id',
-      {
+      operation('identities.delete', 'Disconnect a sign-in', {
         config: change,
-        schema: operation('identities.delete', 'Disconnect a sign-in', {
-          description: "Ends the user's other sessions.",
-          refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
-          params: IdParams,
-          body: ConfirmationRequest,
-          response: { 200: bodies.IdentityRemovedBody },
-        }),
-      },
+        description: "Ends the user's other sessions.",
+        refusals: [...refusals.CONFIRMATION, 'identity_not_found', 'identity_needed'],
+        params: IdParams,
+        body: ConfirmationRequest,
+        response: { 200: bodies.IdentityRemovedBody },
+      }),
       async ({ caller, params, body, origin }) => {
         orThrow(await identities.remove(params.id, body, caller, origin));
         return { id: params.id, deleted: true };
@@ -69,23 +65,17 @@ const providerRoutes =
   (http) => {
     http.post(
       '/api/me/identities/start',
-      {
+      operation('identities.start', 'Get the address to connect or confirm at the OpenID provider', {
         config,
-        schema: operation(
-          'identities.start',
-          'Get the address to connect or confirm at the OpenID provider',
-          {
-            refusals: [
-              ...refusals.CONFIRMATION,
-              'new_password_required',
-              'provider_not_set_up',
-              'provider_unavailable',
-            ],
-            body: bodies.IdentityStart,
-            response: { 200: bodies.ProviderUrl },
-          },
-        ),
-      },
+        refusals: [
+          ...refusals.CONFIRMATION,
+          'new_password_required',
+          'provider_not_set_up',
+          'provider_unavailable',
+        ],
+        body: bodies.IdentityStart,
+        response: { 200: bodies.ProviderUrl },
+      }),
       async (request, reply) => {
         const { purpose, return: returnPath, ...given } = request.body;
         const browser = keepBrowserSecret(request, reply, secureCookie);
@@ -96,21 +86,19 @@ const providerRoutes =
 
     http.post(
       '/api/me/identities/finish',
-      {
+      operation('identities.finish', 'Complete what the OpenID provider answered', {
         config,
-        schema: operation('identities.finish', 'Complete what the OpenID provider answered', {
-          refusals: [
-            'provider_sign_in_expired',
-            'provider_rejected',
-            'provider_other_person',
-            'provider_time_missing',
-            'identity_taken',
-            'identity_limit_reached',
-          ],
-          body: bodies.ProviderFinish,
-          response: { 200: bodies.IdentityFinishedBody },
-        }),
-      },
+        refusals: [
+          'provider_sign_in_expired',
+          'provider_rejected',
+          'provider_other_person',
+          'provider_time_missing',
+          'identity_taken',
+          'identity_limit_reached',
+        ],
+        body: bodies.ProviderFinish,
+        response: { 200: bodies.IdentityFinishedBody },
+      }),
       async (request) => {
         const browser = browserSecret(request, secureCookie);
         const { id } = request.body;

@@ -44,14 +44,12 @@ const redirectRoutes =
   (http) => {
     http.get(
       '/api/auth/oidc/start',
-      {
+      operation('auth.startProvider', 'Go to the OpenID provider to sign in', {
         config: publicly,
-        schema: operation('auth.startProvider', 'Go to the OpenID provider to sign in', {
-          description: 'For browsers: answers by a redirect, also after a failure.',
-          querystring: bodies.StartQuery,
-          response: { 303: bodies.Redirected },
-        }),
-      },
+        description: 'For browsers: answers by a redirect, also after a failure.',
+        querystring: bodies.StartQuery,
+        response: { 303: bodies.Redirected },
+      }),
       async (request, reply) => {
         const browser = keepBrowserSecret(request, reply, secureCookie);
         const returnPath = queryOf(request).get('return') ?? undefined;
@@ -62,14 +60,12 @@ const redirectRoutes =
 
     http.get(
       '/api/auth/oidc/callback',
-      {
+      operation('auth.returnFromProvider', "Take the OpenID provider's answer", {
         config: publicly,
-        schema: operation('auth.returnFromProvider', "Take the OpenID provider's answer", {
-          description: 'For browsers: answers by a redirect to the page, also after a failure.',
-          querystring: bodies.CallbackQuery,
-          response: { 303: bodies.Redirected },
-        }),
-      },
+        description: 'For browsers: answers by a redirect to the page, also after a failure.',
+        querystring: bodies.CallbackQuery,
+        response: { 303: bodies.Redirected },
+      }),
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
         const arrived = await providerSignIn.arrive(browser, queryOf(request), request.origin);
@@ -87,18 +83,12 @@ const finishRoutes =
 
     http.post(
       '/api/auth/oidc/invitation',
-      {
+      operation('auth.acceptAtProvider', 'Get the address to accept an invitation at the OpenID provider', {
         config: publicly,
-        schema: operation(
-          'auth.acceptAtProvider',
-          'Get the address to accept an invitation at the OpenID provider',
-          {
-            refusals: ['link_not_valid', 'provider_not_set_up', 'provider_unavailable'],
-            body: LinkCodeRequest,
-            response: { 200: bodies.ProviderUrl },
-          },
-        ),
-      },
+        refusals: ['link_not_valid', 'provider_not_set_up', 'provider_unavailable'],
+        body: LinkCodeRequest,
+        response: { 200: bodies.ProviderUrl },
+      }),
       async (request, reply) => {
         const browser = keepBrowserSecret(request, reply, secureCookie);
         const { code } = request.body;
@@ -109,28 +99,26 @@ const finishRoutes =
 
     http.post(
       '/api/auth/oidc/finish',
-      {
+      operation('auth.finishProvider', 'Open the session of a sign-in at the OpenID provider', {
         config: publicly,
-        schema: operation('auth.finishProvider', 'Open the session of a sign-in at the OpenID provider', {
-          description:
-            'Where an invitation is accepted, it makes the account first. `provider_username_needed` has a `suggestion` (or null): finish again with a `username`.',
-          refusals: [
-            'link_not_valid',
-            'provider_other_address',
-            'provider_already_connected',
-            'provider_name_taken',
-            'provider_username_needed',
-            'provider_not_asked',
-            'provider_sign_in_expired',
-            'provider_email_unverified',
-            'provider_no_account',
-            'provider_account_exists',
-            'account_disabled',
-          ],
-          body: bodies.ProviderSignInFinish,
-          response: { 200: LoginBody },
-        }),
-      },
+        description:
+          'Where an invitation is accepted, it makes the account first. `provider_username_needed` has a `suggestion` (or null): finish again with a `username`.',
+        refusals: [
+          'link_not_valid',
+          'provider_other_address',
+          'provider_already_connected',
+          'provider_name_taken',
+          'provider_username_needed',
+          'provider_not_asked',
+          'provider_sign_in_expired',
+          'provider_email_unverified',
+          'provider_no_account',
+          'provider_account_exists',
+          'account_disabled',
+        ],
+        body: bodies.ProviderSignInFinish,
+        response: { 200: LoginBody },
+      }),
       async (request, reply) => {
         const browser = browserSecret(request, secureCookie);
         const { id, username } = request.body;
@@ -150,15 +138,13 @@ const signOutRoutes =
 
     http.post(
       '/api/auth/oidc/backchannel-logout',
-      {
+      operation('auth.signOutByProvider', 'End sessions that the OpenID provider has ended', {
         config: publicly,
-        schema: operation('auth.signOutByProvider', 'End sessions that the OpenID provider has ended', {
-          description: 'For the provider: a logout token as form data. Each works once.',
-          refusals: ['logout_token_rejected', 'provider_not_set_up', 'provider_unavailable'],
-          body: bodies.LogoutTokenForm,
-          response: { 200: bodies.SignedOutBody },
-        }),
-      },
+        description: 'For the provider: a logout token as form data. Each works once.',
+        refusals: ['logout_token_rejected', 'provider_not_set_up', 'provider_unavailable'],
+        body: bodies.LogoutTokenForm,
+        response: { 200: bodies.SignedOutBody },
+      }),
       async ({ body, origin }) => ({
         ended: orThrow(await providerSignOut.byProvider(body.logout_token, origin)),
       }),

@@ -30,13 +30,11 @@ const adminRoutes =
   (http) => {
     http.get(
       '/api/admin/invitations',
-      {
+      operation('adminInvitations.list', 'List the invitations', {
         config: { scope: 'admin', failure: 'failed to list invitations' },
-        schema: operation('adminInvitations.list', 'List the invitations', {
-          querystring: schema.LinkPageQuery,
-          response: { 200: schema.InvitationPage },
-        }),
-      },
+        querystring: schema.LinkPageQuery,
+        response: { 200: schema.InvitationPage },
+      }),
       async ({ query }) => {
         const { items, next } = await paged(query, invitations.list);
         return { invitations: items.map(toInvitationBody), next_cursor: next };
@@ -45,14 +43,12 @@ const adminRoutes =
 
     http.post(
       '/api/admin/invitations',
-      {
+      operation('adminInvitations.create', 'Invite a person by a link', {
         config: { scope: 'admin', failure: 'failed to create invitation' },
-        schema: operation('adminInvitations.create', 'Invite a person by a link', {
-          refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
-          body: schema.InvitationRequest,
-          response: { 201: schema.InvitationMadeBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
+        body: schema.InvitationRequest,
+        response: { 201: schema.InvitationMadeBody },
+      }),
       async ({ body: { password, code, ...body }, caller, origin }, reply) => {
         const made = orThrow(await invitations.create(toRequest(body), { password, code }, caller, origin));
         const url = linkUrl(publicUrl(), 'invite', made.code);
@@ -62,14 +58,12 @@ const adminRoutes =
 
     http.delete(
       '/api/admin/invitations/:id',
-      {
+      operation('adminInvitations.withdraw', 'Withdraw an unused invitation', {
         config: { scope: 'admin', failure: 'failed to withdraw invitation' },
-        schema: operation('adminInvitations.withdraw', 'Withdraw an unused invitation', {
-          refusals: ['invitation_not_found'],
-          params: IdParams,
-          response: { 200: schema.LinkWithdrawnBody },
-        }),
-      },
+        refusals: ['invitation_not_found'],
+        params: IdParams,
+        response: { 200: schema.LinkWithdrawnBody },
+      }),
       async ({ params: { id }, caller, origin }) => {
         orThrow(await invitations.withdraw(id, caller, origin));
         return { id, withdrawn: true as const };
@@ -77,17 +71,15 @@ const adminRoutes =
     );
   };
 
-function toRequest({
+const toRequest = ({
   expires_in_hours: lifeHours,
   account_ends_at: endsAt,
   ...asked
-}: Static<typeof schema.InvitationRequest>): InvitationRequest {
-  return {
-    ...asked,
-    ...(lifeHours === undefined ? {} : { lifeHours }),
-    ...(endsAt === undefined ? {} : { accountEndsAt: timeOrNull(endsAt, 'account_ends_at') }),
-  };
-}
+}: Static<typeof schema.InvitationRequest>): InvitationRequest => ({
+  ...asked,
+  ...(lifeHours === undefined ? {} : { lifeHours }),
+  ...(endsAt === undefined ? {} : { accountEndsAt: timeOrNull(endsAt, 'account_ends_at') }),
+});
 
 const publicly = { scope: 'public' } as const;
 
@@ -98,27 +90,23 @@ const acceptRoutes =
 
     http.post(
       '/api/auth/invitations/check',
-      {
+      operation('auth.checkInvitation', 'Read what an invitation offers', {
         config: publicly,
-        schema: operation('auth.checkInvitation', 'Read what an invitation offers', {
-          refusals: ['link_not_valid'],
-          body: schema.LinkCodeRequest,
-          response: { 200: schema.InvitationOfferBody },
-        }),
-      },
+        refusals: ['link_not_valid'],
+        body: schema.LinkCodeRequest,
+        response: { 200: schema.InvitationOfferBody },
+      }),
       async ({ body, origin }) => toInvitationOffer(orThrow(await invitations.check(body.code, origin))),
     );
 
     http.post(
       '/api/auth/invitations/accept',
-      {
+      operation('auth.acceptInvitation', 'Accept an invitation and sign in', {
         config: publicly,
-        schema: operation('auth.acceptInvitation', 'Accept an invitation and sign in', {
-          refusals: ['link_not_valid'],
-          body: schema.AcceptRequest,
-          response: { 201: SignedInBody },
-        }),
-      },
+        refusals: ['link_not_valid'],
+        body: schema.AcceptRequest,
+        response: { 201: SignedInBody },
+      }),
       async ({ body: { code, ...person }, origin }, reply) =>
         answer(reply.code(201), orThrow(await invitations.accept(code, person, origin))),
     );

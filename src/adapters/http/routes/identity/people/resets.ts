@@ -29,23 +29,21 @@ const adminRoutes =
   (http) => {
     http.post(
       '/api/admin/users/:id/reset-links',
-      {
-        config: { scope: 'admin', failure: 'failed to create reset link' },
-        schema: operation(
-          'adminResetLinks.create',
-          'Make a link that resets the password or the second factor of a user',
-          {
-            refusals: [
-              ...refusals.CONFIRMATION,
-              ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
-              ...(['mfa_not_enabled', 'link_limit_reached'] as const),
-            ],
-            params: IdParams,
-            body: schema.ResetLinkRequest,
-            response: { 201: schema.ResetLinkMadeBody },
-          },
-        ),
-      },
+      operation(
+        'adminResetLinks.create',
+        'Make a link that resets the password or the second factor of a user',
+        {
+          config: { scope: 'admin', failure: 'failed to create reset link' },
+          refusals: [
+            ...refusals.CONFIRMATION,
+            ...(['login_token_required', 'user_not_found', 'own_account', 'user_disabled'] as const),
+            ...(['mfa_not_enabled', 'link_limit_reached'] as const),
+          ],
+          params: IdParams,
+          body: schema.ResetLinkRequest,
+          response: { 201: schema.ResetLinkMadeBody },
+        },
+      ),
       async ({ params, body: { kind, ...given }, caller, origin }, reply) => {
         const made = orThrow(await resets.create(params.id, kind, given, caller, origin));
         const url = linkUrl(publicUrl(), 'reset', made.code);
@@ -55,13 +53,11 @@ const adminRoutes =
 
     http.get(
       '/api/admin/reset-links',
-      {
+      operation('adminResetLinks.list', 'List the reset links', {
         config: { scope: 'admin', failure: 'failed to list reset links' },
-        schema: operation('adminResetLinks.list', 'List the reset links', {
-          querystring: schema.LinkPageQuery,
-          response: { 200: schema.ResetLinkPage },
-        }),
-      },
+        querystring: schema.LinkPageQuery,
+        response: { 200: schema.ResetLinkPage },
+      }),
       async ({ query }) => {
         const { items, next } = await paged(query, resets.list);
         return { reset_links: items.map(toResetLinkBody), next_cursor: next };
@@ -70,14 +66,12 @@ const adminRoutes =
 
     http.delete(
       '/api/admin/reset-links/:id',
-      {
+      operation('adminResetLinks.withdraw', 'Withdraw an unused reset link', {
         config: { scope: 'admin', failure: 'failed to withdraw reset link' },
-        schema: operation('adminResetLinks.withdraw', 'Withdraw an unused reset link', {
-          refusals: ['reset_link_not_found'],
-          params: IdParams,
-          response: { 200: schema.LinkWithdrawnBody },
-        }),
-      },
+        refusals: ['reset_link_not_found'],
+        params: IdParams,
+        response: { 200: schema.LinkWithdrawnBody },
+      }),
       async ({ params: { id }, caller, origin }) => {
         orThrow(await resets.withdraw(id, caller, origin));
         return { id, withdrawn: true as const };
@@ -94,29 +88,25 @@ const useRoutes =
 
     http.post(
       '/api/auth/resets/check',
-      {
+      operation('auth.checkReset', 'Read what a reset link resets', {
         config: publicly,
-        schema: operation('auth.checkReset', 'Read what a reset link resets', {
-          refusals: ['link_not_valid'],
-          body: schema.LinkCodeRequest,
-          response: { 200: schema.ResetOfferBody },
-        }),
-      },
+        refusals: ['link_not_valid'],
+        body: schema.LinkCodeRequest,
+        response: { 200: schema.ResetOfferBody },
+      }),
       async ({ body, origin }) => toResetOffer(orThrow(await resets.check(body.code, origin))),
     );
 
     http.post(
       '/api/auth/resets/use',
-      {
+      operation('auth.useReset', 'Reset the password or the second factor, and sign in', {
         config: publicly,
-        schema: operation('auth.useReset', 'Reset the password or the second factor, and sign in', {
-          description:
-            'Ends all sessions and API tokens of the user, and lists what remains. After a new password, a second factor is still asked for.',
-          refusals: ['link_not_valid', 'wrong_password'],
-          body: schema.ResetRequest,
-          response: { 200: schema.ResetDoneBody },
-        }),
-      },
+        description:
+          'Ends all sessions and API tokens of the user, and lists what remains. After a new password, a second factor is still asked for.',
+        refusals: ['link_not_valid', 'wrong_password'],
+        body: schema.ResetRequest,
+        response: { 200: schema.ResetDoneBody },
+      }),
       async ({ body: { code, password }, origin }, reply) => {
         const opened = orThrow(await resets.use(code, password, origin));
         if ('mfaToken' in opened) return toWaitingBody(opened);

@@ -13,19 +13,17 @@ export const userRemovalRoutes =
   (http) => {
     http.delete(
       '/api/admin/users/:id',
-      {
+      operation('adminUsers.delete', 'Delete a user', {
         config: { scope: 'admin', failure: 'failed to delete user' },
-        schema: operation('adminUsers.delete', 'Delete a user', {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'user_not_found', 'own_account'] as const),
-            ...(['last_administrator', 'user_has_containers', 'user_receives_containers'] as const),
-          ],
-          params: IdParams,
-          body: UserDeletionRequest,
-          response: { 200: UserDeletedBody, 202: UserDeletedBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CONFIRMATION,
+          ...(['login_token_required', 'user_not_found', 'own_account'] as const),
+          ...(['last_administrator', 'user_has_containers', 'user_receives_containers'] as const),
+        ],
+        params: IdParams,
+        body: UserDeletionRequest,
+        response: { 200: UserDeletedBody, 202: UserDeletedBody },
+      }),
       async ({ params, body: { containers, to, ...given }, caller, origin }, reply) => {
         const plan = planOf(containers, to);
         const { userId, isDone } = orThrow(await removeUser(params.id, plan, given, caller, origin));

@@ -16,13 +16,11 @@ export const userRoutes =
   (http) => {
     http.get(
       '/api/admin/users',
-      {
+      operation('adminUsers.list', 'List all users', {
         config: { scope: 'admin', failure: 'failed to list users' },
-        schema: operation('adminUsers.list', 'List all users', {
-          querystring: schema.UserPageQuery,
-          response: { 200: schema.UserPage },
-        }),
-      },
+        querystring: schema.UserPageQuery,
+        response: { 200: schema.UserPage },
+      }),
       async ({ query: { role, tier, search, ...page }, caller, origin }) => {
         const filter = {
           ...(role === undefined ? {} : { role }),
@@ -36,14 +34,12 @@ export const userRoutes =
 
     http.post(
       '/api/admin/users',
-      {
+      operation('adminUsers.create', 'Create a user, with a link for the first password', {
         config: { scope: 'admin', failure: 'failed to create user' },
-        schema: operation('adminUsers.create', 'Create a user, with a link for the first password', {
-          refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
-          body: schema.NewUserRequest,
-          response: { 201: schema.UserCreatedBody },
-        }),
-      },
+        refusals: [...refusals.CONFIRMATION, ...(['login_token_required', 'link_limit_reached'] as const)],
+        body: schema.NewUserRequest,
+        response: { 201: schema.UserCreatedBody },
+      }),
       async ({ body: { password, code, ends_at, ...rest }, caller, origin }, reply) => {
         const asked = { ...rest, ...endOf(ends_at) };
         const { person, link } = orThrow(await users.create(asked, { password, code }, caller, origin));
@@ -54,19 +50,17 @@ export const userRoutes =
 
     http.patch(
       '/api/admin/users/:id',
-      {
+      operation('adminUsers.update', "Change a user's tier, role or end, or disable the user", {
         config: { scope: 'admin', failure: 'failed to update user' },
-        schema: operation('adminUsers.update', "Change a user's tier, role or end, or disable the user", {
-          refusals: [
-            ...refusals.CONFIRMATION,
-            ...(['login_token_required', 'user_not_found'] as const),
-            ...(['last_administrator', 'user_being_deleted'] as const),
-          ],
-          params: IdParams,
-          body: schema.UserChangeRequest,
-          response: { 200: schema.ManagedUserBody },
-        }),
-      },
+        refusals: [
+          ...refusals.CONFIRMATION,
+          ...(['login_token_required', 'user_not_found'] as const),
+          ...(['last_administrator', 'user_being_deleted'] as const),
+        ],
+        params: IdParams,
+        body: schema.UserChangeRequest,
+        response: { 200: schema.ManagedUserBody },
+      }),
       async ({ params, body, caller, origin }) => {
         const { password, code, disabled_reason: disabledReason, ends_at, ...rest } = body;
         const reason = disabledReason === undefined ? {} : { disabledReason };
