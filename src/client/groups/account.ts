@@ -1,17 +1,10 @@
-import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
-import { List } from '../request/pages.ts';
-
-const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+import { type Api, at, type CallOptions, dataOf, type Schemas } from '../request/api.ts';
+import { listAt } from '../request/lists.ts';
 
 /** The caller's API tokens. Needs a login token, except `derive` and `validate`. */
 export function tokensOf(api: Api) {
   return {
-    list: (query: ListQuery<'/api/tokens'> = {}, options?: CallOptions) =>
-      new List<Schemas['ApiTokenList']['tokens'][number]>(async (page) => {
-        const params = { query: { ...query, ...page } };
-        const answer = await dataOf(api.GET('/api/tokens', { params, ...options }));
-        return { items: answer.tokens, next: answer.next_cursor };
-      }),
+    list: listAt(api, '/api/tokens', 'tokens'),
     /** The secret is in this answer only. `expires_in` is in days. */
     create: (body: Schemas['ApiTokenRequest'], options?: CallOptions) =>
       dataOf(api.POST('/api/tokens', { body, ...options })),
@@ -30,12 +23,7 @@ export function tokensOf(api: Api) {
 export function sessionsOf(api: Api) {
   const because = (reason?: string) => (reason === undefined ? {} : { body: { reason } });
   return {
-    list: (query: ListQuery<'/api/sessions'> = {}, options?: CallOptions) =>
-      new List<Schemas['Session']>(async (page) => {
-        const params = { query: { ...query, ...page } };
-        const answer = await dataOf(api.GET('/api/sessions', { params, ...options }));
-        return { items: answer.sessions, next: answer.next_cursor };
-      }),
+    list: listAt(api, '/api/sessions', 'sessions'),
     revoke: (id: string, reason?: string, options?: CallOptions) =>
       dataOf(api.DELETE('/api/sessions/{id}', { ...because(reason), ...at(id, options) })),
     /** All but the one in use. */
@@ -46,12 +34,7 @@ export function sessionsOf(api: Api) {
 
 /** The caller's passkeys. Needs a login token; a removal, and `password` or `code` if the sign-in is old. */
 const passkeysOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/me/passkeys'> = {}, options?: CallOptions) =>
-    new List<Schemas['Passkey']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/me/passkeys', { params, ...options }));
-      return { items: answer.passkeys, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/me/passkeys', 'passkeys'),
   /** What the browser's `navigator.credentials.create` needs. */
   options: (body: Schemas['ConfirmationRequest'] = {}, options?: CallOptions) =>
     dataOf(api.POST('/api/me/passkeys/options', { body, ...options })),
@@ -66,12 +49,7 @@ const passkeysOf = (api: Api) => ({
 
 /** The caller's sign-ins at the OpenID provider. Needs a login token; changes need what those of passkeys need. */
 const identitiesOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/me/identities'> = {}, options?: CallOptions) =>
-    new List<Schemas['Identity']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/me/identities', { params, ...options }));
-      return { items: answer.identities, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/me/identities', 'identities'),
   /** Where the browser goes to connect a person, or to confirm. For browsers: the answer needs the cookie it sets. */
   start: (body: Schemas['IdentityStart'], options?: CallOptions) =>
     dataOf(api.POST('/api/me/identities/start', { body, ...options })),
@@ -82,24 +60,17 @@ const identitiesOf = (api: Api) => ({
 });
 
 /** The caller's profile, and what signs in to the account. */
-export function meOf(api: Api) {
-  return {
-    passkeys: passkeysOf(api),
-    identities: identitiesOf(api),
-    get: (options?: CallOptions) => dataOf(api.GET('/api/me', { ...options })),
-    update: (body: Schemas['ProfileChange'], options?: CallOptions) =>
-      dataOf(api.PATCH('/api/me', { body, ...options })),
-    sshKeys: {
-      list: (query: ListQuery<'/api/me/ssh-keys'> = {}, options?: CallOptions) =>
-        new List<Schemas['SshKey']>(async (page) => {
-          const params = { query: { ...query, ...page } };
-          const answer = await dataOf(api.GET('/api/me/ssh-keys', { params, ...options }));
-          return { items: answer.ssh_keys, next: answer.next_cursor };
-        }),
-      add: (body: Schemas['SshKeyRequest'], options?: CallOptions) =>
-        dataOf(api.POST('/api/me/ssh-keys', { body, ...options })),
-      delete: (id: string, options?: CallOptions) =>
-        dataOf(api.DELETE('/api/me/ssh-keys/{id}', at(id, options))),
-    },
-  };
-}
+export const meOf = (api: Api) => ({
+  passkeys: passkeysOf(api),
+  identities: identitiesOf(api),
+  get: (options?: CallOptions) => dataOf(api.GET('/api/me', { ...options })),
+  update: (body: Schemas['ProfileChange'], options?: CallOptions) =>
+    dataOf(api.PATCH('/api/me', { body, ...options })),
+  sshKeys: {
+    list: listAt(api, '/api/me/ssh-keys', 'ssh_keys'),
+    add: (body: Schemas['SshKeyRequest'], options?: CallOptions) =>
+      dataOf(api.POST('/api/me/ssh-keys', { body, ...options })),
+    delete: (id: string, options?: CallOptions) =>
+      dataOf(api.DELETE('/api/me/ssh-keys/{id}', at(id, options))),
+  },
+});

@@ -1,19 +1,12 @@
-import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
-import { List } from '../request/pages.ts';
-
-const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+import { type Api, at, type CallOptions, dataOf, type Schemas } from '../request/api.ts';
+import { listAt } from '../request/lists.ts';
 
 /**
  * The containers of all users, for administrators. `id` is a `db_id`. `delete` and `transfer` need a `password` or
  * `code` if the sign-in is old, and refuse API tokens.
  */
 export const adminContainersOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/containers'> = {}, options?: CallOptions) =>
-    new List<Schemas['Container']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/containers', { params, ...options }));
-      return { items: answer.containers, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/admin/containers', 'containers'),
   stop: (id: string, options?: CallOptions) =>
     dataOf(api.POST('/api/admin/containers/{id}/stop', at(id, options))),
   /** It can be restored for some days. */

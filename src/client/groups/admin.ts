@@ -1,11 +1,9 @@
-import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
-import { List } from '../request/pages.ts';
+import { type Api, at, type CallOptions, dataOf, type Schemas } from '../request/api.ts';
+import { listAt } from '../request/lists.ts';
 import type { Requester } from '../request/requester.ts';
 import { adminContainersOf } from './admin-containers.ts';
 import { auditOf } from './audit.ts';
 import { invitationsOf, resetLinksOf, usersOf } from './people.ts';
-
-const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
 /** For administrators. */
 export const adminOf = (api: Api, requester: Requester) => ({
@@ -27,12 +25,7 @@ export const adminOf = (api: Api, requester: Requester) => ({
   /** What the machines of the engines have, what their containers may use, and what they use. */
   capacity: (options?: CallOptions) => dataOf(api.GET('/api/admin/capacity', { ...options })),
   /** What each user uses. */
-  usage: (query: ListQuery<'/api/admin/usage'> = {}, options?: CallOptions) =>
-    new List<Schemas['Usage']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/usage', { params, ...options }));
-      return { items: answer.usage, next: answer.next_cursor };
-    }),
+  usage: listAt(api, '/api/admin/usage', 'usage'),
   health: healthOf(api),
   tiers: tiersOf(api),
   images: imagesOf(api),
@@ -43,12 +36,7 @@ const healthOf = (api: Api) => ({
   /** Each component and process, now. */
   get: (options?: CallOptions) => dataOf(api.GET('/api/admin/health', { ...options })),
   /** The outages, newest first. */
-  history: (query: ListQuery<'/api/admin/health/history'> = {}, options?: CallOptions) =>
-    new List<Schemas['Outage']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/health/history', { params, ...options }));
-      return { items: answer.outages, next: answer.next_cursor ?? null };
-    }),
+  history: listAt(api, '/api/admin/health/history', 'outages'),
 });
 
 const announcementsOf = (api: Api) => ({
@@ -64,23 +52,13 @@ const announcementsOf = (api: Api) => ({
 });
 
 const terminalsOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/terminals'> = {}, options?: CallOptions) =>
-    new List<Schemas['Terminal']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/terminals', { params, ...options }));
-      return { items: answer.terminals, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/admin/terminals', 'terminals'),
   close: (id: string, options?: CallOptions) =>
     dataOf(api.DELETE('/api/admin/terminals/{id}', at(id, options))),
 });
 
 const tiersOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/tiers'> = {}, options?: CallOptions) =>
-    new List<Schemas['Tier']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/tiers', { params, ...options }));
-      return { items: answer.tiers, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/admin/tiers', 'tiers'),
   create: (body: Schemas['NewTierRequest'], options?: CallOptions) =>
     dataOf(api.POST('/api/admin/tiers', { body, ...options })),
   update: (name: string, body: Schemas['TierChangeRequest'], options?: CallOptions) =>
@@ -90,12 +68,7 @@ const tiersOf = (api: Api) => ({
 });
 
 const imagesOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/images'> = {}, options?: CallOptions) =>
-    new List<Schemas['Image']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/images', { params, ...options }));
-      return { items: answer.images, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/admin/images', 'images'),
   create: (body: Schemas['NewImageRequest'], options?: CallOptions) =>
     dataOf(api.POST('/api/admin/images', { body, ...options })),
   update: (key: string, body: Schemas['ImageChangeRequest'], options?: CallOptions) =>
@@ -105,12 +78,7 @@ const imagesOf = (api: Api) => ({
 });
 
 const rolesOf = (api: Api) => ({
-  list: (query: ListQuery<'/api/admin/roles'> = {}, options?: CallOptions) =>
-    new List<Schemas['Role']>(async (page) => {
-      const params = { query: { ...query, ...page } };
-      const answer = await dataOf(api.GET('/api/admin/roles', { params, ...options }));
-      return { items: answer.roles, next: answer.next_cursor };
-    }),
+  list: listAt(api, '/api/admin/roles', 'roles'),
   create: (body: Schemas['NewRoleRequest'], options?: CallOptions) =>
     dataOf(api.POST('/api/admin/roles', { body, ...options })),
   update: (key: string, body: Schemas['RoleChangeRequest'], options?: CallOptions) =>

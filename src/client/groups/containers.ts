@@ -1,20 +1,14 @@
-import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
-import { List } from '../request/pages.ts';
+import { type Api, at, type CallOptions, dataOf, type Schemas } from '../request/api.ts';
+import { listAt } from '../request/lists.ts';
 
 export type ContainerChange = Partial<Schemas['UpdateContainerRequest']>;
 
 /** The containers that the caller may see. `id` is a runtime id, a `db_id` or an agent's id. */
 export function containersOf(api: Api) {
-  const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
   const get = (id: string, options?: CallOptions) => dataOf(api.GET('/api/containers/{id}', at(id, options)));
   return {
     get,
-    list: (query: ListQuery<'/api/containers'> = {}, options?: CallOptions) =>
-      new List<Schemas['Container']>(async (page) => {
-        const params = { query: { ...query, ...page } };
-        const answer = await dataOf(api.GET('/api/containers', { params, ...options }));
-        return { items: answer.containers, next: answer.next_cursor };
-      }),
+    list: listAt(api, '/api/containers', 'containers'),
     /** Creates and starts a container. The answer may still be `creating`: events report the end. */
     create: (body: Schemas['CreateContainerRequest'], options?: CallOptions) =>
       dataOf(api.POST('/api/containers', { body, ...options })),

@@ -1,9 +1,8 @@
 import { type RecordingEvent, recordingEvents } from '../recordings/recording-events.ts';
-import { type Api, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
+import { type Api, at, type CallOptions, dataOf, type ListQuery, type Schemas } from '../request/api.ts';
+import { listAt } from '../request/lists.ts';
 import { List } from '../request/pages.ts';
 import type { Requester } from '../request/requester.ts';
-
-const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
 
 type DownloadOptions = { readonly signal?: AbortSignal | null };
 
@@ -14,12 +13,7 @@ export function recordingsOf(api: Api, requester: Requester) {
     return await requester.send(path, { headers: { accept: '*/*' }, signal, timeoutMs: null });
   };
   return {
-    list: (query: ListQuery<'/api/recordings'> = {}, options?: CallOptions) =>
-      new List<Schemas['Recording']>(async (page) => {
-        const params = { query: { ...query, ...page } };
-        const answer = await dataOf(api.GET('/api/recordings', { params, ...options }));
-        return { items: answer.recordings, next: answer.next_cursor };
-      }),
+    list: listAt(api, '/api/recordings', 'recordings'),
     get: (id: string, options?: CallOptions) => dataOf(api.GET('/api/recordings/{id}', at(id, options))),
     /** Records an open terminal of an own container. */
     start: (container: string, connectionId = 'main', options?: CallOptions) => {

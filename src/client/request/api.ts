@@ -55,7 +55,9 @@ export function apiOf(requester: Requester): Api {
   return api;
 }
 
+/** The parameters of a call for the thing with this id. */
+export const at = (id: string, options?: CallOptions) => ({ params: { path: { id } }, ...options });
+
 /** The body of a good answer. */
-export async function dataOf<D>(call: Promise<{ readonly data?: D }>): Promise<Exclude<D, undefined>> {
-  return (await call).data as Exclude<D, undefined>;
-}
+export const dataOf = async <D>(call: Promise<{ readonly data?: D }>): Promise<Exclude<D, undefined>> =>
+  (await call).data as Exclude<D, undefined>;

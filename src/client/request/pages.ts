@@ -31,7 +31,6 @@ export class List<T> implements AsyncIterable<T> {
     } while (typeof cursor === 'string');
   }
 
-  /** All items. */
   async all(): Promise<T[]> {
     const items: T[] = [];
     for await (const page of this.pages()) items.push(...page);

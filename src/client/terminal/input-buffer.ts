@@ -41,51 +41,75 @@ export type InputBuffer = {
   pendingCharacters(): number;
 };
 
-export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): InputBuffer {
+/** Pieces of input, numbered without a gap. */
+function pieceQueue() {
   let pieces: Piece[] = [];
-  let unsent = 0;
   let end = 0;
+  const startOf = (index: number): number => pieces[index]?.start ?? end;
+  const add = (bytes: Bytes): void => {
+    pieces.push({ start: end, bytes });
+    end += bytes.length;
+  };
+  return {
+    at: (index: number): Piece | undefined => pieces[index],
+    startOf,
+    end: (): number => end,
+    push(bytes: Uint8Array): void {
+      for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) add(bytes.slice(at, at + MAX_PIECE_BYTES));
+    },
+    /** Removes the pieces that end before `offset`; returns their number. */
+    dropBefore(offset: number): number {
+      const kept = pieces.findIndex((piece) => endOf(piece) > offset);
+      return pieces.splice(0, kept === -1 ? pieces.length : kept).length;
+    },
+    /** Cuts what is before `offset` off the first piece. */
+    cutBefore(offset: number): void {
+      const first = pieces[0];
+      if (first !== undefined && first.start < offset)
+        pieces[0] = { start: offset, bytes: first.bytes.slice(offset - first.start) };
+    },
+    /** Numbers the input after `from` anew, from `offset` on; null keeps none. */
+    renumber(offset: number, from: number | null): void {
+      const kept =
+        from === null ? [] : pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, from - start)));
+      pieces = [];
+      end = offset;
+      for (const bytes of kept) add(bytes);
+    },
+    bytes(): Bytes {
+      const all = new Uint8Array(end - startOf(0));
+      for (const { start, bytes } of pieces) all.set(bytes, start - startOf(0));
+      return all;
+    },
+    characters: (): number => pieces.reduce((sum, { bytes }) => sum + charactersIn(bytes), 0),
+  };
+}
+
+export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): InputBuffer {
+  const pieces = pieceQueue();
+  let unsent = 0;
   let acknowledged = 0;
   /** Everything before it was sent, on some line. */
   let sent = 0;
 
-  const startOf = (index: number): number => pieces[index]?.start ?? end;
-  const inFlightBytes = (): number => startOf(unsent) - startOf(0);
-
   const dropBefore = (offset: number): void => {
     acknowledged = Math.max(acknowledged, offset);
-    const kept = pieces.findIndex((piece) => endOf(piece) > offset);
-    const dropped = kept === -1 ? pieces.length : kept;
-    pieces.splice(0, dropped);
-    unsent = Math.max(0, unsent - dropped);
+    unsent = Math.max(0, unsent - pieces.dropBefore(offset));
   };
 
   const restart = (offset: number, keep: boolean): void => {
-    const kept = keep ? pieces.map(({ start, bytes }) => bytes.slice(Math.max(0, acknowledged - start))) : [];
-    pieces = [];
+    pieces.renumber(offset, keep ? acknowledged : null);
     unsent = 0;
-    end = offset;
     acknowledged = offset;
     sent = offset;
-    for (const bytes of kept) {
-      pieces.push({ start: end, bytes });
-      end += bytes.length;
-    }
-  };
-
-  const push = (bytes: Uint8Array): void => {
-    for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
-      const piece = bytes.slice(at, at + MAX_PIECE_BYTES);
-      pieces.push({ start: end, bytes: piece });
-      end += piece.length;
-    }
   };
 
   return {
-    push,
+    push: pieces.push,
     next() {
-      const piece = pieces[unsent];
-      if (piece === undefined || inFlightBytes() >= maxInFlightBytes) return null;
+      const piece = pieces.at(unsent);
+      const inFlightBytes = pieces.startOf(unsent) - pieces.startOf(0);
+      if (piece === undefined || inFlightBytes >= maxInFlightBytes) return null;
       unsent += 1;
       sent = Math.max(sent, endOf(piece));
       return piece.bytes;
@@ -97,31 +121,24 @@ export function inputBuffer(maxInFlightBytes: number = MAX_IN_FLIGHT_BYTES): Inp
         return null;
       }
       if (offset > sent) {
-        const doubtful = sent - startOf(0);
+        const doubtful = sent - pieces.startOf(0);
         dropBefore(sent);
         restart(offset, true);
         return doubtful;
       }
       dropBefore(offset);
-      const first = pieces[0];
-      if (first !== undefined && first.start < offset) {
-        pieces[0] = { start: offset, bytes: first.bytes.slice(offset - first.start) };
-      }
+      pieces.cutBefore(offset);
       unsent = 0;
       return null;
     },
     restart,
     adopt(offset, bytes) {
       restart(offset, false);
-      push(bytes);
-      sent = end;
+      pieces.push(bytes);
+      sent = pieces.end();
     },
-    pending() {
-      const bytes = new Uint8Array(end - startOf(0));
-      for (const piece of pieces) bytes.set(piece.bytes, piece.start - startOf(0));
-      return { offset: startOf(0), bytes };
-    },
-    pendingBytes: () => end - startOf(0),
-    pendingCharacters: () => pieces.reduce((sum, { bytes }) => sum + charactersIn(bytes), 0),
+    pending: () => ({ offset: pieces.startOf(0), bytes: pieces.bytes() }),
+    pendingBytes: () => pieces.end() - pieces.startOf(0),
+    pendingCharacters: pieces.characters,
   };
 }

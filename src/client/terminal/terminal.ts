@@ -87,7 +87,6 @@ export class Terminal implements AsyncIterable<Uint8Array>, AsyncDisposable {
     return this.#state;
   }
 
-  /** Connects. */
   open(): void {
     this.#connection.open();
   }
