@@ -10,29 +10,30 @@ const HOUR_MS = 3_600_000;
 const isAdministrator = ({ role, disabledAt, deletedAt }: MemoryState['users'][number]): boolean =>
   role === 'admin' && disabledAt === null && deletedAt === null;
 
+/** The owner, and users with whom the container was shared both then and now; a delete ends that. */
+function audienceOf(state: MemoryState, event: LoggedEvent, now: Date): StoredEvent['audience'] {
+  const { ownerId, audience, dbId, type, position, createdAt } = event;
+  if (audience === 'everybody') return audience;
+  if (ownerId === null) return state.users.filter(isAdministrator).map(({ id }) => id);
+  const shares = state.collaborations.filter(
+    ({ dbId: sharedDbId, endedAt, expiresAt }) =>
+      sharedDbId === dbId &&
+      expiresAt > now &&
+      (endedAt === null || (type === 'container_deleted' && endedAt >= createdAt)),
+  );
+  const participations = state.participations.filter(
+    ({ collaborationId, joinedAfter, leftAt }) =>
+      leftAt === null && joinedAfter < position && shares.some(({ id }) => id === collaborationId),
+  );
+  return [...new Set([ownerId, ...participations.map(({ userId }) => userId)])];
+}
+
 /** `committed` resolves when no transaction is active, since reads must be final. */
 export function memoryEvents(state: MemoryState, clock: Clock, committed: () => Promise<unknown>): EventLog {
   const isYounger = ({ createdAt }: LoggedEvent, hours: number): boolean =>
     clock.now().getTime() - createdAt.getTime() < hours * HOUR_MS;
-  /** The owner, and users with whom the container was shared both then and now; a delete ends that. */
-  const audienceOf = (event: LoggedEvent): StoredEvent['audience'] => {
-    const { ownerId, audience, dbId, type, position, createdAt } = event;
-    if (audience === 'everybody') return audience;
-    if (ownerId === null) return state.users.filter(isAdministrator).map(({ id }) => id);
-    const shares = state.collaborations.filter(
-      ({ dbId: sharedDbId, endedAt, expiresAt }) =>
-        sharedDbId === dbId &&
-        expiresAt > clock.now() &&
-        (endedAt === null || (type === 'container_deleted' && endedAt >= createdAt)),
-    );
-    const parts = state.participations.filter(
-      ({ collaborationId, joinedAfter, leftAt }) =>
-        leftAt === null && joinedAfter < position && shares.some(({ id }) => id === collaborationId),
-    );
-    return [...new Set([ownerId, ...parts.map(({ userId }) => userId)])];
-  };
   const mayBeSeen = (event: LoggedEvent, userId: string): boolean => {
-    const audience = audienceOf(event);
+    const audience = audienceOf(state, event, clock.now());
     return audience === 'everybody' || audience.includes(userId);
   };
   const toEvent = (event: LoggedEvent): StoredEvent => ({
@@ -41,7 +42,7 @@ export function memoryEvents(state: MemoryState, clock: Clock, committed: () => 
     dbId: event.dbId,
     data: event.data,
     time: event.createdAt,
-    audience: audienceOf(event),
+    audience: audienceOf(state, event, clock.now()),
     isForAdministrators: event.audience === 'administrators',
   });
 

@@ -43,7 +43,6 @@ export type StoredSnapshot = Snapshot & {
   readonly removedAt: Date | null;
 };
 
-/** All stored data, so that a copy can undo a transaction. */
 type StoredText = { readonly firstKept: number; readonly data: string };
 type StoredRow = {
   readonly processId: string;
@@ -53,6 +52,7 @@ type StoredRow = {
   readonly stderr: StoredText;
 };
 
+/** All stored data, so that a copy can undo a transaction. */
 export type MemoryState = FactorState & {
   users: (User & { passwordHash: string | null; disabledReason: string | null; deletedAt: Date | null })[];
   userRemovals: UserRemoval[];

@@ -60,17 +60,30 @@ import { memoryTerminalCloseRequests } from './terminals/terminal-close-request-
 import { memoryTerminalLeases } from './terminals/terminal-lease-repository.ts';
 import { memoryTerminalRecords } from './terminals/terminal-record-repository.ts';
 
-const repositoriesOn = (
-  state: MemoryState,
-  clock: Clock,
-  committed: () => Promise<unknown>,
-): Repositories => ({
+const ofIdentity = (state: MemoryState, clock: Clock) => ({
   users: memoryUsers(state, clock),
   people: memoryPeople(state, clock),
   accountLinks: memoryAccountLinks(state, clock),
   userRemovals: memoryUserRemovals(state, clock),
   sessions: memorySessions(state, clock),
   refreshTokens: memoryRefreshTokens(state, clock),
+  tokens: memoryTokens(state, clock),
+  requestCounts: memoryRequestCounts(state, clock),
+  factors: memoryFactors(state, clock),
+  recoveryCodes: memoryRecoveryCodes(state),
+  passkeys: memoryPasskeys(state, clock),
+  identities: memoryIdentities(state, clock),
+  providerSignIns: memoryProviderSignIns(state, clock),
+  providerSessions: memoryProviderSessions(state, clock),
+  pending: memoryPending(state, clock),
+  deviceSignIns: memoryDeviceSignIns(state, clock),
+  screenLocks: memoryScreenLocks(state, clock),
+  throttle: memoryThrottle(state, clock),
+  sshKeys: memorySshKeys(state, clock),
+  sshHostKeys: memorySshHostKeys(state),
+});
+
+const ofContainers = (state: MemoryState, clock: Clock) => ({
   containers: memoryContainers(state, clock),
   administeredContainers: memoryAdministeredContainers(state),
   agents: memoryAgents(state, clock),
@@ -84,21 +97,35 @@ const repositoriesOn = (
   deletedSnapshots: memoryDeletedSnapshots(state),
   snapshotRetention: memorySnapshotRetention(state, clock),
   retention: memoryVolumeRetention(state, clock),
-  tokens: memoryTokens(state, clock),
-  requestCounts: memoryRequestCounts(state, clock),
-  history: memoryHistory(state, clock),
-  idempotencyKeys: memoryIdempotencyKeys(state, clock),
-  installation: memoryInstallation(state),
-  factors: memoryFactors(state, clock),
-  recoveryCodes: memoryRecoveryCodes(state),
-  passkeys: memoryPasskeys(state, clock),
-  identities: memoryIdentities(state, clock),
-  providerSignIns: memoryProviderSignIns(state, clock),
-  providerSessions: memoryProviderSessions(state, clock),
-  pending: memoryPending(state, clock),
-  deviceSignIns: memoryDeviceSignIns(state, clock),
-  screenLocks: memoryScreenLocks(state, clock),
-  throttle: memoryThrottle(state, clock),
+  catalogue: memoryCatalogue(state),
+  operations: memoryOperations(state, clock),
+  lifetimes: memoryLifetimes(state, clock),
+  roleSetups: memoryRoleSetups(state, clock),
+  processes: memoryProcessRecords(state, clock),
+  processOutputs: memoryProcessOutputs(state),
+  commandRuns: memoryCommandRuns(state, clock),
+  warmPool: memoryWarmPool(state, clock),
+});
+
+const ofTerminals = (state: MemoryState, clock: Clock) => ({
+  terminals: memoryTerminalRecords(state, clock),
+  terminalCloseRequests: memoryTerminalCloseRequests(state),
+  recordings: memoryRecordings(state, clock),
+  terminalLeases: memoryTerminalLeases(state, clock),
+  collaborations: memoryCollaborations(state, clock),
+  participations: memoryParticipations(state, clock),
+  sharedContainers: memorySharedContainers(state, clock),
+  collaborationCleanup: memoryCollaborationCleanup(state, clock),
+});
+
+const repositoriesOn = (
+  state: MemoryState,
+  clock: Clock,
+  committed: () => Promise<unknown>,
+): Repositories => ({
+  ...ofIdentity(state, clock),
+  ...ofContainers(state, clock),
+  ...ofTerminals(state, clock),
   settings: {
     read: async () => ({ ...DEFAULT_SETTINGS, ...state.settings }),
     change: async (changes) => {
@@ -108,27 +135,12 @@ const repositoriesOn = (
   },
   announcements: memoryAnnouncements(state, clock),
   health: memoryHealth(state, clock),
-  catalogue: memoryCatalogue(state),
-  operations: memoryOperations(state, clock),
-  lifetimes: memoryLifetimes(state, clock),
-  roleSetups: memoryRoleSetups(state, clock),
-  processes: memoryProcessRecords(state, clock),
-  processOutputs: memoryProcessOutputs(state),
-  commandRuns: memoryCommandRuns(state, clock),
-  warmPool: memoryWarmPool(state, clock),
-  events: memoryEvents(state, clock, committed),
+  history: memoryHistory(state, clock),
+  idempotencyKeys: memoryIdempotencyKeys(state, clock),
+  installation: memoryInstallation(state),
   audit: memoryAudit(state, clock),
   auditChain: memoryAuditChain(state),
-  terminals: memoryTerminalRecords(state, clock),
-  terminalCloseRequests: memoryTerminalCloseRequests(state),
-  recordings: memoryRecordings(state, clock),
-  terminalLeases: memoryTerminalLeases(state, clock),
-  sshKeys: memorySshKeys(state, clock),
-  sshHostKeys: memorySshHostKeys(state),
-  collaborations: memoryCollaborations(state, clock),
-  participations: memoryParticipations(state, clock),
-  sharedContainers: memorySharedContainers(state, clock),
-  collaborationCleanup: memoryCollaborationCleanup(state, clock),
+  events: memoryEvents(state, clock, committed),
 });
 
 /** Storage without a database. Transactions run one at a time and are undone when they throw. */

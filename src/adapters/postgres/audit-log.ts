@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { AuditRecord } from '../../domain/audit.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
-import { direction, isAfter, position, toPage } from './pagination.ts';
+import { pageAs } from './pagination.ts';
 import type { AuditRecordsTable, Db } from './schema/database-schema.ts';
 
 export const postgresAudit = (db: Db): AuditLog => ({
@@ -22,24 +22,17 @@ export const postgresAudit = (db: Db): AuditLog => ({
       .execute();
   },
 
-  async page({ userId, action, from, to }, request) {
-    const rows = await db
+  page: ({ userId, action, from, to }, request) =>
+    db
       .selectFrom('audit_records')
       .leftJoin('users', 'users.id', 'audit_records.user_id')
       .selectAll('audit_records')
       .select('users.username')
-      .select(position('audit_records').as('position'))
-      .where(isAfter('audit_records', request))
       .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
       .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
       .$if(from !== undefined, (query) => query.where('audit_records.created_at', '>=', from ?? new Date(0)))
       .$if(to !== undefined, (query) => query.where('audit_records.created_at', '<', to ?? new Date(0)))
-      .orderBy('audit_records.created_at', direction(request))
-      .orderBy('audit_records.id', direction(request))
-      .limit(request.limit + 1)
-      .execute();
-    return toPage(rows, request.limit, toRecord);
-  },
+      .$call(pageAs('audit_records', request, toRecord)),
 });
 
 type Row = Selectable<AuditRecordsTable> & { readonly username: string | null };

@@ -33,6 +33,13 @@ const id = sql<string>`e.xid || '-' || e.position`;
 
 const hoursAgo = (hours: number) => sql<Date>`now() - make_interval(hours => ${sql.lit(hours)})`;
 
+/** Transaction numbers from the future are of another server, from which these rows were restored. */
+const isOld = (where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
+  where.or([
+    where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)),
+    sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+  ]);
+
 export function postgresEvents(db: Db): EventLog {
   const stream = () =>
     db
@@ -88,18 +95,7 @@ export function postgresEvents(db: Db): EventLog {
       return found !== undefined;
     },
 
-    async sweep() {
-      // Transaction numbers from the future are of another server, from which these rows were restored.
-      await db
-        .deleteFrom('events as e')
-        .where((where: ExpressionBuilder<Database & { e: Database['events'] }, 'e'>) =>
-          where.or([
-            where('e.created_at', '<', hoursAgo(EVENTS_SWEPT_HOURS)),
-            sql<SqlBool>`e.xid >= pg_snapshot_xmax(pg_current_snapshot())`,
-          ]),
-        )
-        .execute();
-    },
+    sweep: () => db.deleteFrom('events as e').where(isOld).$call(run),
   };
 }
 

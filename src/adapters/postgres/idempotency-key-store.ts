@@ -13,47 +13,45 @@ const TRIES = 3;
 
 const tooOld = sql<Date>`clock_timestamp() - make_interval(hours => ${sql.raw(String(KEPT_HOURS))})`;
 
-export function postgresIdempotencyKeys(db: Db): IdempotencyKeyStore {
-  return {
-    async begin(request, bodyHash, holder, leaseSeconds) {
-      await sweep(db, request);
-      for (let n = 0; n < TRIES; n += 1) {
-        const taken = await take(db, request, bodyHash, holder, leaseSeconds);
-        if (taken !== null) return taken;
-        const row = await rowOf(db, request).executeTakeFirst();
-        // It has been deleted meanwhile.
-        if (row === undefined) continue;
-        const { subject, status, answer } = row;
-        if (!row.body_hash.equals(bodyHash)) return { kind: 'other_body' };
-        if (status !== null) return { kind: 'done', subject, answer: { status, body: answer ?? {} } };
-        break;
-      }
-      return { kind: 'busy' };
-    },
+export const postgresIdempotencyKeys = (db: Db): IdempotencyKeyStore => ({
+  async begin(request, bodyHash, holder, leaseSeconds) {
+    await sweep(db, request);
+    for (let n = 0; n < TRIES; n += 1) {
+      const taken = await take(db, request, bodyHash, holder, leaseSeconds);
+      if (taken !== null) return taken;
+      const row = await rowOf(db, request).executeTakeFirst();
+      // It has been deleted meanwhile.
+      if (row === undefined) continue;
+      const { subject, status, answer } = row;
+      if (!row.body_hash.equals(bodyHash)) return { kind: 'other_body' };
+      if (status !== null) return { kind: 'done', subject, answer: { status, body: answer ?? {} } };
+      break;
+    }
+    return { kind: 'busy' };
+  },
 
-    renew: (holder, leaseSeconds) =>
-      unfinished(db, holder)
-        .set({ lease_until: leaseEnd(leaseSeconds) })
-        .$call(run),
+  renew: (holder, leaseSeconds) =>
+    unfinished(db, holder)
+      .set({ lease_until: leaseEnd(leaseSeconds) })
+      .$call(run),
 
-    link: (holder, subject) => unfinished(db, holder).set({ subject }).$call(changedOne),
+  link: (holder, subject) => unfinished(db, holder).set({ subject }).$call(changedOne),
 
-    async finish(holder, { status, body }) {
-      const answer = JSON.stringify(body);
-      return await unfinished(db, holder).set({ status, answer }).$call(changedOne);
-    },
+  async finish(holder, { status, body }) {
+    const answer = JSON.stringify(body);
+    return await unfinished(db, holder).set({ status, answer }).$call(changedOne);
+  },
 
-    async forget(holder) {
-      await db
-        .deleteFrom('idempotency_keys')
-        .where('holder', '=', holder)
-        .where('status', 'is', null)
-        .where('subject', 'is', null)
-        .execute();
-      await unfinished(db, holder).set({ lease_until: clockNow }).execute();
-    },
-  };
-}
+  async forget(holder) {
+    await db
+      .deleteFrom('idempotency_keys')
+      .where('holder', '=', holder)
+      .where('status', 'is', null)
+      .where('subject', 'is', null)
+      .execute();
+    await unfinished(db, holder).set({ lease_until: clockNow }).execute();
+  },
+});
 
 const unfinished = (db: Db, holder: string) =>
   db.updateTable('idempotency_keys').where('holder', '=', holder).where('status', 'is', null);

@@ -33,8 +33,8 @@ export class SchemaIsNewer extends Error {
  * callers, also in other processes, wait for each other (the migrator takes an advisory lock). Returns the names of
  * applied migrations. Retries a locked table for three minutes. Throws `SchemaIsNewer` for a newer database.
  */
-export async function migrate<T>(db: Kysely<T>, directory: string): Promise<readonly string[]> {
-  return await db.connection().execute(async (connection) => {
+export const migrate = async <T>(db: Kysely<T>, directory: string): Promise<readonly string[]> =>
+  await db.connection().execute(async (connection) => {
     // Waiting for another process, or migrating, may exceed the connection's limits.
     await sql.raw('set lock_timeout = 0; set statement_timeout = 0').execute(connection);
     try {
@@ -48,7 +48,6 @@ export async function migrate<T>(db: Kysely<T>, directory: string): Promise<read
         .catch(() => {});
     }
   });
-}
 
 async function refuseNewer<T>(db: Kysely<T>, directory: string): Promise<void> {
   const known = Object.keys(await sqlFiles(directory).getMigrations()).toSorted();

@@ -31,70 +31,62 @@ function find(state: MemoryState, clock: Clock, id: string): SessionWithUser | n
   };
 }
 
-export function memorySessions(state: MemoryState, clock: Clock): SessionRepository {
-  return {
-    async insert({ signedInAt = clock.now(), barredUntil = null, ...session }) {
-      const now = clock.now();
-      const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
-      const made: UserSession = {
-        ...session,
-        id: randomUUID(),
-        createdAt: now,
-        lastSeenAt: now,
-        expiresAt,
-        revokedAt: null,
-        revokedReason: null,
-        signedInAt: signedInAt !== null && signedInAt > now ? now : signedInAt,
-        confirmedAt: null,
-        barredUntil,
-      };
-      state.sessions.push(made);
-      return made;
-    },
+export const memorySessions = (state: MemoryState, clock: Clock): SessionRepository => ({
+  async insert({ signedInAt = clock.now(), barredUntil = null, ...session }) {
+    const now = clock.now();
+    const expiresAt = new Date(now.getTime() + SESSION_LIFE_DAYS * 86_400_000);
+    const made: UserSession = {
+      ...session,
+      ...{ id: randomUUID(), createdAt: now, lastSeenAt: now, expiresAt },
+      ...{ revokedAt: null, revokedReason: null, confirmedAt: null, barredUntil },
+      signedInAt: signedInAt !== null && signedInAt > now ? now : signedInAt,
+    };
+    state.sessions.push(made);
+    return made;
+  },
 
-    findWithUser: async (id) => find(state, clock, id),
+  findWithUser: async (id) => find(state, clock, id),
 
-    findAllWithUser: async (ids) => ids.map((id) => find(state, clock, id)).filter((found) => found !== null),
+  findAllWithUser: async (ids) => ids.map((id) => find(state, clock, id)).filter((found) => found !== null),
 
-    async touch(uses) {
-      for (const { id, at } of uses) {
-        replace(state, id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
-      }
-    },
+  async touch(uses) {
+    for (const { id, at } of uses) {
+      replace(state, id, (session) => (session.lastSeenAt < at ? { ...session, lastSeenAt: at } : session));
+    }
+  },
 
-    async listOwned(userId) {
-      const now = clock.now();
-      const { sessionIdleMinutes: idleMinutes } = { ...DEFAULT_SETTINGS, ...state.settings };
-      const sessions = state.sessions.filter((session) => session.userId === userId && isKept(session, now));
-      return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
-    },
+  async listOwned(userId) {
+    const now = clock.now();
+    const { sessionIdleMinutes: idleMinutes } = { ...DEFAULT_SETTINGS, ...state.settings };
+    const sessions = state.sessions.filter((session) => session.userId === userId && isKept(session, now));
+    return { sessions: sessions.reverse().slice(0, MAX_LISTED), now, idleMinutes };
+  },
 
-    async revokeOthers(userId, keepId, reason) {
-      const others = state.sessions.filter(
-        (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
-      );
-      const revoked = { revokedAt: clock.now(), revokedReason: reason };
-      for (const { id } of others) replace(state, id, (session) => ({ ...session, ...revoked }));
-      return others.map(({ id }) => id);
-    },
+  async revokeOthers(userId, keepId, reason) {
+    const others = state.sessions.filter(
+      (session) => session.userId === userId && session.id !== keepId && session.revokedAt === null,
+    );
+    const revoked = { revokedAt: clock.now(), revokedReason: reason };
+    for (const { id } of others) replace(state, id, (session) => ({ ...session, ...revoked }));
+    return others.map(({ id }) => id);
+  },
 
-    async revoke(id, userId, reason) {
-      const found = state.sessions.find((one) => one.id === id && one.userId === userId);
-      if (found === undefined || found.revokedAt !== null) return false;
-      replace(state, id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
-      return true;
-    },
+  async revoke(id, userId, reason) {
+    const found = state.sessions.find((one) => one.id === id && one.userId === userId);
+    if (found === undefined || found.revokedAt !== null) return false;
+    replace(state, id, (session) => ({ ...session, revokedAt: clock.now(), revokedReason: reason }));
+    return true;
+  },
 
-    async confirm(id) {
-      replace(state, id, (session) => ({ ...session, confirmedAt: clock.now() }));
-    },
+  async confirm(id) {
+    replace(state, id, (session) => ({ ...session, confirmedAt: clock.now() }));
+  },
 
-    seenAt: async (userId, ipAddress) =>
-      state.sessions.some(
-        (one) => one.userId === userId && addressGroup(one.ipAddress) === addressGroup(ipAddress),
-      ),
-  };
-}
+  seenAt: async (userId, ipAddress) =>
+    state.sessions.some(
+      (one) => one.userId === userId && addressGroup(one.ipAddress) === addressGroup(ipAddress),
+    ),
+});
 
 const MAX_LISTED = 1_000;
 

@@ -9,6 +9,11 @@ const same = (a: string | null, b: string | null): boolean =>
 
 const isThere = ({ deletedAt }: StoredUser): boolean => deletedAt === null;
 
+function changeUser(state: MemoryState, id: string, to: Partial<StoredUser>): StoredUser | undefined {
+  state.users = state.users.map((user) => (user.id === id ? { ...user, ...to } : user));
+  return state.users.find((user) => user.id === id);
+}
+
 export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository => ({
   async insert({ passwordHash, ...person }) {
     if (state.users.some((user) => same(user.email, person.email))) return { taken: 'email' };
@@ -39,37 +44,32 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
   async rename(id, username) {
     if (state.users.some((user) => user.id !== id && isThere(user) && same(user.username, username)))
       return null;
-    state.users = state.users.map((user) => (user.id === id ? { ...user, username } : user));
-    const found = state.users.find((user) => user.id === id);
-    return found === undefined ? null : withoutPassword(found);
+    const renamed = changeUser(state, id, { username });
+    return renamed === undefined ? null : withoutPassword(renamed);
   },
 
   async changePassword(id, fromHash, toHash) {
     const found = state.users.find((user) => user.id === id);
     if (found?.passwordHash !== fromHash) return false;
-    state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash: toHash } : user));
+    changeUser(state, id, { passwordHash: toHash });
     return true;
   },
 
-  async setPassword(id, passwordHash) {
-    state.users = state.users.map((user) => (user.id === id ? { ...user, passwordHash } : user));
-  },
+  setPassword: async (id, passwordHash) => void changeUser(state, id, { passwordHash }),
 
   lockAdmins: async () =>
     state.users.filter((user) => user.role === 'admin' && user.disabledAt === null).map(({ id }) => id),
 
-  async change(id, { disabled, ...change }) {
+  async change(id, { disabled, ...to }) {
     const found = state.users.find((user) => user.id === id);
     if (found === undefined) return null;
     const disabledAt = disabled ? (found.disabledAt ?? clock.now()) : null;
-    const changed = {
-      ...found,
-      ...change,
+    const changed = changeUser(state, id, {
+      ...to,
       ...(disabled === undefined ? {} : { disabledAt }),
       ...(disabled === false ? { disabledReason: null } : {}),
-    };
-    state.users = state.users.map((user) => (user.id === id ? changed : user));
-    return withoutPassword(changed);
+    });
+    return changed === undefined ? null : withoutPassword(changed);
   },
 
   lock: async (id) => state.users.some((user) => user.id === id && isThere(user)),
@@ -77,14 +77,12 @@ export const memoryUsers = (state: MemoryState, clock: Clock): UserRepository =>
 
 type StoredUser = MemoryState['users'][number];
 
-export function withoutPassword({
+export const withoutPassword = ({
   passwordHash: _,
   disabledReason: __,
   deletedAt: ___,
   ...user
-}: StoredUser): User {
-  return user;
-}
+}: StoredUser): User => user;
 
 const withPassword = (stored: StoredUser, now: Date): UserWithPassword => ({
   user: withoutPassword(stored),

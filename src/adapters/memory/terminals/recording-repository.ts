@@ -4,18 +4,26 @@ import type { RecordingRepository } from '../../../ports/terminals/recording-rep
 import type { MemoryState } from '../memory-state.ts';
 import { pageOf } from '../pagination.ts';
 
-export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRepository {
-  const own = (id: string, userId: string) =>
+type StoredRecording = MemoryState['recordings'][number];
+
+/** What is stored of the recordings, and how it changes. */
+function recordingsOf(state: MemoryState, clock: Clock) {
+  const own = (id: string, userId: string): StoredRecording | undefined =>
     state.recordings.find((one) => one.id === id && one.userId === userId);
-  const going = (id: string, userId: string) => {
+  const active = (id: string, userId: string): StoredRecording | undefined => {
     const found = own(id, userId);
     return found?.state === 'recording' ? found : undefined;
   };
-  const put = <T extends MemoryState['recordings'][number]>(before: T, change: Partial<Recording>): T => {
-    const after = { ...before, ...change, seenAt: clock.now() };
+  const change = (before: StoredRecording, to: Partial<Recording>): StoredRecording => {
+    const after = { ...before, ...to, seenAt: clock.now() };
     state.recordings = state.recordings.map((one) => (one.id === before.id ? after : one));
     return after;
   };
+  return { own, active, change };
+}
+
+export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRepository {
+  const { own, active, change } = recordingsOf(state, clock);
   return {
     async insert(recording) {
       const now = clock.now();
@@ -38,21 +46,21 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
       return { items: items.map(toRecording), next };
     },
 
-    async usedBytes(userId) {
-      const all = state.recordings.filter((one) => one.userId === userId);
-      return all.reduce((sum, { sizeBytes }) => sum + countedBytes(sizeBytes), 0);
-    },
+    usedBytes: async (userId) =>
+      state.recordings
+        .filter((one) => one.userId === userId)
+        .reduce((sum, { sizeBytes }) => sum + countedBytes(sizeBytes), 0),
 
     async progress(id, userId, facts) {
-      const found = going(id, userId);
+      const found = active(id, userId);
       if (found === undefined) return false;
-      put(found, facts);
+      change(found, facts);
       return true;
     },
 
     async end(id, userId, end) {
-      const found = going(id, userId);
-      return found === undefined ? null : toRecording(put(found, { ...end, endedAt: clock.now() }));
+      const found = active(id, userId);
+      return found === undefined ? null : toRecording(change(found, { ...end, endedAt: clock.now() }));
     },
 
     activeIn: async (dbId) =>
@@ -76,4 +84,4 @@ export function memoryRecordings(state: MemoryState, clock: Clock): RecordingRep
   };
 }
 
-const toRecording = ({ seenAt: _, ...recording }: MemoryState['recordings'][number]): Recording => recording;
+const toRecording = ({ seenAt: _, ...recording }: StoredRecording): Recording => recording;

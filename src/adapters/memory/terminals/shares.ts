@@ -29,21 +29,12 @@ export function sharesOf(state: MemoryState, clock: Clock) {
     state.participations.filter((participation) => participation.collaborationId === id);
   const present = (id: string) => participationsOf(id).filter(({ leftAt }) => leftAt === null);
   const nameOf = (userId: string): string => state.users.find(({ id }) => id === userId)?.username ?? '';
-  const toCollaboration = ({
-    codeHash: _,
-    cleanedUpAt: _settled,
-    size: _size,
-    ...row
-  }: Row): Collaboration => ({
+  const toCollaboration = ({ codeHash: _, cleanedUpAt: __, size: ___, ...row }: Row): Collaboration => ({
     ...row,
-    participants: present(row.id).map(({ userId, joinedAt }) => ({
-      userId,
-      username: nameOf(userId),
-      joinedAt,
-    })),
-    removed: participationsOf(row.id)
-      .filter(({ isRemoved }) => isRemoved)
-      .map(({ userId }) => userId),
+    participants: present(row.id).map(({ userId, joinedAt }) => {
+      return { userId, username: nameOf(userId), joinedAt };
+    }),
+    removed: participationsOf(row.id).flatMap(({ isRemoved, userId }) => (isRemoved ? [userId] : [])),
   });
   const find = async (id: string): Promise<Collaboration | null> => {
     const row = rows().find((one) => one.id === id);
@@ -61,27 +52,24 @@ export function sharesOf(state: MemoryState, clock: Clock) {
   };
   const shared = (userId: string): readonly SharedContainer[] => {
     const given = rows().filter((row) => isLive(row) && present(row.id).some((one) => one.userId === userId));
-    const best = new Map<string, SharedContainer>();
-    for (const row of given.toSorted(byPermission)) {
-      const container = containerOf(row);
-      if (container === undefined || best.has(container.dbId)) continue;
-      best.set(container.dbId, { container, access: { collaborationId: row.id, mode: row.mode } });
-    }
-    return [...best.values()].sort(
-      (a, b) => b.container.createdAt.getTime() - a.container.createdAt.getTime(),
-    );
+    return bestAccess(given, containerOf);
   };
   return {
-    rows,
-    isOver,
-    isLive,
-    participationsOf,
-    present,
-    nameOf,
-    toCollaboration,
-    find,
-    change,
-    changeParticipation,
-    shared,
+    ...{ rows, isOver, isLive, participationsOf, present, nameOf },
+    ...{ toCollaboration, find, change, changeParticipation, shared },
   };
+}
+
+/** Each container once, newest first, by the share that permits most. */
+function bestAccess(
+  given: readonly Row[],
+  containerOf: (row: Row) => Container | undefined,
+): readonly SharedContainer[] {
+  const best = new Map<string, SharedContainer>();
+  for (const row of given.toSorted(byPermission)) {
+    const container = containerOf(row);
+    if (container === undefined || best.has(container.dbId)) continue;
+    best.set(container.dbId, { container, access: { collaborationId: row.id, mode: row.mode } });
+  }
+  return [...best.values()].sort((a, b) => b.container.createdAt.getTime() - a.container.createdAt.getTime());
 }

@@ -21,7 +21,24 @@ const keep = (state: MemoryState, which: (record: StoredRecord) => boolean): voi
   state.terminals = state.terminals.filter(which);
 };
 
+/** The time of a new record: a fixed clock must not make two of one key equal. */
+function newestOf(state: MemoryState, key: string, now: Date): Date {
+  const earlier = state.terminals.filter((record) => record.key === key);
+  return new Date(Math.max(now.getTime(), ...earlier.map(({ createdAt }) => createdAt.getTime() + 1)));
+}
+
+const isAwayShortly = ({ state: { kind }, lastSeenAt }: MemoryState['agents'][number], now: Date): boolean =>
+  kind === 'away' && lastSeenAt.getTime() > now.getTime() - AGENT_AWAY_SECONDS * 1000;
+
 const plain = ({ closing: _, ...record }: StoredRecord): TerminalRecord => record;
+
+/** Empty when its user or container is gone. */
+function withNames(state: MemoryState, record: StoredRecord) {
+  const user = state.users.find(({ id }) => id === record.userId);
+  const container = state.containers.find(({ dbId }) => dbId === record.dbId);
+  if (user === undefined || container === undefined) return [];
+  return [{ ...plain(record), username: user.username, containerName: container.name }];
+}
 
 export function memoryTerminalRecords(state: MemoryState, clock: Clock): TerminalRecordRepository {
   const made = (record: NewTerminalRecord, createdAt = clock.now()): StoredRecord => ({
@@ -33,15 +50,9 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
   const isHeard = ({ lastPingAt }: TerminalRecord): boolean =>
     lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
 
-  const isAwayShortly = ({ state: { kind }, lastSeenAt }: MemoryState['agents'][number]): boolean =>
-    kind === 'away' && lastSeenAt.getTime() > clock.now().getTime() - AGENT_AWAY_SECONDS * 1000;
-
   return {
     async insert(record) {
-      // A fixed clock must not make two of one key equal.
-      const earlier = state.terminals.filter(({ key }) => key === record.key);
-      const after = Math.max(0, ...earlier.map(({ createdAt }) => createdAt.getTime() + 1));
-      const stored = made(record, new Date(Math.max(after, clock.now().getTime())));
+      const stored = made(record, newestOf(state, record.key, clock.now()));
       state.terminals.push(stored);
       return stored.createdAt;
     },
@@ -62,17 +73,11 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
     removeAllOf: async (replica) => keep(state, (record) => record.replica !== replica),
     sweep: async () => keep(state, isHeard),
 
-    async list() {
-      return state.terminals
+    list: async () =>
+      state.terminals
         .filter(isHeard)
         .toReversed()
-        .flatMap((record) => {
-          const user = state.users.find(({ id }) => id === record.userId);
-          const container = state.containers.find(({ dbId }) => dbId === record.dbId);
-          if (user === undefined || container === undefined) return [];
-          return [{ ...plain(record), username: user.username, containerName: container.name }];
-        });
-    },
+        .flatMap((record) => withNames(state, record)),
 
     async find(id) {
       const found = state.terminals.find((record) => record.id === id && isHeard(record));
@@ -90,7 +95,9 @@ export function memoryTerminalRecords(state: MemoryState, clock: Clock): Termina
         .filter(({ dbId }) => dbIds.includes(dbId))
         .map(({ dbId, state: now, runtimeId }) => ({
           dbId,
-          state: state.agents.some((one) => one.dbId === dbId && isAwayShortly(one)) ? 'running' : now,
+          state: state.agents.some((one) => one.dbId === dbId && isAwayShortly(one, clock.now()))
+            ? 'running'
+            : now,
           runtimeId,
           operation: state.operations.find((one) => one.dbId === dbId && one.outcome === null)?.kind ?? null,
         })),

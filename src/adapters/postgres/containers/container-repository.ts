@@ -94,15 +94,8 @@ const containerChanges = (
   },
 
   async changeState(dbId, from, change) {
-    const row = await db
-      // An update gets its transaction number before it waits for the row, and events follow these numbers.
-      .with('locked', (query) =>
-        query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
-      )
-      .updateTable('containers as c')
-      .from(['users as u', 'locked'])
+    const row = await updateLocked(db, dbId)
       .whereRef('u.id', '=', 'c.owner_id')
-      .whereRef('c.db_id', '=', 'locked.db_id')
       .set(toUpdate(change))
       .where('c.state', 'in', from)
       .returningAll('c')
@@ -113,14 +106,8 @@ const containerChanges = (
   },
 
   async transfer(dbId, fromUserId, toUserId, name) {
-    const row = await db
-      .with('locked', (query) =>
-        query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
-      )
-      .updateTable('containers as c')
-      .from(['users as u', 'locked'])
+    const row = await updateLocked(db, dbId)
       .where('u.id', '=', toUserId)
-      .whereRef('c.db_id', '=', 'locked.db_id')
       .where('c.owner_id', '=', fromUserId)
       .where('c.state', 'in', SETTLED)
       .set({ owner_id: toUserId, name })
@@ -129,12 +116,7 @@ const containerChanges = (
       .executeTakeFirst()
       .catch(nameTaken);
     if (row === undefined) return null;
-    await db.updateTable('processes').set({ user_id: toUserId }).where('db_id', '=', dbId).execute();
-    await db
-      .updateTable('process_outputs')
-      .set({ owner_id: toUserId })
-      .where('process_id', 'in', (eb) => eb.selectFrom('processes').select('id').where('db_id', '=', dbId))
-      .execute();
+    await transferProcesses(db, dbId, toUserId);
     return toContainer(row);
   },
 
@@ -143,6 +125,25 @@ const containerChanges = (
     await db.updateTable('containers').set(set).where('db_id', '=', dbId).execute();
   },
 });
+
+/** Locks the row first: an update gets its transaction number before it waits, and events follow these numbers. */
+const updateLocked = (db: Db, dbId: string) =>
+  db
+    .with('locked', (query) =>
+      query.selectFrom('containers').select('db_id').where('db_id', '=', dbId).forNoKeyUpdate(),
+    )
+    .updateTable('containers as c')
+    .from(['users as u', 'locked'])
+    .whereRef('c.db_id', '=', 'locked.db_id');
+
+async function transferProcesses(db: Db, dbId: string, toUserId: string): Promise<void> {
+  await db.updateTable('processes').set({ user_id: toUserId }).where('db_id', '=', dbId).execute();
+  await db
+    .updateTable('process_outputs')
+    .set({ owner_id: toUserId })
+    .where('process_id', 'in', (eb) => eb.selectFrom('processes').select('id').where('db_id', '=', dbId))
+    .execute();
+}
 
 function nameTaken(error: unknown): never {
   const { constraint } = error as { constraint?: string };

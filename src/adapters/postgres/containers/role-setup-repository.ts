@@ -3,7 +3,7 @@ import { type RoleSetup, WAITS } from '../../../domain/containers/role-setup.ts'
 import type { RoleSetupRepository } from '../../../ports/containers/role-setup-repository.ts';
 import type { Database, Db } from '../schema/database-schema.ts';
 import { allAs, clockNow, firstAs, leaseEnd, onlyAs, run } from '../sql.ts';
-import { ofOwner, toContainer } from './container-repository.ts';
+import { containersWithOwner, ofOwner, toContainer } from './container-repository.ts';
 
 export function postgresRoleSetups(db: Db): RoleSetupRepository {
   const rows = () => db.updateTable('containers as c').from('users as u').whereRef('u.id', '=', 'c.owner_id');
@@ -11,14 +11,7 @@ export function postgresRoleSetups(db: Db): RoleSetupRepository {
 
   return {
     findForUpdate: (dbId) =>
-      db
-        .selectFrom('containers as c')
-        .innerJoin('users as u', 'u.id', 'c.owner_id')
-        .selectAll('c')
-        .select(ofOwner)
-        .where('c.db_id', '=', dbId)
-        .forNoKeyUpdate('c')
-        .$call(firstAs(toContainer)),
+      containersWithOwner(db).where('c.db_id', '=', dbId).forNoKeyUpdate('c').$call(firstAs(toContainer)),
 
     set: (dbId, setup) =>
       rows()

@@ -3,7 +3,7 @@ import type { PoolMember } from '../../../domain/containers/warm-pool.ts';
 import type { NewMember, WarmPoolRepository } from '../../../ports/containers/warm-pool-repository.ts';
 import type { WarmPoolTable } from '../schema/container-tables.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne, clockNow, firstAs, leaseEnd, run } from '../sql.ts';
+import { allAs, COUNT, changedOne, clockNow, countOf, firstAs, leaseEnd, run } from '../sql.ts';
 
 export const postgresWarmPool = (db: Db): WarmPoolRepository => ({
   ...poolReads(db),
@@ -37,11 +37,11 @@ const poolChanges = (
     return await inTransaction(db, async (tx) => {
       // Concurrent counts would both find room.
       await sql`select pg_advisory_xact_lock(hashtext('berth warm pool'))`.execute(tx);
-      const { count } = await tx
+      const count = await tx
         .selectFrom('warm_pool')
-        .select(sql<number>`count(*)::int`.as('count'))
+        .select(COUNT)
         .where('state', '<>', 'removing')
-        .executeTakeFirstOrThrow();
+        .$call(countOf);
       if (count >= size) return false;
       const row = { ...toRow(member), lease_owner: owner, lease_until: leaseEnd(leaseSeconds) };
       await tx.insertInto('warm_pool').values(row).execute();
@@ -76,26 +76,27 @@ const poolChanges = (
       .where('state', '=', 'removing')
       .$call(run),
 
-  claim: ({ node, image, imageId, diskMb }) =>
+  claim: (wanted) =>
     db
       .deleteFrom('warm_pool')
-      .where('db_id', '=', (eb) =>
-        eb
-          .selectFrom('warm_pool')
-          .select('db_id')
-          .where('state', '=', 'ready')
-          .where('node', '=', node)
-          .where('image', '=', image)
-          .where('image_id', '=', imageId)
-          .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
-          .orderBy('created_at')
-          .limit(1)
-          .forUpdate()
-          .skipLocked(),
-      )
+      .where('db_id', '=', oldestReady(db, wanted))
       .returningAll()
       .$call(firstAs(toMember)),
 });
+
+const oldestReady = (db: Db, { node, image, imageId, diskMb }: Parameters<WarmPoolRepository['claim']>[0]) =>
+  db
+    .selectFrom('warm_pool')
+    .select('db_id')
+    .where('state', '=', 'ready')
+    .where('node', '=', node)
+    .where('image', '=', image)
+    .where('image_id', '=', imageId)
+    .$if(diskMb !== null, (query) => query.where('disk_mb', '=', diskMb ?? 0))
+    .orderBy('created_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked();
 
 /** In the present transaction, or a new one. */
 const inTransaction = <T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> =>

@@ -26,9 +26,8 @@ export const accountForInitdb = (reaches: readonly string[]): Account => account
  * The server's account: as root the data's owner, else an unused number, derived from the path so that two databases on
  * one machine differ. `reaches`: the programs and folders it needs.
  */
-export async function accountForServer(data: string, reaches: readonly string[]): Promise<Account> {
-  return account(currentOwner(data) ?? (await freeUid(data)), reaches);
-}
+export const accountForServer = async (data: string, reaches: readonly string[]): Promise<Account> =>
+  account(currentOwner(data) ?? (await freeUid(data)), reaches);
 
 function account(uid: number, reaches: readonly string[]): Account {
   if (process.getuid?.() !== 0) {

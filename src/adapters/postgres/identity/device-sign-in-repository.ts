@@ -1,81 +1,87 @@
 import { type Selectable, sql } from 'kysely';
 import type { DeviceDecision, DeviceSignIn } from '../../../domain/identity/device-sign-in.ts';
-import type { DeviceSignInRepository } from '../../../ports/identity/device-sign-in-repository.ts';
+import type {
+  DeviceSignInRepository,
+  NewDeviceSignIn,
+} from '../../../ports/identity/device-sign-in-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { DeviceSignInsTable } from '../schema/identity-tables.ts';
 import { clockNow, firstAs, onlyAs, run } from '../sql.ts';
 import { sweepExpired } from './sweep-expired.ts';
 
-export function postgresDeviceSignIns(db: Db): DeviceSignInRepository {
-  const alive = () => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
+const alive = (db: Db) => db.selectFrom('device_sign_ins').where('expires_at', '>', clockNow);
 
-  return {
-    async insert({ deviceHash, userCodeHash, machine, origin }, lifeMinutes) {
-      await sweepExpired(db, 'device_sign_ins', 'device_hash');
-      return await db
-        .insertInto('device_sign_ins')
-        .values({
-          device_hash: deviceHash,
-          user_code_hash: userCodeHash,
-          machine,
-          ip_address: origin.ipAddress,
-          user_agent: origin.userAgent,
-          expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
-        })
-        .onConflict((conflict) => conflict.doNothing())
-        .returning('expires_at')
-        .$call(firstAs((row) => row.expires_at));
-    },
+export const postgresDeviceSignIns = (db: Db): DeviceSignInRepository => ({
+  async insert(signIn, lifeMinutes) {
+    await sweepExpired(db, 'device_sign_ins', 'device_hash');
+    return await db
+      .insertInto('device_sign_ins')
+      .values(toRow(signIn, lifeMinutes))
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('expires_at')
+      .$call(firstAs((row) => row.expires_at));
+  },
 
-    count: (ipAddress) =>
-      alive()
-        .select([
-          sql<number>`count(*)::int`.as('all'),
-          sql<number>`count(*) filter (where ip_address = ${ipAddress})::int`.as('ofAddress'),
-        ])
-        .$call(onlyAs((row) => row)),
+  count: (ipAddress) =>
+    alive(db)
+      .select([
+        sql<number>`count(*)::int`.as('all'),
+        sql<number>`count(*) filter (where ip_address = ${ipAddress})::int`.as('ofAddress'),
+      ])
+      .$call(onlyAs((row) => row)),
 
-    lock: (deviceHash) =>
-      alive()
-        .selectAll()
-        .select(clockNow.as('now'))
-        .where('device_hash', '=', deviceHash)
-        .forUpdate()
-        .$call(firstAs((row) => ({ signIn: toSignIn(row), now: row.now }))),
+  lock: (deviceHash) =>
+    alive(db)
+      .selectAll()
+      .select(clockNow.as('now'))
+      .where('device_hash', '=', deviceHash)
+      .forUpdate()
+      .$call(firstAs((row) => ({ signIn: toSignIn(row), now: row.now }))),
 
-    polled: (deviceHash) =>
-      db
-        .updateTable('device_sign_ins')
-        .set({ polled_at: clockNow })
-        .where('device_hash', '=', deviceHash)
-        .$call(run),
+  polled: (deviceHash) =>
+    db
+      .updateTable('device_sign_ins')
+      .set({ polled_at: clockNow })
+      .where('device_hash', '=', deviceHash)
+      .$call(run),
 
-    findUndecided: (userCodeHash) =>
-      alive()
-        .selectAll()
-        .where('user_code_hash', '=', userCodeHash)
-        .where('decision', 'is', null)
-        .$call(firstAs(toSignIn)),
+  findUndecided: (userCodeHash) =>
+    alive(db)
+      .selectAll()
+      .where('user_code_hash', '=', userCodeHash)
+      .where('decision', 'is', null)
+      .$call(firstAs(toSignIn)),
 
-    async decide(userCodeHash, decision, lifeSeconds) {
-      const changed = await db
-        .updateTable('device_sign_ins')
-        .set({
-          decision: decision.kind,
-          user_id: decision.kind === 'approved' ? decision.userId : null,
-          session_id: decision.kind === 'approved' ? decision.sessionId : null,
-          expires_at: sql<Date>`least(expires_at, clock_timestamp() + make_interval(secs => ${lifeSeconds}))`,
-        })
-        .where('user_code_hash', '=', userCodeHash)
-        .where('decision', 'is', null)
-        .where('expires_at', '>', clockNow)
-        .executeTakeFirst();
-      return changed.numUpdatedRows > 0n;
-    },
+  async decide(userCodeHash, decision, lifeSeconds) {
+    const changed = await db
+      .updateTable('device_sign_ins')
+      .set({
+        ...columnsOf(decision),
+        expires_at: sql<Date>`least(expires_at, clock_timestamp() + make_interval(secs => ${lifeSeconds}))`,
+      })
+      .where('user_code_hash', '=', userCodeHash)
+      .where('decision', 'is', null)
+      .where('expires_at', '>', clockNow)
+      .executeTakeFirst();
+    return changed.numUpdatedRows > 0n;
+  },
 
-    remove: (deviceHash) => db.deleteFrom('device_sign_ins').where('device_hash', '=', deviceHash).$call(run),
-  };
-}
+  remove: (deviceHash) => db.deleteFrom('device_sign_ins').where('device_hash', '=', deviceHash).$call(run),
+});
+
+const toRow = ({ deviceHash, userCodeHash, machine, origin }: NewDeviceSignIn, lifeMinutes: number) => ({
+  device_hash: deviceHash,
+  user_code_hash: userCodeHash,
+  machine,
+  ip_address: origin.ipAddress,
+  user_agent: origin.userAgent,
+  expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
+});
+
+const columnsOf = (decision: DeviceDecision) =>
+  decision.kind === 'approved'
+    ? { decision: decision.kind, user_id: decision.userId, session_id: decision.sessionId }
+    : { decision: decision.kind, user_id: null, session_id: null };
 
 const toSignIn = (row: Selectable<DeviceSignInsTable>): DeviceSignIn => ({
   machine: row.machine,

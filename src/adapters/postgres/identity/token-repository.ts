@@ -50,22 +50,7 @@ export const postgresTokens = (db: Db): TokenRepository => ({
 
   findAllByIdWithUser: (ids) => findWithUsers(db, sql`t.id = any(${ids}::uuid[])`),
 
-  async revoke(id, userId) {
-    const revoked = await db
-      .updateTable('api_tokens')
-      .set({ revoked_at: sql<Date>`now()` })
-      .where('id', '=', id)
-      .where('user_id', '=', userId)
-      .where('revoked_at', 'is', null)
-      .returning(SHOWN)
-      .executeTakeFirst();
-    if (revoked !== undefined) {
-      const descendants = await revokeDescendants(db, id, 'parent_revoked');
-      return { token: toToken(revoked), descendants, changed: true };
-    }
-    const before = await ownedBy(db, id, userId).$call(firstAs(toToken));
-    return before === null ? null : { token: before, descendants: [], changed: false };
-  },
+  revoke: (id, userId) => revoke(db, id, userId),
 
   async delete(id, userId) {
     if ((await ownedBy(db, id, userId).executeTakeFirst()) === undefined) return null;
@@ -102,6 +87,24 @@ export const postgresTokens = (db: Db): TokenRepository => ({
 
 const ownedBy = (db: Db, id: string, userId: string) =>
   db.selectFrom('api_tokens').select(SHOWN).where('id', '=', id).where('user_id', '=', userId);
+
+/** Ends a live token with its descendants; one that has ended stays as it is. */
+async function revoke(db: Db, id: string, userId: string): ReturnType<TokenRepository['revoke']> {
+  const revoked = await db
+    .updateTable('api_tokens')
+    .set({ revoked_at: sql<Date>`now()` })
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .returning(SHOWN)
+    .$call(firstAs(toToken));
+  if (revoked !== null) {
+    const descendants = await revokeDescendants(db, id, 'parent_revoked');
+    return { token: revoked, descendants, changed: true };
+  }
+  const before = await ownedBy(db, id, userId).$call(firstAs(toToken));
+  return before === null ? null : { token: before, descendants: [], changed: false };
+}
 
 /** All of them in one statement; the ended ones of the tree keep their first end. */
 async function revokeDescendants(db: Db, id: string, reason: TokenEnd): Promise<readonly ApiToken[]> {

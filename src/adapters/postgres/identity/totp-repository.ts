@@ -1,18 +1,13 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { TotpFactor } from '../../../domain/identity/second-factor.ts';
 import type { TotpRepository } from '../../../ports/identity/totp-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
-import { allAs, changedOne, run } from '../sql.ts';
+import type { TotpFactorsTable } from '../schema/identity-tables.ts';
+import { allAs, changedOne, firstAs, run } from '../sql.ts';
 
 export const postgresFactors = (db: Db): TotpRepository => ({
-  async totp(userId) {
-    const row = await db
-      .selectFrom('totp_factors')
-      .selectAll()
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
-    if (row === undefined) return null;
-    return { sealedSecret: row.sealed_secret, confirmedAt: row.confirmed_at, lastStep: row.last_step };
-  },
+  totp: (userId) =>
+    db.selectFrom('totp_factors').selectAll().where('user_id', '=', userId).$call(firstAs(toFactor)),
 
   putPendingTotp: (userId, sealedSecret) =>
     db
@@ -64,4 +59,10 @@ export const postgresFactors = (db: Db): TotpRepository => ({
       .where('user_id', '=', userId)
       .where('sealed_secret', '=', from)
       .$call(run),
+});
+
+const toFactor = (row: Selectable<TotpFactorsTable>): TotpFactor => ({
+  sealedSecret: row.sealed_secret,
+  confirmedAt: row.confirmed_at,
+  lastStep: row.last_step,
 });

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { User } from '../../../domain/identity/user.ts';
-import type { UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
+import type { NewUser, UserRepository, UserWithPassword } from '../../../ports/identity/user-repository.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { UsersTable } from '../schema/identity-tables.ts';
 import { allAs, changedOne, clockNow, firstAs, run } from '../sql.ts';
@@ -50,15 +50,7 @@ const userChanges = (
   async insert(user) {
     const row = await db
       .insertInto('users')
-      .values({
-        email: user.email,
-        username: user.username,
-        password_hash: user.passwordHash,
-        role: user.role,
-        tier: user.tier,
-        guest_until: user.guestUntil,
-        ends_at: user.endsAt,
-      })
+      .values(toRow(user))
       .returningAll()
       .executeTakeFirstOrThrow()
       .catch((error: unknown) => {
@@ -147,6 +139,16 @@ const withPassword = (row: Selectable<UsersTable> & { readonly now: Date }): Use
   passwordHash: row.password_hash,
   disabledReason: row.disabled_reason,
   now: row.now,
+});
+
+const toRow = (user: NewUser) => ({
+  email: user.email,
+  username: user.username,
+  password_hash: user.passwordHash,
+  role: user.role,
+  tier: user.tier,
+  guest_until: user.guestUntil,
+  ends_at: user.endsAt,
 });
 
 export const toUser = (row: Selectable<UsersTable>): User => ({

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { FORGOTTEN_AFTER_SECONDS, type Outage, type ReplicaReport } from '../../../domain/service/health.ts';
 import type { HealthRepository } from '../../../ports/service/health-repository.ts';
-import { direction, isAfter, position, toPage } from '../pagination.ts';
+import { pageAs } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { HealthOutagesTable, ReplicaReportsTable } from '../schema/service-tables.ts';
 import { allAs, clockNow, onlyAs, run } from '../sql.ts';
@@ -15,7 +15,11 @@ export const postgresHealth = (db: Db): HealthRepository => ({
   async lock() {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(db);
   },
+  ...replicaReports(db),
+  ...outages(db),
+});
 
+const replicaReports = (db: Db): Pick<HealthRepository, 'reports' | 'report' | 'stopped'> => ({
   async reports() {
     const { now } = await db.selectNoFrom(clockNow.as('now')).executeTakeFirstOrThrow();
     const all = db.selectFrom('replica_reports').selectAll().orderBy('started_at');
@@ -43,7 +47,9 @@ export const postgresHealth = (db: Db): HealthRepository => ({
       .set({ seen_at: clockNow, stopped_at: clockNow })
       .where('replica', '=', replica)
       .$call(run),
+});
 
+const outages = (db: Db): Pick<HealthRepository, 'latest' | 'insert' | 'end' | 'page'> => ({
   latest: () =>
     db
       .selectFrom('health_outages')
@@ -69,19 +75,12 @@ export const postgresHealth = (db: Db): HealthRepository => ({
       .where('id', '=', id)
       .$call(run),
 
-  async page(component, request) {
-    const rows = await db
+  page: (component, request) =>
+    db
       .selectFrom('health_outages')
       .selectAll()
-      .select(position('health_outages').as('position'))
       .where((eb) => (component === null ? eb.lit(true) : eb('component', '=', component)))
-      .where(isAfter('health_outages', request))
-      .orderBy('created_at', direction(request))
-      .orderBy('id', direction(request))
-      .limit(request.limit + 1)
-      .execute();
-    return toPage(rows, request.limit, toOutage);
-  },
+      .$call(pageAs('health_outages', request, toOutage)),
 });
 
 const toReport = (row: Selectable<ReplicaReportsTable>): ReplicaReport => ({

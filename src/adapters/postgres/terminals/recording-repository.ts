@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import { LEAST_BYTES, type Recording } from '../../../domain/terminals/recording.ts';
 import type { RecordingRepository } from '../../../ports/terminals/recording-repository.ts';
-import { direction, isAfter, position, toPage } from '../pagination.ts';
+import { pageAs } from '../pagination.ts';
 import type { Db } from '../schema/database-schema.ts';
 import type { RecordingsTable } from '../schema/terminal-tables.ts';
 import { allAs, changedOne, clockNow, firstAs, onlyAs } from '../sql.ts';
@@ -19,20 +19,13 @@ const recordingReads = (
     return await query.$call(firstAs(toRecording));
   },
 
-  async page(userId, dbIds, request) {
-    const rows = await db
+  page: (userId, dbIds, request) =>
+    db
       .selectFrom('recordings')
       .selectAll()
-      .select(position('recordings').as('position'))
       .where('user_id', '=', userId)
-      .where(isAfter('recordings', request))
       .$if(dbIds !== null, (query) => query.where('container_id', 'in', [...(dbIds ?? [])]))
-      .orderBy('created_at', direction(request))
-      .orderBy('id', direction(request))
-      .limit(request.limit + 1)
-      .execute();
-    return toPage(rows, request.limit, toRecording);
-  },
+      .$call(pageAs('recordings', request, toRecording)),
 
   async usedBytes(userId) {
     const { used } = await db

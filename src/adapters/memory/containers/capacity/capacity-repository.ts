@@ -58,14 +58,15 @@ function thingsOf(state: MemoryState, isMeant: (ownerId: string) => boolean) {
 const bytesOf = (recordings: MemoryState['recordings']): number =>
   sum(recordings, ({ sizeBytes }) => countedBytes(sizeBytes));
 
-export function memoryCapacity(state: MemoryState, clock: Clock): CapacityRepository {
+/** What a user uses; null for nobody. */
+function usesOf(state: MemoryState, clock: Clock) {
   const people = memoryPeople(state, clock);
   const isHeard = ({ lastPingAt }: { readonly lastPingAt: Date }): boolean =>
     lastPingAt.getTime() >= clock.now().getTime() - SILENT_SECONDS * 1000;
   const isLive = ({ revokedAt, expiresAt }: MemoryState['apiTokens'][number]): boolean =>
     revokedAt === null && (expiresAt === null || expiresAt > clock.now());
 
-  const useOf = async (userId: string): Promise<PersonUse | null> => {
+  return async (userId: string): Promise<PersonUse | null> => {
     const person = await people.find(userId);
     if (person === null) return null;
     const { live, kept, snapshots, deletedSnapshots, recordings } = thingsOf(state, (id) => id === userId);
@@ -91,6 +92,10 @@ export function memoryCapacity(state: MemoryState, clock: Clock): CapacityReposi
       lastSeenAt: person.lastSeenAt,
     };
   };
+}
+
+export function memoryCapacity(state: MemoryState, clock: Clock): CapacityRepository {
+  const useOf = usesOf(state, clock);
 
   return {
     async nodes() {

@@ -16,28 +16,26 @@ import type {
 import type { MemoryRuntime } from '../container-runtime.ts';
 
 /** A few commands; `cat` and `sh` answer their input as it comes, the others have all output at their end. */
-export function memoryCommands(
+export const memoryCommands = (
   runtime: Pick<ContainerObserver, 'observe'> & Partial<Pick<MemoryRuntime, 'boxes'>>,
-): ContainerCommands {
-  return {
-    async open(handle, request) {
-      await requireRunning(runtime, handle);
-      const spec = runtime.boxes?.get(handle.runtimeId)?.spec;
-      const ending = new AbortController();
-      const ended = once(ending.signal, 'abort').then(() => ({ exitCode: null }));
-      const [name = '', ...args] = request.command;
-      const size = request.terminal && { ...request.terminal };
-      const own = { ...request, ...(size && { terminal: size }) };
-      const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
-      const run = (COMMANDS[name] ?? missing)(args, own, spec, ending.signal);
-      const end = async (): Promise<void> => ending.abort();
-      const resize = async (cols: number, rows: number): Promise<void> => {
-        if (size !== undefined) Object.assign(size, { cols, rows });
-      };
-      return { events: events(Promise.race([run, ended]), ending.signal), end, signal: end, resize };
-    },
-  };
-}
+): ContainerCommands => ({
+  async open(handle, request) {
+    await requireRunning(runtime, handle);
+    const spec = runtime.boxes?.get(handle.runtimeId)?.spec;
+    const ending = new AbortController();
+    const ended = once(ending.signal, 'abort').then(() => ({ exitCode: null }));
+    const [name = '', ...args] = request.command;
+    const size = request.terminal && { ...request.terminal };
+    const own = { ...request, ...(size && { terminal: size }) };
+    const missing: Command = () => ({ exitCode: 127, stderr: `${name}: not found\n` });
+    const run = (COMMANDS[name] ?? missing)(args, own, spec, ending.signal);
+    const end = async (): Promise<void> => ending.abort();
+    const resize = async (cols: number, rows: number): Promise<void> => {
+      if (size !== undefined) Object.assign(size, { cols, rows });
+    };
+    return { events: events(Promise.race([run, ended]), ending.signal), end, signal: end, resize };
+  },
+});
 
 /** Throws like the engine for a missing or stopped container. */
 export async function requireRunning(

@@ -12,6 +12,8 @@ import { replace } from '../container-repository.ts';
 
 const ENDING_STATES: readonly string[] = ['running', 'stopped', 'failed'];
 
+const rowOf = (state: MemoryState, dbId: string) => state.containers.find((one) => one.dbId === dbId);
+
 /** null for no end. */
 const after = (now: Date, seconds: number | null): Date | null =>
   seconds === null ? null : new Date(now.getTime() + seconds * 1_000);
@@ -37,8 +39,27 @@ function limited(lifetime: Lifetime, { maxTtlSeconds, maxIdleSeconds }: Tier, no
   };
 }
 
+function changed(state: MemoryState, row: StoredContainer): Container {
+  replace(state, row);
+  return asContainer(state, row);
+}
+
+const memoryUses = (state: MemoryState, clock: Clock): Pick<LifetimeRepository, 'noteUses' | 'activity'> => ({
+  async noteUses(uses) {
+    for (const { dbId, kind } of uses) {
+      if ((rowOf(state, dbId)?.lifetime.idleSeconds ?? null) === null) continue;
+      const kinds = state.activity.get(dbId) ?? new Map<string, Date>();
+      state.activity.set(dbId, kinds.set(kind, clock.now()));
+    }
+  },
+
+  activity: async (dbId) =>
+    [...(state.activity.get(dbId) ?? [])]
+      .map(([kind, lastAt]) => ({ kind, lastAt }))
+      .sort((a, b) => b.lastAt.getTime() - a.lastAt.getTime()),
+});
+
 export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepository {
-  const rowOf = (dbId: string) => state.containers.find((one) => one.dbId === dbId);
   const toLiving = (row: StoredContainer): LivingContainer => ({
     container: asContainer(state, row),
     warned: state.lifetimeWarnings.get(row.dbId) ?? null,
@@ -46,8 +67,10 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
   });
 
   return {
+    ...memoryUses(state, clock),
+
     async change(dbId, { labels, ttlSeconds, keepSeconds, ...rest }) {
-      const row = rowOf(dbId);
+      const row = rowOf(state, dbId);
       if (row === undefined) return null;
       const lifetime = {
         ...row.lifetime,
@@ -55,40 +78,32 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
         ...(ttlSeconds === undefined ? {} : { endsAt: after(clock.now(), ttlSeconds) }),
         ...(keepSeconds === undefined ? {} : { keptUntil: after(clock.now(), keepSeconds) }),
       };
-      const changed = { ...row, lifetime, labels: labels ?? row.labels };
-      replace(state, changed);
-      return asContainer(state, changed);
+      return changed(state, { ...row, lifetime, labels: labels ?? row.labels });
     },
 
     async limitToTier(dbId) {
-      const row = rowOf(dbId);
+      const row = rowOf(state, dbId);
       const owner = state.users.find(({ id }) => id === row?.ownerId);
       const tier = state.tiers.find(({ name }) => name === owner?.tier);
       if (row === undefined || tier === undefined || isAgent(row)) return null;
       if (tier.maxTtlSeconds === 0 && tier.maxIdleSeconds === 0) return null;
-      const lifetime = limited(row.lifetime, tier, clock.now());
-      const changed = { ...row, lifetime };
-      replace(state, changed);
-      return asContainer(state, changed);
+      return changed(state, { ...row, lifetime: limited(row.lifetime, tier, clock.now()) });
     },
 
     listEnding: async (withinSeconds) =>
       state.containers
-        .filter(
-          (row) =>
-            ENDING_STATES.includes(row.state) &&
-            endsWithin(asContainer(state, row), clock.now(), withinSeconds),
-        )
+        .filter((row) => ENDING_STATES.includes(row.state))
+        .filter((row) => endsWithin(asContainer(state, row), clock.now(), withinSeconds))
         .filter(({ dbId }) => !state.operations.some((one) => one.dbId === dbId && one.outcome === null))
         .map(toLiving),
 
     async findForUpdate(dbId) {
-      const row = rowOf(dbId);
+      const row = rowOf(state, dbId);
       return row === undefined ? null : toLiving(row);
     },
 
     async markWarned(dbId, end, leadSeconds) {
-      const row = rowOf(dbId);
+      const row = rowOf(state, dbId);
       const before = state.lifetimeWarnings.get(dbId);
       const isSame = before !== undefined && Math.abs(before.end.getTime() - end.getTime()) < 1_000;
       const lead = Math.round(leadSeconds);
@@ -97,18 +112,5 @@ export function memoryLifetimes(state: MemoryState, clock: Clock): LifetimeRepos
       state.lifetimeWarnings.set(dbId, { end, leadSeconds: lead, at: clock.now() });
       return true;
     },
-
-    async noteUses(uses) {
-      for (const { dbId, kind } of uses) {
-        if ((rowOf(dbId)?.lifetime.idleSeconds ?? null) === null) continue;
-        const kinds = state.activity.get(dbId) ?? new Map<string, Date>();
-        state.activity.set(dbId, kinds.set(kind, clock.now()));
-      }
-    },
-
-    activity: async (dbId) =>
-      [...(state.activity.get(dbId) ?? [])]
-        .map(([kind, lastAt]) => ({ kind, lastAt }))
-        .sort((a, b) => b.lastAt.getTime() - a.lastAt.getTime()),
   };
 }

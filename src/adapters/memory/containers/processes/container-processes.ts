@@ -40,23 +40,12 @@ export function memoryProcesses(runtime: Pick<ContainerObserver, 'observe'>): Co
     async kept(handle, id) {
       const program = await find(handle, id);
       if (program === null) return null;
-      const sizes = ({ bytes, firstKept }: MemoryProgram['output']['stdout']) => ({
-        firstKept,
-        bytes: firstKept + bytes.length,
-      });
       return { stdout: sizes(program.output.stdout), stderr: sizes(program.output.stderr) };
     },
 
     async output(handle, id, after, follow) {
       const program = await find(handle, id);
-      if (program === null) return null;
-      const start = { stdout: startIn(program, 'stdout', after), stderr: startIn(program, 'stderr', after) };
-      const ending = new AbortController();
-      return {
-        start,
-        pieces: pieces(program, start, follow, ending.signal),
-        end: async () => ending.abort(),
-      };
+      return program === null ? null : outputOf(program, after, follow);
     },
 
     async write(handle, id, input) {
@@ -88,6 +77,18 @@ export function memoryProcesses(runtime: Pick<ContainerObserver, 'observe'>): Co
 
 const observationOf = ({ pid, exit }: MemoryProgram): ProcessObservation =>
   exit === null ? { kind: 'running', pid } : { kind: 'exited', ...exit };
+
+function outputOf(program: MemoryProgram, after: OutputOffsets, follow: boolean) {
+  const start = { stdout: startIn(program, 'stdout', after), stderr: startIn(program, 'stderr', after) };
+  const ending = new AbortController();
+  const end = async (): Promise<void> => ending.abort();
+  return { start, pieces: pieces(program, start, follow, ending.signal), end };
+}
+
+const sizes = ({ bytes, firstKept }: MemoryProgram['output']['stdout']) => ({
+  firstKept,
+  bytes: firstKept + bytes.length,
+});
 
 function startIn({ output }: MemoryProgram, stream: keyof OutputOffsets, after: OutputOffsets): number {
   const { bytes, firstKept } = output[stream];

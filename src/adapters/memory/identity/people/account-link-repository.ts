@@ -14,10 +14,13 @@ const HOUR_MS = 3_600_000;
 const accountOf = ({ purpose }: AccountLink): string | null =>
   purpose.kind === 'invitation' ? purpose.madeUserId : purpose.userId;
 
-export function memoryAccountLinks(state: MemoryState, clock: Clock): AccountLinkRepository {
+type StoredLink = MemoryState['accountLinks'][number];
+
+/** What is stored of the links, and how it changes. */
+function linksOf(state: MemoryState, clock: Clock) {
   const nameOf = (id: string | null): string | null =>
     state.users.find((user) => user.id === id)?.username ?? null;
-  const named = ({ codeHash: _, ...link }: MemoryState['accountLinks'][number]): NamedLink => ({
+  const named = ({ codeHash: _, ...link }: StoredLink): NamedLink => ({
     link,
     creatorName: nameOf(link.createdBy) ?? '',
     username: nameOf(accountOf(link)),
@@ -37,6 +40,11 @@ export function memoryAccountLinks(state: MemoryState, clock: Clock): AccountLin
       (link) => isOpen(link) && which(link),
       () => ({ withdrawnAt: clock.now() }),
     );
+  return { named, isOpen, change, withdrawOpen };
+}
+
+export function memoryAccountLinks(state: MemoryState, clock: Clock): AccountLinkRepository {
+  const { named, isOpen, change, withdrawOpen } = linksOf(state, clock);
   const findOpen = async (codeHash: Buffer): Promise<NamedLink | null> => {
     const hash = codeHash.toString('hex');
     const found = state.accountLinks.find((link) => link.codeHash === hash && isOpen(link));

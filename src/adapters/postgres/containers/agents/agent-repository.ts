@@ -7,21 +7,20 @@ import { allAs, COUNT, countOf, firstAs, run } from '../../sql.ts';
 
 const NOW = sql<Date>`now()`;
 
+const agents = (db: Db) => db.selectFrom('agents').selectAll();
+
 export const postgresAgents = (db: Db): AgentRepository => ({
   findByMachine: (ownerId, machineId) =>
-    db
-      .selectFrom('agents')
-      .selectAll()
+    agents(db)
       .where('owner_id', '=', ownerId)
       .where('machine_id', '=', machineId)
       .where('state', '<>', 'forgotten')
       .forUpdate()
       .$call(firstAs(toAgent)),
 
-  find: (dbId) => db.selectFrom('agents').selectAll().where('db_id', '=', dbId).$call(firstAs(toAgent)),
+  find: (dbId) => agents(db).where('db_id', '=', dbId).$call(firstAs(toAgent)),
 
-  findForUpdate: (dbId) =>
-    db.selectFrom('agents').selectAll().where('db_id', '=', dbId).forUpdate().$call(firstAs(toAgent)),
+  findForUpdate: (dbId) => agents(db).where('db_id', '=', dbId).forUpdate().$call(firstAs(toAgent)),
 
   countLive: (ownerId) =>
     db
@@ -56,13 +55,10 @@ export const postgresAgents = (db: Db): AgentRepository => ({
       .execute();
   },
 
-  connectedTo: (replica) =>
-    db.selectFrom('agents').selectAll().where('replica', '=', replica).$call(allAs(toAgent)),
+  connectedTo: (replica) => agents(db).where('replica', '=', replica).$call(allAs(toAgent)),
 
   unattended: (silentSeconds) =>
-    db
-      .selectFrom('agents')
-      .selectAll()
+    agents(db)
       .where('replica', 'is not', null)
       .where('last_seen_at', '<', sql<Date>`now() - make_interval(secs => ${silentSeconds})`)
       .$call(allAs(toAgent)),

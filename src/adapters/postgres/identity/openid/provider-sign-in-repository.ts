@@ -3,6 +3,7 @@ import type { SignedOut } from '../../../../domain/identity/openid/logout-token.
 import type { ProviderClaims } from '../../../../domain/identity/openid/provider-sign-in.ts';
 import type {
   ArrivedProviderSignIn,
+  NewProviderSignIn,
   ProviderSignInRepository,
   StartedProviderSignIn,
 } from '../../../../ports/identity/openid/provider-sign-in-repository.ts';
@@ -11,65 +12,50 @@ import type { ProviderSignInsTable, StoredClaims } from '../../schema/openid-tab
 import { clockNow, firstAs, run } from '../../sql.ts';
 import { sweepExpired } from '../sweep-expired.ts';
 
-export function postgresProviderSignIns(db: Db): ProviderSignInRepository {
-  return {
-    async insert(signIn, lifeMinutes) {
-      await sweepExpired(db, 'provider_sign_ins', 'id');
-      await db
-        .insertInto('provider_sign_ins')
-        .values({
-          state_hash: signIn.stateHash,
-          browser_hash: signIn.browserHash,
-          purpose: signIn.purpose,
-          session_id: signIn.sessionId,
-          invitation_hash: signIn.invitationHash,
-          nonce: signIn.nonce,
-          code_verifier: signIn.codeVerifier,
-          return_path: signIn.returnPath,
-          expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
-        })
-        .execute();
-    },
+export const postgresProviderSignIns = (db: Db): ProviderSignInRepository => ({
+  async insert(signIn, lifeMinutes) {
+    await sweepExpired(db, 'provider_sign_ins', 'id');
+    await db.insertInto('provider_sign_ins').values(toRow(signIn, lifeMinutes)).execute();
+  },
 
-    spend: (stateHash) =>
-      db
-        .updateTable('provider_sign_ins')
-        .set({ spent_at: clockNow })
-        .where('state_hash', '=', stateHash)
-        .where('spent_at', 'is', null)
-        .where('expires_at', '>', clockNow)
-        .returningAll()
-        .$call(firstAs(toStarted)),
+  spend: (stateHash) =>
+    db
+      .updateTable('provider_sign_ins')
+      .set({ spent_at: clockNow })
+      .where('state_hash', '=', stateHash)
+      .where('spent_at', 'is', null)
+      .where('expires_at', '>', clockNow)
+      .returningAll()
+      .$call(firstAs(toStarted)),
 
-    arrive: (id, claims, sealedIdToken) =>
-      db
-        .updateTable('provider_sign_ins')
-        .set({ claims: JSON.stringify(claims), sealed_id_token: sealedIdToken })
-        .where('id', '=', id)
-        .$call(run),
+  arrive: (id, claims, sealedIdToken) =>
+    db
+      .updateTable('provider_sign_ins')
+      .set({ claims: JSON.stringify(claims), sealed_id_token: sealedIdToken })
+      .where('id', '=', id)
+      .$call(run),
 
-    find: (id, browserHash) =>
-      db
-        .selectFrom('provider_sign_ins')
-        .selectAll()
-        .where('id', '=', id)
-        .where(arrivedIn(browserHash))
-        .$call(firstAs(toArrived)),
+  find: (id, browserHash) =>
+    db
+      .selectFrom('provider_sign_ins')
+      .selectAll()
+      .where('id', '=', id)
+      .where(arrivedIn(browserHash))
+      .$call(firstAs(toArrived)),
 
-    finish: (id, browserHash) =>
-      db
-        .deleteFrom('provider_sign_ins')
-        .where('id', '=', id)
-        .where(arrivedIn(browserHash))
-        .returningAll()
-        .$call(firstAs(toArrived)),
+  finish: (id, browserHash) =>
+    db
+      .deleteFrom('provider_sign_ins')
+      .where('id', '=', id)
+      .where(arrivedIn(browserHash))
+      .returningAll()
+      .$call(firstAs(toArrived)),
 
-    async endAll(whom) {
-      await db.deleteFrom('provider_sign_ins').where(saysOf('claims', whom)).execute();
-      await db.deleteFrom('pending_proofs').where(saysOf('provider', whom)).execute();
-    },
-  };
-}
+  async endAll(whom) {
+    await db.deleteFrom('provider_sign_ins').where(saysOf('claims', whom)).execute();
+    await db.deleteFrom('pending_proofs').where(saysOf('provider', whom)).execute();
+  },
+});
 
 const arrivedIn = (browserHash: Buffer) => sql<SqlBool>`(
   browser_hash = ${browserHash} and claims is not null and expires_at > clock_timestamp()
@@ -89,6 +75,18 @@ const saysOf = (column: 'claims' | 'provider', { issuer, subject, sid }: SignedO
 const toClaims = (stored: StoredClaims): ProviderClaims => ({
   ...stored,
   authTime: stored.authTime === null ? null : new Date(stored.authTime),
+});
+
+const toRow = (signIn: NewProviderSignIn, lifeMinutes: number) => ({
+  state_hash: signIn.stateHash,
+  browser_hash: signIn.browserHash,
+  purpose: signIn.purpose,
+  session_id: signIn.sessionId,
+  invitation_hash: signIn.invitationHash,
+  nonce: signIn.nonce,
+  code_verifier: signIn.codeVerifier,
+  return_path: signIn.returnPath,
+  expires_at: sql<Date>`clock_timestamp() + make_interval(mins => ${lifeMinutes})`,
 });
 
 const toStarted = (row: Selectable<ProviderSignInsTable>): StartedProviderSignIn => ({

@@ -10,10 +10,10 @@ import type {
   NamedLink,
   NewAccountLink,
 } from '../../../../ports/identity/people/account-link-repository.ts';
-import { direction, isAfter, position, toPage } from '../../pagination.ts';
+import { pageAs } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { AccountLinksTable } from '../../schema/identity-tables.ts';
-import { COUNT, changedOne, clockNow, countOf, firstAs, run } from '../../sql.ts';
+import { COUNT, changedOne, clockNow, countOf, firstAs, onlyAs, run } from '../../sql.ts';
 
 const SWEEP_AT_MOST = 100;
 
@@ -46,33 +46,39 @@ const sweep = (db: Db) =>
     )
     .execute();
 
-export function postgresAccountLinks(db: Db): AccountLinkRepository {
-  const named = () =>
-    db
-      .selectFrom('account_links')
-      .innerJoin('users as creator', 'creator.id', 'account_links.created_by')
-      .leftJoin('users as account', 'account.id', 'account_links.user_id')
-      .selectAll('account_links')
-      .select(['creator.username as creator_name', 'account.username as account_name', clockNow.as('now')]);
-  const openOf = (codeHash: Buffer) => named().where('code_hash', '=', codeHash).where(isOpen);
+const named = (db: Db) =>
+  db
+    .selectFrom('account_links')
+    .innerJoin('users as creator', 'creator.id', 'account_links.created_by')
+    .leftJoin('users as account', 'account.id', 'account_links.user_id')
+    .selectAll('account_links')
+    .select(['creator.username as creator_name', 'account.username as account_name', clockNow.as('now')]);
 
+async function insert(
+  db: Db,
+  { codeHash, purpose, createdBy }: NewAccountLink,
+  lifeHours: number,
+): Promise<NamedLink> {
+  await sweep(db);
+  const { id } = await db
+    .insertInto('account_links')
+    .values({
+      code_hash: codeHash,
+      ...columnsOf(purpose),
+      created_by: createdBy,
+      expires_at: sql<Date>`clock_timestamp() + make_interval(hours => ${lifeHours})`,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return await named(db).where('account_links.id', '=', id).$call(onlyAs(toNamed));
+}
+
+export function postgresAccountLinks(db: Db): AccountLinkRepository {
+  const openOf = (codeHash: Buffer) => named(db).where('code_hash', '=', codeHash).where(isOpen);
   const withdrawOpen = () => db.updateTable('account_links').set({ withdrawn_at: clockNow }).where(isOpen);
 
   return {
-    async insert({ codeHash, purpose, createdBy }: NewAccountLink, lifeHours) {
-      await sweep(db);
-      const { id } = await db
-        .insertInto('account_links')
-        .values({
-          code_hash: codeHash,
-          ...columnsOf(purpose),
-          created_by: createdBy,
-          expires_at: sql<Date>`clock_timestamp() + make_interval(hours => ${lifeHours})`,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      return toNamed(await named().where('account_links.id', '=', id).executeTakeFirstOrThrow());
-    },
+    insert: (link, lifeHours) => insert(db, link, lifeHours),
 
     findOpen: (codeHash) => openOf(codeHash).$call(firstAs(toNamed)),
 
@@ -101,27 +107,18 @@ export function postgresAccountLinks(db: Db): AccountLinkRepository {
 
     countOpen: () => db.selectFrom('account_links').select(COUNT).where(isOpen).$call(countOf),
 
-    async lastReset(userId) {
-      const found = await db
+    lastReset: (userId) =>
+      db
         .selectFrom('account_links')
         .select((eb) => eb.fn.max('used_at').as('at'))
         .where('user_id', '=', userId)
         .where('kind', '<>', 'invitation')
-        .executeTakeFirstOrThrow();
-      return found.at;
-    },
+        .$call(onlyAs(({ at }) => at)),
 
-    async page(kinds, request) {
-      const rows = await named()
-        .select(position('account_links').as('position'))
+    page: (kinds, request) =>
+      named(db)
         .where('account_links.kind', 'in', kinds)
-        .where(isAfter('account_links', request))
-        .orderBy('account_links.created_at', direction(request))
-        .orderBy('account_links.id', direction(request))
-        .limit(request.limit + 1)
-        .execute();
-      return toPage(rows, request.limit, toNamed);
-    },
+        .$call(pageAs('account_links', request, toNamed)),
   };
 }
 

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import { AGENT_NODE } from '../../../../domain/containers/agents/agent.ts';
 import { isUuid } from '../../../../domain/uuid.ts';
 import type { Person, PersonRepository } from '../../../../ports/identity/people/person-repository.ts';
-import { direction, isAfter, position, toPage } from '../../pagination.ts';
+import { pageAs } from '../../pagination.ts';
 import type { Db } from '../../schema/database-schema.ts';
 import type { UsersTable } from '../../schema/identity-tables.ts';
 import { allAs, clockNow, containing, firstAs } from '../../sql.ts';
@@ -24,10 +24,8 @@ const facts = [
 export function postgresPeople(db: Db): PersonRepository {
   const people = () => db.selectFrom('users').selectAll().select(facts).where('deleted_at', 'is', null);
   return {
-    async page(request, { role, tier, search } = {}) {
-      const rows = await people()
-        .select(position('users').as('position'))
-        .where(isAfter('users', request))
+    page: (request, { role, tier, search } = {}) =>
+      people()
         .$if(role !== undefined, (query) => query.where('role', '=', role ?? 'user'))
         .$if(tier !== undefined, (query) => query.where('tier', '=', tier ?? ''))
         .$if(search !== undefined, (query) =>
@@ -39,12 +37,7 @@ export function postgresPeople(db: Db): PersonRepository {
             ]),
           ),
         )
-        .orderBy('created_at', direction(request))
-        .orderBy('id', direction(request))
-        .limit(request.limit + 1)
-        .execute();
-      return toPage(rows, request.limit, toPerson);
-    },
+        .$call(pageAs('users', request, toPerson)),
 
     find: (id) => people().where('id', '=', id).$call(firstAs(toPerson)),
 
